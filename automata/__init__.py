@@ -1,0 +1,1 @@
+"""The discrete mathematics: pushdown automata as values, and functions on them. numpy only, no torch."""

@@ -1,0 +1,281 @@
+"""The pushdown automaton as a value: immutable, validated when it is built, ignorant of networks.
+
+Real-time and deterministic: one step a symbol, at most one transition for a head. What a missing transition means is
+fixed: the run ends there and the word is rejected. The bottom ⊥ is what an empty stack reads as; it lies on no stack,
+so it can be neither pushed nor popped. Everything else (simulation, minimisation, formats) is functions elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from stacklens.errors import AutomatonError, UnknownSymbolError
+
+__all__ = [
+    "NONE",
+    "POP",
+    "Acceptance",
+    "Configuration",
+    "Key",
+    "Output",
+    "PushdownAutomaton",
+    "StackOp",
+    "State",
+    "Symbol",
+    "Tops",
+    "Transition",
+    "Word",
+    "push",
+    "replace",
+]
+
+State = str
+Symbol = str
+Word = Sequence[Symbol]  # a str is a word of one-character symbols
+Tops = tuple[Symbol, ...]  # one top a stack
+Key = tuple[State, Symbol, Tops]
+Output = str | tuple[str, ...] | None
+Acceptance = Literal["final state", "empty stack", "both", "output"]
+
+
+@dataclass(frozen=True, slots=True)
+class StackOp:
+    """What happens to one stack in one step: pop first, then push (Sun et al. 1993, section 3.2.1)."""
+
+    pop: bool = False
+    push: Symbol | None = None
+
+    @property
+    def name(self) -> Literal["none", "pop", "push", "replace"]:
+        """Return which of the four discrete operations this is."""
+        if self.pop:
+            return "pop" if self.push is None else "replace"
+        return "none" if self.push is None else "push"
+
+    def __str__(self) -> str:
+        return self.name if self.push is None else f"{self.name} {self.push}"
+
+
+NONE, POP = StackOp(), StackOp(pop=True)
+
+
+def push(symbol: Symbol) -> StackOp:
+    """Return the operation that lays ``symbol`` on the stack."""
+    return StackOp(push=symbol)
+
+
+def replace(symbol: Symbol) -> StackOp:
+    """Return the operation that puts ``symbol`` in the place of the top."""
+    return StackOp(pop=True, push=symbol)
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """Where a step leads: the next state, one operation a stack, and a Mealy output or None."""
+
+    target: State
+    operations: tuple[StackOp, ...]
+    output: Output = None
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """One moment of a run: the state, every stack from bottom to top, and the last step's symbol and output."""
+
+    state: State
+    stacks: tuple[tuple[Symbol, ...], ...]
+    symbol: Symbol | None = None
+    output: Output = None
+
+    def tops(self, bottom: Symbol) -> Tops:
+        """Return the top of every stack, ``bottom`` where it is empty."""
+        return tuple(stack[-1] if stack else bottom for stack in self.stacks)
+
+
+@dataclass(frozen=True)
+class PushdownAutomaton:
+    """A real-time deterministic pushdown automaton, possibly with several stacks and with Mealy outputs.
+
+    Args:
+        states: names of the states, without repetition.
+        input_alphabet: the symbols of words.
+        stack_alphabet: the symbols that stacks hold, without ``bottom``.
+        transitions: ``(state, symbol, tops) -> Transition``; what is missing rejects.
+        initial: the state before the first symbol.
+        accepting: the accepting states (used by "final state" and "both").
+        acceptance: a word is accepted when its run ends in an accepting state, with every stack empty, with both, or, for
+            "output", when its last output (``initial_output`` for the empty word) is one of ``accepting_outputs``.
+        bottom: what an empty stack reads as.
+        n_stacks: number of stacks, at least 1.
+        end_marker: a symbol that every run reads once after the word; not part of ``input_alphabet``.
+        initial_output: the output before the first symbol.
+        accepting_outputs: outputs that accept, for acceptance "output".
+
+    Raises:
+        AutomatonError: on anything inconsistent, naming the offending part.
+
+    >>> dyck = PushdownAutomaton(
+    ...     states=("q",), input_alphabet=("(", ")"), stack_alphabet=("(",), initial="q", accepting=frozenset({"q"}),
+    ...     transitions={("q", "(", ("⊥",)): Transition("q", (push("("),)),
+    ...                  ("q", "(", ("(",)): Transition("q", (push("("),)),
+    ...                  ("q", ")", ("(",)): Transition("q", (POP,))})
+    >>> dyck.accepts("(())"), dyck.accepts("())")
+    (True, False)
+    """
+
+    states: tuple[State, ...]
+    input_alphabet: tuple[Symbol, ...]
+    stack_alphabet: tuple[Symbol, ...]
+    transitions: Mapping[Key, Transition]
+    initial: State
+    accepting: frozenset[State] = frozenset()
+    acceptance: Acceptance = "both"
+    bottom: Symbol = "⊥"
+    n_stacks: int = 1
+    end_marker: Symbol | None = None
+    initial_output: Output = None
+    accepting_outputs: frozenset[Output] = field(default_factory=frozenset)
+
+    def __post_init__(self) -> None:
+        for name in ("states", "input_alphabet", "stack_alphabet"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name in ("accepting", "accepting_outputs"):
+            object.__setattr__(self, name, frozenset(getattr(self, name)))
+        object.__setattr__(self, "transitions", MappingProxyType(dict(self.transitions)))
+        _check_names(self)
+        _check_transitions(self)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.states, self.initial, self.accepting, frozenset(self.transitions.items())))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # a mapping proxy cannot be pickled, a dict can
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return _rebuild, ({**values, "transitions": dict(self.transitions)},)
+
+    @property
+    def letters(self) -> tuple[Symbol, ...]:
+        """Return the symbols that a run can read: the input alphabet and the end marker, if any, as the last."""
+        return self.input_alphabet if self.end_marker is None else (*self.input_alphabet, self.end_marker)
+
+    @property
+    def start(self) -> Configuration:
+        """Return the configuration before the first symbol."""
+        return Configuration(self.initial, ((),) * self.n_stacks, None, self.initial_output)
+
+    def step(self, configuration: Configuration, symbol: Symbol) -> Configuration | None:
+        """Return the next configuration, or None where the automaton has no transition.
+
+        Raises:
+            UnknownSymbolError: ``symbol`` is no letter of this automaton.
+        """
+        if symbol not in self.letters:
+            raise UnknownSymbolError(symbol, self.input_alphabet)
+        transition = self.transitions.get((configuration.state, symbol, configuration.tops(self.bottom)))
+        if transition is None:
+            return None
+        stacks = tuple(map(_apply, transition.operations, configuration.stacks))
+        return Configuration(transition.target, stacks, symbol, transition.output)
+
+    def run(self, word: Word) -> Iterator[Configuration]:
+        """Yield the configurations of a run, the initial one first; the run is cut short where it is rejected.
+
+        With an end marker the last configuration is the one after it.
+        """
+        current: Configuration | None = self.start
+        yield self.start
+        for symbol in (*word, *self.letters[len(self.input_alphabet) :]):
+            current = self.step(current, symbol) if current is not None else None
+            if current is None:
+                return
+            yield current
+
+    def accepts(self, word: Word) -> bool:
+        """Return whether ``word`` is accepted.
+
+        Raises:
+            UnknownSymbolError: ``word`` has a symbol outside the input alphabet.
+        """
+        for symbol in word:
+            if symbol not in self.input_alphabet:
+                raise UnknownSymbolError(symbol, self.input_alphabet)
+        configurations = list(self.run(word))
+        complete = len(configurations) == len(word) + 1 + (self.end_marker is not None)
+        return complete and self.accepts_configuration(configurations[-1])
+
+    def accepts_configuration(self, configuration: Configuration) -> bool:
+        """Return whether a run that ends in ``configuration`` accepts."""
+        if self.acceptance == "output":
+            return configuration.output in self.accepting_outputs
+        empty = not any(configuration.stacks)
+        final = configuration.state in self.accepting
+        return {"final state": final, "empty stack": empty, "both": final and empty}[self.acceptance]
+
+    def transduce(self, word: Word) -> list[Output]:
+        """Return the output of every step on ``word``.
+
+        Raises:
+            AutomatonError: the run is cut short; the message names the step.
+        """
+        outputs = [configuration.output for configuration in self.run(word)][1:]
+        if len(outputs) < len(word):
+            raise AutomatonError(f"no output: the run ends at symbol {len(outputs) + 1} of {len(word)}")
+        return outputs
+
+
+def _rebuild(values: dict[str, Any]) -> PushdownAutomaton:
+    return PushdownAutomaton(**values)
+
+
+def _apply(operation: StackOp, stack: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
+    kept = stack[:-1] if operation.pop else stack
+    return kept if operation.push is None else (*kept, operation.push)
+
+
+def _check_names(pda: PushdownAutomaton) -> None:
+    for name in ("states", "input_alphabet", "stack_alphabet"):
+        values = getattr(pda, name)
+        if len(set(values)) < len(values):
+            raise AutomatonError(f"{name} has a repetition: {values}")
+        if not all(isinstance(value, str) and value for value in values):
+            raise AutomatonError(f"{name} must hold non-empty strings, not {values}")
+    if pda.initial not in pda.states:
+        raise AutomatonError(f"the initial state {pda.initial!r} is not among the states {pda.states}")
+    if not pda.accepting <= set(pda.states):
+        raise AutomatonError(f"accepting states {sorted(pda.accepting - set(pda.states))} are not among the states")
+    if pda.acceptance not in get_args(Acceptance):
+        raise AutomatonError(f"acceptance {pda.acceptance!r} is not one of {', '.join(get_args(Acceptance))}")
+    if pda.n_stacks < 1:
+        raise AutomatonError(f"n_stacks is {pda.n_stacks}, expected at least 1")
+    if pda.bottom in pda.stack_alphabet:
+        raise AutomatonError(f"the bottom {pda.bottom!r} must not be in the stack alphabet")
+    if pda.end_marker is not None and pda.end_marker in pda.input_alphabet:
+        raise AutomatonError(f"the end marker {pda.end_marker!r} must not be in the input alphabet")
+
+
+def _check_transitions(pda: PushdownAutomaton) -> None:
+    states, letters = set(pda.states), set(pda.letters)
+    pushable = set(pda.stack_alphabet)
+    readable = pushable | {pda.bottom}
+    for (state, symbol, tops), transition in pda.transitions.items():
+        where = f"transition ({state}, {symbol}, {', '.join(tops)})"
+        if state not in states or transition.target not in states:
+            raise AutomatonError(f"{where} -> {transition.target}: not a state of {pda.states}")
+        if symbol not in letters:
+            raise AutomatonError(f"{where}: {symbol!r} is not in the input alphabet {pda.input_alphabet}")
+        if len(tops) != pda.n_stacks or len(transition.operations) != pda.n_stacks:
+            raise AutomatonError(f"{where}: expected {pda.n_stacks} tops and operations, one a stack")
+        for top, operation in zip(tops, transition.operations, strict=True):
+            if top not in readable:
+                raise AutomatonError(f"{where}: {top!r} is neither in the stack alphabet nor the bottom")
+            if operation.pop and top == pda.bottom:
+                raise AutomatonError(f"{where}: an empty stack cannot be popped")
+            if operation.push is not None and operation.push not in pushable:
+                raise AutomatonError(f"{where}: pushes {operation.push!r}, which is not in the stack alphabet")

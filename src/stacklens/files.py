@@ -1,0 +1,48 @@
+"""Files are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from stacklens.errors import StacklensError
+
+__all__ = ["write_whole"]
+
+
+def write_whole(path: str | Path, content: bytes | str) -> None:
+    """Return nothing; write ``content`` so that ``path`` holds all of it or what it held before.
+
+    The content goes to a temporary file in the same folder, is flushed to the disk and then renamed over ``path``, so a
+    full disk, a kill or a power cut leaves no half-written file.
+
+    Raises:
+        StacklensError: the folder does not exist, is not writable, or the disk is full; nothing was written.
+    """
+    path = Path(path)
+    data = content.encode() if isinstance(content, str) else content
+    if not path.parent.is_dir():
+        raise StacklensError(f"cannot write {path}: the folder {path.parent} does not exist; make it first")
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise StacklensError(f"cannot write {path}: {error.strerror or error}; nothing was written") from None
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
