@@ -107,8 +107,8 @@ class PushdownAutomaton:
         transitions: ``(state, symbol, tops) -> Transition``; what is missing rejects.
         initial: the state before the first symbol.
         accepting: the accepting states (used by "final state" and "both").
-        acceptance: a word is accepted when its run ends in an accepting state, with every stack empty, with both, or, for
-            "output", when its last output (``initial_output`` for the empty word) is one of ``accepting_outputs``.
+        acceptance: a word is accepted when its run ends in an accepting state, with every stack empty, with both, or,
+            for "output", when its last output (``initial_output`` for the empty word) is one of ``accepting_outputs``.
         bottom: what an empty stack reads as.
         n_stacks: number of stacks, at least 1.
         end_marker: a symbol that every run reads once after the word; not part of ``input_alphabet``.

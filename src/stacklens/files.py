@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stacklens.errors import StacklensError
 
-__all__ = ["write_whole"]
+__all__ = ["check_folder", "write_whole"]
 
 
 def write_whole(path: str | Path, content: bytes | str) -> None:
@@ -23,8 +23,7 @@ def write_whole(path: str | Path, content: bytes | str) -> None:
     """
     path = Path(path)
     data = content.encode() if isinstance(content, str) else content
-    if not path.parent.is_dir():
-        raise StacklensError(f"cannot write {path}: the folder {path.parent} does not exist; make it first")
+    check_folder(path)
     temporary = None
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
@@ -40,6 +39,18 @@ def write_whole(path: str | Path, content: bytes | str) -> None:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+
+
+def check_folder(path: Path) -> None:
+    """Return nothing if the folder that ``path`` lies in exists.
+
+    Raises:
+        StacklensError: it does not; nothing was written.
+    """
+    if path.is_dir():
+        raise StacklensError(f"cannot write {path}: it is a folder; expected the name of a file")
+    if not path.parent.is_dir():
+        raise StacklensError(f"cannot write {path}: the folder {path.parent} does not exist; make it first")
 
 
 def _umask() -> int:

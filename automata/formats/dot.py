@@ -1,0 +1,119 @@
+"""An automaton as a Graphviz drawing, labelled as in Sun et al. 1993, figures 7-12."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Sequence
+
+from stacklens.automata.pda import Key, Output, PushdownAutomaton, State, Transition
+
+__all__ = ["rule", "to_dot"]
+
+
+def to_dot(pda: PushdownAutomaton, title: str | None = None) -> str:
+    """Return a drawing in the DOT language: states left to right, one edge for each pair of states that rules join.
+
+    Each rule is a line "input, top → operation", with " / output" where it has one; several stacks are listed in
+    parentheses. A double circle is an accepting state, where states accept; the line under the graph says what else
+    acceptance asks for. Symbols are drawn as they are, except that control characters (a line break, say) are shown by
+    their pictures ␀-␡ and a symbol of nothing but spaces by ␣.
+
+    Source: Sun et al. 1993, figures 7-12, where a rule is (input, reading, action).
+
+    >>> from stacklens.automata.pda import push
+    >>> pda = PushdownAutomaton(states=("q",), input_alphabet=("a",), stack_alphabet=("x",), initial="q",
+    ...                         transitions={("q", "a", ("⊥",)): Transition("q", (push("x"),))})
+    >>> print(to_dot(pda))
+    digraph {
+      graph [rankdir=LR, label="accepts: accepting state and empty stack"]
+      node [shape=circle]
+      start [shape=point, label=""]
+      n0 [label="q"]
+      start -> n0
+      n0 -> n0 [label="a, ⊥ → push x"]
+    }
+    <BLANKLINE>
+    """
+    number = {state: f"n{i}" for i, state in enumerate(pda.states)}
+    caption = _caption(pda) if title is None else [title, *_caption(pda)]
+    lines = [f"graph [rankdir=LR, label={_quoted(caption)}]", "node [shape=circle]", 'start [shape=point, label=""]']
+    lines += [_node(pda, state, number[state]) for state in pda.states]
+    lines += [f"start -> {number[pda.initial]}"]
+    for (source, target), rules in _rules(pda).items():
+        lines.append(f"{number[source]} -> {number[target]} [label={_quoted(rules)}]")
+    return "".join(("digraph {\n", *(f"  {line}\n" for line in lines), "}\n"))
+
+
+def rule(key: Key, transition: Transition) -> str:
+    """Return a transition as one line, "input, top → operation", without the two states."""
+    operations = [
+        operation.name if operation.push is None else f"{operation.name} {_shown(operation.push)}"
+        for operation in transition.operations
+    ]
+    line = f"{_shown(key[1])}, {_listed([_shown(top) for top in key[2]])} → {_listed(operations)}"
+    return line if transition.output is None else f"{line} / {_output(transition.output)}"
+
+
+def _rules(pda: PushdownAutomaton) -> dict[tuple[State, State], list[str]]:
+    """Return the rules from state to state, in the order of the automaton's states and alphabets."""
+    places = ({x: i for i, x in enumerate(xs)} for xs in (pda.states, pda.letters, (pda.bottom, *pda.stack_alphabet)))
+    states, letters, tops = places
+
+    def place(item: tuple[Key, Transition]) -> tuple[object, ...]:
+        (state, symbol, read), transition = item
+        return states[state], states[transition.target], letters[symbol], [tops[top] for top in read]
+
+    rules = defaultdict(list)
+    for key, transition in sorted(pda.transitions.items(), key=place):
+        rules[key[0], transition.target].append(rule(key, transition))
+    return rules
+
+
+def _node(pda: PushdownAutomaton, state: State, name: str) -> str:
+    # Where the state alone says nothing, a double circle would be read as "accepted", and its absence as "rejected".
+    double = state in pda.accepting and pda.acceptance in ("final state", "both")
+    return f"{name} [label={_quoted([_shown(state)])}{', shape=doublecircle' if double else ''}]"
+
+
+def _caption(pda: PushdownAutomaton) -> list[str]:
+    stack = "empty stack" if pda.n_stacks == 1 else "empty stacks"
+    asks = {"final state": "accepting state", "empty stack": stack, "both": f"accepting state and {stack}"}
+    if pda.acceptance == "output":
+        outputs = sorted(map(_output, pda.accepting_outputs))
+        asks["output"] = f"last output {' or '.join(outputs)}" if outputs else "nothing"
+        if pda.initial_output in pda.accepting_outputs:
+            asks["output"] += "; the empty word"
+    marker = [] if pda.end_marker is None else [f"end marker: {_shown(pda.end_marker)}"]
+    return [f"accepts: {asks[pda.acceptance]}", *marker]
+
+
+def _output(output: Output) -> str:
+    if isinstance(output, tuple):
+        return f"{{{', '.join(map(_shown, output))}}}"
+    return "none" if output is None else _shown(output)
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def _shown(text: str) -> str:
+    """Return what is drawn for a symbol: nothing may be invisible, break the line, or be impossible in SVG."""
+    if not text.strip(" "):
+        return "␣" * len(text) or '""'
+    return "".join(_picture(character) for character in text)
+
+
+def _picture(character: str) -> str:
+    code = ord(character)
+    if code < 0x20 or code == 0x7F:
+        return "␡" if code == 0x7F else chr(0x2400 + code)
+    # C1 controls, lone surrogates and non-characters: not allowed in XML, or in UTF-8 at all
+    return f"U+{code:04X}" if unicodedata.category(character) in ("Cc", "Cs", "Cn", "Zl", "Zp") else character
+
+
+def _quoted(lines: Sequence[str]) -> str:
+    r"""Return a DOT string that draws these lines as they are: no ``\N``, no ``&lt;``, no end of the string inside."""
+    escaped = (line.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines)
+    return '"' + "\\n".join(escaped) + '"'

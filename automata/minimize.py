@@ -1,0 +1,209 @@
+"""Minimisation: fewer states and stack symbols, the same words (Sun et al. 1993, section 3.6, and don't-cares)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import cycle
+from typing import Literal
+
+from stacklens.automata.folding import merge_states, merge_symbols
+from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, State, Symbol, Transition
+from stacklens.automata.reachability import Heads, drop_sinks, heads, trim
+from stacklens.automata.refinement import REJECT, Cell, Column, Table, quotient, refine
+
+__all__ = ["FOLDING_LIMIT", "Minimization", "Sink", "minimization", "minimize"]
+
+Sink = Literal["drop", "keep"]
+_Merge = Callable[[Table, Sequence[Symbol]], tuple[list[int], dict[Symbol, Symbol]] | None]
+FOLDING_LIMIT = 400  # states; compatible merging tries pairs, and pairs of more states than this take long
+
+
+@dataclass(frozen=True)
+class Minimization:
+    """A minimised automaton, and where each state and stack symbol of the original went.
+
+    What no run uses (unless it does the same as what one uses), and, with ``sink="drop"``, what only rejected words
+    reach, is in neither mapping.
+    """
+
+    automaton: PushdownAutomaton
+    states: Mapping[State, State]
+    stack_symbols: Mapping[Symbol, Symbol]
+
+
+def minimize(pda: PushdownAutomaton, sink: Sink = "drop") -> PushdownAutomaton:
+    """Return a smaller automaton that accepts the same words; see `minimization`, which also says what became what.
+
+    >>> from stacklens.automata.pda import POP, push
+    >>> rules = {(q, "(", (top,)): Transition("even" if q == "odd" else "odd", (push("("),))
+    ...          for q in ("odd", "even") for top in ("(", "⊥")}
+    >>> rules |= {(q, ")", ("(",)): Transition("odd", (POP,)) for q in ("odd", "even")}
+    >>> dyck = PushdownAutomaton(states=("odd", "even"), input_alphabet=("(", ")"), stack_alphabet=("(",),
+    ...                          transitions=rules, initial="even", accepting=frozenset({"odd", "even"}))
+    >>> minimize(dyck).states, minimize(dyck, sink="keep").states
+    (('q0',), ('q0', 'sink'))
+    """
+    return minimization(pda, sink).automaton
+
+
+def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
+    """Return the minimised automaton with the mappings of states and stack symbols.
+
+    Args:
+        pda: the automaton.
+        sink: "drop" removes what only rejected words reach. "keep" puts one rejecting state "sink" in its place, merged
+            with no other, and completes every head where a letter can be read with it. (With acceptance "empty stack"
+            the sink would accept, so acceptance becomes "both", every other state accepting.)
+
+    First states and stack symbols that do the same at every head are merged (`refine`), then `drop_sinks` trims; then,
+    until nothing changes, those are merged that do the same at reachable heads, and those that nothing observed tells
+    apart (`merge_states`, up to ``FOLDING_LIMIT`` states, and `merge_symbols`).
+
+    Why it is sound: a merge maps every configuration of a run, state and stack symbol by symbol, to one of the merged
+    automaton. Heads that no run shows are unspecified and bind nothing. A reachable head has one transition or a
+    rejection, and all members of a class that show the head agree on it (the class has the transition of whichever
+    member specified it); so runs go side by side for ever, and end in states that agree on acceptance wherever it
+    counts: with acceptance "both" only states in which a word can end on empty stacks. Outputs are kept.
+
+    Why it is not canonical: deterministic pushdown automata have no unique minimum, and merging with don't-cares
+    depends on the order. States are tried breadth first from the initial one, so the result is the same every time.
+    States are named q0, q1, … in that order, and stack symbols keep the name of the first that was merged.
+    """
+    refined = _refined(pda)
+    used = drop_sinks(refined.automaton)
+    table, start = _table(used, heads(used)), used.states.index(used.initial)
+    order = _breadth_first(table, used, start)
+    table, classes, symbols = _merge(quotient(table, order, {}), used.stack_alphabet)
+    place = _breadth_first(table, used, classes[order[start]])
+    names = [f"q{i}" for i in range(len(table.rows))]
+    merged = _automaton(used, quotient(table, place, {}), names, "q0", symbols)
+    states = {state: names[place[classes[order[i]]]] for i, state in enumerate(used.states)}
+    if sink == "keep":
+        merged = _with_sink(merged)
+        states |= {state: "sink" for state in trim(refined.automaton).states if state not in states}
+    return Minimization(merged, _after(refined.states, states), _after(refined.stack_symbols, symbols))
+
+
+def _after(first: Mapping[str, str], then: Mapping[str, str]) -> dict[str, str]:
+    return {old: then[middle] for old, middle in first.items() if middle in then}
+
+
+def _refined(pda: PushdownAutomaton) -> Minimization:
+    """Return the automaton without states and symbols that do the same as another at every head, reachable or not.
+
+    It needs no reachability, which is slow for thousands of states, and leaves fewer. And it is canonical: what comes
+    after does not depend on how often a state or a symbol was there.
+    """
+    number = {state: i for i, state in enumerate(pda.states)}
+    rows: list[dict[Column, Cell]] = [{} for _ in pda.states]
+    for (state, letter, tops), step in pda.transitions.items():
+        rows[number[state]][letter, tops] = (step.operations, step.output), number[step.target]
+    table = Table(rows, [state in pda.accepting for state in pda.states])
+    classes, symbols = refine(table, pda.stack_alphabet)
+    names: dict[int, State] = {}
+    states = {state: names.setdefault(i, state) for state, i in zip(pda.states, classes, strict=True)}
+    table = quotient(table, classes, symbols)
+    return Minimization(_automaton(pda, table, list(names.values()), states[pda.initial], symbols), states, symbols)
+
+
+def _table(pda: PushdownAutomaton, found: Heads) -> Table:
+    number = {state: i for i, state in enumerate(pda.states)}
+    rows: list[dict[Column, Cell]] = [{} for _ in pda.states]
+    for state, tops in found.reading:
+        for letter in pda.letters:
+            step = pda.transitions.get((state, letter, tops))
+            cell = REJECT if step is None else ((step.operations, step.output), number[step.target])
+            rows[number[state]][letter, tops] = cell
+    deciding = _deciding(pda, found)
+    return Table(rows, [state in pda.accepting if state in deciding else None for state in pda.states])
+
+
+def _deciding(pda: PushdownAutomaton, found: Heads) -> set[State]:
+    """Return the states whose being accepting decides about some word."""
+    if pda.acceptance == "final state":
+        return {state for state, _ in found.ending}
+    if pda.acceptance == "both":
+        return {state for state, tops in found.ending if set(tops) == {pda.bottom}}
+    return set()
+
+
+def _breadth_first(table: Table, pda: PushdownAutomaton, start: int) -> list[int]:
+    """Return the place of each state in breadth-first order, cells taken in the order of the automaton's alphabets."""
+    letters = {letter: i for i, letter in enumerate(pda.letters)}
+    tops = {top: i for i, top in enumerate((pda.bottom, *pda.stack_alphabet))}
+    place = {start: 0}
+    for state in (queue := [start]):  # the list grows while it is walked
+        row = table.rows[state]
+        for column in sorted(row, key=lambda column: (letters[column[0]], [tops[top] for top in column[1]])):
+            target = row[column][1]
+            if target >= 0 and target not in place:
+                place[target] = len(place)
+                queue.append(target)
+    return [place[state] for state in range(len(table.rows))]
+
+
+def _merge(table: Table, alphabet: Iterable[Symbol]) -> tuple[Table, list[int], dict[Symbol, Symbol]]:
+    """Return the merged table, the class of each state, and the name of each stack symbol."""
+    classes = list(range(len(table.rows)))
+    symbols = {symbol: symbol for symbol in alphabet}
+    merges: tuple[_Merge, ...] = (refine, _fold_states, merge_symbols)
+    for merge in cycle(merges):
+        found = merge(table, list(dict.fromkeys(symbols.values())))
+        if found is None:  # merge_symbols, the last in a round, finds nothing more
+            break
+        table, classes = quotient(table, *found), [found[0][i] for i in classes]
+        symbols = {symbol: found[1].get(name, name) for symbol, name in symbols.items()}
+    return table, classes, symbols
+
+
+def _fold_states(table: Table, _: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]]:
+    few = len(table.rows) <= FOLDING_LIMIT
+    return merge_states(table) if few else list(range(len(table.rows))), {}
+
+
+def _automaton(
+    pda: PushdownAutomaton, table: Table, names: Sequence[State], initial: State, symbols: Mapping[Symbol, Symbol]
+) -> PushdownAutomaton:
+    """Return the automaton of a table, with what tables do not hold taken from ``pda``."""
+    transitions: dict[Key, Transition] = {}
+    for state, row in zip(names, table.rows, strict=True):
+        for (letter, tops), (label, target) in row.items():
+            if label is not None:
+                transitions[state, letter, tops] = Transition(names[target], *label)
+    return replace(
+        pda,
+        states=tuple(names),
+        stack_alphabet=tuple(dict.fromkeys(symbols.values())),
+        transitions=transitions,
+        initial=initial,
+        accepting=frozenset(name for name, accepts in zip(names, table.accepting, strict=True) if accepts),
+    )
+
+
+def _with_sink(pda: PushdownAutomaton) -> PushdownAutomaton:
+    """Return the automaton with every missing transition on a reachable head led to one rejecting state."""
+    none = (NONE,) * pda.n_stacks
+    into = Transition("sink", none, _rejecting_output(pda))
+    reading = heads(pda).reading
+    added = {
+        (state, letter, tops): into
+        for state, tops in reading
+        for letter in pda.letters
+        if (state, letter, tops) not in pda.transitions
+    }
+    if not added:
+        return pda
+    stays = {tops for _, letter, tops in added if letter != pda.end_marker}  # after the end marker nothing is read
+    added |= {("sink", letter, tops): into for tops in stays for letter in pda.letters}
+    complete = replace(pda, states=(*pda.states, "sink"), transitions={**pda.transitions, **added})
+    if pda.acceptance == "empty stack":  # the sink's stack may be empty
+        return replace(complete, acceptance="both", accepting=frozenset(pda.states))
+    return complete
+
+
+def _rejecting_output(pda: PushdownAutomaton) -> Output:
+    output = None
+    while pda.acceptance == "output" and output in pda.accepting_outputs:
+        output = "reject" if output is None else f"{output}'"
+    return output

@@ -1,0 +1,205 @@
+"""Many words at once: a Python loop over time only, arrays over the words that are still running."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.tables import BoolArray, IntArray, Tables, Words, compile_tables, encode_words
+
+__all__ = ["accepts_many", "first_rejection", "transduce_many"]
+
+_BATCH = 1 << 14  # words run together: large against numpy's cost a call, small against the cache
+
+
+def accepts_many(pda: PushdownAutomaton, words: Words) -> BoolArray:
+    """Return whether each word is accepted, ``(N,)``.
+
+    Args:
+        pda: the automaton.
+        words: words, or numbers ``(N, T)`` padded with -1 on the right, as from ``encode_words``.
+
+    Raises:
+        UnknownSymbolError: a word has a symbol outside the input alphabet.
+        AutomatonError: an array that is not of that form.
+
+    >>> from stacklens.automata.pda import POP, Transition, push
+    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
+    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
+    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> accepts_many(dyck, ["", "(())", "(()", "())"]).tolist()
+    [True, True, False, False]
+    """
+    tables, letters, lengths = _prepare(pda, words)
+    accepted = np.zeros(len(letters), np.bool_)
+    for batch in _batches(lengths):
+        ends = _run(tables, letters[batch], lengths[batch])
+        complete = ends.cut < 0
+        good = tables.accepting_outputs[ends.output]
+        accepted[batch] = complete & tables.accepts(ends.state, ends.empty, good)
+    return accepted
+
+
+def transduce_many(pda: PushdownAutomaton, words: Words) -> IntArray:
+    """Return the output of every step, ``(N, T)``: indices into ``compile_tables(pda).outputs``.
+
+    It is -1 after the end of a word and from the step on at which a run is cut. With an end marker there is one more
+    column than the longest word has symbols. Errors as in :func:`accepts_many`.
+
+    >>> from stacklens.automata.pda import NONE, Transition
+    >>> echo = PushdownAutomaton(("q",), ("a", "b"), (), {("q", "a", ("⊥",)): Transition("q", (NONE,), "A")}, "q")
+    >>> transduce_many(echo, ["aa", "ab", "a"]).tolist(), compile_tables(echo).outputs
+    ([[1, 1], [1, -1], [1, -1]], (None, 'A'))
+    """
+    tables, letters, lengths = _prepare(pda, words)
+    outputs = np.full(letters.shape, -1, np.int32)
+    for batch in _batches(lengths):
+        trace = np.full((letters.shape[1], len(batch)), -1, np.int32)
+        _run(tables, letters[batch], lengths[batch], trace)
+        outputs[batch] = trace.T
+    return outputs
+
+
+def first_rejection(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int64]:
+    """Return the step (from 0) at which each run is cut for want of a transition, -1 where none is, ``(N,)``.
+
+    With an end marker, a run cut at the marker has the word's length here. Errors as in :func:`accepts_many`.
+
+    >>> from stacklens.automata.pda import NONE, Transition
+    >>> only_a = PushdownAutomaton(("q",), ("a", "b"), (), {("q", "a", ("⊥",)): Transition("q", (NONE,))}, "q")
+    >>> first_rejection(only_a, ["aa", "aba"]).tolist()
+    [-1, 1]
+    """
+    tables, letters, lengths = _prepare(pda, words)
+    cut = np.full(len(letters), -1, np.int64)
+    for batch in _batches(lengths):
+        cut[batch] = _run(tables, letters[batch], lengths[batch]).cut
+    return cut
+
+
+def _prepare(pda: PushdownAutomaton, words: Words) -> tuple[Tables, IntArray, npt.NDArray[np.int64]]:
+    """Return the tables, what the runs read, ``(N, T)``, the end marker included, and how many letters they read."""
+    letters, lengths = encode_words(words, pda.input_alphabet)
+    tables = compile_tables(pda)
+    if tables.end is None:
+        return tables, letters, lengths
+    letters = np.pad(letters, ((0, 0), (0, 1)), constant_values=-1)
+    letters[np.arange(len(letters)), lengths] = tables.end
+    return tables, letters, lengths + 1
+
+
+def _batches(lengths: npt.NDArray[np.int64]) -> list[npt.NDArray[np.intp]]:
+    """Return the words' numbers in batches, long words first: then the words still running are always a prefix."""
+    order = np.argsort(-lengths, kind="stable")
+    return [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
+
+
+@dataclass
+class _Ends:
+    """How runs end; ``cut`` is the step at which a transition was missing, else -1."""
+
+    state: IntArray
+    empty: BoolArray
+    output: IntArray
+    cut: npt.NDArray[np.int64]
+
+
+class _Stacks:
+    """One stack a word, side by side: cell ``height * width + word``, so that one step touches neighbouring memory."""
+
+    def __init__(self, width: int, dtype: np.dtype[np.unsignedinteger]) -> None:
+        self.width = width
+        self.address = np.arange(width)  # of the top, for the words still running; height 0 holds the bottom, 0
+        self.cells = np.zeros(16 * width, dtype)
+        self.room = 15  # steps for which no stack can outgrow the cells
+
+    def move(self, change: npt.NDArray[np.intp], pushed: IntArray) -> npt.NDArray[np.unsignedinteger]:
+        """Return the new tops after stacks grew by ``change`` and, where ``pushed`` is not 0, it was laid on top."""
+        if self.room == 0:
+            self._make_room()
+        self.room -= 1
+        self.address += change * self.width
+        tops = np.where(pushed > 0, pushed, self.cells.take(self.address)).astype(self.cells.dtype)
+        self.cells[self.address] = tops
+        return tops
+
+    def _make_room(self) -> None:
+        height = int(self.address.max(initial=0)) // self.width
+        if 2 * (height + 1) > len(self.cells) // self.width:
+            self.cells = np.concatenate([self.cells, np.zeros_like(self.cells)])
+        self.room = len(self.cells) // self.width - 1 - height
+
+
+class _Running:
+    """The runs that go on: the word of each, its state, head and last output, and every word's stacks."""
+
+    def __init__(self, tables: Tables, n_words: int) -> None:
+        self.words = np.arange(n_words)
+        self.state = np.full(n_words, tables.initial, np.int32)
+        self.output = np.zeros(n_words, np.int32)
+        self.head = np.zeros(n_words, np.intp)
+        kind = np.min_scalar_type(int(tables.push.max(initial=0)))
+        self.stacks = [_Stacks(n_words, kind) for _ in tables.place]
+
+    def keep(self, chosen: slice | BoolArray) -> None:
+        """Drop all runs but ``chosen``."""
+        self.words, self.state, self.head = self.words[chosen], self.state[chosen], self.head[chosen]
+        self.output = self.output[chosen]
+        for stack in self.stacks:
+            stack.address = stack.address[chosen]
+
+    def finish(self, ends: _Ends, chosen: slice) -> None:
+        """Note in ``ends`` where the ``chosen`` runs are."""
+        words = self.words[chosen]
+        ends.state[words], ends.output[words] = self.state[chosen], self.output[chosen]
+        for stack in self.stacks:
+            ends.empty[words] &= stack.address[chosen] < stack.width
+
+
+class _Steps:
+    """The tables flattened to one number a cell, ``(state, letter, head)``, so that a look-up is one gather."""
+
+    def __init__(self, tables: Tables) -> None:
+        _, n_letters, self.n_heads = tables.target.shape
+        self.row = n_letters * self.n_heads
+        self.target, self.output = tables.target.ravel(), tables.output.ravel()
+        self.push = np.ascontiguousarray(tables.push.reshape(-1, len(tables.place)).T)  # (n_stacks, cells)
+        self.change = (self.push > 0).astype(np.intp) - tables.pop.reshape(-1, len(tables.place)).T
+        self.place = [int(value) for value in tables.place]
+
+    def apply(self, runs: _Running, letters: npt.NDArray[np.intp], ends: _Ends, t: int) -> None:
+        """Let every run read its letter at time ``t``; those without a transition are cut and dropped."""
+        cell = runs.state * self.row + letters * self.n_heads + runs.head
+        runs.state = self.target.take(cell)
+        alive = runs.state >= 0
+        if not alive.all():
+            ends.cut[runs.words[~alive]] = t
+            runs.keep(alive)
+            cell = cell[alive]
+        runs.output = self.output.take(cell)
+        runs.head = np.zeros(len(cell), np.intp)
+        for stack, place, change, push in zip(runs.stacks, self.place, self.change, self.push, strict=True):
+            runs.head += place * stack.move(change.take(cell), push.take(cell)).astype(np.intp)
+
+
+def _run(tables: Tables, letters: IntArray, lengths: npt.NDArray[np.int64], trace: IntArray | None = None) -> _Ends:
+    """Return how the runs on ``letters``, long words first, end; ``trace``, ``(T, N)``, receives the outputs."""
+    steps, runs = _Steps(tables), _Running(tables, len(letters))
+    ends = _Ends(runs.state.copy(), np.ones(len(letters), np.bool_), runs.output.copy(), np.full(len(letters), -1))
+    columns = np.ascontiguousarray(letters.T).astype(np.intp)  # (T, N)
+    longer = len(letters) - np.searchsorted(lengths[::-1], np.arange(len(columns)), side="right")  # words longer than t
+    for t, n_longer in enumerate(longer):
+        n_going_on = int(np.searchsorted(runs.words, n_longer))
+        if n_going_on < len(runs.words):
+            runs.finish(ends, slice(n_going_on, None))
+            runs.keep(slice(n_going_on))
+        if n_going_on == 0:
+            return ends
+        steps.apply(runs, columns[t].take(runs.words), ends, t)
+        if trace is not None:
+            trace[t, runs.words] = runs.output
+    runs.finish(ends, slice(None))
+    return ends

@@ -1,0 +1,176 @@
+"""The automaton as arrays: compiled once, then read by everything that runs many words at a time.
+
+Symbols, states and tops become numbers. A top is 0 for the bottom and ``1 + i`` for stack symbol ``i``; the tops of
+several stacks are one number in base ``K + 1``, the first stack most significant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from stacklens.automata.pda import Acceptance, Output, PushdownAutomaton, Symbol, Word
+from stacklens.errors import AutomatonError, UnknownSymbolError
+
+__all__ = ["BoolArray", "IntArray", "Tables", "Words", "compile_tables", "decode_word", "encode_words"]
+
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int32]
+Words = Sequence[Word] | npt.NDArray[np.integer]  # numbers: see encode_words
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The transitions as read-only arrays over (Q states, X letters, H heads), and what decides acceptance.
+
+    Args:
+        target: ``(Q, X, H)`` the next state, -1 where the run ends.
+        pop: ``(Q, X, H, n_stacks)`` whether the step pops.
+        push: ``(Q, X, H, n_stacks)`` what it pushes: 0 for nothing, ``1 + i`` for stack symbol ``i``.
+        output: ``(Q, X, H)`` an index into ``outputs``, -1 where the run ends.
+        outputs: every output, the initial one first.
+        initial: the initial state.
+        end: the letter of the end marker, or None.
+        acceptance: as in the automaton.
+        accepting: ``(Q,)`` whether a state accepts.
+        accepting_outputs: ``(len(outputs),)`` whether an output accepts.
+        place: ``(n_stacks,)`` place values: the head is ``sum(place * tops)``.
+    """
+
+    target: IntArray
+    pop: BoolArray
+    push: IntArray
+    output: IntArray
+    outputs: tuple[Output, ...]
+    initial: int
+    end: int | None
+    acceptance: Acceptance
+    accepting: BoolArray
+    accepting_outputs: BoolArray
+    place: IntArray
+
+    def accepts(self, state: IntArray, empty: BoolArray, good_output: BoolArray) -> BoolArray:
+        """Return whether complete runs accept that end in ``state``, with ``empty`` stacks, on a ``good_output``."""
+        if self.acceptance == "output":
+            return good_output
+        if self.acceptance == "empty stack":
+            return empty
+        final = self.accepting[state]
+        return final if self.acceptance == "final state" else final & empty
+
+
+@lru_cache(maxsize=256)
+def compile_tables(pda: PushdownAutomaton) -> Tables:
+    """Return the arrays of ``pda``, the same object for equal automata.
+
+    >>> from stacklens.automata.pda import Transition, push
+    >>> once = {("q", "a", ("⊥",)): Transition("q", (push("A"),))}
+    >>> tables = compile_tables(PushdownAutomaton(("q",), ("a",), ("A",), once, "q"))
+    >>> tables.target[0, 0].tolist(), tables.push[0, 0, :, 0].tolist()
+    ([0, -1], [1, 0])
+    """
+    tops = {symbol: top for top, symbol in enumerate((pda.bottom, *pda.stack_alphabet))}
+    states = {state: q for q, state in enumerate(pda.states)}
+    letters = {letter: x for x, letter in enumerate(pda.letters)}
+    outputs = {pda.initial_output: 0}
+    place = np.array([len(tops) ** s for s in reversed(range(pda.n_stacks))], np.int32)
+
+    shape = len(states), len(letters), len(tops) ** pda.n_stacks
+    target, output = np.full(shape, -1, np.int32), np.full(shape, -1, np.int32)
+    pop, push = np.zeros((*shape, pda.n_stacks), np.bool_), np.zeros((*shape, pda.n_stacks), np.int32)
+    for (state, letter, key), step in pda.transitions.items():
+        head = sum(tops[symbol] * int(value) for symbol, value in zip(key, place, strict=True))
+        at = states[state], letters[letter], head
+        target[at] = states[step.target]
+        output[at] = outputs.setdefault(step.output, len(outputs))
+        pop[at] = [operation.pop for operation in step.operations]
+        push[at] = [0 if operation.push is None else tops[operation.push] for operation in step.operations]
+
+    tables = Tables(
+        target,
+        pop,
+        push,
+        output,
+        outputs=tuple(outputs),
+        initial=states[pda.initial],
+        end=None if pda.end_marker is None else letters[pda.end_marker],
+        acceptance=pda.acceptance,
+        accepting=np.array([state in pda.accepting for state in pda.states], np.bool_),
+        accepting_outputs=np.array([value in pda.accepting_outputs for value in outputs], np.bool_),
+        place=place,
+    )
+    for array in vars(tables).values():
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False  # the cache hands the same arrays to everybody
+    return tables
+
+
+def encode_words(words: Words, alphabet: tuple[Symbol, ...]) -> tuple[IntArray, npt.NDArray[np.int64]]:
+    """Return ``words`` as numbers, ``(N, T)`` padded with -1 on the right, and their lengths, ``(N,)``.
+
+    An array of numbers is taken for encoded words, checked and returned as it is.
+
+    Raises:
+        UnknownSymbolError: naming the first symbol that is not in ``alphabet``.
+        AutomatonError: an array that does not hold encoded words.
+
+    >>> codes, lengths = encode_words(["ab", "", "b"], ("a", "b"))
+    >>> codes.tolist(), lengths.tolist()
+    ([[0, 1], [-1, -1], [1, -1]], [2, 0, 1])
+    """
+    if isinstance(words, np.ndarray):
+        return _check_codes(words, alphabet)
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    characters = all(len(symbol) == 1 for symbol in alphabet) and all(isinstance(word, str) for word in words)
+    flat = _encode_text("".join(cast(Sequence[str], words)), alphabet) if characters else _encode(words, alphabet)
+    codes = np.full((len(words), int(lengths.max(initial=0))), -1, np.int32)
+    codes[np.arange(codes.shape[1]) < lengths[:, None]] = flat
+    return codes, lengths
+
+
+def decode_word(codes: Sequence[int] | npt.NDArray[np.integer], alphabet: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
+    """Return the word that one row of :func:`encode_words` stands for, without its padding.
+
+    >>> decode_word([1, 0, -1], ("a", "b"))
+    ('b', 'a')
+    """
+    return tuple(alphabet[code] for code in codes if code >= 0)
+
+
+def _encode(words: Sequence[Word], alphabet: tuple[Symbol, ...]) -> IntArray:
+    index = {symbol: code for code, symbol in enumerate(alphabet)}
+    try:
+        return np.fromiter((index[symbol] for word in words for symbol in word), np.int32)
+    except KeyError as unknown:
+        raise UnknownSymbolError(unknown.args[0], alphabet) from None
+
+
+def _encode_text(text: str, alphabet: tuple[Symbol, ...]) -> IntArray:
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    known = np.array([ord(symbol) for symbol in alphabet], np.int64)
+    table = np.full(1 + max(points.max(initial=0), known.max(initial=0)), -1, np.int32)
+    table[known] = np.arange(len(alphabet))
+    codes: IntArray = table[points]
+    unknown = np.flatnonzero(codes < 0)
+    if len(unknown):
+        raise UnknownSymbolError(text[unknown[0]], alphabet)
+    return codes
+
+
+def _check_codes(
+    codes: npt.NDArray[np.integer], alphabet: tuple[Symbol, ...]
+) -> tuple[IntArray, npt.NDArray[np.int64]]:
+    if codes.ndim != 2 or codes.dtype.kind not in "iu":
+        raise AutomatonError(f"encoded words are {codes.dtype} of shape {codes.shape}, expected integers (N, T)")
+    if codes.max(initial=-1) >= len(alphabet):
+        raise UnknownSymbolError(f"number {codes.max()}", alphabet)
+    inside = codes >= 0
+    lengths = inside.sum(axis=1)
+    if (inside != (np.arange(codes.shape[1]) < lengths[:, None])).any() or codes.min(initial=0) < -1:
+        raise AutomatonError("encoded words must be padded with -1, on the right only")
+    return codes.astype(np.int32, copy=False), lengths

@@ -1,0 +1,1 @@
+"""From a network to an automaton: quantise, explore, minimise, verify, report."""

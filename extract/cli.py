@@ -1,0 +1,130 @@
+"""`extract-pda`: from a file with a trained network to a pushdown automaton, with everything that it rests on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stacklens.errors import StacklensError
+from stacklens.shell import new_app, progress_bar, run_app
+
+if TYPE_CHECKING:
+    from stacklens.extract.extraction import Extraction
+
+__all__ = ["extract_command", "main"]
+
+
+def extract_command(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file with a trained network.")],
+    out: Annotated[
+        list[Path] | None, typer.Option(help="Write the automaton: .dot .json .jff .svg .png .pdf; may be repeated.")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
+    ] = None,
+    format: Annotated[str, typer.Option(help="Format of the file: auto or stacklens.")] = "auto",  # noqa: A002
+    alphabet: Annotated[str | None, typer.Option(help="Symbols of a file that does not name them.")] = None,
+    max_length: Annotated[
+        int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
+    ] = None,
+    states: Annotated[int | None, typer.Option(min=1, help="Try only this number of clusters.")] = None,
+    stack_symbols: Annotated[
+        int | None, typer.Option(min=1, help="Number of stack symbols, for networks that push real values.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="For everything that is drawn.")] = 0,
+    report: Annotated[Path | None, typer.Option(help="Write all figures to this .json file.")] = None,
+    device: Annotated[str, typer.Option(help="Where the network runs: cpu, cuda, cuda:1, …")] = "cpu",
+    jobs: Annotated[int, typer.Option(min=1, help="Processes for the checks.")] = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
+) -> int:
+    """Extract a pushdown automaton from a trained network, and check it.
+
+    Exit status: 0 extracted and nothing contradicts it; 1 extracted, but a check found a disagreement (the word is
+    printed); 2 bad arguments or unreadable input; 3 no faithful automaton found.
+    """
+    from stacklens.extract.outputs import check_targets, write_automaton, write_report
+
+    check_targets(out or [], report)
+    if format not in ("auto", "stacklens"):
+        raise StacklensError(f"unknown format {format!r}: expected auto or stacklens")
+    _check_device(device)
+    from stacklens.extract.checks import ExtractionConfig
+    from stacklens.models.checkpoint import load_checkpoint
+
+    checkpoint = load_checkpoint(model)
+    network = checkpoint.model
+    if alphabet is not None and tuple(alphabet) != network.alphabet:
+        raise StacklensError(f"{model} has the alphabet {' '.join(network.alphabet)}, not {' '.join(alphabet)}")
+    if stack_symbols is not None:
+        raise StacklensError(f"--stack-symbols: this {network.name} pushes the symbol it reads, so it has no choice")
+    config = ExtractionConfig(max_length=max_length, states=states, seed=seed, jobs=jobs, device=device)
+    result = _extract(checkpoint, language, config, quiet)
+    if report is not None:
+        write_report(report, result, str(model))
+    for path in out or []:
+        if result.automaton is not None:
+            write_automaton(path, result.automaton, _title(model, result))
+    if not quiet:
+        _show(result, out or [], report)
+    elif result.contradicted is not None:
+        typer.echo(str(result.contradicted))
+    return result.status
+
+
+def _check_device(device: str) -> None:
+    if device == "cpu":
+        return
+    import torch
+
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError):
+        raise StacklensError(
+            f"device {device!r} cannot be used here; expected cpu, or cuda where there is a GPU"
+        ) from None
+
+
+def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) -> Extraction:
+    import torch
+
+    from stacklens.extract.extraction import extract
+    from stacklens.languages import get_language
+
+    torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
+    name = language or checkpoint.task.get("language")
+    with progress_bar(quiet) as bar:
+        task = bar.add_task("", total=3)
+
+        def progress(stage: str) -> None:
+            bar.update(task, advance=0 if bar.tasks[task].description == "" else 1, description=stage)
+
+        result = extract(checkpoint.model, get_language(name) if name else None, config, progress)
+        bar.update(task, completed=3, description="done")
+    return result
+
+
+def _title(model: Path, result: Extraction) -> str:
+    return model.stem if result.language is None else f"{result.language.name}, read out of {model.name}"
+
+
+def _show(result: Extraction, out: list[Path], report: Path | None) -> None:
+    from rich.console import Console
+
+    from stacklens.extract.summary import show_summary
+
+    console = Console(highlight=False, soft_wrap=True)
+    written = [*(out if result.automaton is not None else []), *([report] if report else [])]
+    show_summary(result, console, transitions=not out)
+    for path in written:
+        console.print(f"wrote {path}")
+
+
+app = new_app("Extract a pushdown automaton from a trained network.")
+app.command()(extract_command)
+
+
+def main() -> None:
+    """Run `extract-pda`."""
+    run_app(app)

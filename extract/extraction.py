@@ -1,0 +1,155 @@
+"""From a network to an automaton, with every stage and every check kept."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from stacklens.automata.pda import PushdownAutomaton
+from stacklens.errors import StacklensError
+from stacklens.extract.checks import ExtractionConfig, check_all
+from stacklens.extract.fidelity import Fidelity, action_margins, rounding_fidelity, why_unfaithful
+from stacklens.extract.samples import draw_samples
+from stacklens.extract.verify import Agreement
+from stacklens.extract.walk import Attempt, walk
+from stacklens.languages.base import Language
+from stacklens.models.base import StackModel
+from stacklens.probe.trace import trace
+
+__all__ = ["Extraction", "ExtractionConfig", "extract"]
+
+NOT_TRIED = "not tried: this version does not prove equality yet"
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What came out of a network.
+
+    Attributes:
+        model, language: what went in.
+        automaton: the minimised automaton, or None where no faithful one was found.
+        raw: the machine before minimisation.
+        attempts: everything that was tried on the way.
+        fidelity: how near the network is to a discrete machine.
+        checks: the automaton against language, rounded network and network.
+        reason: why there is no automaton, or None.
+        seconds: how long each stage took.
+    """
+
+    model: StackModel[Any]
+    language: Language | None
+    automaton: PushdownAutomaton | None
+    raw: PushdownAutomaton | None
+    attempts: tuple[Attempt, ...]
+    fidelity: Fidelity
+    checks: tuple[Agreement, ...] = ()
+    reason: str | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def contradicted(self) -> Agreement | None:
+        """Return the first check against the language or the rounded network that found a disagreement.
+
+        The analog network may well differ on long words, where its errors have summed up (Sun et al. 1993, section
+        4.1): that is reported, and contradicts nothing.
+        """
+        decisive = (check for check in self.checks if check.other != "network")
+        return next((check for check in decisive if check.disagreements), None)
+
+    @property
+    def status(self) -> int:
+        """Return 0 where nothing contradicts the automaton, 1 where a check does, 3 where there is no automaton."""
+        if self.automaton is None:
+            return 3
+        return 0 if self.contradicted is None else 1
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain data, the content of ``extract-pda --report`` (schema 1)."""
+        return {
+            "schema": 1,
+            "model": {"name": self.model.name, "alphabet": list(self.model.alphabet), "config": self.model.config()},
+            "language": None if self.language is None else self.language.name,
+            "automaton": None if self.automaton is None or self.raw is None else _sizes(self.automaton, self.raw),
+            "reason": self.reason,
+            "attempts": [attempt.to_dict() for attempt in self.attempts],
+            "fidelity": self.fidelity.to_dict(),
+            "checks": [check.to_dict() for check in self.checks],
+            "proof": {"verdict": "undecided", "counterexample": None, "reason": NOT_TRIED},
+            "certificate": {"verdict": "not tried", "reason": None},
+            "seconds": self.seconds,
+        }
+
+
+def _sizes(automaton: PushdownAutomaton, raw: PushdownAutomaton) -> dict[str, Any]:
+    return {
+        "states": len(automaton.states),
+        "stack_symbols": len(automaton.stack_alphabet),
+        "transitions": len(automaton.transitions),
+        "accepting": sorted(automaton.accepting),
+        "before_minimization": {
+            "states": len(raw.states),
+            "stack_symbols": len(raw.stack_alphabet),
+            "transitions": len(raw.transitions),
+        },
+    }
+
+
+def extract(
+    model: StackModel[Any],
+    language: Language | None = None,
+    config: ExtractionConfig | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Extraction:
+    """Return the automaton of ``model``, checked against ``language`` if one is given, and against the network itself.
+
+    ``progress`` is told the name of every stage as it begins.
+
+    Raises:
+        StacklensError: the language has another alphabet than the network, or the network rejects everything at once.
+    """
+    config = config or ExtractionConfig()
+    if language is not None and set(language.alphabet) != set(model.alphabet):
+        raise StacklensError(
+            f"language {language.name} has the alphabet {' '.join(language.alphabet)}, the network "
+            f"{' '.join(model.alphabet)}; name the language that it was trained on"
+        )
+    clock = _Clock(progress)
+    clock.stage("trace the network")
+    runner = model if config.device == "cpu" else copy.deepcopy(model).to(config.device)
+    samples = draw_samples(runner, language, config.seed)
+    rounding = rounding_fidelity(runner, samples.short)
+    seen, rounded = (trace(runner, samples.traced, rounded=rounded, stacks=False) for rounded in (False, True))
+    clock.stage("look for states")
+    attempts = tuple(walk(model, rounded, samples.words, samples.verdicts, config.states, config.seed))
+    best = min(attempts, key=lambda a: (a.disagreements is None, a.disagreements or 0))
+    fidelity = Fidelity(rounding, best.minority, *action_margins(seen))
+    reason = why_unfaithful(fidelity, best.disagreements, len(samples.words))
+    result = Extraction(model, language, None, best.raw, attempts, fidelity, (), reason)
+    if reason is not None or best.automaton is None:
+        return replace(result, seconds=clock.stop())
+    clock.stage("check the automaton")
+    checks = check_all(best.automaton, runner, language, config)
+    return replace(result, automaton=best.automaton, checks=checks, seconds=clock.stop())
+
+
+class _Clock:
+    """Times stages, and tells their names as they begin."""
+
+    def __init__(self, progress: Callable[[str], None]) -> None:
+        self.progress, self.seconds = progress, dict[str, float]()
+        self.begun, self.name = time.perf_counter(), ""
+
+    def stage(self, name: str) -> None:
+        self.stop()
+        self.name = name
+        self.progress(name)
+
+    def stop(self) -> dict[str, float]:
+        now = time.perf_counter()
+        if self.name:
+            self.seconds[self.name] = now - self.begun
+        self.begun = now
+        return self.seconds

@@ -1,0 +1,78 @@
+"""The summary that `extract-pda` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stacklens.languages.words import format_word
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from stacklens.automata.pda import PushdownAutomaton
+    from stacklens.extract.extraction import Extraction
+    from stacklens.extract.verify import Agreement
+
+__all__ = ["show_summary"]
+
+_LONGEST_SHOWN = 200  # symbols of a counterexample; longer ones are in the report
+
+
+def show_summary(result: Extraction, console: Console, transitions: bool) -> None:
+    """Print what came out of a network and what it rests on; the transition table too if ``transitions``."""
+    network = f"{result.model.name} over {' '.join(result.model.alphabet)}"
+    language = "no language given" if result.language is None else f"language {result.language.name}"
+    console.print(f"network    {network}; {language}")
+    if result.automaton is None or result.raw is None:
+        console.print(f"automaton  none: {result.reason}")
+        return
+    pda = result.automaton
+    before = f"{len(result.raw.states)} states, {len(result.raw.stack_alphabet)} stack symbols before minimisation"
+    console.print(
+        f"automaton  {_count(len(pda.states), 'state')}, {_count(len(pda.stack_alphabet), 'stack symbol')}, "
+        f"{_count(len(pda.transitions), 'transition')} ({before}; {result.attempts[-1].quantiser})"
+    )
+    rounding = result.fidelity.rounding
+    console.print(
+        f"rounding   changes {rounding.disagreements:,} of {rounding.words:,} verdicts; smallest action margin "
+        f"{result.fidelity.action_margin:.3f}; {result.fidelity.minority_transitions:.1%} of transitions outvoted"
+    )
+    for check in result.checks:
+        _show_check(check, console)
+    console.print("proof      not tried: this version does not prove equality yet")
+    if transitions:
+        console.print(_transition_table(pda))
+
+
+def _show_check(check: Agreement, console: Console) -> None:
+    words = {"exhaustive": f"all {check.words:,}", "long": f"{check.words:,}", "deep": f"{check.words:,} deep"}[
+        check.kind
+    ]
+    console.print(
+        f"checked    against the {check.other}: {_count(check.disagreements, 'disagreement')} on {words} words of "
+        f"length <= {check.max_length:,}"
+    )
+    if check.counterexample is not None:
+        shown = format_word(check.counterexample)
+        if len(check.counterexample) > _LONGEST_SHOWN:
+            shown = f"{shown[:60]}… ({len(check.counterexample):,} symbols; the report has all of it)"
+        console.print(f"           they differ on {shown or 'the empty word'}", markup=False)
+
+
+def _transition_table(pda: PushdownAutomaton) -> object:
+    from rich.table import Table
+
+    table = Table("state", "input", "top", "next", "operation", title=None)
+    for (state, symbol, tops), transition in pda.transitions.items():
+        operations = ", ".join(map(str, transition.operations))
+        table.add_row(_marked(pda, state), symbol, " ".join(tops), transition.target, operations)
+    return table
+
+
+def _marked(pda: PushdownAutomaton, state: str) -> str:
+    start = "→ " if state == pda.initial else ""
+    return f"{start}{state}{' (accepting)' if state in pda.accepting else ''}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,47 @@
+"""Languages by name, as the shell and the zoo's files call them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from stacklens.errors import UnknownNameError
+from stacklens.languages.base import Language
+from stacklens.languages.counting import CountedPairs
+from stacklens.languages.dyck import BalancedParentheses, Dyck
+from stacklens.languages.palindrome import MarkedPalindromes
+
+__all__ = ["get_language", "language_names"]
+
+_LANGUAGES: dict[str, Callable[[], Language]] = {
+    "1n0n": lambda: CountedPairs("1", "0"),
+    "anbn": lambda: CountedPairs("a", "b"),
+    "palindrome": MarkedPalindromes,
+    "parentheses": BalancedParentheses,
+}
+_DYCK = re.compile(r"dyck-([1-9][0-9]*)")
+
+
+def get_language(name: str) -> Language:
+    """Return the language that is called ``name``.
+
+    Raises:
+        UnknownNameError: there is none; the message lists the names that there are.
+
+    >>> get_language("dyck-2"), get_language("1n0n")
+    (Dyck(n=2), CountedPairs(first='1', second='0'))
+    """
+    if match := _DYCK.fullmatch(name):
+        return Dyck(int(match[1]))
+    if name not in _LANGUAGES:
+        raise UnknownNameError("language", name, language_names())
+    return _LANGUAGES[name]()
+
+
+def language_names() -> list[str]:
+    """Return the names of all languages for people to read, sorted; ``dyck-N`` stands for dyck-1, dyck-2, …
+
+    >>> language_names()
+    ['1n0n', 'anbn', 'dyck-N', 'palindrome', 'parentheses']
+    """
+    return sorted([*_LANGUAGES, "dyck-N"])

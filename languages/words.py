@@ -1,0 +1,107 @@
+"""Words as values: which type they have, how they are written, read and changed.
+
+A word is a ``str`` where every symbol of the alphabet is a single character, else a tuple of symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from stacklens.automata.pda import Symbol, Word
+from stacklens.errors import StacklensError, UnknownSymbolError
+
+__all__ = ["check_alphabet", "edit_word", "format_word", "make_word", "parse_word"]
+
+
+def make_word(symbols: Iterable[Symbol], alphabet: Sequence[Symbol]) -> Word:
+    """Return ``symbols`` as a word: a ``str`` where ``alphabet`` has single characters only, else a tuple.
+
+    >>> make_word(["a", "b"], ("a", "b")), make_word(["(", ")"], ("(", ")", "(5", ")5"))
+    ('ab', ('(', ')'))
+    """
+    return "".join(symbols) if _single_characters(alphabet) else tuple(symbols)
+
+
+def parse_word(text: str, alphabet: Sequence[Symbol]) -> Word:
+    """Return the word that ``text`` spells: one symbol a character, or separated by whitespace if some are longer.
+
+    Raises:
+        UnknownSymbolError: ``text`` has a symbol that is not in ``alphabet``.
+
+    >>> parse_word("(())", ("(", ")")), parse_word("(5 ( ) )5", ("(", ")", "(5", ")5"))
+    ('(())', ('(5', '(', ')', ')5'))
+    """
+    symbols = list(text) if _single_characters(alphabet) else text.split()
+    for symbol in symbols:
+        if symbol not in alphabet:
+            raise UnknownSymbolError(symbol, tuple(alphabet))
+    return make_word(symbols, alphabet)
+
+
+def format_word(word: Word) -> str:
+    """Return ``word`` as text that ``parse_word`` reads back: a ``str`` as it is, a tuple with spaces between symbols.
+
+    >>> format_word("(())"), format_word(("(5", ")5"))
+    ('(())', '(5 )5')
+    """
+    return word if isinstance(word, str) else " ".join(word)
+
+
+def edit_word(word: Word, alphabet: Sequence[Symbol], rng: np.random.Generator) -> Word:
+    """Return ``word`` after one random edit: replace, swap two symbols, insert, delete, or cut off the end.
+
+    The edit may change nothing, such as a swap of equal symbols. The empty word can only grow.
+
+    >>> edit_word("", ("a",), np.random.default_rng(0))
+    'a'
+    """
+    symbols = list(word)
+    edit = _EDITS[rng.integers(len(_EDITS))] if symbols else _insert
+    edit(symbols, alphabet, rng)
+    return make_word(symbols, alphabet)
+
+
+def check_alphabet(alphabet: Sequence[Symbol]) -> None:
+    """Return None if every symbol is a non-empty string without whitespace, and no symbol is there twice.
+
+    Raises:
+        StacklensError: otherwise. Whitespace separates symbols in text, so a symbol with it could not be read back.
+
+    >>> check_alphabet("aba")
+    Traceback (most recent call last):
+    stacklens.errors.StacklensError: the alphabet a b a has a repetition: expected each symbol once
+    """
+    if not all(symbol.split() == [symbol] for symbol in alphabet):
+        raise StacklensError(f"the alphabet {tuple(alphabet)} must hold non-empty strings without whitespace")
+    if len(set(alphabet)) < len(alphabet):
+        raise StacklensError(f"the alphabet {' '.join(alphabet)} has a repetition: expected each symbol once")
+
+
+def _single_characters(alphabet: Sequence[Symbol]) -> bool:
+    return all(len(symbol) == 1 for symbol in alphabet)
+
+
+def _replace(symbols: list[Symbol], alphabet: Sequence[Symbol], rng: np.random.Generator) -> None:
+    symbols[rng.integers(len(symbols))] = alphabet[int(rng.integers(len(alphabet)))]
+
+
+def _swap(symbols: list[Symbol], _: Sequence[Symbol], rng: np.random.Generator) -> None:
+    i, j = rng.integers(len(symbols), size=2)
+    symbols[i], symbols[j] = symbols[j], symbols[i]
+
+
+def _insert(symbols: list[Symbol], alphabet: Sequence[Symbol], rng: np.random.Generator) -> None:
+    symbols.insert(int(rng.integers(len(symbols) + 1)), alphabet[int(rng.integers(len(alphabet)))])
+
+
+def _delete(symbols: list[Symbol], _: Sequence[Symbol], rng: np.random.Generator) -> None:
+    del symbols[rng.integers(len(symbols))]
+
+
+def _truncate(symbols: list[Symbol], _: Sequence[Symbol], rng: np.random.Generator) -> None:
+    del symbols[rng.integers(len(symbols)) :]
+
+
+_EDITS = (_replace, _swap, _insert, _delete, _truncate)

@@ -1,0 +1,1 @@
+"""Networks = controller + stack (torch): one paper a file, training, checkpoints, networks trained by us in zoo/."""

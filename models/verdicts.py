@@ -1,0 +1,95 @@
+"""The network's verdicts: on given words, in batches, and on every word up to a length, prefixes shared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from stacklens.automata.pda import Word
+from stacklens.automata.tables import encode_words
+from stacklens.models.base import StackModel, State
+
+__all__ = ["verdicts_on", "verdicts_on_all"]
+
+
+@torch.no_grad()
+def verdicts_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024) -> np.ndarray:
+    """Return the network's verdicts on ``words``, (..., N) bool.
+
+    Long words run together and a word that has ended no longer costs anything, nor does one that every network on the
+    leading axis has rejected for good.
+
+    Raises:
+        UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    """
+    codes, lengths = encode_words(words, model.alphabet)
+    leading = model.initial_state(1).hidden.shape[:-2]
+    verdicts = np.zeros((*leading, len(words)), dtype=bool)
+    by_length = np.argsort(-lengths, kind="stable")
+    for begin in range(0, len(words), chunk):
+        rows = by_length[begin : begin + chunk]
+        _run_chunk(model, codes[rows], lengths[rows], rows, verdicts)
+    return verdicts
+
+
+def _run_chunk(
+    model: StackModel[Any], codes: np.ndarray, lengths: np.ndarray, rows: np.ndarray, verdicts: np.ndarray
+) -> None:
+    """Fill in the verdicts of the words ``rows``, which stand longest first."""
+    state = model.initial_state(len(rows))
+    symbols = torch.from_numpy(codes.astype(np.int64)).to(state.hidden.device)
+    for t in range(int(lengths[0]) + 1 if len(lengths) else 0):
+        ended = lengths == t
+        going = ~ended & ~_hopeless(state).cpu().numpy()
+        if ended.any():
+            at_end = torch.from_numpy(np.flatnonzero(ended)).to(symbols.device)
+            verdicts[..., rows[ended]] = model.verdict(state.select(at_end)).cpu().numpy()
+        if not going.any():
+            return
+        keep = torch.from_numpy(np.flatnonzero(going)).to(symbols.device)
+        if not going.all():
+            state, symbols = state.select(keep), symbols[keep]
+            lengths, rows = lengths[going], rows[going]
+        state = model.step(symbols[:, t], state).state
+
+
+@torch.no_grad()
+def verdicts_on_all(model: StackModel[Any], max_length: int, chunk: int = 8_192) -> list[np.ndarray]:
+    """Return the verdicts on all words, one boolean array (..., k**n) for every length n = 0..max_length.
+
+    A word's place in its array is its lexicographic number: its symbols' indices read in base k, the alphabet's size.
+    The tree of prefixes is walked depth first, ``chunk`` prefixes at a time, so memory stays bounded. What every
+    network on the leading axis has rejected for good is not extended: none of its continuations can be accepted.
+    """
+    k = len(model.alphabet)
+    root = model.initial_state(1)
+    leading = root.hidden.shape[:-2]
+    verdicts = [np.zeros((*leading, k**n), dtype=bool) for n in range(max_length + 1)]
+    pending = [(0, torch.zeros(1, dtype=torch.int64, device=root.hidden.device), root)]
+    while pending:
+        length, numbers, state = pending.pop()
+        verdicts[length][..., numbers.cpu().numpy()] = model.verdict(state).cpu().numpy()
+        if length < max_length:
+            pending += [(length + 1, *children) for children in _children(model, numbers, state, chunk)]
+    return verdicts
+
+
+def _children(
+    model: StackModel[Any], numbers: Tensor, state: State[Any], chunk: int
+) -> Iterator[tuple[Tensor, State[Any]]]:
+    """Yield numbers and states of the live words one symbol longer, at most about ``chunk`` together."""
+    k = len(model.alphabet)
+    live = torch.nonzero(~_hopeless(state)).squeeze(1)
+    for parents in torch.split(live, max(1, chunk // k)):
+        symbols = torch.arange(k, device=parents.device).repeat(len(parents))
+        parents = parents.repeat_interleave(k)
+        yield numbers[parents] * k + symbols, model.step(symbols, state.select(parents)).state
+
+
+def _hopeless(state: State[Any]) -> Tensor:
+    """Return which words every network on the leading axis has rejected for good, (B,) bool."""
+    return state.rejected.reshape(-1, state.rejected.shape[-1]).all(0)

@@ -1,0 +1,1 @@
+"""Run a network and record everything. Nothing discrete happens here."""

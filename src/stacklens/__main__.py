@@ -1,0 +1,43 @@
+"""The `stacklens` command: the rooms' commands under one name."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from stacklens import __version__
+from stacklens.extract.cli import extract_command
+from stacklens.models.cli import train_app
+from stacklens.probe.cli import trace_command
+from stacklens.shell import new_app, run_app
+
+__all__ = ["app", "main"]
+
+app = new_app("A lens into stack-augmented neural networks.")
+app.add_typer(train_app, name="train")
+app.command("trace")(trace_command)
+app.command("extract")(extract_command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"stacklens {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Version.")] = False,
+) -> None:
+    """A lens into stack-augmented neural networks."""
+    del version
+
+
+def main() -> None:
+    """Run the `stacklens` command."""
+    run_app(app)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from tests.automata.brute_force import accepted, heads_seen, outputs_seen, words
+from tests.automata.strategies import pushdown_automata
+
+from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, Transition, push
+from stacklens.automata.pda import replace as put
+from stacklens.automata.reachability import drop_sinks, heads, reachable_heads, trim
+
+
+def automaton(rules: str, accepting: str = "", **options: object) -> PushdownAutomaton:
+    """Return the automaton of rules like "p a x > q push x", one a line, with one stack of symbols x, y, z."""
+    transitions = {}
+    for line in filter(str.strip, rules.splitlines()):
+        left, right = line.split(">")
+        state, letter, top = left.split()
+        target, name, *symbol = right.split()
+        operation: StackOp = {"none": NONE, "pop": POP}.get(name) or {"push": push, "replace": put}[name](symbol[0])
+        transitions[state, letter, (top,)] = Transition(target, (operation,))
+    marker = options.get("end_marker")
+    states = dict.fromkeys(q for key, step in transitions.items() for q in (key[0], step.target))
+    return PushdownAutomaton(
+        states=tuple(states),
+        input_alphabet=tuple(sorted({letter for _, letter, _ in transitions} - {marker})),
+        stack_alphabet=("x", "y", "z"),
+        transitions=transitions,
+        initial=next(iter(states)),
+        accepting=frozenset(accepting.split()),
+        **options,  # type: ignore[arg-type]
+    )
+
+
+@given(pushdown_automata())
+def test_every_head_that_a_run_shows_is_reachable(pda: PushdownAutomaton) -> None:
+    seen, found = heads_seen(pda, max_height=3), heads(pda)
+    assert seen.reading <= found.reading
+    assert seen.ending <= found.ending
+
+
+@given(pushdown_automata(max_stacks=1))
+def test_every_reachable_head_is_shown_by_a_run(pda: PushdownAutomaton) -> None:
+    one_symbol = {
+        key: replace(
+            step, operations=tuple(StackOp(op.pop, op.push and pda.stack_alphabet[0]) for op in step.operations)
+        )
+        for key, step in pda.transitions.items()
+    }
+    counter = replace(pda, transitions=one_symbol)  # so that heights up to 40 can be tried in full
+    assert heads(counter) == heads_seen(counter, max_height=40)
+
+
+def test_a_return_reaches_a_caller_that_comes_later() -> None:
+    pda = automaton("""
+        p a ⊥ > q push x
+        q b x > r pop
+        r a ⊥ > s push y
+        s a y > q push x
+        r c y > t pop
+    """)
+    expected = {("p", "⊥"), ("q", "x"), ("r", "⊥"), ("s", "y"), ("r", "y"), ("t", "⊥")}
+    assert reachable_heads(pda) == {(state, (top,)) for state, top in expected}
+
+
+def test_a_replaced_symbol_returns_to_what_was_under_the_first() -> None:
+    pda = automaton("""
+        p a ⊥ > q push x
+        q a x > q replace y
+        q b y > r pop
+    """)
+    assert ("r", ("⊥",)) in reachable_heads(pda)
+    assert ("r", ("x",)) not in reachable_heads(pda)
+
+
+def test_nothing_is_read_after_the_end_marker() -> None:
+    pda = automaton("p $ ⊥ > q none \n q a ⊥ > r none", end_marker="$")
+    assert reachable_heads(pda) == {("p", ("⊥",)), ("q", ("⊥",))}
+    assert heads(pda).reading == {("p", ("⊥",))}
+
+
+def test_hundreds_of_states_that_push_and_then_pop() -> None:
+    n = 300
+    rules = [f"a{i} a {top} > a{i + 1} push x" for i in range(n) for top in "⊥x"]
+    rules += [f"a{n} b x > b0 pop", *(f"b{i} b x > b{i + 1} pop" for i in range(n))]
+    found = reachable_heads(automaton("\n".join(rules)))
+    assert (f"b{n - 1}", ("⊥",)) in found
+    assert (f"b{n}", ("⊥",)) not in found
+
+
+@given(pushdown_automata())
+def test_trimming_keeps_every_run(pda: PushdownAutomaton) -> None:
+    trimmed = trim(pda)
+    for word in words(pda, 4):
+        assert list(trimmed.run(word)) == list(pda.run(word))
+    found = heads(pda)
+    assert {(state, tops) for state, _, tops in trimmed.transitions} <= found.reading
+    assert set(trimmed.states) == {state for state, _ in found.reading | found.ending}
+
+
+def test_trimming_drops_symbols_that_are_never_pushed_and_states_that_only_they_reach() -> None:
+    pda = trim(automaton("p a ⊥ > p push x \n p b y > q pop \n p b x > p pop"))
+    assert (pda.states, pda.stack_alphabet, len(pda.transitions)) == (("p",), ("x",), 2)
+
+
+@given(pushdown_automata())
+def test_dropping_sinks_keeps_the_language(pda: PushdownAutomaton) -> None:
+    assert accepted(drop_sinks(pda)) == accepted(pda)
+
+
+@given(pushdown_automata(acceptances=("final state", "empty stack", "both")))
+def test_dropping_sinks_keeps_outputs_that_do_not_decide_acceptance(pda: PushdownAutomaton) -> None:
+    smaller = drop_sinks(pda)
+    assert all(outputs_seen(smaller, word) == outputs_seen(pda, word) for word in words(pda, 4))
+
+
+def test_a_trap_is_dropped_and_the_initial_state_stays() -> None:
+    trap = "p a ⊥ > trap none \n trap a ⊥ > trap push x \n trap a x > trap push x"
+    assert drop_sinks(automaton(f"p b ⊥ > q none \n {trap}", "q")).states == ("p", "q")
+    assert drop_sinks(automaton(trap)).states == ("p",)
+    assert drop_sinks(automaton(trap, acceptance="empty stack")).transitions.keys() == {("p", "a", ("⊥",))}
+
+
+def test_an_accepting_state_that_never_has_an_empty_stack_is_a_sink_where_acceptance_asks_for_one() -> None:
+    rules = "p a ⊥ > q push x \n q a x > q push x"
+    assert drop_sinks(automaton(rules, "q")).states == ("p",)
+    assert drop_sinks(automaton(rules, "q", acceptance="final state")).states == ("p", "q")

@@ -1,0 +1,162 @@
+"""Every language against a restatement of its definition that lists the members, and against its own automaton."""
+
+import pickle
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import product
+
+import pytest
+
+from stacklens.automata.pda import Symbol, Word
+from stacklens.errors import StacklensError
+from stacklens.languages.base import Language
+from stacklens.languages.counting import CountedPairs
+from stacklens.languages.dyck import BalancedParentheses, Dyck
+from stacklens.languages.palindrome import MarkedPalindromes
+
+Symbols = tuple[Symbol, ...]
+Members = Callable[[int], set[Symbols]]  # of exactly this length
+
+
+def dyck_members(*pairs: str) -> Members:
+    @cache
+    def members(length: int) -> set[Symbols]:  # D -> empty | ( D ) D, the definition by a grammar
+        if length <= 0:
+            return {()} if length == 0 else set()
+        splits = ((inner, length - 2 - inner) for inner in range(length - 1))
+        return {
+            (pair.split()[0], *x, pair.split()[1], *y)
+            for inner, rest in splits
+            for x, y, pair in product(members(inner), members(rest), pairs)
+        }
+
+    return members
+
+
+def counted_members(first: str, second: str) -> Members:
+    return lambda length: {(first,) * n + (second,) * n for n in range(1, length) if 2 * n == length}
+
+
+def palindrome_members(letters: Symbols, marker: str) -> Members:
+    def members(length: int) -> set[Symbols]:
+        halves = product(letters, repeat=length // 2) if length % 2 else ()
+        return {(*half, marker, *half[::-1]) for half in halves}
+
+    return members
+
+
+CASES: list[tuple[Language, Members, int]] = [  # the longest length of which all words are tried
+    (BalancedParentheses(), dyck_members("( )"), 9),
+    (Dyck(1), dyck_members("( )"), 9),
+    (Dyck(2), dyck_members("( )", "[ ]"), 6),
+    (Dyck(5), dyck_members("( )", "[ ]", "{ }", "< >", "(5 )5"), 4),
+    (CountedPairs("1", "0"), counted_members("1", "0"), 10),
+    (CountedPairs("a", "b"), counted_members("a", "b"), 10),
+    (CountedPairs("in", "out"), counted_members("in", "out"), 8),
+    (MarkedPalindromes(), palindrome_members(("a", "b"), "c"), 7),
+    (MarkedPalindromes("012", "#"), palindrome_members(("0", "1", "2"), "#"), 5),
+    (MarkedPalindromes(("do", "re"), "|"), palindrome_members(("do", "re"), "|"), 5),
+]
+each_case = pytest.mark.parametrize(("language", "members", "longest"), CASES, ids=[repr(case[0]) for case in CASES])
+
+
+def as_word(language: Language, symbols: Symbols) -> Word:
+    return "".join(symbols) if max(map(len, language.alphabet)) == 1 else symbols
+
+
+def all_words(language: Language, longest: int) -> Iterator[Word]:
+    for length in range(longest + 1):
+        for symbols in product(language.alphabet, repeat=length):
+            yield as_word(language, symbols)
+
+
+@each_case
+def test_membership_is_the_definition_and_the_automaton(language: Language, members: Members, longest: int) -> None:
+    for word in all_words(language, longest):
+        expected = tuple(word) in members(len(word))
+        assert (word in language) == expected, word
+        assert language.automaton.accepts(word) == expected, word
+
+
+@each_case
+def test_words_are_all_members_in_order(language: Language, members: Members, longest: int) -> None:
+    assert list(language.words(longest)) == [w for w in all_words(language, longest) if tuple(w) in members(len(w))]
+
+
+@each_case
+def test_a_prefix_is_live_if_some_member_begins_with_it(language: Language, members: Members, longest: int) -> None:
+    # In all these languages a live prefix of length n can be completed by length 2n + 2.
+    longest = min(longest, 6)
+    live = {
+        m[:n] for length in range(2 * longest + 3) for m in members(length) for n in range(min(length, longest) + 1)
+    }
+    for word in all_words(language, longest):
+        assert language.is_live(word) == (tuple(word) in live), word
+        dead = [n for n in range(len(word) + 1) if tuple(word[:n]) not in live]
+        assert language.first_dead(word) == (dead[0] if dead else None), word
+
+
+@each_case
+def test_symbols_outside_the_alphabet_make_no_members(language: Language, members: Members, longest: int) -> None:
+    member = next(symbols for length in range(2, longest) for symbols in sorted(members(length)))
+    for n in range(len(member) + 1):
+        word = (*member[:n], "§", *member[n:])
+        assert word not in language
+        assert not language.is_live(word)
+        assert language.first_dead(word) == n + 1
+    assert "§" not in language
+    assert "§§" not in language
+
+
+@each_case
+def test_languages_are_values(language: Language, members: Members, longest: int) -> None:  # noqa: ARG001
+    again = pickle.loads(pickle.dumps(language))
+    assert again == language
+    assert hash(again) == hash(language)
+    assert again.automaton == language.automaton
+    with pytest.raises(AttributeError, match="cannot assign"):
+        setattr(language, "n", 3)  # noqa: B010 (mypy would refuse the plain assignment, as it should)
+
+
+def test_reference_automata_are_small() -> None:
+    sizes = {language.name: (language.automaton.states, len(language.automaton.transitions)) for language, *_ in CASES}
+    assert sizes["parentheses"] == (("match",), 3)
+    assert sizes["dyck-2"] == (("match",), 8)
+    assert sizes["1n0n"] == (("push", "pop"), 4)
+    assert sizes["palindrome"] == (("push", "pop"), 11)
+
+
+def test_equal_definitions_with_two_names_are_two_languages() -> None:
+    assert BalancedParentheses() != Dyck(1)
+    assert Dyck(2) == Dyck(2)
+    assert MarkedPalindromes("ab", "c") == MarkedPalindromes(("a", "b"), "c")
+
+
+def test_empty_words() -> None:
+    assert "" in Dyck(1)
+    assert () in Dyck(5)
+    assert "" not in CountedPairs("1", "0")
+    assert "" not in MarkedPalindromes()
+
+
+def test_long_words_are_no_trouble() -> None:
+    deep = "(" * 50_000 + ")" * 50_000
+    assert deep in Dyck(1)
+    assert Dyck(1).first_dead(deep + ")") == 100_001
+    assert next(Dyck(1).words_of_length(4_000)) == "(" * 2_000 + ")" * 2_000
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Dyck(0), "dyck-0 has no brackets: expected n of at least 1"),
+        (lambda: CountedPairs("a", "a"), "the alphabet a a has a repetition"),
+        (lambda: CountedPairs("a", ""), "must hold non-empty strings without whitespace"),
+        (lambda: MarkedPalindromes("ab", "a"), "the alphabet a b a has a repetition"),
+        (lambda: MarkedPalindromes(("a b",), "c"), "must hold non-empty strings without whitespace"),
+        (lambda: MarkedPalindromes("", "c"), "palindromes without letters: expected at least one"),
+    ],
+)
+def test_what_is_no_language_is_refused(build: Callable[[], Language], message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        build()
