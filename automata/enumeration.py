@@ -7,7 +7,7 @@ configuration are stepped once; a word then costs one gather. Stacks are hash-co
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from stacklens.automata.pda import PushdownAutomaton, Symbol
 from stacklens.automata.stack_trie import StackTrie
 from stacklens.automata.tables import BoolArray, IntArray, compile_tables
 
-__all__ = ["accepts_all", "count_all", "enumerate_words", "word_at"]
+__all__ = ["accepts_all", "count_all", "enumerate_words", "outputs_all", "word_at"]
 
 _CHUNK = 1 << 18  # configurations stepped together: bounds the temporaries, 50 MB or so
 
@@ -47,6 +47,26 @@ def accepts_all(pda: PushdownAutomaton, max_length: int) -> Iterator[BoolArray]:
             index = index[level.parent] * k + level.letter
             accepted.reshape(k ** (length - 1), k)[index] = level.accepted
         yield accepted
+
+
+def outputs_all(pda: PushdownAutomaton, max_length: int) -> Iterator[IntArray]:
+    """Yield, for each length n from 0 to ``max_length``, the last output of each of the ``k**n`` words, ``(k**n,)``.
+
+    An output is its place in ``compile_tables(pda).outputs``; -1 where the run is cut. Words stand as in `accepts_all`.
+    One run of that for every output: automata have few.
+
+    >>> from stacklens.automata.pda import NONE, Transition
+    >>> echo = PushdownAutomaton(("q",), ("a", "b"), (), {("q", "a", ("⊥",)): Transition("q", (NONE,), "A")}, "q")
+    >>> [outputs.tolist() for outputs in outputs_all(echo, 2)]
+    [[0], [1, -1], [1, -1, -1, -1]]
+    """
+    outputs = compile_tables(pda).outputs
+    asked = (replace(pda, acceptance="output", accepting_outputs=frozenset({output})) for output in outputs)
+    for length, accepted in enumerate(zip(*(accepts_all(other, max_length) for other in asked), strict=True)):
+        last = np.full(len(pda.input_alphabet) ** length, -1, np.int32)
+        for place, given in enumerate(accepted):
+            last[given] = place
+        yield last
 
 
 def enumerate_words(pda: PushdownAutomaton, max_length: int) -> Iterator[tuple[Symbol, ...]]:

@@ -110,7 +110,7 @@ def _refined(pda: PushdownAutomaton) -> Minimization:
 def _table(pda: PushdownAutomaton, found: Heads) -> Table:
     number = {state: i for i, state in enumerate(pda.states)}
     rows: list[dict[Column, Cell]] = [{} for _ in pda.states]
-    for state, tops in found.reading:
+    for state, tops in sorted(found.reading):
         for letter in pda.letters:
             step = pda.transitions.get((state, letter, tops))
             cell = REJECT if step is None else ((step.operations, step.output), number[step.target])
@@ -185,7 +185,7 @@ def _with_sink(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return the automaton with every missing transition on a reachable head led to one rejecting state."""
     none = (NONE,) * pda.n_stacks
     into = Transition("sink", none, _rejecting_output(pda))
-    reading = heads(pda).reading
+    reading = sorted(heads(pda).reading)
     added = {
         (state, letter, tops): into
         for state, tops in reading
@@ -194,7 +194,8 @@ def _with_sink(pda: PushdownAutomaton) -> PushdownAutomaton:
     }
     if not added:
         return pda
-    stays = {tops for _, letter, tops in added if letter != pda.end_marker}  # after the end marker nothing is read
+    # after the end marker nothing is read
+    stays = dict.fromkeys(tops for _, letter, tops in added if letter != pda.end_marker)
     added |= {("sink", letter, tops): into for tops in stays for letter in pda.letters}
     complete = replace(pda, states=(*pda.states, "sink"), transitions={**pda.transitions, **added})
     if pda.acceptance == "empty stack":  # the sink's stack may be empty

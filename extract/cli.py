@@ -24,7 +24,9 @@ def extract_command(
     language: Annotated[
         str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
     ] = None,
-    format: Annotated[str, typer.Option(help="Format of the file: auto or stacklens.")] = "auto",  # noqa: A002
+    format: Annotated[  # noqa: A002
+        str, typer.Option(help="Format of the file: auto, stacklens, marnns, stacknn or stack-rnn-cpp.")
+    ] = "auto",
     alphabet: Annotated[str | None, typer.Option(help="Symbols of a file that does not name them.")] = None,
     max_length: Annotated[
         int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
@@ -47,19 +49,17 @@ def extract_command(
     from stacklens.extract.outputs import check_targets, write_automaton, write_report
 
     check_targets(out or [], report)
-    if format not in ("auto", "stacklens"):
-        raise StacklensError(f"unknown format {format!r}: expected auto or stacklens")
     _check_device(device)
     from stacklens.extract.checks import ExtractionConfig
-    from stacklens.models.checkpoint import load_checkpoint
+    from stacklens.models.loading import load_network
 
-    checkpoint = load_checkpoint(model)
+    checkpoint = load_network(model, format, _symbols(alphabet))
     network = checkpoint.model
-    if alphabet is not None and tuple(alphabet) != network.alphabet:
-        raise StacklensError(f"{model} has the alphabet {' '.join(network.alphabet)}, not {' '.join(alphabet)}")
-    if stack_symbols is not None:
+    if stack_symbols is not None and network.pushes_input:
         raise StacklensError(f"--stack-symbols: this {network.name} pushes the symbol it reads, so it has no choice")
-    config = ExtractionConfig(max_length=max_length, states=states, seed=seed, jobs=jobs, device=device)
+    config = ExtractionConfig(
+        max_length=max_length, states=states, stack_symbols=stack_symbols, seed=seed, jobs=jobs, device=device
+    )
     result = _extract(checkpoint, language, config, quiet)
     if report is not None:
         write_report(report, result, str(model))
@@ -68,9 +68,16 @@ def extract_command(
             write_automaton(path, result.automaton, _title(model, result))
     if not quiet:
         _show(result, out or [], report)
-    elif result.contradicted is not None:
-        typer.echo(str(result.contradicted))
+    elif result.contradicted is not None or result.reason is not None:
+        typer.echo(str(result.contradicted or result.reason))
     return result.status
+
+
+def _symbols(alphabet: str | None) -> list[str] | None:
+    """Return the symbols of ``--alphabet``: separated by spaces where there are any, else single characters."""
+    if alphabet is None:
+        return None
+    return alphabet.split() if " " in alphabet.strip() else list(alphabet)
 
 
 def _check_device(device: str) -> None:
@@ -79,7 +86,7 @@ def _check_device(device: str) -> None:
     import torch
 
     try:
-        torch.zeros(1, device=device)
+        torch.zeros(1, device=device).cpu()
     except (RuntimeError, AssertionError):
         raise StacklensError(
             f"device {device!r} cannot be used here; expected cpu, or cuda where there is a GPU"
@@ -87,12 +94,9 @@ def _check_device(device: str) -> None:
 
 
 def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) -> Extraction:
-    import torch
-
     from stacklens.extract.extraction import extract
-    from stacklens.languages import get_language
+    from stacklens.extract.names import subject_named
 
-    torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
     name = language or checkpoint.task.get("language")
     with progress_bar(quiet) as bar:
         task = bar.add_task("", total=3)
@@ -100,7 +104,8 @@ def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) ->
         def progress(stage: str) -> None:
             bar.update(task, advance=0 if bar.tasks[task].description == "" else 1, description=stage)
 
-        result = extract(checkpoint.model, get_language(name) if name else None, config, progress)
+        subject = None if name is None else subject_named(name, checkpoint.model.task_kind)
+        result = extract(checkpoint.model, subject, config, progress)
         bar.update(task, completed=3, description="done")
     return result
 
@@ -114,7 +119,7 @@ def _show(result: Extraction, out: list[Path], report: Path | None) -> None:
 
     from stacklens.extract.summary import show_summary
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     written = [*(out if result.automaton is not None else []), *([report] if report else [])]
     show_summary(result, console, transitions=not out)
     for path in written:

@@ -1,145 +1,115 @@
 """Close the transition table over every reachable head with the network itself (Sun et al. 1993, section 4.1).
 
-For a state's representative, the top's value and a symbol the rounded network answers with an operation and a next
+At a head, a state's representative and stack symbols' values, the rounded network answers with an operation and a next
 hidden vector, whose state is the quantiser's. The initial hidden vector is a state of its own. Only heads that some
-word reaches are followed; where the rounded network rejects, the automaton has no transition.
+word reaches are asked; where the rounded network rejects, the automaton has no transition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Literal
 
-import numpy as np
-import torch
-
-from stacklens.automata.pda import Key, PushdownAutomaton, StackOp, Transition
+from stacklens.automata.pda import Key, Output, PushdownAutomaton, State, Symbol, Tops, Transition
 from stacklens.automata.reachability import reachable_heads
 from stacklens.errors import StacklensError
-from stacklens.extract.quantise import Quantiser
-from stacklens.models.base import StackModel, State
-from stacklens.models.rounding import Rounded
+from stacklens.extract.machine import BOTTOM, START, Head, Machine, MachineState, Window
 
-__all__ = ["BOTTOM", "START", "StackHeads", "accepting_states", "assemble", "explore"]
+__all__ = ["Table", "explore"]
 
-START = "start"
-BOTTOM = "⊥"
+_NO_OUTPUTS: frozenset[Output] = frozenset()
 
 
-@dataclass(frozen=True)
-class StackHeads:
-    """The stacks that a head may show, built with the network's own stack: one empty, one for every stack symbol.
+@dataclass
+class Table:
+    """A transition table under construction: rules by name, and what the names stand for."""
 
-    Attributes:
-        symbols: the stack alphabet; a network that pushes what it reads has the letters themselves.
-        state: the initial state of the network with each of these stacks, the empty one first.
-    """
+    machine: Machine
+    rules: dict[Key, Transition] = field(default_factory=dict)
+    states: dict[State, MachineState] = field(default_factory=dict)
+    windows: dict[Symbol, Window] = field(default_factory=dict)
 
-    symbols: tuple[str, ...]
-    state: State[Any]
+    def __post_init__(self) -> None:
+        start = self.machine.start
+        self.states[START] = start.state
+        self.windows[BOTTOM] = start.windows[0]
 
-    @classmethod
-    def of(cls, network: Rounded[Any]) -> StackHeads:
-        """Return the heads of a network that pushes the symbol it reads."""
-        letters = (*network.alphabet, *([network.end] if network.end is not None else []))
-        start = network.initial_state(len(letters) + 1)
-        values = network.controller(torch.arange(len(letters)), *_first(start, len(letters))).pushed
-        values = torch.cat([torch.zeros_like(values[:1]), values])
-        pushes = torch.ones(len(values), 1, 1, dtype=start.hidden.dtype)
-        pushes[0] = 0  # the empty stack
-        return cls(letters, State(start.hidden, start.stack.next(pushes, values), start.rejected))
+    def state(self, state: MachineState) -> State:
+        """Return the name of a state, which is then known."""
+        name = self.machine.name(state)
+        self.states.setdefault(name, state)
+        return name
+
+    def window(self, window: Window) -> Symbol:
+        """Return the name of a window, which is then known."""
+        name = self.machine.symbols.window_name(window)
+        self.windows.setdefault(name, window)
+        return name
+
+    def head(self, state: State, tops: Tops) -> Head:
+        """Return the head that names stand for."""
+        return Head(self.states[state], tuple(self.windows[top] for top in tops))
+
+    def automaton(self, complete: frozenset[Output] = _NO_OUTPUTS) -> PushdownAutomaton:
+        """Return the automaton of the rules so far.
+
+        A recogniser accepts in the states that decide for the word on empty stacks. A predictor accepts by its last
+        output, where the outputs that say that a word is ``complete`` are known. All else accepts what it can read.
+        """
+        network = self.machine.network
+        accepting, acceptance = frozenset(self.states), "final state"
+        if network.task_kind == "recognition":
+            accepting, acceptance = self._deciding(), "both"
+        elif complete:
+            accepting, acceptance = frozenset(), "output"
+        kind: Literal["final state", "both", "output"] = acceptance  # type: ignore[assignment]
+        return PushdownAutomaton(
+            states=tuple(self.states),
+            input_alphabet=network.alphabet,
+            stack_alphabet=tuple(name for name in self.windows if name != BOTTOM),
+            transitions=self.rules,
+            initial=START,
+            accepting=accepting,
+            acceptance=kind,
+            bottom=BOTTOM,
+            n_stacks=self.machine.n_stacks,
+            end_marker=network.end,
+            initial_output=self._initial_output(),
+            accepting_outputs=complete,
+        )
+
+    def _deciding(self) -> frozenset[State]:
+        heads = [Head(state, self.machine.empty) for state in self.states.values()]
+        decided = self.machine.network.decide(self.machine.state_of(heads)).tolist()
+        return frozenset(name for name, good in zip(self.states, decided, strict=True) if good)
+
+    def _initial_output(self) -> Output:
+        network = self.machine.network
+        if network.task_kind != "next set":
+            return None
+        return tuple(symbol for symbol in network.alphabet if network.first is None or symbol in network.first)
 
 
-def _first(state: State[Any], count: int) -> tuple[torch.Tensor, torch.Tensor]:
-    part = state.select(torch.arange(count))
-    return part.hidden, part.stack.reading()
-
-
-@torch.no_grad()
-def explore(model: StackModel[Any], quantiser: Quantiser, max_states: int = 1_000) -> PushdownAutomaton:
-    """Return the discrete machine that ``model`` becomes with rounded actions and ``quantiser``'s states.
+def explore(
+    machine: Machine, complete: frozenset[Output] = _NO_OUTPUTS, max_states: int = 1_000, max_heads: int = 20_000
+) -> PushdownAutomaton:
+    """Return the automaton of ``machine``, closed over every head that some word reaches.
 
     Raises:
-        StacklensError: more than ``max_states`` states are reached.
+        StacklensError: more than ``max_states`` states or ``max_heads`` heads are reached.
     """
-    network = Rounded(model)
-    heads = StackHeads.of(network)
-    numbers: dict[str, int] = {}  # states found so far, in the order found
-    rules: dict[Key, Transition] = {}
-    accepting: set[str] = set()
-    fresh: list[str] = [START]
+    table = Table(machine)
+    asked: set[tuple[State, Tops]] = set()
+    fresh = [(START, (BOTTOM,) * machine.n_stacks)]
     while fresh:
-        vectors = _representatives(network, quantiser, fresh, numbers)
-        accepting |= accepting_states(network, heads, fresh, vectors)
-        rules |= _rows(network, heads, quantiser, fresh, vectors, numbers)
-        if len(numbers) >= max_states:
-            raise StacklensError(f"{quantiser.name}: more than {max_states} states are reached")
-        pda = assemble(network, heads, rules, accepting, numbers)
-        done = {state for state, _, _ in rules} | set(fresh)
-        reached = dict.fromkeys(state for state, _ in sorted(reachable_heads(pda)))
-        fresh = [state for state in reached if state not in done]
-    return pda
-
-
-def _representatives(
-    network: Rounded[Any], quantiser: Quantiser, states: list[str], numbers: dict[str, int]
-) -> torch.Tensor:
-    if states == [START]:
-        return network.initial_state(1).hidden
-    vectors = quantiser.represent(np.array([numbers[state] for state in states]))
-    return torch.from_numpy(vectors)
-
-
-def accepting_states(network: Rounded[Any], heads: StackHeads, states: list[str], vectors: torch.Tensor) -> set[str]:
-    """Return which of ``states``, with ``vectors`` (M, H) to stand for them, decide for the word on an empty stack."""
-    empty = heads.state.stack.select(torch.zeros(len(vectors), dtype=torch.int64))
-    never = torch.zeros(len(vectors), dtype=torch.bool)
-    decided = network.decide(State(vectors, empty, never)).tolist()
-    return {state for state, good in zip(states, decided, strict=True) if good}
-
-
-def _rows(
-    network: Rounded[Any],
-    heads: StackHeads,
-    quantiser: Quantiser,
-    states: list[str],
-    vectors: torch.Tensor,
-    numbers: dict[str, int],
-) -> dict[Key, Transition]:
-    """Return the transitions from ``states`` for every top and symbol, in one batch; new states get numbers."""
-    tops = (BOTTOM, *heads.symbols)
-    letters = (*network.alphabet, *([network.end] if network.end is not None else []))
-    grid = torch.cartesian_prod(torch.arange(len(states)), torch.arange(len(letters)), torch.arange(len(tops)))
-    state, letter, top = grid.unbind(1)
-    never = torch.zeros(len(grid), dtype=torch.bool)
-    step = network.step(letter, State(vectors[state], heads.state.stack.select(top), never))
-    targets = quantiser.assign(step.hidden.numpy())
-    actions = step.actions[:, 0, 0].tolist()
-    rejected = step.state.rejected.tolist()
-    rules: dict[Key, Transition] = {}
-    for (q, x, s), number, action, dead in zip(grid.tolist(), targets.tolist(), actions, rejected, strict=True):
-        if dead:
-            continue
-        target = quantiser.label(number)
-        numbers.setdefault(target, number)
-        operation = StackOp(pop=action < 0, push=letters[x] if action > 0 else None)
-        rules[states[q], letters[x], (tops[s],)] = Transition(target, (operation,))
-    return rules
-
-
-def assemble(
-    network: Rounded[Any], heads: StackHeads, rules: dict[Key, Transition], accepting: set[str], states: Iterable[str]
-) -> PushdownAutomaton:
-    """Return the automaton with ``states`` after the initial one, over the network's alphabet and end symbol."""
-    return PushdownAutomaton(
-        states=(START, *states),
-        input_alphabet=network.alphabet,
-        stack_alphabet=heads.symbols,
-        transitions=rules,
-        initial=START,
-        accepting=frozenset(accepting),
-        acceptance="both",
-        bottom=BOTTOM,
-        end_marker=network.end,
-    )
+        asked |= set(fresh)
+        for (head, letter), answer in machine.ask([table.head(*names) for names in fresh]).items():
+            for window in answer.pushed:
+                if window is not None:
+                    table.window(window)
+            key = (machine.name(head.state), letter, machine.tops(head.windows))
+            table.rules[key] = Transition(table.state(answer.target), answer.operations, answer.output)
+        if len(table.states) > max_states or len(asked) > max_heads:
+            raise StacklensError(f"{machine.quantiser.name}: {len(table.states)} states are reached, and more to come")
+        fresh = sorted(reachable_heads(table.automaton(complete)) - asked)
+    return table.automaton(complete)

@@ -8,15 +8,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.pda import Output, PushdownAutomaton
 from stacklens.errors import StacklensError
-from stacklens.extract.checks import ExtractionConfig, check_all
-from stacklens.extract.fidelity import Fidelity, action_margins, rounding_fidelity, why_unfaithful
+from stacklens.extract.checks import ExtractionConfig, check_all, exhaustive_length
+from stacklens.extract.fidelity import Fidelity, action_margins, why_unfaithful
+from stacklens.extract.reference import LanguageReference, Reference
 from stacklens.extract.samples import draw_samples
+from stacklens.extract.task_reference import TaskReference
 from stacklens.extract.verify import Agreement
-from stacklens.extract.walk import Attempt, walk
+from stacklens.extract.walk import Attempt, Choice, walk
 from stacklens.languages.base import Language
+from stacklens.languages.tasks.base import Task
 from stacklens.models.base import StackModel
+from stacklens.models.threads import one_thread
 from stacklens.probe.trace import trace
 
 __all__ = ["Extraction", "ExtractionConfig", "extract"]
@@ -40,7 +44,7 @@ class Extraction:
     """
 
     model: StackModel[Any]
-    language: Language | None
+    language: Reference | None
     automaton: PushdownAutomaton | None
     raw: PushdownAutomaton | None
     attempts: tuple[Attempt, ...]
@@ -99,7 +103,7 @@ def _sizes(automaton: PushdownAutomaton, raw: PushdownAutomaton) -> dict[str, An
 
 def extract(
     model: StackModel[Any],
-    language: Language | None = None,
+    language: Language | Task | Reference | None = None,
     config: ExtractionConfig | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Extraction:
@@ -110,29 +114,46 @@ def extract(
     Raises:
         StacklensError: the language has another alphabet than the network, or the network rejects everything at once.
     """
-    config = config or ExtractionConfig()
-    if language is not None and set(language.alphabet) != set(model.alphabet):
+    with one_thread():
+        return _extract(model, reference_for(language), config or ExtractionConfig(), progress)
+
+
+def _extract(
+    model: StackModel[Any], reference: Reference | None, config: ExtractionConfig, progress: Callable[[str], None]
+) -> Extraction:
+    if reference is not None and set(reference.alphabet) != set(model.alphabet):
         raise StacklensError(
-            f"language {language.name} has the alphabet {' '.join(language.alphabet)}, the network "
+            f"language {reference.name} has the alphabet {' '.join(reference.alphabet)}, the network "
             f"{' '.join(model.alphabet)}; name the language that it was trained on"
         )
+    exhaustive_length(len(model.alphabet), config.max_length)  # refused before any work is done
+    complete: frozenset[Output] = frozenset() if reference is None else reference.complete
     clock = _Clock(progress)
     clock.stage("trace the network")
     runner = model if config.device == "cpu" else copy.deepcopy(model).to(config.device)
-    samples = draw_samples(runner, language, config.seed)
-    rounding = rounding_fidelity(runner, samples.short)
-    seen, rounded = (trace(runner, samples.traced, rounded=rounded, stacks=False) for rounded in (False, True))
+    samples = draw_samples(runner, reference, config.seed)
+    seen = trace(runner, samples.short_traced, stacks=False)
+    rounded = trace(runner, samples.traced, rounded=True, stacks=False)
     clock.stage("look for states")
-    attempts = tuple(walk(model, rounded, samples.words, samples.verdicts, config.states, config.seed))
+    choice = Choice(config.states, config.stack_symbols)
+    attempts = tuple(walk(model, rounded, samples, choice, complete, config.seed))
     best = min(attempts, key=lambda a: (a.disagreements is None, a.disagreements or 0))
-    fidelity = Fidelity(rounding, best.minority, *action_margins(seen))
+    rounding = samples.rounding()
+    fidelity = Fidelity(rounding, best.minority, *action_margins(model, seen))
     reason = why_unfaithful(fidelity, best.disagreements, len(samples.words))
-    result = Extraction(model, language, None, best.raw, attempts, fidelity, (), reason)
+    result = Extraction(model, reference, None, best.raw, attempts, fidelity, (), reason)
     if reason is not None or best.automaton is None:
         return replace(result, seconds=clock.stop())
     clock.stage("check the automaton")
-    checks = check_all(best.automaton, runner, language, config)
+    checks = check_all(best.automaton, runner, reference, config)
     return replace(result, automaton=best.automaton, checks=checks, seconds=clock.stop())
+
+
+def reference_for(language: Language | Task | Reference | None) -> Reference | None:
+    """Return what to check against, for a language, a task, or what is a reference already."""
+    if isinstance(language, Language):
+        return LanguageReference(language)
+    return TaskReference(language) if isinstance(language, Task) else language
 
 
 class _Clock:

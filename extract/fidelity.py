@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from stacklens.automata.pda import Word
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Rounded
-from stacklens.models.verdicts import verdicts_on
+from stacklens.models.base import ActionKind, StackModel
 from stacklens.probe.trace import Trace
 
 __all__ = ["Fidelity", "Rounding", "action_margins", "rounding_fidelity", "why_unfaithful"]
 
+_GRADED = 0.25  # a margin below this is nearer to the threshold than to a whole operation
 _LARGEST_MISMATCH = 0.1  # rounding may change the verdict on this share of the accepted words, not on more
 
 
@@ -48,7 +45,7 @@ class Fidelity:
         rounding: what rounding the actions changes.
         minority_transitions: share of traced steps outvoted by others with the same state, symbol and top, in [0, 1];
             at most 0.03 is good, 0.06 or more is bad.
-        action_margin: the smallest distance of a traced action from the threshold that rounds it, in [0, 0.5].
+        action_margin: how far the least certain traced action is from being rounded otherwise, in [0, 0.5].
         graded_actions: share of traced actions nearer to the threshold than to a whole push, pop or no-op, in [0, 1].
     """
 
@@ -62,23 +59,45 @@ class Fidelity:
         return {**asdict(self), "rounding": {**asdict(self.rounding), "mismatch": self.rounding.mismatch}}
 
 
-def rounding_fidelity(model: StackModel[Any], words: Sequence[Word]) -> Rounding:
-    """Return what rounding the actions of ``model`` changes on ``words``."""
-    analog, rounded = verdicts_on(model, words), verdicts_on(Rounded(model), words)
-    return Rounding(len(words), int((analog != rounded).sum()), int((analog | rounded).sum()))
+def rounding_fidelity(analog: np.ndarray, rounded: np.ndarray, scored: np.ndarray | None = None) -> Rounding:
+    """Return what rounding changes, from the answers of a network and its rounded twin, (N, 1) or (N, T) each.
+
+    A word is accepted where its last answer is not a rejection. Only ``scored`` answers (same shape) are compared,
+    where these are given.
+    """
+    different = analog != rounded
+    if scored is not None:
+        different &= scored
+    if analog.shape[1] == 1:  # recognisers say 0 for a rejection
+        accepted = (analog > 0) | (rounded > 0)
+        return Rounding(len(analog), int(different.sum()), int(accepted.sum()))
+    alive = ((analog >= 0) | (rounded >= 0)).any(1)
+    return Rounding(len(analog), int(different.any(1).sum()), int(alive.sum()))
 
 
-def action_margins(seen: Trace, threshold: float = 0.5) -> tuple[float, float]:
-    """Return the smallest distance of an action from ``threshold``, and the share of graded ones (see `Fidelity`).
+def action_margins(model: StackModel[Any], seen: Trace) -> tuple[float, float]:
+    """Return the smallest margin of an action, and the share of graded ones (see `Fidelity`), of an analog trace.
 
     Steps after a rejection do not count.
     """
     before = np.pad(seen.rejected, ((0, 0), (1, 0)))[:, :-1]
-    sizes = np.abs(seen.actions[seen.valid & ~before])
-    if not sizes.size:
+    margins = _margins(model.action_kind, seen.actions[seen.valid & ~before])
+    if not margins.size:
         return 0.0, 0.0
-    distance = np.abs(sizes - threshold)
-    return float(distance.min()), float((distance < threshold / 2).mean())
+    return float(margins.min()), float((margins < _GRADED).mean())
+
+
+def _margins(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
+    """Return how far each action is from being rounded otherwise, in [0, 0.5]; ``actions`` are (M, n_stacks, A)."""
+    if kind == "none":
+        return np.zeros(0)
+    if kind == "softmax":  # the winner's lead over the next
+        ordered = np.sort(actions, -1)
+        leads: np.ndarray = (ordered[..., -1] - ordered[..., -2]) / 2
+        return leads
+    sizes = np.abs(actions) if kind == "signed" else actions
+    margins: np.ndarray = np.minimum(np.abs(sizes - 0.5), 0.5)
+    return margins
 
 
 def why_unfaithful(fidelity: Fidelity, disagreements: int | None, words: int) -> str | None:

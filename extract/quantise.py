@@ -65,8 +65,8 @@ class Levels:
         return values
 
     def label(self, number: int) -> str:
-        """Return the levels as digits."""
-        return "".join(map(str, self._digits(np.array([number]))[0]))
+        """Return the levels as digits, with points between them where some have two."""
+        return ("." if self.n > 10 else "").join(map(str, self._digits(np.array([number]))[0]))
 
     @property
     def _weights(self) -> np.ndarray:

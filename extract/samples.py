@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.extract.verify import long_words
-from stacklens.languages.base import Language
+from stacklens.extract.answers import network_answers
+from stacklens.extract.fidelity import Rounding, rounding_fidelity
+from stacklens.extract.reference import Reference, default_max_length, random_words
 from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
-from stacklens.models.verdicts import verdicts_on
 from stacklens.models.word_sets import all_words
 
 __all__ = ["Samples", "draw_samples", "walk_words"]
@@ -26,59 +25,66 @@ _TRACED = 400  # words of each sort whose hidden vectors are clustered
 
 @dataclass(frozen=True)
 class Samples:
-    """Checking words with the rounded network's verdicts.
+    """Checking words with the answers of a network and its rounded twin.
 
     Attributes:
         words: all short words, then drawn longer ones.
-        verdicts: what the rounded network says of them, (N,) bool.
-        n_short: how many of them are the short ones.
-        traced: some of them, members first of all, on which hidden vectors are gathered.
+        rounded: what the rounded network says of them, (N, 1) or (N, T) int (see `answers`).
+        analog: what the network itself says of the short ones; on longer words its errors sum up.
+        scored: which answers count, of the same shape; None for all.
+        n_short: how many of the words are the short ones.
+        traced: some of them on which hidden vectors are gathered: drawn ones, accepted ones and others.
+        short_traced: the short ones among these.
     """
 
     words: list[Word]
-    verdicts: np.ndarray
+    rounded: np.ndarray
+    analog: np.ndarray
+    scored: np.ndarray | None
     n_short: int
     traced: list[Word]
+    short_traced: list[Word]
 
-    @property
-    def short(self) -> list[Word]:
-        """Return all words up to some length."""
-        return self.words[: self.n_short]
+    def differ(self, answers: np.ndarray) -> np.ndarray:
+        """Return on which words other ``answers`` differ from the rounded network's, (N,) bool."""
+        wrong = answers != self.rounded
+        different: np.ndarray = (wrong if self.scored is None else wrong & self.scored).any(1)
+        return different
+
+    def rounding(self) -> Rounding:
+        """Return what rounding changes on the short words."""
+        n, width = self.analog.shape
+        scored = None if self.scored is None else self.scored[:n, :width]
+        return rounding_fidelity(self.analog, self.rounded[:n, :width], scored)
 
 
-def draw_samples(model: StackModel[Any], language: Language | None, seed: int) -> Samples:
-    """Return the checking words for ``model``; without a language the drawn ones are uniformly random."""
-    length = 0
-    while count_all(len(model.alphabet), length + 1) <= _SHORT:
-        length += 1
-    short = all_words(model.alphabet, length)
-    if language is not None:
-        drawn = long_words(language, _DRAWN, _LENGTHS, seed)
+def draw_samples(model: StackModel[Any], reference: Reference | None, seed: int) -> Samples:
+    """Return the checking words for ``model``; without a reference the drawn ones are uniformly random."""
+    if reference is None:
+        short = all_words(model.alphabet, default_max_length(len(model.alphabet), _SHORT))
+        drawn = random_words(model.alphabet, _DRAWN, _LENGTHS, seed)
     else:
-        drawn = _random_words(model.alphabet, _DRAWN, _LENGTHS, seed)
+        short = reference.short_words(_SHORT)
+        drawn = reference.long_words(_DRAWN, _LENGTHS, seed)
     words = [*short, *drawn]
-    verdicts = verdicts_on(Rounded(model), words)
+    rounded, analog = network_answers(Rounded(model), words), network_answers(model, short)
+    accepted = rounded[: len(short)].max(1, initial=-1) > 0
     rng = np.random.default_rng(seed)
     traced: list[Word] = []
-    for pool in (np.flatnonzero(verdicts[: len(short)]), np.arange(len(short))):
+    for pool in (np.flatnonzero(accepted), np.arange(len(short))):
         traced += [short[i] for i in rng.permutation(pool)[:_TRACED]]
-    return Samples(words, verdicts, len(short), [*drawn, *traced])
-
-
-def _random_words(alphabet: tuple[str, ...], n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(lengths[0], lengths[1] + 1, n)
-    return [make_word([alphabet[i] for i in rng.integers(0, len(alphabet), size)], alphabet) for size in sizes]
+    scored = None if reference is None else reference.scored(words)
+    return Samples(words, rounded, analog, scored, len(short), [*drawn, *traced], traced)
 
 
 def walk_words(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-    """Return ``n`` random walks over the transitions of ``pda``, each with one symbol more that may be any.
+    """Return ``n`` random walks over the transitions of ``pda``, every other one with a symbol more that may be any.
 
     A walk ends early where no transition leads on, so lengths may be below ``lengths``.
     """
     rng = np.random.default_rng(seed)
     words: list[Word] = []
-    for size in rng.integers(lengths[0], lengths[1], n):
+    for number, size in enumerate(rng.integers(lengths[0], lengths[1], n)):
         current, word = pda.start, []
         for _ in range(size):
             options = [(x, after) for x in pda.input_alphabet if (after := pda.step(current, x)) is not None]
@@ -86,6 +92,7 @@ def walk_words(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], seed: i
                 break
             symbol, current = options[rng.integers(len(options))]
             word.append(symbol)
-        word.append(pda.input_alphabet[rng.integers(len(pda.input_alphabet))])
+        if number % 2:
+            word.append(pda.input_alphabet[rng.integers(len(pda.input_alphabet))])
         words.append(make_word(word, pda.input_alphabet))
     return words

@@ -1,4 +1,4 @@
-"""Checks: the automaton against a language or a network, on all words up to a length and on long and deep ones."""
+"""Checks: the automaton against what it should do or a network, on all words up to a length, on long and deep ones."""
 
 from __future__ import annotations
 
@@ -8,33 +8,30 @@ from typing import Any, Literal
 
 import numpy as np
 
-from stacklens.automata.enumeration import accepts_all, word_at
+from stacklens.automata.enumeration import word_at
 from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.automata.simulation import accepts_many
-from stacklens.automata.tables import encode_words
-from stacklens.errors import StacklensError
-from stacklens.languages.base import Language
+from stacklens.extract.answers import automaton_answers, automaton_answers_on_all, network_answers
+from stacklens.extract.reference import Reference
 from stacklens.languages.words import format_word, make_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
-from stacklens.models.verdicts import verdicts_on, verdicts_on_all
+from stacklens.models.verdicts import answers_on_all
 
-__all__ = ["Agreement", "Kind", "agree_on", "agree_on_all", "deep_words", "long_words", "members_of_all"]
+__all__ = ["Agreement", "Kind", "agree_on", "agree_on_all"]
 
 Kind = Literal["exhaustive", "long", "deep"]
-Other = Language | StackModel[Any]
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often an automaton and something else gave the same verdict.
+    """How often an automaton and something else gave the same answers.
 
     Attributes:
         kind: "exhaustive" (all words up to `max_length`), "long" or "deep" (words drawn from a seed).
         other: what the automaton was compared with: "language", "network" or "rounded network".
         max_length: the longest word checked.
         words: how many words were checked, the empty one included.
-        accepted: how many of them the automaton accepts.
+        accepted: how many of them the automaton accepts, or does not cut short where it is no recogniser.
         disagreements: on how many the two differ.
         counterexample: a shortest word on which they differ, or None.
     """
@@ -68,75 +65,57 @@ class Agreement:
         }
 
 
-def agree_on_all(pda: PushdownAutomaton, other: Other, max_length: int) -> Agreement:
+def agree_on_all(
+    pda: PushdownAutomaton, model: StackModel[Any], other: Reference | None, max_length: int
+) -> Agreement | None:
     """Return the agreement on all words up to ``max_length``, prefixes shared on both sides.
 
-    A language's side comes from the members that its definition gives, not from its reference automaton.
+    The automaton is compared with ``other``, or with ``model`` itself where that is None. The result is None where
+    ``other`` has no answers for all words.
     """
-    if isinstance(other, Language):
-        theirs = members_of_all(other, pda.input_alphabet, max_length)
-    else:
-        theirs = verdicts_on_all(other, max_length)
+    theirs = answers_on_all(model, max_length) if other is None else other.answers_on_all(model, max_length)
+    if theirs is None:
+        return None
     words, accepted, disagreements, counterexample = 0, 0, 0, None
-    for length, (mine, their) in enumerate(zip(accepts_all(pda, max_length), theirs, strict=True)):
+    for length, (mine, their) in enumerate(zip(automaton_answers_on_all(pda, model, max_length), theirs, strict=True)):
         different = np.flatnonzero(mine != their)
         if counterexample is None and len(different):
             symbols = word_at(int(different[0]), length, pda.input_alphabet)
             counterexample = make_word(symbols, pda.input_alphabet)
-        words, accepted = words + len(mine), accepted + int(mine.sum())
+        words, accepted = words + len(mine), accepted + int(_accepted(mine, model).sum())
         disagreements += len(different)
-    return Agreement("exhaustive", _name(other), max_length, words, accepted, disagreements, counterexample)
+    return Agreement("exhaustive", _name(model, other), max_length, words, accepted, disagreements, counterexample)
 
 
-def agree_on(pda: PushdownAutomaton, other: Other, words: Sequence[Word], kind: Kind) -> Agreement:
-    """Return the agreement on ``words``."""
-    mine = accepts_many(pda, words)
-    if isinstance(other, Language):
-        theirs = np.array([word in other for word in words], dtype=bool)
-    else:
-        theirs = verdicts_on(other, words)
-    different = [words[i] for i in np.flatnonzero(mine != theirs).tolist()]
+def agree_on(
+    pda: PushdownAutomaton,
+    model: StackModel[Any],
+    other: Reference | None,
+    words: Sequence[Word],
+    kind: Kind,
+    scored: np.ndarray | None = None,
+) -> Agreement:
+    """Return the agreement on ``words`` with ``other``, or with ``model`` itself where that is None.
+
+    Only ``scored`` answers count, where these are given.
+    """
+    mine = automaton_answers(pda, model, words)
+    theirs = network_answers(model, words) if other is None else other.answers(model, words)
+    wrong = mine != theirs if scored is None else (mine != theirs) & scored
+    different = [words[i] for i in np.flatnonzero(wrong.any(1)).tolist()]
     longest = max(map(len, words), default=0)
     first = min(different, key=len) if different else None
-    return Agreement(kind, _name(other), longest, len(words), int(mine.sum()), len(different), first)
+    ends = mine[np.arange(len(words)), [max(0, len(word) - 1) for word in words] if mine.shape[1] > 1 else 0]
+    accepted = int(_accepted(ends, model).sum())
+    return Agreement(kind, _name(model, other), longest, len(words), accepted, len(different), first)
 
 
-def long_words(language: Language, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-    """Return ``n`` words: half of them uniformly random, a quarter members, a quarter near-misses.
-
-    Where the language has no members of such lengths, random words stand in their place.
-    """
-    quarter = n // 4
-    words: list[Word] = []
-    for positive in (True, False):
-        try:
-            words += language.sample(quarter, lengths, positive, seed)
-        except StacklensError:  # no member of these lengths
-            continue
-    return words + language.sample(n - len(words), lengths, None, seed)
+def _accepted(answers: np.ndarray, model: StackModel[Any]) -> np.ndarray:
+    accepted: np.ndarray = answers > 0 if model.task_kind == "recognition" else answers >= 0
+    return accepted
 
 
-def deep_words(language: Language, n: int, depth: int, seed: int) -> list[Word]:
-    """Return ``n`` members nested ``depth`` deep and, for each, a near-miss: random words never get that deep."""
-    members = language.deep(n, depth, seed)
-    rng = np.random.default_rng(seed)
-    return [*members, *(language.near_miss(word, rng) for word in members)]
-
-
-def members_of_all(language: Language, alphabet: tuple[str, ...], max_length: int) -> list[np.ndarray]:
-    """Return which words of each length are members, in lexicographic order of ``alphabet``, (k**n,) bool each."""
-    k = len(alphabet)
-    members = [np.zeros(k**n, dtype=bool) for n in range(max_length + 1)]
-    by_length: dict[int, list[Word]] = {}
-    for word in language.words(max_length):
-        by_length.setdefault(len(word), []).append(word)
-    for length, words in by_length.items():
-        codes, _ = encode_words(words, alphabet)
-        members[length][codes.astype(np.int64) @ k ** np.arange(length)[::-1]] = True
-    return members
-
-
-def _name(other: Other) -> str:
-    if isinstance(other, Language):
+def _name(model: StackModel[Any], other: Reference | None) -> str:
+    if other is not None:
         return "language"
-    return "rounded network" if isinstance(other, Rounded) else "network"
+    return "rounded network" if isinstance(model, Rounded) else "network"

@@ -128,6 +128,14 @@ class Dyck(Language):
         start = int(np.argmin(np.cumsum(steps))) + 1
         return self._brackets(np.roll(steps, -start)[:-1].tolist(), rng)
 
+    def of_shape(self, shape: str, rng: np.random.Generator) -> Word:
+        """Return the member nested as ``shape``, a member of Dyck-1 such as ``(())()``, with random kinds of brackets.
+
+        >>> Dyck(3).of_shape("(())()", np.random.default_rng(2))
+        '{()}()'
+        """
+        return self._brackets([1 if bracket == "(" else -1 for bracket in shape], rng)
+
     def _deep_member(self, depth: int, rng: np.random.Generator) -> Word:
         """Return a walk that wavers up to ``depth`` and back down to 0, as brackets."""
         steps: list[int] = []

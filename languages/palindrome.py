@@ -1,4 +1,7 @@
-"""Palindromes with a marked middle, w c w^R: Sun et al. 1993, section 4.3."""
+"""Palindromes with a marked middle, w c w^R, also with other letters after it.
+
+w c w^R: Sun et al. 1993, section 4.3. w # w^R and w # phi(w^R): Suzgun et al. 2019, section 6.
+"""
 
 from __future__ import annotations
 
@@ -16,40 +19,58 @@ from stacklens.languages.words import check_alphabet, make_word
 
 __all__ = ["MarkedPalindromes"]
 
+_NAMES = {
+    ("ab", "c", ""): "palindrome",
+    ("abc", "#", ""): "simple-palindrome",
+    ("abc", "#", "xyz"): "homomorphic-palindrome",
+}
+
 
 @dataclass(frozen=True)
 class MarkedPalindromes(Language):
-    """The words w ``marker`` w^R, where w is any word over ``letters``, possibly empty.
+    """The words w ``marker`` phi(w^R), where w is any word over ``letters``, possibly empty.
+
+    Args:
+        letters: the letters of w.
+        marker: the middle.
+        images: phi of each letter, or None where phi changes nothing.
 
     Raises:
-        StacklensError: there are no letters, two symbols are the same, or one is empty or has whitespace in it.
+        StacklensError: there are no letters, not one image a letter, two symbols are the same, or one is empty or has
+            whitespace in it.
 
     >>> language = MarkedPalindromes()
     >>> list(language.words(3)), language.first_dead("abca")
     (['c', 'aca', 'bcb'], 4)
-    >>> "01#10" in MarkedPalindromes("01", "#")
-    True
+    >>> "01#10" in MarkedPalindromes("01", "#"), "abc#zyx" in MarkedPalindromes("abc", "#", "xyz")
+    (True, True)
     """
 
     letters: Sequence[Symbol] = "ab"
     marker: Symbol = "c"
+    images: Sequence[Symbol] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "letters", tuple(self.letters))
+        images = self.letters if self.images is None else tuple(self.images)
+        object.__setattr__(self, "images", None if images == self.letters else images)
         if not self.letters:
             raise StacklensError("palindromes without letters: expected at least one")
+        if len(images) != len(self.letters) or (self.images is not None and self.marker in images):
+            raise StacklensError(f"images {images} of {self.letters}: expected one a letter, none of them the marker")
         check_alphabet(self.alphabet)
 
     @property
     def name(self) -> str:
-        """Return ``palindrome`` for w c w^R over a and b, else that with letters and marker: ``palindrome-01-#``."""
-        plain = self.alphabet == ("a", "b", "c")
-        return "palindrome" if plain else f"palindrome-{''.join(self.letters)}-{self.marker}"
+        """Return the name of one of the papers' languages, else letters, marker and images: ``palindrome-01-#``."""
+        parts = "".join(self.letters), self.marker, "".join(self.images or ())
+        return _NAMES.get(parts) or "-".join(filter(None, ("palindrome", *parts)))
 
     @cached_property
     def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the letters and, last, the marker."""
-        return (*self.letters, self.marker)
+        """Return the letters, the marker and, last, those images that are no letters."""
+        others = dict.fromkeys(image for image in self.images or () if image not in self.letters)
+        return (*self.letters, self.marker, *others)
 
     @cached_property
     def automaton(self) -> PushdownAutomaton:
@@ -61,7 +82,7 @@ class MarkedPalindromes(Language):
             for letter in letters:
                 transitions["push", letter, (top,)] = Transition("push", (push(letter),))
         for letter in letters:
-            transitions["pop", letter, (letter,)] = Transition("pop", (POP,))
+            transitions["pop", self._image[letter], (letter,)] = Transition("pop", (POP,))
         return PushdownAutomaton(
             ("push", "pop"), self.alphabet, letters, transitions, "push", frozenset({"pop"}), bottom=bottom
         )
@@ -71,11 +92,11 @@ class MarkedPalindromes(Language):
         return len(word) % 2 == 1 and word[half] == self.marker and self.is_live(word)
 
     def is_live(self, prefix: Word) -> bool:
-        """Return whether ``prefix`` is letters only, or letters, the marker and a start of the letters reversed."""
+        """Return whether ``prefix`` is letters only, or letters, the marker and a start of their images reversed."""
         symbols = list(prefix)
         half = symbols.index(self.marker) if self.marker in symbols else len(symbols)
         left, right = symbols[:half], symbols[half + 1 :]
-        return all(symbol in self.letters for symbol in left) and right == left[::-1][: len(right)]
+        return all(symbol in self.letters for symbol in left) and right == self._second(left)[: len(right)]
 
     def words_of_length(self, length: int) -> Iterator[Word]:
         """Yield the members of ``length`` in the order of the alphabet."""
@@ -84,7 +105,14 @@ class MarkedPalindromes(Language):
                 yield self._mirror(half)
 
     def _mirror(self, half: Sequence[Symbol]) -> Word:
-        return make_word((*half, self.marker, *reversed(half)), self.alphabet)
+        return make_word((*half, self.marker, *self._second(half)), self.alphabet)
+
+    def _second(self, half: Sequence[Symbol]) -> list[Symbol]:
+        return [self._image[symbol] for symbol in reversed(half)]
+
+    @cached_property
+    def _image(self) -> dict[Symbol, Symbol]:
+        return dict(zip(self.letters, self.images or self.letters, strict=True))
 
     def _has_length(self, length: int) -> bool:
         return length >= 0 and length % 2 == 1

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from stacklens.errors import UnknownNameError
 from stacklens.languages.base import Language
+from stacklens.languages.blocks import EqualBlocks, SumBlocks, TwiceAsMany
 from stacklens.languages.counting import CountedPairs
 from stacklens.languages.dyck import BalancedParentheses, Dyck
 from stacklens.languages.palindrome import MarkedPalindromes
@@ -15,9 +16,15 @@ __all__ = ["get_language", "language_names"]
 
 _LANGUAGES: dict[str, Callable[[], Language]] = {
     "1n0n": lambda: CountedPairs("1", "0"),
+    "anb2n": TwiceAsMany,
+    "anbmcnm": SumBlocks,
     "anbn": lambda: CountedPairs("a", "b"),
+    "anbncn": lambda: EqualBlocks(3),
+    "anbncndn": lambda: EqualBlocks(4),
+    "homomorphic-palindrome": lambda: MarkedPalindromes("abc", "#", "xyz"),
     "palindrome": MarkedPalindromes,
     "parentheses": BalancedParentheses,
+    "simple-palindrome": lambda: MarkedPalindromes("abc", "#"),
 }
 _DYCK = re.compile(r"dyck-([1-9][0-9]*)")
 
@@ -41,7 +48,7 @@ def get_language(name: str) -> Language:
 def language_names() -> list[str]:
     """Return the names of all languages for people to read, sorted; ``dyck-N`` stands for dyck-1, dyck-2, …
 
-    >>> language_names()
-    ['1n0n', 'anbn', 'dyck-N', 'palindrome', 'parentheses']
+    >>> ", ".join(language_names()[:7])
+    '1n0n, anb2n, anbmcnm, anbn, anbncn, anbncndn, dyck-N'
     """
     return sorted([*_LANGUAGES, "dyck-N"])

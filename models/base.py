@@ -13,11 +13,21 @@ from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 import torch
 from torch import Tensor, nn
 
-__all__ = ["ActionKind", "Controlled", "Stack", "StackModel", "State", "Step"]
+__all__ = ["ActionKind", "Controlled", "Stack", "StackModel", "State", "Step", "TaskKind"]
 
 # How a row of actions is to be read, which is all that rounding needs to know of a model:
-# "signed": one value in [-1, 1], push above and pop below (Sun et al. 1993, section 3.2.1).
-ActionKind = Literal["signed"]
+# "signed"     one value in [-1, 1], push above and pop below (Sun et al. 1993, section 3.2.1)
+# "softmax"    shares of the model's `operations`, which sum to 1 (Joulin & Mikolov 2015, eq. 3; Suzgun et al. 2019)
+# "strengths"  how much to pop, then how much to push, each in [0, 1] (Hao et al. 2018, section 3)
+# "none"       there is no stack
+ActionKind = Literal["signed", "softmax", "strengths", "none"]
+
+# What a network's output says:
+# "recognition"   whether the word is a member, once it has ended
+# "next set"      after every symbol, which symbols may come next: one value in [0, 1] each, threshold 0.5
+# "next symbol"   after every symbol, a distribution over the next one
+# "transduction"  at every step a distribution over one output symbol
+TaskKind = Literal["recognition", "next set", "next symbol", "transduction"]
 
 
 class Stack(Protocol):
@@ -38,15 +48,24 @@ S = TypeVar("S", bound=Stack)
 
 @dataclass(frozen=True)
 class State(Generic[S]):
-    """A network between two symbols: hidden vectors (..., B, H), stacks, and whether the word is already rejected."""
+    """A network between two symbols.
+
+    Attributes:
+        hidden: hidden vectors, (..., B, H).
+        stack: the stacks.
+        rejected: whether the word is rejected for good, (..., B) bool; once true it stays true.
+        output: the last step's output, (..., B, O), or None before the first symbol.
+    """
 
     hidden: Tensor
     stack: S
-    rejected: Tensor  # (..., B) bool; once true it stays true
+    rejected: Tensor
+    output: Tensor | None = None
 
     def select(self, index: Tensor) -> State[S]:
         """Return the batch entries ``index`` (M,), which may repeat: children share their prefix's run."""
-        return State(self.hidden[..., index, :], self.stack.select(index), self.rejected[..., index])
+        output = None if self.output is None else self.output[..., index, :]
+        return State(self.hidden[..., index, :], self.stack.select(index), self.rejected[..., index], output)
 
 
 @dataclass(frozen=True)
@@ -74,19 +93,53 @@ class Step(Generic[S]):
 class StackModel(nn.Module, ABC, Generic[S]):
     """A network that reads a word symbol by symbol and works on a stack.
 
-    Subclasses choose a controller and a stack. `alphabet` is what words are made of; `end`, if any, is one more symbol
-    (index `len(alphabet)`) that the network reads after a word, before its verdict is taken.
+    Subclasses choose a controller and a stack, and say what there is to know about them:
+
+    Attributes:
+        name: what the command line and checkpoints call the model.
+        action_kind: how a row of actions is to be read.
+        operations: for "softmax" actions, what each share is of: "push", "pop", "none", or another model's own word.
+        task_kind: what the output says.
+        alphabet: what words are made of.
+        output_alphabet: what outputs are made of; the alphabet unless a model sets it.
+        end: a further symbol (index `len(alphabet)`) that the network reads after a word, before its verdict is taken.
+        first: for "next set", which symbols may begin a word; None for all.
+        n_stacks: number of stacks.
+        depth: how many cells of each stack the controller sees.
+        cell_size: how many numbers a cell holds, D.
+        stack_limit: how many cells a stack has at most; None for no limit.
+        pushes_input: whether a push lays down the symbol just read; otherwise values that have to be clustered.
+        recurrent: whether the controller uses the hidden vector of the step before.
     """
 
     name: ClassVar[str]
-    action_kind: ClassVar[ActionKind]
+    action_kind: ActionKind
+    operations: tuple[str, ...] = ()
+    task_kind: TaskKind = "recognition"
     alphabet: tuple[str, ...]
     end: str | None = None
+    first: tuple[str, ...] | None = None
+    n_stacks: int = 1
+    depth: int = 1
+    cell_size: int
+    stack_limit: int | None = None
+    pushes_input: bool = False
+    recurrent: bool = True
 
     @property
     def n_symbols(self) -> int:
         """Return the number of symbols that the controller can read, the end symbol included."""
         return len(self.alphabet) + (self.end is not None)
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """Return the symbols that the controller can read, the end symbol as the last if there is one."""
+        return self.alphabet if self.end is None else (*self.alphabet, self.end)
+
+    @property
+    def output_alphabet(self) -> tuple[str, ...]:
+        """Return the symbols that outputs are made of."""
+        return self.alphabet
 
     @abstractmethod
     def initial_state(self, batch: int) -> State[S]:
@@ -97,8 +150,19 @@ class StackModel(nn.Module, ABC, Generic[S]):
         """Return the controller's answer to ``symbols`` (B,) int, ``hidden`` (..., B, H), ``reading``."""
 
     @abstractmethod
+    def stack_of(self, cells: Tensor) -> S:
+        """Return stacks with whole cells: ``cells`` (M, n_stacks, depth, D), top first, NaN where there is none.
+
+        Only for single networks. Exploration asks the controller what it does at a head with these.
+        """
+
+    @abstractmethod
+    def config(self) -> dict[str, Any]:
+        """Return the plain data from which the same class builds a network of this shape."""
+
     def decide(self, state: State[S]) -> Tensor:
-        """Return whether the network takes what it has read for a member, (..., B) bool, no end symbol read."""
+        """Return whether a recogniser takes what it has read for a member, (..., B) bool, no end symbol read."""
+        raise NotImplementedError(f"{self.name} is no recogniser")
 
     def rejects(self, hidden: Tensor, stack: S) -> Tensor:
         """Return where the network rejects for good after a step, (..., B) bool; nowhere by default."""
@@ -110,7 +174,10 @@ class StackModel(nn.Module, ABC, Generic[S]):
         reading = state.stack.reading()
         answer = self.controller(symbols, state.hidden, reading)
         stack = state.stack.next(answer.actions, answer.pushed)
-        after = State(answer.hidden, stack, state.rejected | self.rejects(answer.hidden, stack))
+        rejected = state.rejected | self.rejects(answer.hidden, stack)
+        if self.task_kind == "next set":
+            rejected = rejected | self._unexpected(symbols, state)
+        after = State(answer.hidden, stack, rejected, answer.output)
         return Step(answer.hidden, answer.actions, answer.pushed, reading, answer.output, after)
 
     def verdict(self, state: State[S]) -> Tensor:
@@ -121,6 +188,38 @@ class StackModel(nn.Module, ABC, Generic[S]):
             state = self.step(end, state).state
         return self.decide(state) & ~state.rejected
 
-    @abstractmethod
-    def config(self) -> dict[str, Any]:
-        """Return the plain data from which the same class builds a network of this shape."""
+    def answer(self, state: State[S]) -> Tensor:
+        """Return what the network says of the word read so far as one number, (..., B) int64.
+
+        A recogniser says 1 or 0. Others say the number of their last output (see `output_name`), -1 where the word is
+        rejected, as by a symbol that was not predicted, and before the first symbol.
+        """
+        if self.task_kind == "recognition":
+            return self.verdict(state).long()
+        if state.output is None:
+            return torch.full(state.rejected.shape, -1, device=state.rejected.device)
+        return self.output_numbers(state.output).masked_fill(state.rejected, -1)
+
+    def output_numbers(self, output: Tensor) -> Tensor:
+        """Return which discrete output each of ``output`` (..., B, O) is, (..., B) int64, at least 0.
+
+        A set of next symbols is a binary number, symbol i counting 2^i; else it is the index of the largest value.
+        """
+        if self.task_kind == "next set":
+            weights = 2 ** torch.arange(output.shape[-1], device=output.device)
+            return ((output > 0.5) * weights).sum(-1)
+        return output.argmax(-1)
+
+    def output_name(self, number: int) -> str | tuple[str, ...]:
+        """Return the output with this number: a tuple of symbols for a set, else a symbol."""
+        if self.task_kind == "next set":
+            return tuple(symbol for i, symbol in enumerate(self.output_alphabet) if number >> i & 1)
+        return self.output_alphabet[number]
+
+    def _unexpected(self, symbols: Tensor, state: State[S]) -> Tensor:
+        """Return where a symbol was not in the set predicted before it, (..., B) bool."""
+        if state.output is not None:
+            index = symbols.expand(state.rejected.shape).unsqueeze(-1)
+            return state.output.gather(-1, index).squeeze(-1) <= 0.5
+        allowed = [self.first is None or symbol in self.first for symbol in self.alphabet]
+        return ~torch.tensor(allowed, device=symbols.device)[symbols].expand(state.rejected.shape)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
-import pickle
 import platform
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor
@@ -16,9 +15,10 @@ from stacklens import __version__
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.files import write_whole
 from stacklens.models.base import StackModel
-from stacklens.models.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.reading import describe, read_plain
+from stacklens.models.registry import build_model
 
-__all__ = ["Checkpoint", "load_checkpoint", "load_model", "save_model"]
+__all__ = ["Checkpoint", "checkpoint_of", "is_checkpoint", "load_checkpoint", "load_model", "save_model"]
 
 _FORMAT = "stacklens"
 _KEYS = ("format", "model", "config", "alphabet", "task", "state_dict", "provenance")
@@ -79,64 +79,46 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         FileFormatError: the file is missing, empty, truncated, no checkpoint of ours, holds objects that would run
             code, or weights of a wrong shape or with NaN; the message names the file, what was found and expected.
     """
-    content = _read(Path(path))
-    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+    return checkpoint_of(path, read_plain(Path(path)))
+
+
+def is_checkpoint(content: object) -> TypeGuard[dict[str, Any]]:
+    """Return whether ``content``, what a file holds, says that it is a stacklens checkpoint."""
+    return isinstance(content, dict) and content.get("format") == _FORMAT
+
+
+def checkpoint_of(path: str | Path, content: object) -> Checkpoint:
+    """Return the checkpoint in ``content``, what the file at ``path`` holds; errors as in `load_checkpoint`."""
+    if not is_checkpoint(content):
         raise FileFormatError(
-            f"{path}: not a stacklens checkpoint: {_describe(content)}; expected keys {', '.join(_KEYS)}"
+            f"{path}: not a stacklens checkpoint: {describe(content)}; expected keys {', '.join(_KEYS)}"
         )
     missing = [key for key in _KEYS if key not in content]
     if missing:
         raise FileFormatError(f"{path}: the checkpoint lacks {', '.join(missing)}; it may be from another version")
     try:
+        _check_fields(content)
         model = _build(content)
     except StacklensError as error:
         raise FileFormatError(f"{path}: {error}") from None
     return Checkpoint(model, content["task"], content["provenance"], content.get("training"))
 
 
-def _read(path: Path) -> object:
-    """Return what ``torch.load`` makes of a file, plain data and tensors only."""
-    if not path.exists():
-        raise FileFormatError(f"{path}: no such file; expected a checkpoint written by `stacklens train`")
-    if path.is_dir():
-        raise FileFormatError(f"{path}: is a folder; expected a checkpoint file")
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise FileFormatError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if not data:
-        raise FileFormatError(f"{path}: the file is empty; expected a checkpoint written by `stacklens train`")
-    try:
-        return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
-        if data[:2] in (b"PK", b"\x80\x02") and "Unsupported" in str(error):
-            raise FileFormatError(
-                f"{path}: holds objects other than tensors and plain data, and loading them could run code; refused. "
-                "Save the state dict and plain values only"
-            ) from None
-        raise FileFormatError(f"{path}: not a PyTorch file ({_first_bytes(data)}); expected a checkpoint") from None
-    except Exception:  # torch raises a dozen kinds on a damaged archive; all mean the same to the user
-        raise FileFormatError(f"{path}: damaged or truncated: {len(data)} bytes that torch cannot read") from None
-
-
-def _first_bytes(data: bytes) -> str:
-    return f"it begins with {data[:16]!r}"
-
-
-def _describe(content: object) -> str:
-    if isinstance(content, dict):
-        keys = ", ".join(map(str, list(content)[:6]))
-        return f"found a dictionary with keys {keys}{', …' if len(content) > 6 else ''}"
-    return f"found a {type(content).__name__}"
+def _check_fields(content: dict[str, Any]) -> None:
+    kinds: dict[str, type] = {"model": str, "config": dict, "task": dict, "provenance": dict}
+    for name, kind in kinds.items():
+        if not isinstance(content[name], kind):
+            raise StacklensError(f"{name} is of type {type(content[name]).__name__}; expected {kind.__name__}")
+    if not isinstance(content["task"].get("language"), str | None):
+        raise StacklensError(f"task names the language {content['task']['language']!r}; expected a string")
+    if not isinstance(content.get("training"), dict | None):
+        raise StacklensError(f"training is of type {type(content['training']).__name__}; expected dict")
 
 
 def _build(content: dict[str, Any]) -> StackModel[Any]:
-    if content["model"] != NNPDA.name:
-        raise StacklensError(f"unknown model {content['model']!r}; expected {NNPDA.name}")
-    try:
-        model = NNPDA(NNPDAConfig(**content["config"]))
-    except (TypeError, AttributeError) as error:
-        raise StacklensError(f"the configuration is not that of an {NNPDA.name}: {error}") from None
+    model = build_model(content["model"], content["config"])
+    if content["alphabet"] not in (model.alphabet, list(model.alphabet)):
+        raise StacklensError(f"alphabet is {content['alphabet']!r}; the configuration has {model.alphabet}")
     _check_weights(model.state_dict(), content["state_dict"])
     model.load_state_dict(content["state_dict"])
     return model.eval()
@@ -144,10 +126,14 @@ def _build(content: dict[str, Any]) -> StackModel[Any]:
 
 def _check_weights(expected: dict[str, Tensor], found: object) -> None:
     if not isinstance(found, dict) or not all(isinstance(value, Tensor) for value in found.values()):
-        raise StacklensError(f"state_dict should map names to tensors, {_describe(found)}")
+        raise StacklensError(f"state_dict should map names to tensors, {describe(found)}")
     if set(found) != set(expected):
-        raise StacklensError(f"state_dict has {', '.join(sorted(found))}; expected {', '.join(sorted(expected))}")
+        names = ", ".join(sorted(map(str, found))) or "nothing"
+        raise StacklensError(f"state_dict has {names}; expected {', '.join(sorted(expected))}")
     for name, value in found.items():
+        if not value.is_floating_point() or value.layout != torch.strided or value.is_meta:
+            found_kind = f"{value.dtype}, {value.layout}, on {value.device}"
+            raise StacklensError(f"{name} is a tensor of {found_kind}; expected dense floating-point numbers")
         if value.shape != expected[name].shape:
             raise StacklensError(f"{name} has shape {tuple(value.shape)}; expected {tuple(expected[name].shape)}")
         if not torch.isfinite(value).all():

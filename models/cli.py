@@ -51,8 +51,13 @@ def train_nnpda(
     training = _prepare(get_language(language), seed, seeds, order, neurons, hints)
     if resume is not None:
         _resume(training, resume)
-    stopped = _run(training, quiet)
-    _save(training, target, stopped)
+    _run(training, quiet)
+    stopped = not training.done
+    # taken before the extra check, of which an uninterrupted training knows nothing
+    state = training.state() if stopped else None
+    if stopped:
+        training.check()
+    _save(training, target, state)
     _summarise(training, target, stopped)
     return _INTERRUPTED if stopped else 0
 
@@ -83,11 +88,14 @@ def _resume(training: Training, path: Path) -> None:
     checkpoint = load_checkpoint(path)
     if checkpoint.training is None:
         raise StacklensError(f"{path}: this training is over; there is nothing to resume")
-    training.restore(checkpoint.training)
+    try:
+        training.restore(checkpoint.training)
+    except StacklensError as error:
+        raise StacklensError(f"{path}: {error}") from None
 
 
-def _run(training: Training, quiet: bool) -> bool:
-    """Train until done or interrupted; return whether it was interrupted."""
+def _run(training: Training, quiet: bool) -> None:
+    """Train until done or interrupted."""
     wanted: list[int] = []
     previous = signal.signal(signal.SIGINT, lambda number, _: wanted.append(number))
     try:
@@ -100,12 +108,9 @@ def _run(training: Training, quiet: bool) -> bool:
                 bar.update(task, completed=training.epochs_done, description=description)
     finally:
         signal.signal(signal.SIGINT, previous)
-    if not training.done:
-        training.check()
-    return not training.done
 
 
-def _save(training: Training, path: Path, stopped: bool) -> None:
+def _save(training: Training, path: Path, state: dict[str, Any] | None) -> None:
     from stacklens.models.checkpoint import Checkpoint, save_model
 
     best = min(training.best)
@@ -123,7 +128,6 @@ def _save(training: Training, path: Path, stopped: bool) -> None:
         },
     }
     task = {"kind": "recognition", "language": training.language.name}
-    state = training.state() if stopped else None
     save_model(path, Checkpoint(training.network(), task, provenance, state))
 
 

@@ -20,12 +20,15 @@ import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
+from stacklens.languages.words import check_alphabet
 from stacklens.models.base import ActionKind, Controlled, StackModel, State
 from stacklens.models.continuous_stack import ContinuousStack
 
 __all__ = ["NNPDA", "NNPDAConfig", "Order"]
 
 Order = Literal["second", "third", "full"]
+
+_MOST_STATES, _MOST_WEIGHTS = 1_000, 50_000_000  # against typing errors and damaged files, not against ambition
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,12 @@ class NNPDAConfig:
         object.__setattr__(self, "alphabet", tuple(self.alphabet))
         if self.order not in get_args(Order):
             raise StacklensError(f"order {self.order!r} is not one of {', '.join(get_args(Order))}")
-        if self.n_states < 1 or not self.alphabet:
-            raise StacklensError(f"an NNPDA needs symbols and states, not {self.alphabet} and {self.n_states}")
+        if not isinstance(self.n_states, int) or self.n_states < 1 or not self.alphabet:
+            raise StacklensError(f"an NNPDA needs symbols and states, not {self.alphabet} and {self.n_states!r}")
+        check_alphabet(self.alphabet if self.end is None else (*self.alphabet, self.end))
+        products = 2**self.n_states if self.order == "full" else self.n_states**2
+        if self.n_states > _MOST_STATES or products * (len(self.alphabet) + 2) ** 2 > _MOST_WEIGHTS:
+            raise StacklensError(f"an NNPDA of order {self.order} with {self.n_states} state neurons is too large")
 
 
 class NNPDA(StackModel[ContinuousStack]):
@@ -69,7 +76,8 @@ class NNPDA(StackModel[ContinuousStack]):
     """
 
     name: ClassVar[str] = "nnpda"
-    action_kind: ClassVar[ActionKind] = "signed"
+    action_kind: ActionKind = "signed"
+    pushes_input = True
     state_weights: nn.Parameter
     state_bias: nn.Parameter
     action_weights: nn.Parameter
@@ -81,6 +89,7 @@ class NNPDA(StackModel[ContinuousStack]):
         self.alphabet, self.end = shape.alphabet, shape.end
         self.leading = () if nets is None else (nets,)
         n_symbols, n_states = self.n_symbols, shape.n_states
+        self.cell_size = n_symbols
         n_reading = n_symbols + shape.empty_reading
         sizes = {"second": n_states * (n_reading + n_symbols), "third": n_states * n_reading * n_symbols}
         sizes["full"] = 2**n_states * n_reading * n_symbols
@@ -125,6 +134,12 @@ class NNPDA(StackModel[ContinuousStack]):
             drive = products @ self.action_weights.mT + self.action_bias.unsqueeze(-2)
             action = 2 * torch.sigmoid(drive) - 1
         return Controlled(after, action.unsqueeze(-2), symbol.unsqueeze(-2), after)
+
+    def stack_of(self, cells: Tensor) -> ContinuousStack:
+        """Return stacks with segments of length 1, ``cells`` (M, 1, 1, D), none where it is NaN."""
+        there = (~cells[:, 0, 0, :1].isnan()).to(cells.dtype)
+        empty = ContinuousStack.empty((len(cells),), cells.shape[-1], cells)
+        return empty.next(there.unsqueeze(1), cells[:, 0].nan_to_num())
 
     def rejects(self, hidden: Tensor, stack: ContinuousStack) -> Tensor:
         """Return where the word is illegal whatever follows.

@@ -104,7 +104,7 @@ RECIPES: dict[str, Recipe] = {
         clip=2.0,
         stages=(Stage(epochs=300, up_to=4, drawn=(7, 13), drawn_up_to=8),),
         check_length=12,
-        source="Sun et al. 1993, section 4.1: 50 strings and the empty one, second order, init U[-1, 1], pop-empty hint",
+        source="Sun et al. 1993, section 4.1: 50 strings and the empty one, second order, init U[-1, 1], pop hint",
     ),
     "1n0n": Recipe(
         shape={"order": "second", "n_states": 5, **_TRAP},

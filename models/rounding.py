@@ -1,59 +1,95 @@
 """The rounded network: the same controller and the same stack, with discrete actions between them.
 
-Rounding is a wrapper, not another model: actions become one of -1, 0, 1 (Sun et al. 1993, eq. 21), and, where functions
-for them are given, pushed values become stack symbols and hidden vectors the representatives of states. What is
-extracted is that machine, exactly; what remains to be shown is that rounding changed nothing.
+Rounding is a wrapper, not another model. What is extracted is a machine with rounded actions, exactly; what remains
+to be shown is that rounding changed nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from stacklens.models.base import Controlled, S, StackModel, State
+from stacklens.models.base import ActionKind, Controlled, S, StackModel, State
 
-__all__ = ["Rounded", "Snap", "round_actions"]
-
-Snap = Callable[[Tensor], Tensor]
+__all__ = ["Rounded", "operation_numbers", "round_actions"]
 
 
-def round_actions(actions: Tensor, threshold: float = 0.5) -> Tensor:
-    """Return ``actions`` (..., A) in {-1, 0, 1}: 0 up to ``threshold`` in size, else the sign (eq. 21)."""
-    return torch.where(actions.abs() <= threshold, torch.zeros_like(actions), actions.sign())
+def round_actions(kind: ActionKind, actions: Tensor, threshold: float = 0.5) -> Tensor:
+    """Return ``actions`` (..., A) made discrete.
+
+    "signed": 0 up to ``threshold`` in size, else the sign (Sun et al. 1993, eq. 21). "softmax": one-hot at the largest
+    (Joulin & Mikolov 2015, section 3, "rounding"). "strengths": 1 from ``threshold`` on, else 0.
+    """
+    if kind == "signed":
+        return torch.where(actions.abs() <= threshold, torch.zeros_like(actions), actions.sign())
+    if kind == "softmax":
+        return torch.nn.functional.one_hot(actions.argmax(-1), actions.shape[-1]).to(actions.dtype)
+    if kind == "strengths":
+        return (actions >= threshold).to(actions.dtype)
+    return actions
+
+
+def operation_numbers(kind: ActionKind, operations: tuple[str, ...], rounded: Tensor) -> Tensor:
+    """Return which operation each of the rounded actions (..., A) is, (...) int64: 0 none, 1 pop, 2 push, 3 replace.
+
+    An operation of another model's own, neither of these, is -1.
+    """
+    if kind == "signed":
+        action = rounded[..., 0]
+        return (action > 0) * 2 + (action < 0) * 1
+    if kind == "softmax":
+        known = {"none": 0, "pop": 1, "push": 2}
+        table = torch.tensor([known.get(operation, -1) for operation in operations], device=rounded.device)
+        return table[rounded.argmax(-1)]
+    if kind == "strengths":
+        return rounded[..., 0].long() + 2 * rounded[..., 1].long()
+    return torch.zeros(rounded.shape[:-1], dtype=torch.int64, device=rounded.device)
 
 
 class Rounded(StackModel[S]):
-    """A network with discrete actions; with ``snap_hidden`` also with discrete states.
+    """A network with discrete actions; its hidden vectors and pushed values stay analog.
 
     Args:
         model: the network to round; its weights are shared, not copied.
-        snap_hidden: maps hidden vectors (..., B, H) to the representatives of their states; None leaves them analog.
-        threshold: the size A* above which an action counts, in (0, 1).
+        threshold: the size above which a signed action or a strength counts, in (0, 1).
     """
 
     name = "rounded"
+    _SHARED = (
+        *("action_kind", "operations", "task_kind", "alphabet", "end", "first"),
+        *("n_stacks", "depth", "cell_size", "stack_limit", "pushes_input", "recurrent"),
+    )
 
-    def __init__(self, model: StackModel[S], snap_hidden: Snap | None = None, threshold: float = 0.5) -> None:
+    def __init__(self, model: StackModel[S], threshold: float = 0.5) -> None:
         super().__init__()
-        self.model, self.snap_hidden, self.threshold = model, snap_hidden, threshold
-        self.alphabet, self.end = model.alphabet, model.end
+        self.model, self.threshold = model, threshold
+        for attribute in self._SHARED:
+            setattr(self, attribute, getattr(model, attribute))
+
+    @property
+    def output_alphabet(self) -> tuple[str, ...]:
+        """Return the wrapped network's output alphabet."""
+        return self.model.output_alphabet
 
     def config(self) -> dict[str, Any]:
         """Return the configuration of the wrapped network."""
         return self.model.config()
 
     def initial_state(self, batch: int) -> State[S]:
-        """Return the wrapped network's own initial state: it is a state of its own and is never rounded."""
+        """Return the wrapped network's own initial state."""
         return self.model.initial_state(batch)
 
+    def stack_of(self, cells: Tensor) -> S:
+        """Return the wrapped network's stacks."""
+        return self.model.stack_of(cells)
+
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
-        """Return the wrapped controller's answer, rounded."""
+        """Return the wrapped controller's answer with rounded actions."""
         answer = self.model.controller(symbols, hidden, reading)
-        after = answer.hidden if self.snap_hidden is None else self.snap_hidden(answer.hidden)
-        return Controlled(after, round_actions(answer.actions, self.threshold), answer.pushed, answer.output)
+        actions = round_actions(self.action_kind, answer.actions, self.threshold)
+        return Controlled(answer.hidden, actions, answer.pushed, answer.output)
 
     def rejects(self, hidden: Tensor, stack: S) -> Tensor:
         """Return where the wrapped network rejects."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -108,8 +109,9 @@ class Training:
         return single
 
     def state(self) -> dict[str, Any]:
-        """Return everything that `restore` needs, as plain data and tensors."""
-        return {
+        """Return everything that `restore` needs, as plain data and tensors, none of which later epochs change."""
+        state = {
+            "recipe": self._recipe_summary,
             "language": self.language.name,
             "seed": self.seed,
             "nets": self.n_nets,
@@ -124,17 +126,26 @@ class Training:
             "words": [list(word) for word in self.words.words],
             "weights": self.weights,
         }
+        return copy.deepcopy(state)
 
     def restore(self, state: dict[str, Any]) -> None:
         """Return nothing; go on where ``state`` was taken.
 
         Raises:
-            StacklensError: the state belongs to another language, seed or number of networks.
+            StacklensError: the state belongs to another language, seed, number of networks or recipe, or is damaged.
         """
         expected = {"language": self.language.name, "seed": self.seed, "nets": self.n_nets}
-        found = {key: state.get(key) for key in expected}
-        if found != expected:
-            raise StacklensError(f"this training cannot be resumed: it was {found}, asked for is {expected}")
+        expected["recipe"] = self._recipe_summary
+        for key, value in expected.items():
+            if state.get(key) != value:
+                found = f"it was begun with {key} {state.get(key)!r}, asked for is {value!r}"
+                raise StacklensError(f"this training cannot be resumed: {found}; give the options it was begun with")
+        try:
+            self._restore(copy.deepcopy(state))
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise StacklensError(f"this training cannot be resumed: its state is damaged ({error})") from None
+
+    def _restore(self, state: dict[str, Any]) -> None:
         self.epochs_done, self.round, self.clean_checks = (state[k] for k in ("epochs_done", "round", "clean_checks"))
         self.losses, self.best_weights = state["losses"], state["best_weights"]
         self.best = [Score(*score) for score in state["best"]]
@@ -142,6 +153,12 @@ class Training:
         self.optimizer.load_state_dict(state["optimizer"])
         words = [make_word(word, self.language.alphabet) for word in state["words"]]
         self.words, self.weights = WordSet.of(self.language, words), state["weights"]
+
+    @property
+    def _recipe_summary(self) -> str:
+        """Return what of the recipe may be chosen on the command line, as one line."""
+        shape = " ".join(f"{key}={value}" for key, value in sorted(self.recipe.shape.items()))
+        return f"{self.recipe.objective}: {shape}"
 
     @property
     def _curriculum_over(self) -> bool:

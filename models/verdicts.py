@@ -13,7 +13,7 @@ from stacklens.automata.pda import Word
 from stacklens.automata.tables import encode_words
 from stacklens.models.base import StackModel, State
 
-__all__ = ["verdicts_on", "verdicts_on_all"]
+__all__ = ["answers_on_all", "outputs_on", "verdicts_on", "verdicts_on_all"]
 
 
 @torch.no_grad()
@@ -57,25 +57,61 @@ def _run_chunk(
         state = model.step(symbols[:, t], state).state
 
 
-@torch.no_grad()
 def verdicts_on_all(model: StackModel[Any], max_length: int, chunk: int = 8_192) -> list[np.ndarray]:
-    """Return the verdicts on all words, one boolean array (..., k**n) for every length n = 0..max_length.
+    """Return a recogniser's verdicts on all words, one boolean array (..., k**n) for every length n; see
+    `answers_on_all`.
+    """
+    return [answers == 1 for answers in answers_on_all(model, max_length, chunk)]
 
-    A word's place in its array is its lexicographic number: its symbols' indices read in base k, the alphabet's size.
-    The tree of prefixes is walked depth first, ``chunk`` prefixes at a time, so memory stays bounded. What every
-    network on the leading axis has rejected for good is not extended: none of its continuations can be accepted.
+
+@torch.no_grad()
+def answers_on_all(model: StackModel[Any], max_length: int, chunk: int = 8_192) -> list[np.ndarray]:
+    """Return the answers to all words, one array (..., k**n) of int32 for every length n = 0..max_length.
+
+    An answer is 1 or 0 from a recogniser, the number of the last output from others, -1 where a word is rejected on the
+    way (see `StackModel.answer`). A word's place in its array is its lexicographic number: its symbols' indices read in
+    base k, the alphabet's size. The tree of prefixes is walked depth first, ``chunk`` prefixes at a time, so memory
+    stays bounded. What every network on the leading axis has rejected for good is not extended: none of its
+    continuations can be accepted.
     """
     k = len(model.alphabet)
     root = model.initial_state(1)
     leading = root.hidden.shape[:-2]
-    verdicts = [np.zeros((*leading, k**n), dtype=bool) for n in range(max_length + 1)]
+    rejected = 0 if model.task_kind == "recognition" else -1
+    answers = [np.full((*leading, k**n), rejected, dtype=np.int32) for n in range(max_length + 1)]
     pending = [(0, torch.zeros(1, dtype=torch.int64, device=root.hidden.device), root)]
     while pending:
         length, numbers, state = pending.pop()
-        verdicts[length][..., numbers.cpu().numpy()] = model.verdict(state).cpu().numpy()
+        answers[length][..., numbers.cpu().numpy()] = model.answer(state).cpu().numpy()
         if length < max_length:
             pending += [(length + 1, *children) for children in _children(model, numbers, state, chunk)]
-    return verdicts
+    return answers
+
+
+@torch.no_grad()
+def outputs_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024) -> np.ndarray:
+    """Return the number of a single network's output after every symbol, (N, T) int32.
+
+    -1 after the end of a word, and from where the word is rejected.
+
+    Raises:
+        UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    """
+    codes, lengths = encode_words(words, model.alphabet)
+    numbers = np.full(codes.shape, -1, dtype=np.int32)
+    by_length = np.argsort(-lengths, kind="stable")
+    for begin in range(0, len(words), chunk):
+        rows = by_length[begin : begin + chunk]
+        state = model.initial_state(len(rows))
+        symbols = torch.from_numpy(np.maximum(codes[rows], 0).astype(np.int64)).to(state.hidden.device)
+        for t in range(int(lengths[rows].max(initial=0))):
+            running = int((lengths[rows] > t).sum())  # the longest come first
+            if running < len(rows):
+                rows, keep = rows[:running], torch.arange(running, device=symbols.device)
+                state, symbols = state.select(keep), symbols[keep]
+            state = model.step(symbols[:, t], state).state
+            numbers[rows, t] = model.answer(state).cpu().numpy()
+    return numbers
 
 
 def _children(
@@ -84,6 +120,8 @@ def _children(
     """Yield numbers and states of the live words one symbol longer, at most about ``chunk`` together."""
     k = len(model.alphabet)
     live = torch.nonzero(~_hopeless(state)).squeeze(1)
+    if not len(live):
+        return
     for parents in torch.split(live, max(1, chunk // k)):
         symbols = torch.arange(k, device=parents.device).repeat(len(parents))
         parents = parents.repeat_interleave(k)
@@ -92,4 +130,7 @@ def _children(
 
 def _hopeless(state: State[Any]) -> Tensor:
     """Return which words every network on the leading axis has rejected for good, (B,) bool."""
-    return state.rejected.reshape(-1, state.rejected.shape[-1]).all(0)
+    rejected = state.rejected
+    while rejected.dim() > 1:
+        rejected = rejected.all(0)
+    return rejected

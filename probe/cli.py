@@ -35,7 +35,7 @@ def trace_command(
         return 0
     from rich.console import Console
 
-    console = Console()
+    console = Console(markup=False, emoji=False)
     console.print(step_table(seen))
     console.print("accepted" if seen.verdicts[0] else "rejected")
     return 0

@@ -11,7 +11,7 @@ import torch
 
 from stacklens.automata.pda import Word
 from stacklens.automata.tables import encode_words
-from stacklens.models.base import StackModel, Step
+from stacklens.models.base import StackModel, State, Step
 from stacklens.models.rounding import Rounded
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Trace:
         reading: what the controller saw of the stacks, (N, T, n_stacks, R).
         output: the controller's output, (N, T, O).
         rejected: whether the word was rejected for good by the end of the step, (N, T) bool.
-        verdicts: whether the network accepts the word, (N,) bool.
+        verdicts: whether the network accepts the word, or, for others than recognisers, reads all of it, (N,) bool.
         lengths: for continuous stacks, how much of what step s pushed is left after step t, (N, T, T), where asked for.
     """
 
@@ -146,13 +146,13 @@ def _trace_chunk(model: StackModel[Any], codes: np.ndarray, steps: np.ndarray, s
     symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64)).to(state.hidden.device)
     hidden, taken = [state.hidden], []
     lengths: list[torch.Tensor] = []
-    decisions = [model.decide(state) & ~state.rejected]
+    decisions = [_standing(model, state)]
     for column in symbols.unbind(1):
         step = model.step(column, state)
         state = step.state
         taken.append(step)
         hidden.append(step.hidden)
-        decisions.append(model.decide(state) & ~state.rejected)
+        decisions.append(_standing(model, state))
         if stacks and hasattr(state.stack, "lengths"):
             lengths.append(state.stack.lengths)
     valid = np.arange(codes.shape[1]) < steps[:, None]
@@ -162,6 +162,11 @@ def _trace_chunk(model: StackModel[Any], codes: np.ndarray, steps: np.ndarray, s
     arrays["verdicts"] = decided[np.arange(len(codes)), steps]
     arrays["lengths"] = _padded(lengths, valid) if lengths else None
     return arrays
+
+
+def _standing(model: StackModel[Any], state: State[Any]) -> torch.Tensor:
+    """Return which words would be accepted if they ended here, the end symbol having been read, (B,) bool."""
+    return model.decide(state) & ~state.rejected if model.task_kind == "recognition" else ~state.rejected
 
 
 def _arrays(taken: list[Step[Any]], valid: np.ndarray) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import typer
 from stacklens import __version__
 from stacklens.extract.cli import extract_command
 from stacklens.models.cli import train_app
+from stacklens.papers.cli import papers_app
 from stacklens.probe.cli import trace_command
 from stacklens.shell import new_app, run_app
 
@@ -16,6 +17,7 @@ __all__ = ["app", "main"]
 
 app = new_app("A lens into stack-augmented neural networks.")
 app.add_typer(train_app, name="train")
+app.add_typer(papers_app, name="papers")
 app.command("trace")(trace_command)
 app.command("extract")(extract_command)
 

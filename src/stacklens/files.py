@@ -16,7 +16,8 @@ def write_whole(path: str | Path, content: bytes | str) -> None:
     """Return nothing; write ``content`` so that ``path`` holds all of it or what it held before.
 
     The content goes to a temporary file in the same folder, is flushed to the disk and then renamed over ``path``, so a
-    full disk, a kill or a power cut leaves no half-written file.
+    full disk, a kill or a power cut leaves no half-written file. A link stays a link: what it points to is replaced.
+    What is no regular file, such as ``/dev/null``, is written to as it is.
 
     Raises:
         StacklensError: the folder does not exist, is not writable, or the disk is full; nothing was written.
@@ -26,13 +27,17 @@ def write_whole(path: str | Path, content: bytes | str) -> None:
     check_folder(path)
     temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+        if path.exists() and not path.is_file():  # renaming over a device would put a file in its place
+            path.write_bytes(data)
+            return
+        target = path.resolve()
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".partial", dir=target.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except OSError as error:
         raise StacklensError(f"cannot write {path}: {error.strerror or error}; nothing was written") from None
     finally:

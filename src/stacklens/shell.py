@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["BAD_INPUT", "new_app", "progress_bar", "run_app"]
 
 BAD_INPUT = 2
-_INTERRUPTED = 130
+_INTERRUPTED, _NO_READER = 130, 141  # 128 and the number of the signal, as everywhere
 
 
 def new_app(help: str) -> typer.Typer:  # noqa: A002 (typer's own word)
@@ -40,9 +40,8 @@ def run_app(app: typer.Typer) -> NoReturn:
         status = _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
         status = _fail("interrupted", _INTERRUPTED)
-    except BrokenPipeError:  # the reader of our output went away, as `| head` does
-        sys.stderr.close()
-        status = 0
+    except (BrokenPipeError, SystemExit):  # the reader of our output went away, as `| head` does; typer exits then
+        status = _NO_READER
     except Exception as error:
         if not hasattr(error, "format_message"):  # anything but a usage error is ours to mend
             raise

@@ -16,10 +16,11 @@ from tests.automata.test_reachability import automaton
 
 from stacklens.automata import minimize as minimize_module
 from stacklens.automata.end_marker import drop_end_marker
+from stacklens.automata.folding import merge_states
 from stacklens.automata.minimize import minimization, minimize
 from stacklens.automata.pda import PushdownAutomaton, StackOp, Transition
-from stacklens.automata.reachability import drop_sinks, heads
-from stacklens.automata.refinement import Cell, Column, Table, refine
+from stacklens.automata.reachability import drop_sinks, heads, trim
+from stacklens.automata.refinement import REJECT, Cell, Column, Table, refine
 
 # Sun et al. 1993, figure 8: (1) starts, (2) counts up, (3a) and (3b) down, (4a) and (4b) trap
 FIGURE_8 = """
@@ -116,6 +117,7 @@ def test_with_the_sink_kept_nothing_is_missing(pda: PushdownAutomaton) -> None:
     for (state, tops), letter in product(heads(complete).reading, complete.letters):
         assert (state, letter, tops) in complete.transitions
     assert "sink" not in complete.accepting
+    assert trim(complete) is complete
 
 
 @given(pushdown_automata(), st.sampled_from(["drop", "keep"]))
@@ -194,6 +196,20 @@ def test_beyond_the_limit_only_exact_copies_are_merged(monkeypatch: pytest.Monke
     assert accepted(minimize(pda)) == accepted(pda)
 
 
+@pytest.mark.parametrize("differ_by", ["acceptance", "cell"])
+def test_a_merge_that_fails_halfway_leaves_no_trace(differ_by: str) -> None:
+    def leads(letter: str, target: int) -> dict[Column, Cell]:
+        return {(letter, ("⊥",)): (((), None), target)}
+
+    # 2 can be 3 or 4, which differ; making 0 and 1 one would make it both. Letter z keeps 0 and 1 apart from the rest.
+    z: dict[Column, Cell] = {("z", ("⊥",)): REJECT}
+    yes, no = (leads("c", 3), {("c", ("⊥",)): REJECT}) if differ_by == "cell" else ({}, {})
+    rows = [leads("a", 2) | leads("b", 2) | z, leads("a", 3) | leads("b", 4) | z]
+    rows += [leads("z", 2), leads("z", 3) | yes, leads("z", 4) | no]
+    end = [None, None] if differ_by == "cell" else [True, False]
+    assert merge_states(Table(rows, [None, None, None, *end])) == [0, 1, 2, 2, 3]
+
+
 @pytest.mark.parametrize("collide", [False, True])
 def test_refinement_finds_every_copy(collide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if collide:  # every row has the same hash, so rows must be compared
@@ -212,6 +228,7 @@ def test_refinement_finds_every_copy(collide: bool, monkeypatch: pytest.MonkeyPa
         return Table(rows, [i % 50 < 9 for i in range(50 * copies)])
 
     once, _ = refine(table(1))
+    assert len(set(once)) > 9
     assert refine(table(40))[0] == once * 40
 
 

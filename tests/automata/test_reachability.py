@@ -6,14 +6,14 @@ from hypothesis import given
 from tests.automata.brute_force import accepted, heads_seen, outputs_seen, words
 from tests.automata.strategies import pushdown_automata
 
-from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, Transition, push
+from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.pda import replace as put
 from stacklens.automata.reachability import drop_sinks, heads, reachable_heads, trim
 
 
 def automaton(rules: str, accepting: str = "", **options: object) -> PushdownAutomaton:
     """Return the automaton of rules like "p a x > q push x", one a line, with one stack of symbols x, y, z."""
-    transitions = {}
+    transitions: dict[Key, Transition] = {}
     for line in filter(str.strip, rules.splitlines()):
         left, right = line.split(">")
         state, letter, top = left.split()
@@ -72,6 +72,16 @@ def test_a_replaced_symbol_returns_to_what_was_under_the_first() -> None:
     """)
     assert ("r", ("⊥",)) in reachable_heads(pda)
     assert ("r", ("x",)) not in reachable_heads(pda)
+
+
+def test_with_two_stacks_a_replaced_symbol_uncovers_what_was_under_the_first() -> None:
+    rules: dict[Key, Transition] = {
+        ("p", "a", ("⊥", "⊥")): Transition("q", (push("x"), NONE)),
+        ("q", "a", ("x", "⊥")): Transition("r", (put("y"), push("x"))),
+        ("r", "a", ("y", "x")): Transition("s", (POP, NONE)),
+    }
+    pda = PushdownAutomaton(("p", "q", "r", "s"), ("a",), ("x", "y"), rules, "p", n_stacks=2)
+    assert heads(pda) == heads_seen(pda, max_height=2)
 
 
 def test_nothing_is_read_after_the_end_marker() -> None:

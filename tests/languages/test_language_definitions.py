@@ -10,6 +10,7 @@ import pytest
 from stacklens.automata.pda import Symbol, Word
 from stacklens.errors import StacklensError
 from stacklens.languages.base import Language
+from stacklens.languages.blocks import EqualBlocks, SumBlocks, TwiceAsMany
 from stacklens.languages.counting import CountedPairs
 from stacklens.languages.dyck import BalancedParentheses, Dyck
 from stacklens.languages.palindrome import MarkedPalindromes
@@ -38,11 +39,24 @@ def counted_members(first: str, second: str) -> Members:
 
 
 def palindrome_members(letters: Symbols, marker: str) -> Members:
+    return homomorphic_members(letters, marker, letters)
+
+
+def homomorphic_members(letters: Symbols, marker: str, images: Symbols) -> Members:
     def members(length: int) -> set[Symbols]:
         halves = product(letters, repeat=length // 2) if length % 2 else ()
-        return {(*half, marker, *half[::-1]) for half in halves}
+        phi = dict(zip(letters, images, strict=True))
+        return {(*half, marker, *(phi[x] for x in half[::-1])) for half in halves}
 
     return members
+
+
+def block_members(pattern: Callable[[int, int], str]) -> Members:
+    words = {tuple(pattern(n, m)) for n in range(1, 15) for m in range(1, 15)}
+    return lambda length: {word for word in words if len(word) == length}
+
+
+ABC_EQUAL, ABCD_EQUAL = EqualBlocks(3), EqualBlocks(4)
 
 
 CASES: list[tuple[Language, Members, int]] = [  # the longest length of which all words are tried
@@ -56,6 +70,14 @@ CASES: list[tuple[Language, Members, int]] = [  # the longest length of which al
     (MarkedPalindromes(), palindrome_members(("a", "b"), "c"), 7),
     (MarkedPalindromes("012", "#"), palindrome_members(("0", "1", "2"), "#"), 5),
     (MarkedPalindromes(("do", "re"), "|"), palindrome_members(("do", "re"), "|"), 5),
+    (MarkedPalindromes("abc", "#"), palindrome_members(("a", "b", "c"), "#"), 5),
+    (MarkedPalindromes("ab", "#", "xy"), homomorphic_members(("a", "b"), "#", ("x", "y")), 5),
+    (MarkedPalindromes("ab", "#", "xx"), homomorphic_members(("a", "b"), "#", ("x", "x")), 5),
+    (MarkedPalindromes("ab", "#", "ba"), homomorphic_members(("a", "b"), "#", ("b", "a")), 7),
+    (ABC_EQUAL, block_members(lambda n, _: "a" * n + "b" * n + "c" * n), 7),
+    (ABCD_EQUAL, block_members(lambda n, _: "a" * n + "b" * n + "c" * n + "d" * n), 5),
+    (TwiceAsMany(), block_members(lambda n, _: "a" * n + "b" * 2 * n), 10),
+    (SumBlocks(), block_members(lambda n, m: "a" * n + "b" * m + "c" * (n + m)), 8),
 ]
 each_case = pytest.mark.parametrize(("language", "members", "longest"), CASES, ids=[repr(case[0]) for case in CASES])
 
@@ -75,7 +97,8 @@ def test_membership_is_the_definition_and_the_automaton(language: Language, memb
     for word in all_words(language, longest):
         expected = tuple(word) in members(len(word))
         assert (word in language) == expected, word
-        assert language.automaton.accepts(word) == expected, word
+        if not isinstance(language, EqualBlocks):
+            assert language.automaton.accepts(word) == expected, word
 
 
 @each_case
@@ -85,11 +108,10 @@ def test_words_are_all_members_in_order(language: Language, members: Members, lo
 
 @each_case
 def test_a_prefix_is_live_if_some_member_begins_with_it(language: Language, members: Members, longest: int) -> None:
-    # In all these languages a live prefix of length n can be completed by length 2n + 2.
+    # In all these languages a live prefix of length n can be completed by length 2n + 2, or 4n where no automaton is.
     longest = min(longest, 6)
-    live = {
-        m[:n] for length in range(2 * longest + 3) for m in members(length) for n in range(min(length, longest) + 1)
-    }
+    reach = 4 * longest if isinstance(language, EqualBlocks | TwiceAsMany) else 2 * longest + 2
+    live = {m[:n] for length in range(reach + 1) for m in members(length) for n in range(min(length, longest) + 1)}
     for word in all_words(language, longest):
         assert language.is_live(word) == (tuple(word) in live), word
         dead = [n for n in range(len(word) + 1) if tuple(word[:n]) not in live]
@@ -113,17 +135,28 @@ def test_languages_are_values(language: Language, members: Members, longest: int
     again = pickle.loads(pickle.dumps(language))
     assert again == language
     assert hash(again) == hash(language)
-    assert again.automaton == language.automaton
+    if not isinstance(language, EqualBlocks):
+        assert again.automaton == language.automaton
     with pytest.raises(AttributeError, match="cannot assign"):
         setattr(language, "n", 3)  # noqa: B010 (mypy would refuse the plain assignment, as it should)
 
 
 def test_reference_automata_are_small() -> None:
-    sizes = {language.name: (language.automaton.states, len(language.automaton.transitions)) for language, *_ in CASES}
+    sizes = {
+        language.name: (language.automaton.states, len(language.automaton.transitions))
+        for language, *_ in CASES
+        if not isinstance(language, EqualBlocks)
+    }
     assert sizes["parentheses"] == (("match",), 3)
     assert sizes["dyck-2"] == (("match",), 8)
     assert sizes["1n0n"] == (("push", "pop"), 4)
     assert sizes["palindrome"] == (("push", "pop"), 11)
+
+
+@pytest.mark.parametrize("language", [ABC_EQUAL, ABCD_EQUAL], ids=repr)
+def test_what_no_pushdown_automaton_accepts_says_so(language: Language) -> None:
+    with pytest.raises(StacklensError, match=f"{language.name} has no reference automaton: it is not context-free"):
+        language.automaton  # noqa: B018
 
 
 def test_equal_definitions_with_two_names_are_two_languages() -> None:
@@ -154,6 +187,9 @@ def test_long_words_are_no_trouble() -> None:
         (lambda: CountedPairs("a", ""), "must hold non-empty strings without whitespace"),
         (lambda: MarkedPalindromes("ab", "a"), "the alphabet a b a has a repetition"),
         (lambda: MarkedPalindromes(("a b",), "c"), "must hold non-empty strings without whitespace"),
+        (lambda: MarkedPalindromes("ab", "c", "x"), "expected one a letter, none of them the marker"),
+        (lambda: MarkedPalindromes("ab", "c", "xc"), "expected one a letter, none of them the marker"),
+        (lambda: EqualBlocks(2), "2 equal blocks: expected 3 to 26"),
         (lambda: MarkedPalindromes("", "c"), "palindromes without letters: expected at least one"),
     ],
 )

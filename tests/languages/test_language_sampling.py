@@ -21,6 +21,7 @@ LANGUAGES: list[Language] = [
     CountedPairs("a", "b"),
     MarkedPalindromes(),
     MarkedPalindromes(("do", "re"), "|"),
+    MarkedPalindromes("abc", "#", "xyz"),
 ]
 each_language = pytest.mark.parametrize("language", LANGUAGES, ids=repr)
 

@@ -1,0 +1,41 @@
+# `make` lists what there is to make. Everything happens in .venv, which is set up on first use.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench format clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /  make \1 : /p' $(MAKEFILE_LIST) | awk -F ' : ' '{ printf "%-14s %s\n", $$1, $$2 }'
+
+demo: $(READY) ## read the automaton out of a trained network, draw it to pda.svg and check it on 21 million words
+	@$(BIN)/extract-pda models/zoo/nnpda-palindrome.pt --max-length 15 --out pda.dot --out pda.svg
+
+test: $(READY) ## run all tests
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(READY) ## lint, format and types: what must be clean before a commit
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+bench: $(READY) ## measure how fast it is
+	@$(BIN)/python -m benchmarks
+
+format: $(READY) ## format the code and mend what ruff can mend
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+clean: ## remove what was made, except .venv
+	rm -rf build dist src/*.egg-info *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis pda.*
+	find . -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# pip changes what has to change in an environment that is there already; the stamp is written only when all went well.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "error: $(PYTHON) is not Python 3.11 or later; name one that is: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@echo "setting up .venv; this takes a minute or two, once"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[test,interop]'
+	@touch $(READY)

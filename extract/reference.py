@@ -1,0 +1,133 @@
+"""What an automaton should do, in one form for languages and tasks: words to check on, and the answers to expect."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from stacklens.automata.enumeration import count_all
+from stacklens.automata.pda import Output, Word
+from stacklens.automata.tables import encode_words
+from stacklens.errors import StacklensError
+from stacklens.languages.base import Language
+from stacklens.languages.words import make_word
+from stacklens.models.base import StackModel
+from stacklens.models.word_sets import all_words
+
+__all__ = ["LanguageReference", "Reference", "default_max_length", "random_words"]
+
+
+class Reference(ABC):
+    """What a network was trained to do.
+
+    Attributes:
+        name: what the command line calls it.
+        alphabet: the symbols of its words.
+        complete: for predictors, the outputs that say that a word is complete.
+        restricted: whether only some words over the alphabet are meant, and only these are compared.
+    """
+
+    name: str
+    alphabet: tuple[str, ...]
+    complete: frozenset[Output] = frozenset()
+    restricted: bool = False
+
+    @abstractmethod
+    def short_words(self, number: int) -> list[Word]:
+        """Return all words that matter up to some length, about ``number`` of them."""
+
+    @abstractmethod
+    def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
+        """Return ``n`` drawn words, members and near-misses among them where there are such things."""
+
+    @abstractmethod
+    def deep_words(self, n: int, depth: int, seed: int) -> list[Word]:
+        """Return words that drive a stack ``depth`` deep; none where that means nothing."""
+
+    @abstractmethod
+    def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
+        """Return the answers to expect, in the numbers of ``model``, shaped as `answers.network_answers`."""
+
+    @abstractmethod
+    def scored(self, words: Sequence[Word]) -> np.ndarray | None:
+        """Return which answers count, of the same shape, bool; None for all."""
+
+    @abstractmethod
+    def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray] | None:
+        """Return the answers to expect for all words of each length (see `models.verdicts.answers_on_all`).
+
+        None where there is no cheap way to know, or where not all answers count.
+        """
+
+
+class LanguageReference(Reference):
+    """A language, for recognisers."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self.name, self.alphabet = language.name, tuple(language.alphabet)
+
+    def short_words(self, number: int) -> list[Word]:
+        """Return all words over the alphabet up to a length."""
+        return all_words(self.alphabet, default_max_length(len(self.alphabet), number))
+
+    def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
+        """Return words of which half are uniformly random, a quarter members, a quarter near-misses.
+
+        Where the language has no members of such lengths, random words stand in their place.
+        """
+        words: list[Word] = []
+        for positive in (True, False):
+            try:
+                words += self.language.sample(n // 4, lengths, positive, seed)
+            except StacklensError:  # no member of these lengths
+                continue
+        return words + self.language.sample(n - len(words), lengths, None, seed)
+
+    def deep_words(self, n: int, depth: int, seed: int) -> list[Word]:
+        """Return ``n`` members nested so deep, and a near-miss of each: random words never get that deep."""
+        members = self.language.deep(n, depth, seed)
+        rng = np.random.default_rng(seed)
+        return [*members, *(self.language.near_miss(word, rng) for word in members)]
+
+    def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
+        """Return membership by the language's definition, (N, 1)."""
+        del model
+        return np.array([[word in self.language] for word in words], dtype=np.int32)
+
+    def scored(self, words: Sequence[Word]) -> None:
+        """Return None: every verdict counts."""
+
+    def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray]:
+        """Return membership of all words, from the members that the definition gives, not the reference automaton."""
+        k = len(model.alphabet)
+        members = [np.zeros(k**n, dtype=np.int32) for n in range(max_length + 1)]
+        by_length: dict[int, list[Word]] = {}
+        for word in self.language.words(max_length):
+            by_length.setdefault(len(word), []).append(word)
+        for length, words in by_length.items():
+            codes, _ = encode_words(words, model.alphabet)
+            members[length][codes.astype(np.int64) @ k ** np.arange(length)[::-1]] = 1
+        return members
+
+
+def default_max_length(n_symbols: int, words: int) -> int:
+    """Return the largest length up to which there are at most ``words`` words over ``n_symbols`` symbols.
+
+    >>> default_max_length(2, 2_500_000), default_max_length(3, 2_500_000)
+    (20, 13)
+    """
+    length = 0
+    while count_all(n_symbols, length + 1) <= words and length < 1_000:
+        length += 1
+    return length
+
+
+def random_words(alphabet: tuple[str, ...], n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
+    """Return ``n`` uniformly random words with lengths in a range."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(lengths[0], lengths[1] + 1, n)
+    return [make_word([alphabet[i] for i in rng.integers(0, len(alphabet), size)], alphabet) for size in sizes]

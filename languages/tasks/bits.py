@@ -1,0 +1,189 @@
+"""String reversal and exclusive or on words of 0 and 1: Hao et al. 2018, sections 4.1 and 4.2.
+
+Also the string reversal of Suzgun et al. 2019, section 7, the same function over a, b, c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from operator import xor
+
+import numpy as np
+
+from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, Symbol, Transition, Word, push
+from stacklens.errors import StacklensError
+from stacklens.languages.tasks.base import Kind, Split, Task
+from stacklens.languages.tasks.drawing import distinct_words
+
+__all__ = ["NORMAL", "Reversal", "SuzgunReversal", "Xor"]
+
+NULL = "#"
+NORMAL: dict[Split, tuple[float, float, int]] = {"train": (10, 2, 12), "test": (20, 4, 24)}  # mean, deviation, longest
+XOR_LENGTH: dict[Split, int] = {"train": 12, "test": 24}
+SUZGUN_LENGTHS: dict[Split, tuple[int, int]] = {"train": (2, 50), "test": (52, 100)}
+
+
+@dataclass(frozen=True)
+class Reversal(Task):
+    """w #^|w| becomes #^|w| w^R (Hao et al. 2018, section 4.1); # is their null symbol, the last input and output.
+
+    Only w^R counts. The size is the length of w: int(N(10, 2)) in 1..12, for testing int(N(20, 4)) in 1..24, with
+    ``lengths`` drawn evenly instead. (The authors pad to twice the longest; what is said there does not count.)
+
+    >>> task = Reversal()
+    >>> task.expected("110###"), task.scored("110###")
+    (['#', '#', '#', '0', '1', '1'], [False, False, False, True, True, True])
+    """
+
+    @property
+    def name(self) -> str:
+        """Return ``reversal``."""
+        return "reversal"
+
+    @property
+    def kind(self) -> Kind:
+        """Return that an output is a symbol of a transduction."""
+        return "transduction"
+
+    @property
+    def alphabet(self) -> tuple[Symbol, ...]:
+        """Return the letters and the null symbol."""
+        return (*self._letters, NULL)
+
+    @property
+    def _letters(self) -> str:
+        return "01"
+
+    @property
+    def output_alphabet(self) -> tuple[Symbol, ...]:
+        """Return the same as `alphabet`."""
+        return self.alphabet
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton:
+        """Return the transducer of figure 3: it pushes w, then pops and says it, and says # when all is said.
+
+        Any prefix is transduced; accepted are the words w #^|w|.
+        """
+        letters, bottom = tuple(self._letters), "⊥"
+        steps: dict[Key, Transition] = {}
+        for top in (bottom, *letters):
+            steps |= {("read", letter, (top,)): Transition("read", (push(letter),), NULL) for letter in letters}
+        for state in ("read", "say"):
+            steps |= {(state, NULL, (letter,)): Transition("say", (POP,), letter) for letter in letters}
+        states = ("read", "say")
+        return PushdownAutomaton(states, self.alphabet, letters, steps, "read", frozenset(states), bottom=bottom)
+
+    def expected(self, word: Word) -> list[Output]:
+        """Return # for every letter, then the letters in reverse."""
+        length = list(word).index(NULL) if NULL in word else len(word)
+        letters, nulls = list(word[:length]), list(word[length:])
+        if not set(letters) <= set(self._letters) or set(nulls) - {NULL} or len(nulls) > length:
+            raise StacklensError(f"{''.join(word)} is no input of {self.name}: expected w and up to |w| times {NULL}")
+        return [*([NULL] * length), *letters[::-1][: len(nulls)]]
+
+    def scored(self, word: Word) -> list[bool]:
+        """Return True where w^R is said."""
+        return [symbol != NULL for symbol in self.expected(word)]
+
+    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+        mean, deviation, longest = NORMAL[split]
+        sizes = np.clip(np.trunc(rng.normal(mean, deviation, n)), 1, longest).astype(int)
+        if lengths is not None:
+            sizes = rng.integers(lengths[0], lengths[1] + 1, size=n)
+        return [self._draw(size, rng) for size in sizes.tolist()]
+
+    def _draw(self, size: int, rng: np.random.Generator) -> str:
+        return "".join(self._letters[i] for i in rng.integers(len(self._letters), size=size)) + NULL * size
+
+
+@dataclass(frozen=True)
+class SuzgunReversal(Reversal):
+    """w #^|w| becomes #^|w| w^R over a, b, c (Suzgun et al. 2019, section 7): every position counts.
+
+    Words are distinct. The size is the length of the whole, w #^|w|: 2-50 to train, 52-100 to test, as the paper's
+    memory of 104 cells for "the longest sequence in all the tasks", 100, suggests; w itself is not given there, nor is
+    the alphabet: both are read as in its palindromes.
+
+    >>> SuzgunReversal().scored("ab##")
+    [True, True, True, True]
+    """
+
+    @property
+    def name(self) -> str:
+        """Return ``string-reversal``."""
+        return "string-reversal"
+
+    @property
+    def _letters(self) -> str:
+        return "abc"
+
+    def scored(self, word: Word) -> list[bool]:
+        """Return True for every position."""
+        return [True] * len(word)
+
+    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+        low, high = lengths or SUZGUN_LENGTHS[split]
+        halves = range(-(-low // 2), high // 2 + 1)
+        if not halves:
+            raise StacklensError(f"{self.name} has no words of lengths {low} to {high}: they are even")
+        draw: Callable[[], Word] = lambda: self._draw(halves[int(rng.integers(len(halves)))], rng)  # noqa: E731
+        return distinct_words(n, draw, f"words of {self.name} of lengths {low} to {high}")
+
+
+@dataclass(frozen=True)
+class Xor(Task):
+    """After each symbol, the exclusive or of all symbols so far (section 4.2), or of all but the last (``delayed``).
+
+    Every position counts. The size is the length: 12, for testing 24.
+
+    >>> Xor().expected("1010110"), Xor(delayed=True).expected("1010")
+    (['1', '1', '0', '0', '1', '0', '0'], ['0', '1', '1', '0'])
+    """
+
+    delayed: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return ``xor`` or ``delayed-xor``."""
+        return "delayed-xor" if self.delayed else "xor"
+
+    @property
+    def kind(self) -> Kind:
+        """Return that an output is a symbol of a transduction."""
+        return "transduction"
+
+    @property
+    def alphabet(self) -> tuple[Symbol, ...]:
+        """Return 0 and 1."""
+        return ("0", "1")
+
+    @property
+    def output_alphabet(self) -> tuple[Symbol, ...]:
+        """Return 0 and 1."""
+        return ("0", "1")
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton:
+        """Return the automaton of figure 4, left: the state is the parity, the stack is not used."""
+        steps: dict[Key, Transition] = {}
+        for parity in "01":
+            for bit in "01":
+                new = "0" if bit == parity else "1"
+                steps[parity, bit, ("⊥",)] = Transition(new, (NONE,), parity if self.delayed else new)
+        return PushdownAutomaton(("0", "1"), self.alphabet, (), steps, "0", frozenset("01"))
+
+    def expected(self, word: Word) -> list[Output]:
+        """Return the parity of the ones so far, as 0 or 1."""
+        if not set(word) <= {"0", "1"}:
+            raise StacklensError(f"{''.join(word)} is no input of {self.name}: expected 0 and 1 only")
+        parities = [str(parity) for parity in accumulate(map(int, word), xor, initial=0)]
+        return [*(parities[:-1] if self.delayed else parities[1:])]
+
+    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+        low, high = lengths or (XOR_LENGTH[split],) * 2
+        sizes = rng.integers(low, high + 1, size=n).tolist()
+        return ["".join(str(bit) for bit in rng.integers(2, size=size).tolist()) for size in sizes]

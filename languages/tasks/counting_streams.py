@@ -1,0 +1,109 @@
+"""The counting patterns of Joulin & Mikolov 2015, table 1: a^n b^n, a^n b^n c^n, …, a^n b^{2n}, a^n b^m c^{n+m}."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push
+from stacklens.automata.visible_top import with_head_outputs
+from stacklens.errors import StacklensError, UnknownNameError
+from stacklens.languages.tasks.streams import StreamTask
+
+__all__ = ["PATTERNS", "CountingStream"]
+
+PATTERNS: dict[str, str] = {"anbn": "ab", "anbncn": "abc", "anbncndn": "abcd", "anb2n": "ab", "anbmcnm": "abc"}
+_BOTTOM = "⊥"
+
+
+@dataclass(frozen=True)
+class CountingStream(StreamTask):
+    """Streams of one of the ``PATTERNS``. The size of a piece is n; that of a^n b^m c^{n+m} is n + m.
+
+    What counts begins with the first ``b`` (the first ``c`` where m is free) and ends with the next piece's ``a``.
+
+    Raises:
+        UnknownNameError: another pattern.
+
+    >>> CountingStream("anbmcnm").expected("abbccca")
+    [None, None, None, 'c', 'c', 'a', None]
+    >>> CountingStream("anb2n").reference.transduce("abbaabbbb")
+    [None, 'b', 'a', None, None, 'b', 'b', 'b', 'a']
+    """
+
+    pattern: str
+
+    def __post_init__(self) -> None:
+        if self.pattern not in PATTERNS:
+            raise UnknownNameError("counting pattern", self.pattern, list(PATTERNS))
+
+    @property
+    def name(self) -> str:
+        """Return the pattern."""
+        return self.pattern
+
+    @property
+    def alphabet(self) -> tuple[Symbol, ...]:
+        """Return the letters, in the order of the authors' program."""
+        return tuple(PATTERNS[self.pattern])
+
+    @property
+    def _first(self) -> Symbol:
+        return "a"
+
+    def piece(self, n: int, rng: np.random.Generator) -> str:
+        """Return the piece of size ``n``; for a^n b^m c^{n+m} the share of b is drawn evenly from 1 to n - 1."""
+        if self.pattern == "anbmcnm":
+            m = int(rng.integers(1, n))
+            return "a" * (n - m) + "b" * m + "c" * n
+        start = "a" * n + "b"
+        return start + (self._rest(start) or "")
+
+    def _rest(self, start: str) -> str | None:
+        open_end = "a+b*|(a+)(b+)c" if self.pattern == "anbmcnm" else "a+|(a+)b"
+        match = re.fullmatch(open_end, start)
+        if match is None:
+            raise StacklensError(f"no stream of {self.name}: none of its pieces begins with {start}")
+        if match[1] is None:
+            return None
+        n = len(match[1])
+        if self.pattern == "anbmcnm":
+            return "c" * (n + len(match[2]) - 1)
+        if self.pattern == "anb2n":
+            return "b" * (2 * n - 1)
+        return "b" * (n - 1) + "".join(letter * n for letter in self.alphabet[2:])
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton | None:
+        """Return the automaton that counts on one stack, accepting at the end of a piece; None for three counts."""
+        if self.pattern in ("anbncn", "anbncndn"):
+            return None
+        last = self.alphabet[-1]  # the letter that pops
+
+        def following(state: State, top: Symbol) -> Symbol | None:
+            if state not in ("pop", "half"):
+                return None
+            return last if top != _BOTTOM or state == "half" else "a"
+
+        return with_head_outputs(self._recogniser(), following)
+
+    def _recogniser(self) -> PushdownAutomaton:
+        """Return the automaton of streams of whole pieces, which pushes a letter and pops it with the last one."""
+        steps: dict[Key, Transition] = {("start", "a", (_BOTTOM,)): Transition("a", (push("a"),))}
+        steps["pop", "a", (_BOTTOM,)] = steps["start", "a", (_BOTTOM,)]
+        steps["a", "a", ("a",)] = Transition("a", (push("a"),))
+        if self.pattern == "anbmcnm":
+            steps["a", "b", ("a",)] = steps["b", "b", ("a",)] = Transition("b", (push("a"),))
+            steps["b", "c", ("a",)] = steps["pop", "c", ("a",)] = Transition("pop", (POP,))
+        elif self.pattern == "anb2n":  # every second b pops
+            steps["a", "b", ("a",)] = steps["pop", "b", ("a",)] = Transition("half", (NONE,))
+            steps["half", "b", ("a",)] = Transition("pop", (POP,))
+        else:
+            steps["a", "b", ("a",)] = steps["pop", "b", ("a",)] = Transition("pop", (POP,))
+        states = dict.fromkeys(["start", *(step.target for step in steps.values())])
+        return PushdownAutomaton(
+            tuple(states), self.alphabet, ("a",), steps, "start", frozenset({"start", "pop"}), bottom=_BOTTOM
+        )

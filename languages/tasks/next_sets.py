@@ -1,0 +1,184 @@
+"""Which symbols may come next? The recognition tasks of Suzgun et al. 2019, sections 5, 6 and 7.
+
+At every step a network says the set of symbols that may follow (one sigmoid each, threshold 0.5), and a word is right
+if every set is. Dyck words say nothing about the end (table 1, left: after ``([])`` the set is ``( [``, though the word
+may end); palindromes have a symbol ⊣ for it (table 1, right), which the network says but never reads.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from stacklens.automata.pda import Output, PushdownAutomaton, Symbol, Word
+from stacklens.automata.visible_top import predictor_of
+from stacklens.errors import StacklensError
+from stacklens.languages.base import Language
+from stacklens.languages.dyck import Dyck
+from stacklens.languages.palindrome import MarkedPalindromes
+from stacklens.languages.tasks.base import Kind, Split, Task
+from stacklens.languages.tasks.drawing import distinct_words
+
+__all__ = ["END", "LENGTHS", "DyckNextSet", "PalindromeNextSet"]
+
+END = "⊣"
+LENGTHS: dict[Split, tuple[int, int]] = {"train": (2, 50), "test": (52, 100)}
+P_NEST, P_PAIR = 0.5, 0.25  # of S -> ( S ) and S -> S S; the rest is S -> nothing
+
+
+class _NextSet(Task):
+    """Predict the set of next symbols on members of a language; a word's size is its length. Every position counts."""
+
+    @property
+    @abstractmethod
+    def language(self) -> Language:
+        """Return the language whose members are read."""
+
+    @property
+    def kind(self) -> Kind:
+        """Return that an output is a set."""
+        return "next set"
+
+    @property
+    def name(self) -> str:
+        """Return the name of the language."""
+        return self.language.name
+
+    @property
+    def alphabet(self) -> tuple[Symbol, ...]:
+        """Return that of the language."""
+        return self.language.alphabet
+
+    @abstractmethod
+    def _following(self, symbols: list[Symbol], t: int) -> list[Symbol]:
+        """Return what may follow the live prefix that ends with ``symbols[t]``, in any order."""
+
+    def expected(self, word: Word) -> list[Output]:
+        """Return, for each symbol, the tuple of symbols that may come next."""
+        if (dead := self.language.first_dead(word)) is not None:
+            raise StacklensError(f"no word of {self.name} begins with the first {dead} symbols of {''.join(word)}")
+        symbols = list(word)
+        place = self.output_alphabet.index
+        return [tuple(sorted(self._following(symbols, t), key=place)) for t in range(len(symbols))]
+
+    def scored(self, word: Word) -> list[bool]:
+        """Return True for every position."""
+        return [True] * len(word)
+
+    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+        low, high = lengths or LENGTHS[split]
+        return distinct_words(n, self._draw(low, high, rng), f"words of {self.name} of lengths {low} to {high}")
+
+    @abstractmethod
+    def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
+        """Return a function that draws one member, or None."""
+
+
+@dataclass(frozen=True)
+class DyckNextSet(_NextSet):
+    """Dyck-n (section 5): distinct members from the grammar S -> (i S )i | S S | nothing, p = 1/2, q = 1/4.
+
+    A derivation is cut as in the authors' program: nothing is derived within ``high / 2`` nestings, and a part that
+    grows beyond ``high`` symbols is dropped; words shorter than ``low`` are drawn again.
+
+    >>> DyckNextSet(2).expected("([])")  # table 1, left
+    [('(', ')', '['), ('(', '[', ']'), ('(', ')', '['), ('(', '[')]
+    """
+
+    n: int
+
+    def __post_init__(self) -> None:
+        Dyck(self.n)
+
+    @cached_property
+    def language(self) -> Dyck:
+        """Return Dyck-n."""
+        return Dyck(self.n)
+
+    @property
+    def output_alphabet(self) -> tuple[Symbol, ...]:
+        """Return the brackets: the end is not said."""
+        return self.alphabet
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton:
+        """Return the predictor of Dyck-n: n + 1 states."""
+        return predictor_of(self.language.automaton)
+
+    @cached_property
+    def _closers(self) -> dict[Symbol, Symbol]:
+        return dict(self.language.pairs)
+
+    def _following(self, symbols: list[Symbol], t: int) -> list[Symbol]:
+        unclosed = 0
+        for symbol in symbols[t::-1]:  # the last bracket that what comes after it has not closed
+            unclosed += 1 if symbol in self._closers else -1
+            if unclosed > 0:
+                return [*self._closers, self._closers[symbol]]
+        return [*self._closers]
+
+    def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
+        chances = _chances(rng)
+
+        def derive(room: int) -> str:  # the brackets' kinds do not matter for what is cut, and are drawn later
+            chance = next(chances)
+            if room <= 0 or chance >= P_NEST + P_PAIR:
+                return ""
+            shape = f"({derive(room - 2)})" if chance < P_NEST else derive(room) + derive(room)
+            return shape if len(shape) <= high else ""
+
+        def draw() -> Word | None:
+            shape = derive(high)
+            return self.language.of_shape(shape, rng) if len(shape) >= low else None
+
+        return draw
+
+
+def _chances(rng: np.random.Generator) -> Iterator[float]:
+    while True:
+        yield from rng.random(4096).tolist()  # one by one they would take most of the time
+
+
+@dataclass(frozen=True)
+class PalindromeNextSet(_NextSet):
+    """w # phi(w^R) over a, b, c (section 6): phi maps to x, y, z, or nothing (``simple``).
+
+    The paper does not say how the words are drawn. Here: each possible length as likely as the others, then uniform
+    letters, and what was there already is drawn again (of the shortest words there are few).
+
+    >>> PalindromeNextSet(simple=False).expected("abc#zyx")[2:]  # table 1, right
+    [('a', 'b', 'c', '#'), ('z',), ('y',), ('x',), ('⊣',)]
+    """
+
+    simple: bool
+
+    @cached_property
+    def language(self) -> MarkedPalindromes:
+        """Return the palindromes."""
+        return MarkedPalindromes("abc", "#", None if self.simple else "xyz")
+
+    @property
+    def output_alphabet(self) -> tuple[Symbol, ...]:
+        """Return the symbols read and, last, the end."""
+        return (*self.alphabet, END)
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton:
+        """Return the predictor of the palindromes, which also says where a word may end."""
+        return predictor_of(self.language.automaton, end=END)
+
+    def _following(self, symbols: list[Symbol], t: int) -> list[Symbol]:
+        half = symbols.index("#") if "#" in symbols else len(symbols)
+        if t < half:
+            return ["a", "b", "c", "#"]
+        if t == 2 * half:
+            return [END]
+        mirrored = symbols[2 * half - t - 1]  # position t + 1 mirrors it
+        return [mirrored if self.simple else "xyz"["abc".index(mirrored)]]
+
+    def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
+        return lambda: self.language.sample(1, (low, high), seed=int(rng.integers(2**63)))[0]

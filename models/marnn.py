@@ -1,0 +1,245 @@
+"""The memory-augmented recurrent networks of Suzgun, Gehrmann, Belinkov & Shieber 2019 (section 3).
+
+One controller and two memories. With x the symbol and s the first cell of the memory before the step:
+
+    h~ = h + W_s s + b_s                                              sections 3.1 to 3.3
+    h' = tanh(W_ih x + b_ih + W_hh h~ + b_hh)                         Stack-RNN and Baby-NTM
+    h', c' = LSTM(x, (h~, c))                                         Stack-LSTM; the cell c goes in as it is
+    y = sigmoid(W_y h' + b_y)     which symbols may come next, threshold 0.5
+    a = gate(W_a h' + b_a)        shares of the operations
+    n = sigmoid(W_n h' + b_n)     what is pushed onto the stack, or added to the first cell of the ring
+
+Gates (section 3.4), with temperature t: softmax(z), softmax(z / t), or softmax((log softmax(z) + g) / t) with Gumbel
+noise g. PyTorch's default initial weights, float64, empty cells 0, 104 cells, as in the authors' program
+(github.com/suzgunmirac/marnns).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from stacklens.errors import StacklensError
+from stacklens.models.base import ActionKind, Controlled, S, StackModel, State, TaskKind
+from stacklens.models.ring_memory import RING_OPERATIONS, RingMemory
+from stacklens.models.stack_rnn import add_parameters, check_shape
+from stacklens.models.superposition_stack import SuperpositionStack
+
+__all__ = [
+    *("BabyNTM", "Gating", "Marnn", "MarnnConfig", "MarnnStackLSTM", "MarnnStackRNN"),
+    *("affine", "lstm_cell", "uniform"),
+]
+
+Gating = Literal["softmax", "softmax with temperature", "gumbel-softmax"]
+
+
+@dataclass(frozen=True)
+class MarnnConfig:
+    """The shape of a memory-augmented recurrent network.
+
+    Attributes:
+        alphabet: the symbols of words.
+        hidden: number of hidden units H, at least 1.
+        cell_size: how many numbers a cell holds, M in the paper, at least 1.
+        gating: how the shares of the operations are made.
+        temperature: the temperature of the last two gatings, above 0.
+        stack_limit: how many cells the memory has; None for no limit, which a ring cannot have.
+        first: which symbols may begin a word; None for all.
+
+    Raises:
+        StacklensError: an unknown gating, a size or temperature out of range, or a ``first`` that is no symbol.
+    """
+
+    alphabet: tuple[str, ...]
+    hidden: int = 8
+    cell_size: int = 1
+    gating: Gating = "softmax"
+    temperature: float = 1.0
+    stack_limit: int | None = 104
+    first: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alphabet", tuple(self.alphabet))
+        if self.gating not in get_args(Gating):
+            raise StacklensError(f"gating {self.gating!r} is not one of {', '.join(get_args(Gating))}")
+        check_shape(self.alphabet, self.stack_limit, hidden=self.hidden, cell_size=self.cell_size)
+        if not 0 < self.temperature < math.inf:
+            raise StacklensError(f"temperature is {self.temperature}; expected a number above 0")
+        if self.first is not None:
+            object.__setattr__(self, "first", tuple(self.first))
+            if strangers := [symbol for symbol in self.first if symbol not in self.alphabet]:
+                raise StacklensError(f"first has {' '.join(strangers)}, outside the alphabet {' '.join(self.alphabet)}")
+
+
+class Marnn(StackModel[S]):
+    """What the three networks share; subclasses choose the memory, and whether the controller is an LSTM.
+
+    Attributes:
+        temperature: that of the gate; training may lower it, and `config` keeps it.
+    """
+
+    action_kind: ActionKind = "softmax"
+    task_kind: TaskKind = "next set"
+    lstm: ClassVar[bool] = False
+    input_weights: nn.Parameter  # W_ih, (..., H or 4H, symbols); an LSTM's gates are input, forget, cell, output
+    input_bias: nn.Parameter
+    hidden_weights: nn.Parameter  # W_hh, (..., H or 4H, H)
+    hidden_bias: nn.Parameter
+    output_weights: nn.Parameter  # W_y, (..., symbols, H)
+    output_bias: nn.Parameter
+    pushed_weights: nn.Parameter  # W_n, (..., D, H)
+    pushed_bias: nn.Parameter
+    action_weights: nn.Parameter  # W_a, (..., operations, H)
+    action_bias: nn.Parameter
+    memory_weights: nn.Parameter  # W_sh or W_m, (..., H, D)
+    memory_bias: nn.Parameter
+
+    def __init__(self, shape: MarnnConfig, *, seed: int = 0, nets: int | None = None) -> None:
+        super().__init__()
+        self.shape, self.temperature = shape, shape.temperature
+        self.alphabet, self.first = shape.alphabet, shape.first
+        self.cell_size, self.stack_limit = shape.cell_size, shape.stack_limit
+        self.leading = () if nets is None else (nets,)
+        add_parameters(self, self._draw, seed, nets)
+        self._noise = [torch.Generator().manual_seed(seed + net) for net in range(nets or 1)]
+
+    def config(self) -> dict[str, Any]:
+        """Return the plain data of `MarnnConfig`, with the temperature of now."""
+        return {**asdict(self.shape), "temperature": self.temperature}
+
+    @abstractmethod
+    def initial_memory(self, leading: tuple[int, ...]) -> S:
+        """Return empty memories; ``leading`` ends with the batch."""
+
+    def initial_state(self, batch: int) -> State[S]:
+        """Return zeros: a hidden vector (..., B, H), of an LSTM h and c (..., B, 2H), and an empty memory."""
+        leading = (*self.leading, batch)
+        hidden = self.output_bias.new_zeros(*leading, self.shape.hidden * (2 if self.lstm else 1))
+        rejected = torch.zeros(leading, dtype=torch.bool, device=hidden.device)
+        return State(hidden, self.initial_memory(leading), rejected)
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+        """Return h' (and c'), the shares of the operations, the new element, and which symbols may come next."""
+        before, cell = hidden[..., : self.shape.hidden], hidden[..., self.shape.hidden :]
+        before = before + affine(reading[..., 0, :], self.memory_weights, self.memory_bias)  # h~, (..., B, H)
+        drive = self.input_weights.mT[..., symbols, :] + self.input_bias.unsqueeze(-2)
+        drive = drive + affine(before, self.hidden_weights, self.hidden_bias)
+        after, cell = lstm_cell(drive, cell) if self.lstm else (torch.tanh(drive), cell)
+        actions = self._gate(affine(after, self.action_weights, self.action_bias)).unsqueeze(-2)
+        pushed = torch.sigmoid(affine(after, self.pushed_weights, self.pushed_bias)).unsqueeze(-2)
+        output = torch.sigmoid(affine(after, self.output_weights, self.output_bias))
+        return Controlled(torch.cat([after, cell], -1), actions, pushed, output)
+
+    def _gate(self, logits: Tensor) -> Tensor:
+        """Return the shares of the operations, (..., B, A); noise is drawn in training mode only (section 3.4)."""
+        if self.shape.gating == "softmax":
+            return torch.softmax(logits, -1)
+        if self.shape.gating == "gumbel-softmax" and self.training:
+            logits = torch.log_softmax(logits, -1) + self._gumbel(logits)
+        return torch.softmax(logits / self.temperature, -1)
+
+    def _gumbel(self, like: Tensor) -> Tensor:
+        shape = like.shape[len(self.leading) :]
+        draws = [torch.empty(shape, dtype=like.dtype).exponential_(generator=one) for one in self._noise]
+        return -torch.stack(draws).reshape(like.shape).log().to(like.device)  # -log Exp(1) is Gumbel(0, 1)
+
+    def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
+        """Return PyTorch's default weights: uniform up to 1 / sqrt(H) in a cell, 1 / sqrt(inputs) in a linear layer."""
+        size, cell, n_symbols = self.shape.hidden, self.cell_size, self.n_symbols
+        rows = 4 * size if self.lstm else size
+        layers = {  # name: rows, columns, inputs that decide the bound
+            "input": (rows, n_symbols, size),
+            "hidden": (rows, size, size),
+            "output": (n_symbols, size, size),
+            "pushed": (cell, size, size),
+            "action": (len(self.operations), size, size),
+            "memory": (size, cell, cell),
+        }
+        draws: dict[str, Tensor] = {}
+        for name, (height, width, inputs) in layers.items():
+            draws[f"{name}_weights"] = uniform((height, width), 1 / math.sqrt(inputs), generator)
+            draws[f"{name}_bias"] = uniform((height,), 1 / math.sqrt(inputs), generator)
+        return draws
+
+
+class MarnnStackRNN(Marnn[SuperpositionStack]):
+    """A Stack-RNN (section 3.1), or ``nets`` of them on a leading axis, net n with the weights of ``seed + n``.
+
+    >>> net = MarnnStackRNN(MarnnConfig(("(", ")"), first=("(",)), seed=1)
+    >>> step = net.step(torch.tensor([0]), net.initial_state(1))
+    >>> step.hidden.shape, step.actions.shape, step.pushed.shape, step.output.shape
+    (torch.Size([1, 8]), torch.Size([1, 1, 2]), torch.Size([1, 1, 1]), torch.Size([1, 2]))
+    """
+
+    name: ClassVar[str] = "marnn-stack-rnn"
+    operations = ("push", "pop")
+
+    def initial_memory(self, leading: tuple[int, ...]) -> SuperpositionStack:
+        """Return empty stacks; ``leading`` ends with the batch."""
+        return SuperpositionStack.empty(leading, 1, self.cell_size, self.output_bias, limit=self.stack_limit)
+
+    def stack_of(self, cells: Tensor) -> SuperpositionStack:
+        """Return stacks with ``cells`` (M, 1, 1, D), NaN where there is none."""
+        return SuperpositionStack.from_cells(cells, limit=self.stack_limit)
+
+
+class MarnnStackLSTM(MarnnStackRNN):
+    """A Stack-LSTM (section 3.2), or ``nets`` of them; hidden vectors are h and c side by side, (..., B, 2H).
+
+    >>> MarnnStackLSTM(MarnnConfig(("(", ")")), seed=1).initial_state(3).hidden.shape
+    torch.Size([3, 16])
+    """
+
+    name: ClassVar[str] = "marnn-stack-lstm"
+    lstm: ClassVar[bool] = True
+
+
+class BabyNTM(Marnn[RingMemory]):
+    """A Baby-NTM (section 3.3), or ``nets`` of them: the Stack-RNN's controller on a ring of ``stack_limit`` cells.
+
+    Raises:
+        StacklensError: ``stack_limit`` is None: a ring has a size.
+
+    >>> net = BabyNTM(MarnnConfig(("(", ")")), seed=1)
+    >>> net.step(torch.tensor([0]), net.initial_state(1)).actions.shape, net.operations[0]
+    (torch.Size([1, 1, 5]), 'rotate right')
+    """
+
+    name: ClassVar[str] = "baby-ntm"
+    operations = RING_OPERATIONS
+
+    def __init__(self, shape: MarnnConfig, *, seed: int = 0, nets: int | None = None) -> None:
+        if shape.stack_limit is None:
+            raise StacklensError("the ring of a Baby-NTM has a size: expected a stack_limit, such as 104")
+        super().__init__(shape, seed=seed, nets=nets)
+
+    def initial_memory(self, leading: tuple[int, ...]) -> RingMemory:
+        """Return rings of zeros; ``leading`` ends with the batch."""
+        return RingMemory.empty(leading, self.stack_limit or 0, self.cell_size, self.output_bias)
+
+    def stack_of(self, cells: Tensor) -> RingMemory:
+        """Raise StacklensError: a ring rotates, so no window of cells says what a stack's top says."""
+        del cells
+        raise StacklensError(f"{self.name} works on a ring, which is no stack: it has no pushdown automaton")
+
+
+def uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator) -> Tensor:
+    """Return draws from U(-bound, bound) in ``shape``, float64."""
+    return (2 * torch.rand(shape, generator=generator, dtype=torch.float64) - 1) * bound
+
+
+def affine(values: Tensor, weights: Tensor, bias: Tensor) -> Tensor:
+    """Return W x + b of ``values`` (..., B, I), with weights (..., O, I) and bias (..., O)."""
+    return values @ weights.mT + bias.unsqueeze(-2)
+
+
+def lstm_cell(drive: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    """Return h' and c' of an LSTM (Hochreiter & Schmidhuber 1997, with forget gates) from its gates' sums."""
+    enter, keep, new, show = drive.chunk(4, -1)
+    cell = torch.sigmoid(keep) * cell + torch.sigmoid(enter) * torch.tanh(new)
+    return torch.sigmoid(show) * torch.tanh(cell), cell

@@ -1,0 +1,80 @@
+"""Reading files of others safely: plain data and tensors only, so that no code in a file is ever run."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import pickletools
+import zipfile
+from pathlib import Path
+
+import torch
+
+from stacklens.errors import FileFormatError
+
+__all__ = ["describe", "read_plain"]
+
+_ARCHIVE = b"PK\x03\x04"
+_OLD_TORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19"  # the magic number of torch before 1.6
+_DAMAGED = "damaged or truncated: {} bytes that torch cannot read"
+_CALLS = {"GLOBAL", "STACK_GLOBAL", "INST", "OBJ", "REDUCE", "NEWOBJ", "NEWOBJ_EX", "BUILD"}
+
+
+def read_plain(path: Path, expected: str = "a checkpoint written by `stacklens train`") -> object:
+    """Return what ``torch.load`` makes of the file at ``path``: plain data and tensors only.
+
+    Raises:
+        FileFormatError: the file is missing, a folder, empty, damaged, no PyTorch file, or holds objects that would run
+            code; ``expected`` says in a few words what it should be.
+    """
+    if not path.exists():
+        raise FileFormatError(f"{path}: no such file; expected {expected}")
+    if path.is_dir():
+        raise FileFormatError(f"{path}: is a folder; expected {expected}")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FileFormatError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if not data:
+        raise FileFormatError(f"{path}: the file is empty; expected {expected}")
+    if data.startswith(_ARCHIVE) and not _is_intact(data):  # torch itself would not see a flipped bit
+        raise FileFormatError(f"{path}: {_DAMAGED.format(len(data))}")
+    try:
+        return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises a dozen kinds; the bytes tell better what is wrong
+        raise FileFormatError(f"{path}: {_why_unreadable(data, error, expected)}") from None
+
+
+def _why_unreadable(data: bytes, error: Exception, expected: str) -> str:
+    refused = isinstance(error, pickle.UnpicklingError)
+    if _calls(data) or (refused and (data.startswith(_ARCHIVE) or "GLOBAL" in str(error))):
+        return (
+            "holds objects other than tensors and plain data, and loading them could run code; refused. "
+            "Save the state dict and plain values only"
+        )
+    if data.startswith(_OLD_TORCH):
+        return _DAMAGED.format(len(data))
+    return f"not a PyTorch file (it begins with {data[:16]!r}); expected {expected}"
+
+
+def _is_intact(archive: bytes) -> bool:
+    try:
+        return zipfile.ZipFile(io.BytesIO(archive)).testzip() is None
+    except Exception:  # zipfile raises half a dozen kinds
+        return False
+
+
+def _calls(data: bytes) -> bool:
+    """Return whether ``data`` is a whole pickle that imports or calls something; it is read, not run."""
+    try:
+        return not _CALLS.isdisjoint([code.name for code, _, _ in pickletools.genops(data)])
+    except Exception:  # not a pickle
+        return False
+
+
+def describe(content: object) -> str:
+    """Return in a few words what a file held."""
+    if isinstance(content, dict):
+        keys = ", ".join(map(str, list(content)[:6]))
+        return f"found a dictionary with keys {keys}{', …' if len(content) > 6 else ''}"
+    return f"found a {type(content).__name__}"

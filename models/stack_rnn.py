@@ -1,0 +1,194 @@
+"""The Stack RNN of Joulin & Mikolov 2015: a recurrent network that predicts the next symbol of a stream.
+
+With x the symbol, s the k topmost cells of every stack before the step, no biases anywhere (eqs. 2, 3, 4 and 6):
+
+    h' = sigmoid(U x + R h + sum over stacks of P_s s)       R = 0 in the paper's toy tasks (section 5)
+    actions_s = softmax(A_s h')                              each stack's shares of push, pop (and no-op) sum to 1
+    pushed_s = sigmoid(D_s h')                               one number a stack
+    y = softmax(V h')
+
+Empty cells are -1. In the authors' program (github.com/facebookarchive/Stack-RNN) a stack has 200 cells, and each
+weight starts as the sum of three draws from U(-0.1, 0.1). The List RNN of the same paper (`stacklens.models.list_rnn`)
+differs in its memory only.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from stacklens.errors import StacklensError
+from stacklens.languages.words import check_alphabet
+from stacklens.models.base import ActionKind, Controlled, S, StackModel, State, TaskKind
+from stacklens.models.superposition_stack import SuperpositionStack
+
+__all__ = ["EMPTY", "MemoryRNN", "StackRNN", "StackRNNConfig", "add_parameters", "check_shape"]
+
+EMPTY = -1.0  # "when the stack is empty, s is set to -1", below eq. 5
+_LARGEST = 4_096  # against typing errors and damaged files, not against ambition
+_INIT = 0.1  # each weight is the sum of three draws from U(-0.1, 0.1)
+
+
+@dataclass(frozen=True)
+class StackRNNConfig:
+    """The shape of a Stack RNN.
+
+    Attributes:
+        alphabet: the symbols of the stream.
+        hidden: number of hidden units m, at least 1.
+        n_stacks: number of stacks, at least 1.
+        depth: how many cells of each stack the hidden layer sees, k in eq. 6.
+        no_op: whether there is a third operation, which leaves the stack as it is.
+        recurrent: whether the hidden layer sees the one before, R in eq. 6.
+        stack_limit: how many cells a stack has; None for no limit.
+
+    Raises:
+        StacklensError: a size is less than 1 or far too large, or the alphabet is empty or repeats a symbol.
+    """
+
+    alphabet: tuple[str, ...]
+    hidden: int = 40
+    n_stacks: int = 1
+    depth: int = 2
+    no_op: bool = False
+    recurrent: bool = False
+    stack_limit: int | None = 200
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alphabet", tuple(self.alphabet))
+        check_shape(self.alphabet, self.stack_limit, hidden=self.hidden, n_stacks=self.n_stacks, depth=self.depth)
+        check_shape(self.alphabet, self.stack_limit, **{"n_stacks * depth": self.n_stacks * self.depth})
+
+
+class MemoryRNN(StackModel[S]):
+    """The controller that the paper's two kinds of memory share; subclasses choose the memory and its operations."""
+
+    action_kind: ActionKind = "softmax"
+    task_kind: TaskKind = "next symbol"
+    cell_size = 1
+    OPERATIONS: ClassVar[tuple[str, ...]]
+    input_weights: nn.Parameter  # U, (..., symbols, H)
+    memory_weights: nn.Parameter  # P of all stacks side by side, (..., H, n_stacks * depth)
+    recurrent_weights: nn.Parameter  # R, (..., H, H), only where the configuration asks for it
+    action_weights: nn.Parameter  # A of all stacks one below the other, (..., n_stacks * A, H)
+    pushed_weights: nn.Parameter  # D, (..., n_stacks, H)
+    output_weights: nn.Parameter  # V, (..., symbols, H)
+
+    def __init__(self, shape: StackRNNConfig, *, seed: int = 0, nets: int | None = None) -> None:
+        super().__init__()
+        self.shape = shape
+        self.alphabet, self.recurrent = shape.alphabet, shape.recurrent
+        self.n_stacks, self.depth, self.stack_limit = shape.n_stacks, shape.depth, shape.stack_limit
+        self.operations = (*self.OPERATIONS, "none") if shape.no_op else self.OPERATIONS
+        self.leading = () if nets is None else (nets,)
+        add_parameters(self, self._draw, seed, nets)
+
+    def config(self) -> dict[str, Any]:
+        """Return the plain data of the configuration."""
+        return asdict(self.shape)
+
+    @abstractmethod
+    def initial_memory(self, leading: tuple[int, ...]) -> S:
+        """Return empty memories; ``leading`` ends with the batch."""
+
+    def initial_state(self, batch: int) -> State[S]:
+        """Return a hidden layer of zeros and empty memories, as in the authors' program."""
+        leading = (*self.leading, batch)
+        hidden = self.output_weights.new_zeros(*leading, self.shape.hidden)
+        rejected = torch.zeros(leading, dtype=torch.bool, device=hidden.device)
+        return State(hidden, self.initial_memory(leading), rejected)
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+        """Return h', the shares of the operations, what an insertion lays down, and the next symbol's probabilities."""
+        drive = self.input_weights[..., symbols, :] + reading.flatten(-2) @ self.memory_weights.mT
+        if self.recurrent:
+            drive = drive + hidden @ self.recurrent_weights.mT
+        after = torch.sigmoid(drive)  # (..., B, H)
+        rows = after @ self.action_weights.mT
+        rows = rows.reshape(*rows.shape[:-1], self.n_stacks, len(self.operations))  # before the softmax: one a stack
+        pushed = torch.sigmoid(after @ self.pushed_weights.mT).unsqueeze(-1)  # (..., B, n_stacks, 1)
+        output = torch.softmax(after @ self.output_weights.mT, -1)
+        return Controlled(after, torch.softmax(rows, -1), pushed, output)
+
+    def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
+        size, n_stacks, n_symbols = self.shape.hidden, self.n_stacks, self.n_symbols
+        shapes = {
+            "input_weights": (n_symbols, size),
+            "memory_weights": (size, n_stacks * self.depth),
+            "recurrent_weights": (size, size),
+            "action_weights": (n_stacks * len(self.operations), size),
+            "pushed_weights": (n_stacks, size),
+            "output_weights": (n_symbols, size),
+        }
+        if not self.recurrent:
+            del shapes["recurrent_weights"]
+        draws = {key: torch.rand(3, *shape, generator=generator, dtype=torch.float64) for key, shape in shapes.items()}
+        return {key: ((2 * three - 1) * _INIT).sum(0) for key, three in draws.items()}
+
+
+class StackRNN(MemoryRNN[SuperpositionStack]):
+    """A Stack RNN, or ``nets`` of them on a leading axis; outputs are probabilities of the next symbol.
+
+    The weights come from ``seed``; net n of many equals the single one of ``seed + n``.
+
+    >>> net = StackRNN(StackRNNConfig(("a", "b"), n_stacks=2, no_op=True), seed=1)
+    >>> step = net.step(torch.tensor([0]), net.initial_state(1))
+    >>> step.hidden.shape, step.actions.shape, step.reading.tolist()
+    (torch.Size([1, 40]), torch.Size([1, 2, 3]), [[[-1.0, -1.0], [-1.0, -1.0]]])
+    >>> net.operations, round(step.output.sum().item(), 6)
+    (('push', 'pop', 'none'), 1.0)
+    """
+
+    name: ClassVar[str] = "stack-rnn"
+    OPERATIONS: ClassVar[tuple[str, ...]] = ("push", "pop")
+
+    def initial_memory(self, leading: tuple[int, ...]) -> SuperpositionStack:
+        """Return empty stacks; ``leading`` ends with the batch."""
+        return SuperpositionStack.empty(
+            leading,
+            self.n_stacks,
+            self.cell_size,
+            self.output_weights,
+            empty_value=EMPTY,
+            depth=self.depth,
+            limit=self.stack_limit,
+        )
+
+    def stack_of(self, cells: Tensor) -> SuperpositionStack:
+        """Return stacks with ``cells`` (M, n_stacks, depth, 1), the top first, NaN where there is none."""
+        return SuperpositionStack.from_cells(cells, empty_value=EMPTY, depth=self.depth, limit=self.stack_limit)
+
+
+def add_parameters(
+    module: nn.Module, draw: Callable[[torch.Generator], dict[str, Tensor]], seed: int, nets: int | None
+) -> None:
+    """Return nothing; give ``module`` the parameters that ``draw`` makes from a generator of ``seed``.
+
+    Of ``nets`` networks number n draws from ``seed + n``, and all of them stand on a leading axis.
+    """
+    draws = [draw(torch.Generator().manual_seed(seed + net)) for net in range(nets or 1)]
+    for name in draws[0]:
+        values = draws[0][name] if nets is None else torch.stack([one[name] for one in draws])
+        module.register_parameter(name, nn.Parameter(values))
+
+
+def check_shape(alphabet: tuple[str, ...], stack_limit: int | None, **sizes: int) -> None:
+    """Return nothing if a network can have this shape.
+
+    Raises:
+        StacklensError: the alphabet is empty or repeats a symbol, ``stack_limit`` is less than 1, or one of ``sizes``
+            is not between 1 and 4,096.
+    """
+    if not alphabet:
+        raise StacklensError("a network needs symbols; the alphabet is empty")
+    check_alphabet(alphabet)
+    for name, size in sizes.items():
+        if not isinstance(size, int) or not 1 <= size <= _LARGEST:
+            raise StacklensError(f"{name} is {size!r}; expected a whole number from 1 to {_LARGEST}")
+    if stack_limit is not None and (not isinstance(stack_limit, int) or stack_limit < 1):
+        raise StacklensError(f"stack_limit is {stack_limit!r}; expected a whole number of at least 1, or None")

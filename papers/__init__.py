@@ -1,0 +1,1 @@
+"""The papers' experiments: what they reported as data, beside what we measure; `results/` holds measured figures."""

@@ -1,0 +1,73 @@
+"""The experiments by name, and running them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from platform import python_version
+
+from stacklens import __version__
+from stacklens.errors import UnknownNameError
+from stacklens.papers import sun1993
+from stacklens.papers.claims import Claim, Experiment
+from stacklens.papers.results import Measured, Results
+
+__all__ = ["EXPERIMENTS", "check_name", "run_experiment"]
+
+EXPERIMENTS: dict[str, Callable[[], Experiment]] = {
+    "sun1993-claims": sun1993.claims_experiment,
+    "sun1993-training": sun1993.training_experiment,
+}
+_LIBRARIES = ("numpy", "scikit-learn", "torch")
+
+
+def check_name(name: str) -> str:
+    """Return ``name`` if an experiment is called so.
+
+    Raises:
+        UnknownNameError: none is; the message lists those that there are.
+    """
+    if name not in EXPERIMENTS:
+        raise UnknownNameError("experiment", name, list(EXPERIMENTS))
+    return name
+
+
+def run_experiment(experiment: Experiment, progress: Callable[[str], None] = lambda _: None) -> Results:
+    """Return what ``experiment`` measures; ``progress`` is told every claim as its turn comes."""
+    begun = time.process_time()
+    claims = tuple(_measure(claim, experiment.name, progress) for claim in experiment.claims)
+    return Results(
+        paper=experiment.paper,
+        experiment=experiment.name,
+        title=experiment.title,
+        claims=claims,
+        seeds=experiment.seeds,
+        versions={"python": python_version(), "stacklens": __version__, **_versions()},
+        seconds=round(time.process_time() - begun, 1),
+    )
+
+
+def _measure(claim: Claim, experiment: str, progress: Callable[[str], None]) -> Measured:
+    progress(f"{claim.section} {claim.claim}")
+    begun = time.process_time()
+    finding = claim.measure()
+    return Measured(
+        section=claim.section,
+        claim=claim.claim,
+        paper=claim.paper,
+        ours=finding.ours,
+        figures=finding.figures,
+        command=f"stacklens papers run {experiment}",
+        seconds=round(time.process_time() - begun, 1),
+    )
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for library in _LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:  # vendored without its metadata
+            found[library] = "unknown"
+    return found

@@ -1,0 +1,108 @@
+"""What we measured, as the files in `results/`: one JSON an experiment, schema 1."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.files import write_whole
+
+__all__ = ["FOLDER", "Measured", "Results", "read_results", "result_path", "write_results"]
+
+FOLDER = Path(__file__).parent / "results"
+_SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A claim with what we measured: `claims.Claim` and `claims.Finding` in one, and the command that measures it.
+
+    ``seconds`` are those of processor time, which depends less than a clock on what else a machine does. A claim that
+    shares a training or an extraction with an earlier one is charged what it adds.
+    """
+
+    section: str
+    claim: str
+    paper: str
+    ours: str
+    command: str
+    seconds: float
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Results:
+    """One run of an experiment; ``seconds`` of processor time.
+
+    >>> results = Results("A paper", "a-1", "words", (), (0,), {"python": "3.11"}, 1.5)
+    >>> Results.from_dict(results.to_dict()) == results
+    True
+    """
+
+    paper: str
+    experiment: str
+    title: str
+    claims: tuple[Measured, ...]
+    seeds: tuple[int, ...]
+    versions: dict[str, str]
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of a results file."""
+        return {"schema": _SCHEMA, **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, content: object) -> Results:
+        """Return what `to_dict` gave.
+
+        Raises:
+            StacklensError: something is missing, or too much, or of another schema.
+        """
+        if not isinstance(content, dict) or content.get("schema") != _SCHEMA:
+            raise StacklensError(f"expected results of schema {_SCHEMA}")
+        values = {**_checked(cls, {key: value for key, value in content.items() if key != "schema"})}
+        values["claims"] = tuple(Measured(**_checked(Measured, claim)) for claim in values["claims"])
+        return cls(**{**values, "seeds": tuple(values["seeds"])})
+
+
+def _checked(kind: type, values: object) -> dict[str, Any]:
+    expected = {f.name for f in fields(kind)}
+    if not isinstance(values, dict) or set(values) != expected:
+        found = ", ".join(sorted(values)) if isinstance(values, dict) else type(values).__name__
+        raise StacklensError(f"expected {', '.join(sorted(expected))}; found {found}")
+    return values
+
+
+def result_path(experiment: str, folder: Path = FOLDER) -> Path:
+    """Return where the results of ``experiment`` are kept."""
+    return folder / f"{experiment}.json"
+
+
+def write_results(results: Results, folder: Path = FOLDER) -> Path:
+    """Return the file that ``results`` were written to, whole or not at all.
+
+    Raises:
+        StacklensError: the folder is missing or cannot be written to.
+    """
+    path = result_path(results.experiment, folder)
+    write_whole(path, json.dumps(results.to_dict(), indent=2, ensure_ascii=False) + "\n")
+    return path
+
+
+def read_results(experiment: str, folder: Path = FOLDER) -> Results:
+    """Return the results of ``experiment``.
+
+    Raises:
+        StacklensError: there are none; the message says which command measures them.
+        FileFormatError: the file does not hold results.
+    """
+    path = result_path(experiment, folder)
+    if not path.is_file():
+        raise StacklensError(f"{path}: no such file; measure it with `stacklens papers run {experiment}`")
+    try:
+        return Results.from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, StacklensError) as error:
+        raise FileFormatError(f"{path}: no results of an experiment: {error}; run it again") from None

@@ -1,0 +1,136 @@
+"""Sun, Giles, Chen & Lee 1993, "The neural network pushdown automaton: model, stack and learning simulations".
+
+The claims of section 4 and, for each, how ours is measured: on the networks of the zoo, and on ten networks trained
+anew. The paper counts words without the empty one, we count it: 2,097,151 for its 2,097,150.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from stacklens.papers import sun1993_measures as measure
+from stacklens.papers.claims import Claim, Experiment
+from stacklens.papers.sun1993_measures import Sizes
+
+__all__ = ["PAPER", "Sizes", "claims_experiment", "training_experiment"]
+
+PAPER = "Sun, Giles, Chen & Lee 1993"
+_PAPER_SIZES = Sizes()
+
+
+def claims_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
+    """Return the claims of section 4, measured on the networks of the zoo."""
+    claims = (
+        Claim(
+            "4.1",
+            f"parentheses: analog net on all words of length <= {sizes.parentheses}",
+            "0 errors on 2^21 words (length <= 20)",
+            partial(measure.analog_on_all, "parentheses", sizes.parentheses),
+        ),
+        Claim(
+            "4.1",
+            "parentheses: words of length 50 to 100",
+            "analog net wrong on some, automaton right on all of these",
+            partial(measure.long_words, "parentheses", sizes),
+        ),
+        Claim(
+            "4.1",
+            "parentheses: members nested deeper and deeper",
+            "not reported",
+            partial(measure.deep_words, "parentheses", sizes),
+        ),
+        Claim(
+            "4.1",
+            "parentheses: states before and after merging",
+            "4, of which 2 only read the end symbol (Fig. 7)",
+            partial(measure.states, "parentheses", sizes),
+        ),
+        Claim(
+            "4.2",
+            f"1^n 0^n, trap hint: analog net on all words of length <= {sizes.counts}",
+            "0 errors on 2,097,150 words (length <= 20)",
+            partial(measure.analog_on_all, "1n0n", sizes.counts),
+        ),
+        Claim(
+            "4.2",
+            "1^n 0^n, trap hint: 20 random words of length <= 160",
+            "0 errors",
+            partial(measure.twenty_words, "1n0n"),
+        ),
+        Claim(
+            "4.2",
+            "1^n 0^n, trap hint: states before and after merging",
+            "6, then 4 (Figs. 8, 9)",
+            partial(measure.states, "1n0n", sizes),
+        ),
+        Claim(
+            "4.3 (5)",
+            f"palindromes: analog net on all words of length <= {sizes.palindromes}, no trap monitor",
+            "4 errors on 29,523 words (length <= 9)",
+            partial(measure.analog_on_all, "palindrome", sizes.palindromes, monitor=False),
+        ),
+        Claim(
+            "4.3 (5)",
+            "palindromes: the four words that the paper's analog net gets wrong",
+            f"wrong on {', '.join(measure.MISTAKES)}",
+            partial(measure.papers_mistakes, sizes),
+        ),
+        Claim(
+            "4.3 (6)",
+            f"palindromes: quantised net on all words of length <= {sizes.quantised}",
+            "0 errors on 21,523,359 words (length <= 15)",
+            partial(measure.quantised_on_all, "palindrome", sizes.quantised),
+        ),
+        Claim(
+            "4.3 (7)",
+            f"palindromes: automaton on what the analog net gets wrong, length <= {sizes.quantised}",
+            "recognises the language",
+            partial(measure.automaton_on_mistakes, sizes),
+        ),
+        Claim(
+            "4.3 (5)",
+            "palindromes: words of length 50 to 100",
+            "errors add up and may misclassify words that are too long",
+            partial(measure.long_words, "palindrome", sizes),
+        ),
+        Claim(
+            "4.3 (7)",
+            "palindromes: states before and after merging",
+            "7 after merging, the trap state among them (Fig. 12)",
+            partial(measure.states, "palindrome", sizes),
+        ),
+    )
+    return Experiment("sun1993-claims", PAPER, "section 4, on the networks of the zoo", claims, (measure.SEED,))
+
+
+def training_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
+    """Return what networks trained anew come to, by language."""
+    reports = {
+        "parentheses": ("4.1", "5 runs, all learn the set in about 100 epochs, with the pop-empty hint in 20"),
+        "1n0n": ("4.2", "trained without the trap hint: next row"),
+        "1n0n without hints": ("4.2", "one net: 100 epochs and 5 rounds of misclassified words, 0 errors <= 20"),
+        "palindrome": ("4.3 (5)", "400 epochs, 4 errors on words <= 9; number of runs not reported"),
+    }
+    claims = tuple(
+        Claim(
+            section,
+            f"{recipe}: how many of {sizes.nets} seeds converge",
+            paper,
+            partial(measure.converged, recipe, sizes),
+        )
+        for recipe, (section, paper) in reports.items()
+    )
+    long_words = tuple(
+        Claim(
+            reports[recipe][0],
+            f"{recipe}: nets with an exact automaton, on words of length 50 to 100",
+            paper,
+            partial(measure.trained_on_long_words, recipe, sizes),
+        )
+        for recipe, paper in (
+            ("parentheses", "analog net wrong on some, automaton right on all of these"),
+            ("palindrome", "errors add up and may misclassify words that are too long"),
+        )
+    )
+    title = f"training {sizes.nets} networks anew by each recipe"
+    return Experiment("sun1993-training", PAPER, title, claims + long_words, tuple(range(sizes.nets)))

@@ -1,0 +1,191 @@
+"""The floors of the house, read from every import of every module; what the commands load; how long files are."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "stacklens"
+FLOORS = {"automata": 1, "languages": 2, "models": 3, "probe": 4, "extract": 5, "papers": 6, "viz": 7}
+ROOMS = [room for room in FLOORS if (ROOT / room).is_dir()]
+GROUND, ROOF = 0, 8  # errors, files, shell and the version lie below every room, the commands' entry points above
+GROUND_MODULES = {"stacklens", "stacklens.errors", "stacklens.files", "stacklens.shell"}
+HEAVY = ("torch", "sklearn", "pandas")
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module: where it stands, its dotted name, and whether importing the file imports it too."""
+
+    line: int
+    module: str
+    at_import: bool
+    relative: bool = False
+
+
+def module_name(path: Path) -> str:
+    """Return the name under which the file at ``path`` is imported."""
+    parts = path.relative_to(SOURCE if SOURCE in path.parents else ROOT).with_suffix("").parts
+    return ".".join(("stacklens", *parts)).removesuffix(".__init__")
+
+
+def floor(module: str) -> int:
+    """Return the floor that a module of ours lies on."""
+    room = module.split(".")[1] if "." in module else ""
+    return FLOORS.get(room, GROUND if module in GROUND_MODULES else ROOF)
+
+
+def imports(tree: ast.AST, at_import: bool = True) -> Iterator[Import]:
+    """Yield every import under ``tree``; those in functions and under TYPE_CHECKING do not happen at import."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(node.lineno, alias.name, at_import)
+        elif isinstance(node, ast.ImportFrom):
+            relative = node.level > 0
+            for alias in node.names:
+                yield Import(node.lineno, imported_module(node.module or "", alias.name), at_import, relative)
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from imports(ast.Module(node.body, []), at_import=False)
+            yield from imports(ast.Module(node.orelse, []), at_import)
+        else:
+            function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            yield from imports(node, at_import and not function)
+
+
+def imported_module(module: str, name: str) -> str:
+    """Return what ``from module import name`` imports: of `stacklens` itself its modules, not just the root."""
+    is_module = module == "stacklens" and ((SOURCE / name).is_dir() or (SOURCE / f"{name}.py").is_file())
+    return f"{module}.{name}" if is_module else module
+
+
+def files_of(room: str) -> list[Path]:
+    return sorted((ROOT / room).rglob("*.py"))
+
+
+FILES = [*sorted(SOURCE.glob("*.py")), *(path for room in ROOMS for path in files_of(room)), *ROOT.glob("app.py")]
+IMPORTS = {path: list(imports(ast.parse(path.read_text(encoding="utf-8")))) for path in FILES}
+
+
+def found(path: Path, seen: Import) -> str:
+    return f"{path.relative_to(ROOT)}:{seen.line} imports {seen.module}"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import torch", [("torch", True)]),
+        ("from stacklens import models, __version__", [("stacklens.models", True), ("stacklens", True)]),
+        ("if TYPE_CHECKING:\n import torch\nelse:\n import numpy", [("torch", False), ("numpy", True)]),
+        ("def f():\n import torch", [("torch", False)]),
+        ("class A:\n import torch", [("torch", True)]),
+        ("try:\n import torch\nexcept ImportError:\n import numpy", [("torch", True), ("numpy", True)]),
+    ],
+)
+def test_the_reader_sees_every_kind_of_import(source: str, expected: list[tuple[str, bool]]) -> None:
+    assert [(seen.module, seen.at_import) for seen in imports(ast.parse(source))] == expected
+
+
+def test_modules_lie_on_the_floors_of_the_design() -> None:
+    assert floor(module_name(ROOT / "automata" / "formats" / "dot.py")) == 1
+    assert floor(module_name(SOURCE / "errors.py")) == GROUND
+    assert floor(module_name(SOURCE / "__init__.py")) == GROUND
+    assert floor(module_name(SOURCE / "__main__.py")) == ROOF
+
+
+def test_every_module_imports_only_from_floors_below_or_its_own() -> None:
+    above = [
+        found(path, seen)
+        for path, seen_here in IMPORTS.items()
+        for seen in seen_here
+        if seen.module.split(".")[0] == "stacklens" and floor(seen.module) > floor(module_name(path))
+    ]
+    assert not above
+
+
+def test_all_imports_are_absolute_and_under_one_name() -> None:
+    wrong = [
+        found(path, seen) for path, seen_here in IMPORTS.items() for seen in seen_here if seen.relative or is_bare(seen)
+    ]
+    assert not wrong
+
+
+def is_bare(seen: Import) -> bool:
+    top = seen.module.split(".")[0]
+    return top in FLOORS and (top != "automata" or seen.at_import)  # automata-lib is called so; formats may ask for it
+
+
+def test_importing_automata_needs_only_the_standard_library_numpy_and_the_errors() -> None:
+    allowed = {*sys.stdlib_module_names, "numpy"}
+    others = [
+        found(path, seen)
+        for path in files_of("automata")
+        for seen in IMPORTS[path]
+        if seen.at_import
+        and seen.module.split(".")[0] not in allowed
+        and seen.module != "stacklens.errors"
+        and not seen.module.startswith("stacklens.automata")
+    ]
+    assert not others
+
+
+@pytest.mark.parametrize("room", ["automata", "languages"])
+def test_the_two_lowest_floors_know_nothing_of_torch(room: str) -> None:
+    assert not [found(path, seen) for path in files_of(room) for seen in IMPORTS[path] if is_torch(seen)]
+
+
+def test_no_command_line_imports_torch_before_it_is_needed() -> None:
+    commands = [*ROOT.glob("*/cli.py"), SOURCE / "__main__.py", SOURCE / "shell.py"]
+    assert len(commands) >= 5
+    assert not [found(path, seen) for path in commands for seen in IMPORTS[path] if is_torch(seen) and seen.at_import]
+
+
+def is_torch(seen: Import) -> bool:
+    return seen.module.split(".")[0] == "torch"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import stacklens",
+        "import stacklens.automata.pda, stacklens.languages",
+        "sys.argv = ['extract-pda', '-h']; from stacklens.extract.cli import main; main()",
+        "sys.argv = ['stacklens', '-h']; from stacklens.__main__ import main; main()",
+    ],
+)
+def test_heavy_libraries_are_not_loaded_for_help(code: str) -> None:
+    report = "atexit.register(lambda: print('loaded', *(set(HEAVY) & set(sys.modules)), file=sys.stderr))"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, "-c", f"import atexit, sys; HEAVY = {HEAVY}; {report}; {code}"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == "loaded\n"
+
+
+def test_no_room_is_imported_by_its_bare_name() -> None:
+    """A library may bear the name of a room, as automata-lib does: only our own files may not."""
+    ours = [
+        name
+        for name in FLOORS
+        if (module := sys.modules.get(name)) is not None
+        and any(Path(place).resolve() == ROOT / name for place in getattr(module, "__path__", []))
+    ]
+    assert not ours
+
+
+def test_no_file_is_longer_than_400_lines() -> None:
+    files = [*FILES, *(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
+    sizes = {path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
+    assert {path: size for path, size in sizes.items() if size > 400} == {}

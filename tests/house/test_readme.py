@@ -1,0 +1,135 @@
+"""What the README shows is what happens: its examples are run, and their output is compared with the one shown."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from stacklens.models.checkpoint import load_checkpoint
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
+PROMPT = "$ "
+
+
+def blocks(kind: str) -> list[str]:
+    return [text for name, text in BLOCKS if name == kind]
+
+
+def shell_examples() -> list[tuple[str, str]]:
+    """Return the README's commands, each with the output that is shown below it, if any."""
+    examples = []
+    for block in blocks("console"):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            examples.append((command, output))
+    return examples
+
+
+def without_analog_figures(output: str) -> str:
+    """Return ``output`` without the figures that the last bit of a floating-point number can change.
+
+    These are the verdicts of the network itself and its smallest margin, and timings if there are any.
+    """
+    output = re.sub(r"(against the network: ).*? on (?=all|[\d,])", r"\1… on ", output)
+    output = re.sub(r"(they differ on ).*", r"\1…", output)
+    return re.sub(r"(action margin |in )\d+\.\d+", r"\1…", output)
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Run torch on one thread, as the commands do: the arrays are small, and more threads only wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Return a folder that looks like a checkout to the README's commands, and may be written to."""
+    (tmp_path / "docs").mkdir()
+    shutil.copytree(ROOT / "models" / "zoo", tmp_path / "models" / "zoo")
+    return tmp_path
+
+
+def run(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "FORCE_COLOR")}
+    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", "")])
+    environment["PYTHONIOENCODING"] = "utf-8"
+    return subprocess.run(
+        shlex.split(command.removeprefix(".venv/bin/")),
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_thread")
+def test_the_python_example_gives_what_it_shows(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (example,) = blocks("python")
+    monkeypatch.chdir(checkout)
+    test = doctest.DocTestParser().get_doctest(example, {}, "README", "README.md", 0)
+    report: list[str] = []
+    result = doctest.DocTestRunner(verbose=False).run(test, out=report.append)
+    assert result.attempted > 3
+    assert result.failed == 0, "".join(report)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "output"), [example for example in shell_examples() if example[1]])
+def test_a_shell_example_gives_what_it_shows(command: str, output: str, checkout: Path) -> None:
+    done = run(command, checkout)
+    assert done.returncode == 0, done.stderr
+    assert without_analog_figures(done.stdout) == without_analog_figures(output)
+
+
+@pytest.mark.slow
+def test_the_picture_is_the_one_that_its_command_makes(checkout: Path) -> None:
+    """Compared by its texts: where lines and letters fall depends on the version of Graphviz."""
+    (command,) = {command for command, _ in shell_examples() if "docs/" in command}
+    assert run(f"{command} --quiet --max-length 5", checkout).returncode == 0
+    shown = [(folder / "docs" / "palindrome.svg").read_text(encoding="utf-8") for folder in (ROOT, checkout)]
+    texts = [sorted(re.findall(r"<text[^>]*>(.*?)</text>", picture)) for picture in shown]
+    assert len(texts[0]) > 10
+    assert texts[0] == texts[1]
+    assert "docs/palindrome.svg" in README
+
+
+def test_every_command_of_the_readme_exists() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    commands = [shlex.split(command)[:2] for command, _ in shell_examples()]
+    commands += [line.split()[:2] for block in blocks("sh") for line in block.splitlines() if line]
+    assert commands
+    for name, argument in commands:
+        if name == "make":
+            assert argument in targets
+        else:
+            assert shutil.which(name.removeprefix(".venv/bin/"), path=str(Path(sys.executable).parent)), name
+
+
+def test_the_zoo_is_made_by_the_commands_in_its_checkpoints() -> None:
+    """The README's commands and the ones that the files remember are the same."""
+    for path in sorted((ROOT / "models" / "zoo").glob("*.pt")):
+        assert load_checkpoint(path).provenance["command"] in README
+
+
+def test_files_that_the_readme_links_to_exist() -> None:
+    links = re.findall(r"\]\(([^):#]+)\)", README)
+    assert "docs/palindrome.svg" in links
+    assert [link for link in links if not (ROOT / link).exists()] == []

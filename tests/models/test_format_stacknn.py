@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from stacklens.errors import FileFormatError
+from stacklens.models.base import StackModel
+from stacklens.models.formats.stacknn import looks_like, read_stacknn
+from stacklens.models.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
+from stacklens.models.rounding import Rounded
+from stacklens.models.strength_stack import StrengthStack
+
+PUBLISHED = Path(os.environ.get("STACKLENS_PUBLISHED", Path(__file__).parents[3] / "shared" / "published")) / "stacknn"
+needs_published = pytest.mark.skipif(
+    not PUBLISHED.is_dir(), reason=f"the networks that Hao et al. 2018 published are not at {PUBLISHED}"
+)
+
+
+def state_dict(kind: ControllerKind = "linear", prefix: str = "_network.", suffix: str = "") -> dict[str, Tensor]:
+    """Return what the authors' program would have saved of our network with seed 1: 3 symbols, values of 2 numbers."""
+    net = NeuralStack(NeuralStackConfig(("0", "1", "2"), controller=kind, hidden=4), seed=1)
+    cell = {"rnn": "_rnn", "lstm": "_lstm"}.get(kind)
+    return {
+        f"{prefix}{cell}.{key}{suffix}" if "_" in key else f"{prefix}_linear.{key}": value.float()
+        for key, value in net.net.state_dict().items()
+    }
+
+
+def linear(rows: int, columns: int) -> dict[str, Tensor]:
+    return {"_network._linear.weight": torch.zeros(rows, columns), "_network._linear.bias": torch.zeros(rows)}
+
+
+def right_words(model: StackModel[StrengthStack]) -> float:
+    """Return the share of the authors' test words that are reversed without an error; null targets do not count."""
+    lines = [line.split(",") for line in (PUBLISHED / "reverse_test_200.csv").read_text().splitlines()]
+    pairs = [(word.split(), target.split()) for word, target in lines]
+    steps = max(len(target) for _, target in pairs)
+    words = torch.tensor([[int(s) for s in word + ["2"] * (steps - len(word))] for word, _ in pairs])
+    targets = torch.tensor([[int(s) for s in target + ["2"] * (steps - len(target))] for _, target in pairs])
+    state, right = model.initial_state(len(pairs)), torch.ones(len(pairs), dtype=torch.bool)
+    for symbols, target in zip(words.unbind(1), targets.unbind(1), strict=True):
+        state = model.step(symbols, state).state
+        right &= (model.answer(state) == target) | (target == 2)
+    assert len(pairs) == 200
+    return right.double().mean().item()
+
+
+@needs_published
+@torch.no_grad()
+def test_the_published_linear_network_reverses_every_word() -> None:
+    net = read_stacknn(PUBLISHED / "linear_reverse_task_20.dat")
+    assert (net.alphabet, net.null, net.cell_size) == (("0", "1", "#"), "#", 2)
+    assert right_words(net) == 1
+    assert right_words(Rounded(net)) == 1
+
+
+@needs_published
+@torch.no_grad()
+def test_the_published_lstm_network_does_not() -> None:
+    net = read_stacknn(PUBLISHED / "lstm_reverse_task.dat")
+    assert (net.shape.controller, net.shape.hidden) == ("lstm", 10)
+    assert right_words(net) < 0.5
+    assert right_words(Rounded(net)) < 0.5
+
+
+@pytest.mark.parametrize("suffix", ["", "_l0"])
+@pytest.mark.parametrize("prefix", ["_network.", "_controller."])
+@pytest.mark.parametrize("kind", ["linear", "rnn", "lstm"])
+def test_every_controller_is_read_back(kind: ControllerKind, prefix: str, suffix: str, tmp_path: Path) -> None:
+    content = state_dict(kind, prefix, suffix)
+    torch.save(content, tmp_path / "net.dat")
+    net = read_stacknn(tmp_path / "net.dat")
+    assert (net.shape.controller, net.training) == (kind, False)
+    expected = NeuralStack(NeuralStackConfig(("0", "1", "2"), controller=kind, hidden=4), seed=1).net.state_dict()
+    for key, value in net.net.state_dict().items():
+        assert value.dtype == torch.float64
+        assert torch.equal(value, expected[key].float().double())
+
+
+def test_sizes_come_from_the_shapes_or_the_alphabet() -> None:
+    dyck = read_stacknn(linear(9, 7), ")([]#")
+    assert (dyck.alphabet, dyck.null, dyck.cell_size) == ((")", "(", "[", "]", "#"), "#", 2)
+    assert read_stacknn(linear(9, 7)).alphabet == (")", "(", "[", "]", "#")
+    xor = read_stacknn(linear(10, 8), "01")
+    assert (xor.cell_size, xor.null, xor.output_alphabet) == (6, None, ("0", "1"))
+    fewer = read_stacknn(linear(6, 7), "abcde")
+    assert (fewer.cell_size, fewer.output_alphabet) == (2, ("0", "1"))
+
+
+@pytest.mark.parametrize(
+    ("content", "alphabet", "message"),
+    [
+        (
+            linear(10, 8),
+            None,
+            "8 inputs and 10 outputs: 6 symbols and values of 2 numbers, or 2 and 6, as in XOR; name",
+        ),
+        (linear(9, 5), None, "5 inputs and 9 outputs, a buffered network's; expected 7 outputs"),
+        (linear(8, 5), None, "5 inputs and 8 outputs; expected two more outputs than inputs .* with --alphabet"),
+        (
+            linear(7, 5),
+            "01234",
+            r"an alphabet of 5 symbols \(0 1 2 3 4\) does not fit; expected 1 to 4 different symbols",
+        ),
+        (linear(7, 5), "00", "expected 1 to 4 different symbols"),
+        (linear(3, 5), "0", "does not fit"),
+        ({}, None, "found a dict; expected a StackNN state dict"),
+        ({"W_y.weight": torch.zeros(1)}, None, "found keys W_y.weight; expected a StackNN state dict"),
+        ({**linear(7, 5), "_network._linear.bias": torch.zeros(6)}, None, r"bias has shape \(6,\); expected \(7,\)"),
+        ({**linear(7, 5), "_network._linear.bias": "7"}, None, "_linear.bias is a str; expected a tensor of numbers"),
+        ({**linear(7, 5), "_network._linear.bias": torch.full((7,), torch.nan)}, None, "bias holds NaN or infinite"),
+        (
+            {**linear(7, 5), "_network._GRU.weight_ih": torch.zeros(30, 5)},
+            None,
+            "found _GRU.weight_ih, .*LSTM controllers",
+        ),
+        (
+            {**state_dict("lstm"), "_network._lstm.weight_hh": torch.zeros(8, 4)},
+            None,
+            r"weight_hh .* expected \(16, 4\)",
+        ),
+    ],
+)
+def test_what_is_no_such_network_is_refused_in_one_line(
+    content: dict[str, Tensor], alphabet: str | None, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "net.dat"
+    torch.save(content, path)
+    with pytest.raises(FileFormatError, match=message) as error:
+        read_stacknn(path, alphabet)
+    assert str(error.value).startswith(f"{path}: ")
+    assert "\n" not in str(error.value)
+    with pytest.raises(FileFormatError, match="state dict: "):
+        read_stacknn(content, alphabet)
+
+
+class Payload:
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.mkdir, ("ran",)
+
+
+def test_a_file_that_cannot_be_loaded_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    whole = tmp_path / "whole.dat"
+    torch.save(state_dict(), whole)
+    files = {"code": pickle.dumps(Payload()), "empty": b"", "cut": whole.read_bytes()[:300], "text": b"10 2 10 1\n0.1,"}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(
+            FileFormatError, match=f"{name}: (not plain tensors|damaged or truncated: {len(data)} bytes)"
+        ):
+            read_stacknn(tmp_path / name)
+    with pytest.raises(FileFormatError, match="missing: no such file"):
+        read_stacknn(tmp_path / "missing")
+    with pytest.raises(FileFormatError, match="is a folder"):
+        read_stacknn(tmp_path)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_sniffer_knows_the_authors_files_from_others() -> None:
+    assert looks_like(state_dict("lstm", "_controller."))
+    assert not looks_like({"rnn.weight_ih_l0": torch.zeros(8, 4), "W_y.weight": torch.zeros(4, 8)})
+    assert not looks_like([1, 2])

@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from stacklens.errors import StacklensError
+from stacklens.models.marnn import BabyNTM, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.ring_memory import RING_OPERATIONS
+
+Net = Marnn[Any]
+MODELS: list[type[Net]] = [MarnnStackRNN, MarnnStackLSTM, BabyNTM]
+SHAPE = MarnnConfig(("(", ")", "[", "]"), hidden=3, cell_size=2, stack_limit=6, first=("(", "["))
+
+
+def random_net(model: type[Net], shape: MarnnConfig = SHAPE, seed: int = 0) -> Net:
+    net = model(shape, seed=seed)
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.mul_(3)
+    return net.eval()
+
+
+def as_torch_cell(net: Net) -> nn.RNNCell | nn.LSTMCell:
+    """Return PyTorch's own cell with the network's weights."""
+    size, cell_class = net.shape.hidden, nn.LSTMCell if net.lstm else nn.RNNCell
+    cell: nn.RNNCell | nn.LSTMCell = cell_class(net.n_symbols, size, dtype=torch.float64)
+    with torch.no_grad():
+        cell.weight_ih.copy_(net.input_weights)
+        cell.weight_hh.copy_(net.hidden_weights)
+        cell.bias_ih.copy_(net.input_bias)
+        cell.bias_hh.copy_(net.hidden_bias)
+    return cell
+
+
+def next_memory(net: Net, memory: list[Tensor], shares: list[float], new: Tensor) -> list[Tensor]:
+    """Return a memory of cells (D,) after a step, from section 3.1 or 3.3 of the paper."""
+    zero = torch.zeros_like(new)
+    right, left = memory[:-1], memory[1:]
+    if isinstance(net, BabyNTM):
+        moved = [[memory[-1], *right], [*left, memory[0]], memory, [zero, *right], [*left, zero]]
+    else:
+        moved = [[new, *right], [*left, zero]]
+    mixed = [
+        sum((share * cells[i] for share, cells in zip(shares, moved, strict=True)), zero) for i in range(len(memory))
+    ]
+    return [mixed[0] + new, *mixed[1:]] if isinstance(net, BabyNTM) else mixed
+
+
+def run_plainly(net: Net, word: list[int]) -> list[tuple[Tensor, Tensor, Tensor]]:
+    """Return hidden vectors, outputs and memories of one word, from the paper's equations and PyTorch's cells."""
+    cell, size = as_torch_cell(net), net.shape.hidden
+    hidden, carried = torch.zeros(size, dtype=torch.float64), torch.zeros(size, dtype=torch.float64)
+    memory = [torch.zeros(net.cell_size, dtype=torch.float64) for _ in range(net.stack_limit or 0)]
+    course = []
+    for symbol in word:
+        x = nn.functional.one_hot(torch.tensor(symbol), net.n_symbols).double()
+        before = hidden + net.memory_weights @ memory[0] + net.memory_bias
+        if isinstance(cell, nn.LSTMCell):
+            hidden, carried = cell(x, (before, carried))
+        else:
+            hidden = cell(x, before)
+        logits = net.action_weights @ hidden + net.action_bias
+        if net.shape.gating != "softmax":
+            logits = logits / net.temperature
+        new = torch.sigmoid(net.pushed_weights @ hidden + net.pushed_bias)
+        memory = next_memory(net, memory, torch.softmax(logits, -1).tolist(), new)
+        output = torch.sigmoid(net.output_weights @ hidden + net.output_bias)
+        course.append((torch.cat([hidden, carried]) if net.lstm else hidden, output, torch.stack(memory)))
+    return course
+
+
+def cells(net: Net, stack: Any, count: int) -> Tensor:
+    shown: Tensor = stack.cells if isinstance(net, BabyNTM) else stack.cells(count)
+    return shown[:, 0]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("gating", ["softmax", "softmax with temperature", "gumbel-softmax"])
+@torch.no_grad()
+def test_a_network_is_what_the_equations_say(model: type[Net], gating: str) -> None:
+    shape = MarnnConfig(("(", ")", "["), 4, 2, gating, 0.5, 6)  # type: ignore[arg-type]
+    net = random_net(model, shape, seed=2)
+    words = torch.randint(3, (3, 10), generator=torch.Generator().manual_seed(2))
+    courses = [run_plainly(net, word.tolist()) for word in words]
+    state = net.initial_state(3)
+    for t, column in enumerate(words.unbind(1)):
+        step = net.step(column, state)
+        state = step.state
+        for row, course in enumerate(courses):
+            hidden, output, memory = course[t]
+            assert torch.allclose(step.hidden[row], hidden, rtol=0, atol=1e-12)
+            assert torch.allclose(step.output[row], output, rtol=0, atol=1e-12)
+            assert torch.allclose(cells(net, state.stack, 6)[row], memory, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_operations_have_names_and_shares_that_sum_to_one(model: type[Net]) -> None:
+    net = random_net(model)
+    step = net.step(torch.arange(4), net.initial_state(4))
+    assert net.operations == (RING_OPERATIONS if model is BabyNTM else ("push", "pop"))
+    assert step.actions.shape == (4, 1, len(net.operations))
+    assert torch.allclose(step.actions.sum(-1), torch.ones(4, 1, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("gating", ["softmax", "gumbel-softmax"])
+def test_a_network_among_many_equals_the_one_of_its_seed(model: type[Net], gating: str) -> None:
+    shape = MarnnConfig(("(", ")"), gating=gating, stack_limit=5)  # type: ignore[arg-type]
+    many, symbols = model(shape, seed=3, nets=2), torch.tensor([0, 1, 1])
+    together = many.initial_state(3)
+    for _ in range(3):
+        together = many.step(symbols, together).state
+    for n in range(2):
+        single = model(shape, seed=3 + n)
+        state = single.initial_state(3)
+        for _ in range(3):
+            state = single.step(symbols, state).state
+        assert torch.allclose(together.hidden[n], state.hidden, rtol=0, atol=1e-14)
+        assert together.output is not None
+        assert state.output is not None
+        assert torch.allclose(together.output[n], state.output, rtol=0, atol=1e-14)
+        reading = together.stack.reading()[n]
+        assert torch.allclose(reading, state.stack.reading(), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_weights_start_in_pytorchs_ranges(model: type[Net]) -> None:
+    net = model(MarnnConfig(tuple("()[]{}<>"), hidden=64, cell_size=16))
+    for name, parameter in net.named_parameters():
+        bound = 0.25 if name.startswith("memory") else 0.125  # 1 / sqrt of the cell's or the hidden size
+        assert parameter.dtype == torch.float64
+        assert parameter.abs().max() <= bound
+        assert parameter.abs().max() > 0.8 * bound or parameter.numel() < 20
+
+
+def test_gumbel_noise_is_seeded_and_drawn_in_training_only() -> None:
+    shape = MarnnConfig(("(", ")"), gating="gumbel-softmax")
+    symbols = torch.zeros(2_000, dtype=torch.int64)
+
+    def actions(net: Net) -> Tensor:
+        return net.step(symbols, net.initial_state(2_000)).actions[:, 0]
+
+    net, same, plain = MarnnStackRNN(shape, seed=1), MarnnStackRNN(shape, seed=1), MarnnStackRNN(shape, seed=1).eval()
+    before = torch.random.get_rng_state()
+    drawn = actions(net)
+    assert torch.equal(torch.random.get_rng_state(), before)  # no global generator
+    assert torch.equal(drawn, actions(same))
+    assert not torch.equal(drawn, actions(net))
+    assert torch.allclose(drawn.sum(-1), torch.ones(2_000, dtype=torch.float64))
+    expected = actions(plain)[0]
+    assert torch.equal(actions(plain)[0], expected)
+    chosen = (drawn[:, 0] > 0.5).double().mean()  # the Gumbel-max trick: the arg-max is a draw from the softmax
+    assert chosen.item() == pytest.approx(expected[0].item(), abs=0.04)
+
+
+def test_a_lower_temperature_decides_more_and_is_kept() -> None:
+    net = random_net(MarnnStackRNN, MarnnConfig(("(", ")"), gating="softmax with temperature"))
+    soft = net.step(torch.tensor([0]), net.initial_state(1)).actions.max()
+    net.temperature = 0.1
+    assert net.step(torch.tensor([0]), net.initial_state(1)).actions.max() > soft
+    assert MarnnConfig(**net.config()).temperature == 0.1
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_gradients_are_those_of_finite_differences(model: type[Net]) -> None:
+    net = random_net(model, MarnnConfig(("(", ")"), hidden=2, stack_limit=4))
+    parameters = tuple(net.parameters())
+
+    def run(*values: Tensor) -> Tensor:
+        for (name, _), value in zip(list(net.named_parameters()), values, strict=True):
+            del net._parameters[name]
+            setattr(net, name, value)
+        state = net.initial_state(2)
+        outputs = []
+        for symbols in (torch.tensor([0, 1]), torch.tensor([0, 0]), torch.tensor([1, 0])):
+            state = net.step(symbols, state).state
+            assert state.output is not None
+            outputs.append(state.output)
+        for name, parameter in zip(names, parameters, strict=True):
+            delattr(net, name)
+            net.register_parameter(name, parameter)
+        return torch.stack(outputs)
+
+    names = [name for name, _ in net.named_parameters()]
+    assert torch.autograd.gradcheck(run, parameters)
+
+
+def test_words_are_rejected_at_the_first_symbol_that_was_not_predicted() -> None:
+    net = random_net(MarnnStackRNN)
+    state = net.step(torch.tensor([0, 1]), net.initial_state(2)).state
+    assert state.rejected.tolist() == [False, True]  # no word begins with a closing bracket
+    assert net.answer(state)[1] == -1
+
+
+def test_stacks_of_cells_and_rings() -> None:
+    cells = torch.tensor([[[[0.5, 0.25]]], [[[float("nan")] * 2]]], dtype=torch.float64)
+    assert MarnnStackRNN(SHAPE).stack_of(cells).reading().tolist() == [[[0.5, 0.25]], [[0.0, 0.0]]]
+    with pytest.raises(StacklensError, match="baby-ntm works on a ring, which is no stack"):
+        BabyNTM(SHAPE).stack_of(cells)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_network_can_be_copied_and_built_again(model: type[Net]) -> None:
+    net = random_net(model)
+    again = model(MarnnConfig(**net.config()))
+    again.load_state_dict(net.state_dict())
+    for other in (again, copy.deepcopy(net)):
+        step, same = (one.step(torch.arange(4), one.initial_state(4)) for one in (net, other))
+        assert torch.equal(step.output, same.output)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"gating": "hardmax"}, "gating 'hardmax' is not one of softmax, softmax with temperature, gumbel-softmax"),
+        ({"temperature": 0.0}, "temperature is 0.0; expected a number above 0"),
+        ({"temperature": float("nan")}, "temperature is nan"),
+        ({"hidden": 0}, "hidden is 0"),
+        ({"cell_size": 0}, "cell_size is 0"),
+        ({"first": ("x",)}, r"first has x, outside the alphabet \( \)"),
+    ],
+)
+def test_wrong_shapes_are_refused(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        MarnnConfig(**{"alphabet": ("(", ")"), **wrong})  # type: ignore[arg-type]
+
+
+def test_a_ring_needs_a_size() -> None:
+    with pytest.raises(StacklensError, match="expected a stack_limit, such as 104"):
+        BabyNTM(MarnnConfig(("(", ")"), stack_limit=None))

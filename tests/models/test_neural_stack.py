@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import get_args
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from stacklens.errors import StacklensError
+from stacklens.models.base import Step
+from stacklens.models.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
+from stacklens.models.rounding import Rounded
+from stacklens.models.strength_stack import StrengthStack
+
+KINDS = get_args(ControllerKind)
+LETTERS = ("0", "1", "2")
+
+
+def build(kind: ControllerKind, *, seed: int = 0, nets: int | None = None, cell_size: int = 2) -> NeuralStack:
+    shape = NeuralStackConfig(LETTERS, ("x", "y"), controller=kind, hidden=4, cell_size=cell_size)
+    return NeuralStack(shape, seed=seed, nets=nets)
+
+
+def symbols_of(batch: int, steps: int) -> Tensor:
+    return torch.randint(0, 3, (steps, batch), generator=torch.Generator().manual_seed(7))
+
+
+def run(model: NeuralStack | Rounded[StrengthStack], symbols: Tensor) -> list[Step[StrengthStack]]:
+    state, steps = model.initial_state(symbols.shape[1]), []
+    for column in symbols:
+        steps.append(model.step(column, state))
+        state = steps[-1].state
+    return steps
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def read(stack: list[tuple[list[float], float]], size: int) -> list[float]:
+    total, left_over = [0.0] * size, 1.0
+    for value, strength in reversed(stack):
+        total = [whole + min(strength, left_over) * part for whole, part in zip(total, value, strict=True)]
+        left_over = max(0.0, left_over - strength)
+    return total
+
+
+def plain_run(net: NeuralStack, word: list[int], rounded: bool = False) -> tuple[list[list[float]], list[list[float]]]:
+    """Return outputs and readings of the NEW stack on one word: pop, push, then read, as section 2.1 has it."""
+    size, weights = net.cell_size, {key: value.tolist() for key, value in net.net.state_dict().items()}
+    stack: list[tuple[list[float], float]] = []
+    cell = {"rnn": nn.RNNCell, "lstm": nn.LSTMCell}.get(net.shape.controller)
+    recurrent = None if cell is None else cell(3 + size, net.shape.hidden, dtype=torch.float64)
+    if recurrent is not None:
+        recurrent.load_state_dict({key: value for key, value in net.net.state_dict().items() if "_" in key})
+    reading, hidden, outputs, readings = [0.0] * size, None, [], []
+    for symbol in word:
+        seen = [float(symbol == i) for i in range(3)] + reading
+        if recurrent is not None:
+            hidden = recurrent(torch.tensor([seen], dtype=torch.float64), hidden)
+            seen = (hidden[0] if isinstance(hidden, tuple) else hidden)[0].tolist()
+        rows = zip(weights["weight"], weights["bias"], strict=True)
+        z = [sum(w * x for w, x in zip(row, seen, strict=True)) + bias for row, bias in rows]
+        pop, push, *value = [sigmoid(x) for x in z[: 2 + size]]
+        pop, push = (float(pop >= 0.5), float(push >= 0.5)) if rounded else (pop, push)
+        for i in reversed(range(len(stack))):
+            kept = max(0.0, stack[i][1] - pop)
+            pop = max(0.0, pop - stack[i][1])
+            stack[i] = (stack[i][0], kept)
+        stack.append((value, push))
+        reading = read(stack, size)
+        logits = z[2 + size :]
+        outputs.append([math.exp(y) / sum(map(math.exp, logits)) for y in logits])
+        readings.append(reading)
+    return outputs, readings
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_batch_runs_as_the_equations_do_word_by_word(kind: ControllerKind, rounded: bool) -> None:
+    net, symbols = build(kind, seed=3), symbols_of(5, 12)
+    with torch.no_grad():
+        net.net.bias[0] = 0.2  # pops that round to one, too
+        steps = run(Rounded(net) if rounded else net, symbols)
+        outputs = torch.stack([step.output for step in steps])
+        readings = torch.stack([step.state.stack.reading()[:, 0] for step in steps])
+        for n in range(5):
+            expected = [
+                torch.tensor(rows, dtype=torch.float64) for rows in plain_run(net, symbols[:, n].tolist(), rounded)
+            ]
+            torch.testing.assert_close(outputs[:, n], expected[0], atol=1e-12, rtol=0)
+            torch.testing.assert_close(readings[:, n], expected[1], atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_reading_after_pop_and_push_enters_the_next_step(kind: ControllerKind) -> None:
+    steps = run(build(kind), symbols_of(3, 4))
+    assert steps[0].reading.abs().sum() == 0
+    for before, after in pairwise(steps):
+        assert torch.equal(after.reading, before.state.stack.reading())
+
+
+@pytest.mark.parametrize(("kind", "size"), [("linear", 0), ("rnn", 4), ("lstm", 8)])
+def test_shapes_and_ranges(kind: ControllerKind, size: int) -> None:
+    net = build(kind, cell_size=6)
+    step = run(net, symbols_of(5, 3))[-1]
+    assert net.recurrent == (kind != "linear")
+    assert step.hidden.shape == (5, size)
+    assert (step.actions.shape, step.pushed.shape, step.reading.shape) == ((5, 1, 2), (5, 1, 6), (5, 1, 6))
+    assert step.output.shape == (5, 2)
+    torch.testing.assert_close(step.output.sum(-1), torch.ones(5, dtype=torch.float64))
+    assert ((step.actions > 0) & (step.actions < 1)).all()
+    assert ((step.pushed > 0) & (step.pushed < 1)).all()
+    assert not step.state.rejected.any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_networks_side_by_side_are_those_of_their_own_seeds(kind: ControllerKind) -> None:
+    symbols = symbols_of(4, 6)
+    together = run(build(kind, seed=5, nets=3), symbols)
+    for n in range(3):
+        alone = run(build(kind, seed=5 + n), symbols)
+        for many, one in zip(together, alone, strict=True):
+            torch.testing.assert_close(many.output[n], one.output, atol=1e-14, rtol=0)
+            torch.testing.assert_close(many.hidden[n], one.hidden, atol=1e-14, rtol=0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_start_normal_by_rows_and_pops_are_discouraged(kind: ControllerKind) -> None:
+    net = NeuralStack(NeuralStackConfig(LETTERS, controller=kind, hidden=200, cell_size=50))
+    for name, value in net.net.named_parameters():
+        if value.ndim == 2:
+            assert abs(value.std().item() * len(value) ** 0.5 - 1) < 0.1, name
+        elif name != "bias":
+            assert value.abs().sum() == 0
+    assert net.net.bias[0] == -1
+    assert net.net.bias[1:].abs().sum() == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_reach_every_weight(kind: ControllerKind) -> None:
+    net = build(kind)
+    steps = run(net, symbols_of(4, 6))
+    torch.stack([step.output[:, 0].log().sum() for step in steps]).sum().backward()  # type: ignore[no-untyped-call]
+    assert all(value.grad is not None and value.grad.abs().sum() > 0 for value in net.parameters())
+
+
+def test_the_config_builds_the_same_shape_again() -> None:
+    net = NeuralStack(NeuralStackConfig(LETTERS, controller="lstm", null="2"), seed=4)
+    again = NeuralStack(NeuralStackConfig(**net.config()))
+    again.load_state_dict(net.state_dict())
+    assert again.shape == net.shape
+    assert (net.output_alphabet, net.null) == (LETTERS, "2")
+    assert Rounded(build("linear")).output_alphabet == ("x", "y")
+
+
+def test_stack_of_shows_the_controller_whole_values() -> None:
+    cells = torch.tensor([[[[0.25, 0.75]]], [[[math.nan, math.nan]]]], dtype=torch.float64)
+    assert build("linear").stack_of(cells).reading().tolist() == [[[0.25, 0.75]], [[0.0, 0.0]]]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"controller": "gru"}, "controller 'gru' is not one of linear, rnn, lstm"),
+        ({"alphabet": ()}, "needs an alphabet"),
+        ({"hidden": 0}, "should be at least 1, not 0 and 2"),
+        ({"null": "#"}, "the null symbol '#' is not in the alphabet 0 1 2"),
+    ],
+)
+def test_a_shape_that_is_none_is_refused(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        NeuralStackConfig(**{"alphabet": LETTERS, **wrong})  # type: ignore[arg-type]

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from stacklens.errors import StacklensError
+from stacklens.models.superposition_stack import SuperpositionStack
+
+SIZE = 2
+SHOWN = 9
+
+values = st.lists(st.floats(-2, 2, allow_subnormal=False), min_size=SIZE, max_size=SIZE)
+raw_shares = st.lists(st.floats(0.01, 1), min_size=3, max_size=3)
+soft_moves = st.lists(st.tuples(raw_shares, values), max_size=25)
+whole_moves = st.lists(st.tuples(st.integers(0, 2), values), max_size=60)
+empties = st.sampled_from([0.0, -1.0])
+limits = st.sampled_from([None, 1, 3, 200])
+
+
+class PlainStack:
+    """Eqs. 4 and 5 of Joulin & Mikolov 2015 on a list of as many cells as a run can reach."""
+
+    def __init__(self, empty: float, limit: int | None) -> None:
+        self.blank = [empty] * SIZE
+        self.cells = [list(self.blank) for _ in range(limit or 100)]
+
+    def next(self, shares: list[float], pushed: list[float]) -> None:
+        old = self.cells
+        above = [pushed, *old[:-1]]
+        below = [*old[1:], self.blank]
+        push, pop, stay = shares
+        self.cells = [
+            [push * a + pop * b + stay * c for a, b, c in zip(*places, strict=True)]
+            for places in zip(above, below, old, strict=True)
+        ]
+
+    def top(self, count: int) -> list[list[float]]:
+        return [*self.cells, *[self.blank] * count][:count]
+
+
+def fresh(*leading: int, empty: float = 0.0, depth: int = 1, limit: int | None = None) -> SuperpositionStack:
+    like = torch.zeros((), dtype=torch.float64)
+    return SuperpositionStack.empty(leading or (1,), 1, SIZE, like, empty_value=empty, depth=depth, limit=limit)
+
+
+def tensors(shares: list[float], pushed: list[float]) -> tuple[Tensor, Tensor]:
+    return torch.tensor([[shares]], dtype=torch.float64), torch.tensor([[pushed]], dtype=torch.float64)
+
+
+@settings(deadline=None)
+@given(soft_moves, empties, limits)
+def test_soft_actions_mix_the_cells_as_in_the_paper(
+    moves: list[tuple[list[float], list[float]]], empty: float, limit: int | None
+) -> None:
+    stack, plain = fresh(empty=empty, limit=limit), PlainStack(empty, limit)
+    for raw, pushed in moves:
+        shares = [share / sum(raw) for share in raw]
+        stack = stack.next(*tensors(shares, pushed))
+        plain.next(shares, pushed)
+        expected = torch.tensor(plain.top(SHOWN), dtype=torch.float64)
+        assert torch.allclose(stack.cells(SHOWN)[0, 0], expected, rtol=0, atol=1e-12)
+
+
+@settings(deadline=None)
+@given(whole_moves, empties, limits)
+def test_whole_actions_make_a_discrete_stack_exactly(
+    moves: list[tuple[int, list[float]]], empty: float, limit: int | None
+) -> None:
+    stack, plain = fresh(empty=empty, limit=limit, depth=2), list[list[float]]()
+    for operation, pushed in moves:
+        stack = stack.next(*tensors([float(operation == i) for i in range(3)], pushed))
+        if operation == 0:
+            plain = [pushed, *plain][:limit]
+        elif operation == 1:
+            plain = plain[1:]
+        shown = [*plain, *[[empty] * SIZE] * SHOWN]
+        assert stack.cells(SHOWN)[0, 0].tolist() == shown[:SHOWN]
+        assert stack.reading().flatten().tolist() == [*shown[0], *shown[1]]
+        assert stack.stored.shape[-2] <= len(plain)  # no more is stored than there is
+
+
+def test_two_shares_are_push_and_pop() -> None:
+    stack = fresh().next(*tensors([0.75, 0.25], [1.0, 2.0])).next(*tensors([0.5, 0.5], [4.0, 4.0]))
+    assert stack.cells(3)[0, 0].tolist() == [[2.0, 2.0], [0.375, 0.75], [0.0, 0.0]]
+
+
+def test_an_overflow_drops_the_bottom() -> None:
+    stack = fresh(limit=2)
+    for value in (1.0, 2.0, 3.0):
+        stack = stack.next(*tensors([1.0, 0.0], [value, value]))
+    assert stack.cells(3)[0, 0, :, 0].tolist() == [3.0, 2.0, 0.0]
+    assert stack.next(*tensors([0.0, 1.0], [0.0, 0.0])).cells(2)[0, 0, :, 0].tolist() == [2.0, 0.0]
+
+
+def test_cells_that_may_carry_a_gradient_are_kept() -> None:
+    action, pushed = tensors([0.0, 1.0], [1.0, 1.0])
+    stack = fresh().next(action.requires_grad_(), pushed)
+    assert stack.stored.shape[-2] == 1
+    (gradient,) = torch.autograd.grad(stack.cells(1).sum(), action)
+    assert gradient.flatten().tolist() == [2.0, 0.0]
+
+
+@pytest.mark.parametrize("limit", [None, 2])
+def test_gradients_are_those_of_finite_differences(limit: int | None) -> None:
+    generator = torch.Generator().manual_seed(3)
+    raw = torch.randn(5, 2, 1, 3, generator=generator, dtype=torch.float64, requires_grad=True)
+    pushed = torch.randn(5, 2, 1, SIZE, generator=generator, dtype=torch.float64, requires_grad=True)
+
+    def run(raw: Tensor, pushed: Tensor) -> Tensor:
+        stack = fresh(2, empty=-1.0, depth=3, limit=limit)
+        for actions, values in zip(raw.softmax(-1), pushed, strict=True):
+            stack = stack.next(actions, values)
+        return stack.reading()
+
+    assert torch.autograd.gradcheck(run, (raw, pushed))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=6))
+def test_selected_stacks_go_on_as_they_would_have(index: list[int]) -> None:
+    generator = torch.Generator().manual_seed(0)
+    actions = torch.rand(6, 2, 4, 1, 2, generator=generator, dtype=torch.float64).softmax(-1)
+    pushed = torch.rand(6, 2, 4, 1, SIZE, generator=generator, dtype=torch.float64)
+    whole = fresh(2, 4, limit=4)
+    for step in range(3):
+        whole = whole.next(actions[step], pushed[step])
+    chosen = torch.tensor(index)
+    part = whole.select(chosen)
+    for step in range(3, 6):
+        whole = whole.next(actions[step], pushed[step])
+        part = part.next(actions[step][:, chosen], pushed[step][:, chosen])
+    assert torch.equal(part.cells(SHOWN), whole.cells(SHOWN)[:, chosen])
+
+
+def test_networks_on_a_leading_axis_run_apart() -> None:
+    generator = torch.Generator().manual_seed(1)
+    actions = torch.rand(6, 3, 4, 1, 3, generator=generator, dtype=torch.float64).softmax(-1)
+    pushed = torch.rand(6, 4, 1, SIZE, generator=generator, dtype=torch.float64)  # the same for all networks
+    together = fresh(3, 4)
+    apart = [fresh(4) for _ in range(3)]
+    for step in range(6):
+        together = together.next(actions[step], pushed[step])
+        apart = [stack.next(actions[step, n], pushed[step]) for n, stack in enumerate(apart)]
+    assert torch.equal(together.cells(SHOWN), torch.stack([stack.cells(SHOWN) for stack in apart]))
+
+
+def test_stacks_can_be_made_of_cells() -> None:
+    nan = float("nan")
+    cells = torch.tensor([[[[1.0], [2.0]]], [[[3.0], [nan]]], [[[nan], [nan]]]])
+    stack = SuperpositionStack.from_cells(cells, empty_value=-1, depth=2)
+    assert stack.reading()[:, 0].tolist() == [[1, 2], [3, -1], [-1, -1]]
+    popped = stack.next(torch.tensor([0.0, 1.0]).expand(3, 1, 2), torch.zeros(3, 1, 1))
+    assert popped.reading()[:, 0].tolist() == [[2, -1], [-1, -1], [-1, -1]]
+
+
+def test_a_stack_cannot_be_made_of_cells_with_gaps_or_too_many_of_them() -> None:
+    with pytest.raises(StacklensError, match="no gaps"):
+        SuperpositionStack.from_cells(torch.tensor([[[[float("nan")], [2.0]]]]))
+    with pytest.raises(StacklensError, match="3 cells do not fit on a stack of at most 2"):
+        SuperpositionStack.from_cells(torch.ones(1, 1, 3, 1), limit=2)
+
+
+def test_wrong_shapes_are_refused() -> None:
+    with pytest.raises(StacklensError, match="expected 2 or 3 shares, not 4"):
+        fresh().next(torch.ones(1, 1, 4), torch.ones(1, 1, SIZE))
+    with pytest.raises(StacklensError, match="at least 1 cell, not 0 and None"):
+        fresh(depth=0)
+    with pytest.raises(StacklensError, match="at least 1 cell, not 1 and 0"):
+        fresh(limit=0)
+
+
+def test_a_stack_is_immutable() -> None:
+    stack = fresh()
+    stack.next(*tensors([1.0, 0.0], [1.0, 1.0]))
+    assert stack.stored.shape[-2] == 0
+    with pytest.raises(FrozenInstanceError):
+        stack.depth = 2  # type: ignore[misc]

@@ -1,0 +1,102 @@
+"""`stacklens papers`: list, run, table, report."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from stacklens.__main__ import app
+from stacklens.errors import StacklensError, UnknownNameError
+from stacklens.papers import experiments
+from stacklens.papers.claims import Claim, Experiment, Finding
+from stacklens.papers.tables import BEGIN, END
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = Claim("4.3", "all words of length <= 9", "4 errors on 29,523 words", lambda: Finding("0 errors [x]"))
+    experiment = Experiment("sun1993-claims", "Sun 1993", "small", (claim,), (0,))
+    monkeypatch.setattr(experiments, "EXPERIMENTS", {"sun1993-claims": lambda: experiment})
+
+
+def papers(*arguments: str | Path) -> str:
+    result = CliRunner().invoke(app, ["papers", *map(str, arguments)], env={"COLUMNS": "200"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0
+    return result.output
+
+
+def test_list_names_the_experiments_and_whether_they_are_measured(tmp_path: Path) -> None:
+    assert "yes" in papers("list")
+    shown = papers("list", "--results", tmp_path)
+    assert "sun1993-claims" in shown
+    assert "sun1993-training" in shown
+    assert "yes" not in shown
+
+
+@pytest.mark.usefixtures("small")
+def test_run_measures_writes_and_shows(tmp_path: Path) -> None:
+    shown = papers("run", "sun1993-claims", "--results", tmp_path)
+    assert (tmp_path / "sun1993-claims.json").is_file()
+    assert "0 errors [x]" in shown
+    assert shown.endswith(f"wrote {tmp_path / 'sun1993-claims.json'}\n")
+
+
+@pytest.mark.usefixtures("small")
+def test_quiet_shows_nothing(tmp_path: Path) -> None:
+    assert papers("run", "sun1993-claims", "--quiet", "--results", tmp_path) == ""
+
+
+@pytest.mark.usefixtures("small")
+def test_nothing_is_measured_where_nothing_can_be_written(tmp_path: Path) -> None:
+    with pytest.raises(StacklensError, match="does not exist; make it first"):
+        papers("run", "sun1993-claims", "--results", tmp_path / "missing")
+
+
+def test_the_table_that_comes_with_us_shows_the_papers_figures_beside_ours() -> None:
+    shown = papers("table", "sun1993-claims")
+    for figure in ("29,523", "21,523,359", "21,523,360", "2,097,150", "2,097,151"):
+        assert figure in shown
+
+
+@pytest.mark.parametrize("command", ["run", "table"])
+def test_an_unknown_experiment_is_named_with_the_known_ones(command: str) -> None:
+    expected = "unknown experiment 'sun1994': expected one of sun1993-claims, sun1993-training"
+    with pytest.raises(UnknownNameError, match=expected):
+        papers(command, "sun1994")
+
+
+def test_a_table_of_nothing_says_what_to_run(tmp_path: Path) -> None:
+    with pytest.raises(StacklensError, match="stacklens papers run sun1993-training"):
+        papers("table", "sun1993-training", "--results", tmp_path)
+
+
+def test_report_writes_every_result_between_the_markers(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text(f"# Title\n\n{BEGIN}\n", encoding="utf-8")
+    papers("report", "--readme", readme)
+    text = readme.read_text(encoding="utf-8")
+    assert text.startswith(f"# Title\n\n{BEGIN}\n")
+    assert text.endswith(f"{END}\n")
+    for experiment in ("sun1993-claims", "sun1993-training"):
+        assert f"`stacklens papers run {experiment}`" in text
+    papers("report", "--readme", readme)
+    assert readme.read_text(encoding="utf-8") == text
+
+
+def test_report_of_a_missing_file_says_so(tmp_path: Path) -> None:
+    with pytest.raises(StacklensError, match="cannot be read: No such file"):
+        papers("report", "--readme", tmp_path / "README.md")
+
+
+def test_neither_help_nor_list_loads_torch() -> None:
+    code = "import sys; from stacklens.__main__ import app; app(['papers', *sys.argv[1:]], standalone_mode=False)"
+    for arguments in (["-h"], ["run", "-h"], ["list"]):
+        script = f"{code}; assert 'torch' not in sys.modules"
+        done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr

@@ -1,0 +1,100 @@
+"""Results as files: what is written is read back, what is no result is refused, what is committed can be shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.papers.claims import Claim, Experiment, Finding
+from stacklens.papers.experiments import EXPERIMENTS, run_experiment
+from stacklens.papers.results import FOLDER, Results, read_results, result_path, write_results
+from stacklens.papers.tables import BEGIN, END, markdown_table, replace_section, write_report
+
+
+def toy() -> Experiment:
+    claim = Claim("4.1", "words of length <= 2", "0 errors", lambda: Finding("1 error", {"errors": 1}))
+    return Experiment("toy", "Nobody 1993", "a|b", (claim,), (7,))
+
+
+def test_results_are_read_back_as_they_were_written(tmp_path: Path) -> None:
+    told: list[str] = []
+    measured = run_experiment(toy(), told.append)
+    assert write_results(measured, tmp_path) == tmp_path / "toy.json"
+    assert read_results("toy", tmp_path) == measured
+    assert told == ["4.1 words of length <= 2"]
+
+
+def test_a_result_says_what_was_run_from_which_seeds_and_with_which_versions() -> None:
+    measured = run_experiment(toy())
+    assert measured.claims[0].command == "stacklens papers run toy"
+    assert measured.claims[0].figures == {"errors": 1}
+    assert measured.seeds == (7,)
+    assert {"python", "stacklens", "torch", "numpy"} <= set(measured.versions)
+    assert measured.seconds >= 0
+
+
+def test_missing_results_name_the_command_that_measures_them(tmp_path: Path) -> None:
+    with pytest.raises(StacklensError, match=r"toy.json: no such file; measure it with `stacklens papers run toy`"):
+        read_results("toy", tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"schema": 2}', '{"schema": 1, "paper": "x"}', "\xff"])
+def test_what_is_no_result_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "toy.json").write_text(content, encoding="latin-1")
+    with pytest.raises(FileFormatError, match=r"toy.json: no results of an experiment"):
+        read_results("toy", tmp_path)
+
+
+def test_a_claim_that_lacks_something_is_refused() -> None:
+    content = run_experiment(toy()).to_dict()
+    del content["claims"][0]["ours"]
+    with pytest.raises(StacklensError, match="expected claim, command, figures, ours, paper"):
+        Results.from_dict(content)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_what_is_committed_covers_every_claim_in_the_papers_words(name: str) -> None:
+    assert json.loads(result_path(name).read_text(encoding="utf-8"))["schema"] == 1
+    measured, experiment = read_results(name), EXPERIMENTS[name]()
+    expected = [(claim.section, claim.claim, claim.paper) for claim in experiment.claims]
+    assert [(claim.section, claim.claim, claim.paper) for claim in measured.claims] == expected
+    assert measured.seeds == experiment.seeds
+    assert all(claim.ours for claim in measured.claims)
+
+
+def test_every_file_of_results_belongs_to_an_experiment() -> None:
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(EXPERIMENTS)
+
+
+def test_a_markdown_table_keeps_signs_that_mean_something_in_markdown() -> None:
+    lines = markdown_table(run_experiment(toy())).splitlines()
+    assert lines[-1] == "| 4.1 | words of length &lt;= 2 | 0 errors | 1 error |"
+
+
+def test_the_section_is_replaced_and_nothing_else() -> None:
+    once = replace_section(f"# Title\n\n{BEGIN}\nold\n{END}\n\n## Next\n", "new")
+    assert once == f"# Title\n\n{BEGIN}\n\nnew\n\n{END}\n\n## Next\n"
+    assert replace_section(once, "new") == once
+
+
+def test_a_missing_end_marker_is_put_in_and_what_follows_is_kept() -> None:
+    assert replace_section(f"a\n{BEGIN}\n\n## Next\n", "new") == f"a\n{BEGIN}\n\nnew\n\n{END}\n\n## Next\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nothing", "README.md: expected the line <!-- results: written by stacklens papers report --> once"),
+        (f"{BEGIN}\n{BEGIN}\n", "found it 2 times"),
+        (f"{END}\n{BEGIN}\n", "stands before"),
+    ],
+)
+def test_a_readme_without_its_markers_is_left_as_it_is(tmp_path: Path, text: str, message: str) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text(text, encoding="utf-8")
+    with pytest.raises(StacklensError, match=message):
+        write_report(readme, [])
+    assert readme.read_text(encoding="utf-8") == text

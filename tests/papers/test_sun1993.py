@@ -1,0 +1,107 @@
+"""The experiments on Sun et al. 1993, with few and short words: what is measured, not how much."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from stacklens.papers.claims import Experiment
+from stacklens.papers.experiments import EXPERIMENTS, run_experiment
+from stacklens.papers.results import Measured, Results
+from stacklens.papers.sun1993 import Sizes, claims_experiment, training_experiment
+from stacklens.papers.sun1993_measures import zoo_path
+
+SMALL = Sizes(
+    parentheses=6,
+    counts=6,
+    palindromes=4,
+    quantised=13,
+    long_words=200,
+    depths=(3, 400),
+    nets=2,
+    epochs=20,
+    extraction_length=5,
+    extraction_depth=20,
+)
+
+
+@cache
+def claims() -> Results:
+    return run_experiment(claims_experiment(SMALL))
+
+
+def find(*words: str) -> Measured:
+    (found,) = (claim for claim in claims().claims if all(word in claim.claim for word in words))
+    return found
+
+
+def words_up_to(length: int, k: int) -> int:
+    return sum(k**n for n in range(length + 1))
+
+
+@pytest.mark.parametrize(("language", "k", "length"), [("parentheses", 2, 6), ("1^n 0^n", 2, 6)])
+def test_the_analog_nets_are_checked_on_all_words(language: str, k: int, length: int) -> None:
+    figures = find(language, "analog net on all").figures
+    assert figures["words"] == words_up_to(length, k)
+    assert figures["errors"] == 0
+
+
+def test_the_palindrome_net_is_also_judged_without_its_trap_monitor() -> None:
+    figures = find("no trap monitor").figures
+    assert figures["words"] == words_up_to(4, 3)
+    assert figures["errors_with_monitor"] == 0
+    assert figures["errors"] > 0  # it was trained to leave the trap alone once it is in it
+
+
+def test_the_quantised_net_makes_no_error() -> None:
+    figures = find("quantised net").figures
+    assert figures == {"words": words_up_to(13, 3), "errors": 0, "errors_actions_only": 0}
+
+
+def test_the_automaton_recognises_what_the_analog_net_gets_wrong() -> None:
+    claim = find("automaton on what the analog net gets wrong")
+    assert claim.figures["errors"] > 0
+    assert claim.figures["automaton_errors_on_these"] == claim.figures["automaton_errors"] == 0
+    assert claim.figures["wrong"][0] in claim.ours
+
+
+def test_deep_words_are_wrong_by_the_analog_net_and_right_by_the_automaton() -> None:
+    figures = find("nested deeper").figures
+    assert figures["errors"]["3"] == 0
+    assert figures["errors"]["400"] > 0
+    assert figures["automaton_errors"] == 0
+
+
+def test_states_are_counted_before_and_after_merging() -> None:
+    for language in ("parentheses", "1^n 0^n", "palindromes"):
+        figures = find(language, "before and after merging").figures
+        assert figures["status"] == 0
+        assert 1 <= figures["after"] <= figures["before"]
+
+
+def test_every_word_of_the_papers_mistakes_is_judged() -> None:
+    assert find("four words").figures["words"] == 4
+
+
+@pytest.mark.parametrize("name", ["parentheses", "1n0n", "palindrome"])
+def test_the_networks_come_with_the_package(name: str) -> None:
+    assert zoo_path(name).is_file()
+
+
+def test_training_counts_nets_and_extracts_each() -> None:
+    experiment = training_experiment(SMALL)
+    measured = run_experiment(Experiment("t", "p", "t", experiment.claims[:1], experiment.seeds))
+    figures = measured.claims[0].figures
+    assert figures["nets"] == len(figures["extraction_status"]) == 2
+    assert figures["epochs"] == 20
+    assert figures["automaton_exact"] == figures["extraction_status"].count(0)
+    assert 0 <= figures["analog_exact"] <= 2
+    assert measured.seeds == (0, 1)
+
+
+def test_the_experiments_are_of_the_papers_own_size_unless_told_otherwise() -> None:
+    text = " ".join(claim.claim for claim in EXPERIMENTS["sun1993-claims"]().claims)
+    assert "length <= 20" in text
+    assert "length <= 15" in text
+    assert "10 seeds" in EXPERIMENTS["sun1993-training"]().claims[0].claim
