@@ -53,13 +53,15 @@ class Table:
     def automaton(self, complete: frozenset[Output] = _NO_OUTPUTS) -> PushdownAutomaton:
         """Return the automaton of the rules so far.
 
-        A recogniser accepts in the states that decide for the word on empty stacks. A predictor accepts by its last
-        output, where the outputs that say that a word is ``complete`` are known. All else accepts what it can read.
+        A recogniser accepts in the states that decide for the word on empty stacks, and with any stacks if its
+        decisions do not depend on them. A predictor accepts by its last output, where the outputs that say that a word
+        is ``complete`` are known. All else accepts what it can read.
         """
         network = self.machine.network
         accepting, acceptance = frozenset(self.states), "final state"
         if network.task_kind == "recognition":
-            accepting, acceptance = self._deciding(), "both"
+            accepting = self._deciding(self.machine.empty)
+            acceptance = "final state" if self._decides_by_state(accepting) else "both"
         elif complete:
             accepting, acceptance = frozenset(), "output"
         kind: Literal["final state", "both", "output"] = acceptance  # type: ignore[assignment]
@@ -78,8 +80,15 @@ class Table:
             accepting_outputs=complete,
         )
 
-    def _deciding(self) -> frozenset[State]:
-        heads = [Head(state, self.machine.empty) for state in self.states.values()]
+    def _decides_by_state(self, accepting: frozenset[State]) -> bool:
+        """Return whether the states ``accepting`` on empty stacks, and only they, decide for words on other stacks."""
+        filled = [window for name, window in self.windows.items() if name != BOTTOM]
+        if not filled or not accepting:
+            return False
+        return all(self._deciding((window,) * self.machine.n_stacks) == accepting for window in filled)
+
+    def _deciding(self, windows: tuple[Window, ...]) -> frozenset[State]:
+        heads = [Head(state, windows) for state in self.states.values()]
         decided = self.machine.network.decide(self.machine.state_of(heads)).tolist()
         return frozenset(name for name, good in zip(self.states, decided, strict=True) if good)
 

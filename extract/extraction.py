@@ -11,7 +11,7 @@ from typing import Any
 from stacklens.automata.pda import Output, PushdownAutomaton
 from stacklens.errors import StacklensError
 from stacklens.extract.checks import ExtractionConfig, check_all, exhaustive_length
-from stacklens.extract.fidelity import Fidelity, action_margins, why_unfaithful
+from stacklens.extract.fidelity import Fidelity, action_margins, is_stack, why_unfaithful
 from stacklens.extract.reference import LanguageReference, Reference
 from stacklens.extract.samples import draw_samples
 from stacklens.extract.task_reference import TaskReference
@@ -78,6 +78,7 @@ class Extraction:
             "language": None if self.language is None else self.language.name,
             "automaton": None if self.automaton is None or self.raw is None else _sizes(self.automaton, self.raw),
             "reason": self.reason,
+            "stack_limit": self.model.stack_limit,
             "attempts": [attempt.to_dict() for attempt in self.attempts],
             "fidelity": self.fidelity.to_dict(),
             "checks": [check.to_dict() for check in self.checks],
@@ -136,13 +137,15 @@ def _extract(
     rounded = trace(runner, samples.traced, rounded=True, stacks=False)
     clock.stage("look for states")
     choice = Choice(config.states, config.stack_symbols)
-    attempts = tuple(walk(model, rounded, samples, choice, complete, config.seed))
-    best = min(attempts, key=lambda a: (a.disagreements is None, a.disagreements or 0))
-    rounding = samples.rounding()
-    fidelity = Fidelity(rounding, best.minority, *action_margins(model, seen))
-    reason = why_unfaithful(fidelity, best.disagreements, len(samples.words))
-    result = Extraction(model, reference, None, best.raw, attempts, fidelity, (), reason)
-    if reason is not None or best.automaton is None:
+    attempts: tuple[Attempt, ...] = ()
+    if is_stack(model):
+        attempts = tuple(walk(model, rounded, samples, choice, complete, config.seed))
+    best = min(attempts, key=lambda a: (a.disagreements is None, a.disagreements or 0), default=None)
+    minority, wrong, raw = (None, None, None) if best is None else (best.minority, best.disagreements, best.raw)
+    fidelity = Fidelity(samples.rounding(), minority, *action_margins(model, seen))
+    reason = why_unfaithful(model, fidelity, wrong, len(samples.words))
+    result = Extraction(model, reference, None, raw, attempts, fidelity, (), reason)
+    if reason is not None or best is None or best.automaton is None:
         return replace(result, seconds=clock.stop())
     clock.stage("check the automaton")
     checks = check_all(best.automaton, runner, reference, config)

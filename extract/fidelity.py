@@ -10,7 +10,7 @@ import numpy as np
 from stacklens.models.base import ActionKind, StackModel
 from stacklens.probe.trace import Trace
 
-__all__ = ["Fidelity", "Rounding", "action_margins", "rounding_fidelity", "why_unfaithful"]
+__all__ = ["Fidelity", "Rounding", "action_margins", "is_stack", "rounding_fidelity", "why_unfaithful"]
 
 _GRADED = 0.25  # a margin below this is nearer to the threshold than to a whole operation
 _LARGEST_MISMATCH = 0.1  # rounding may change the verdict on this share of the accepted words, not on more
@@ -44,13 +44,13 @@ class Fidelity:
     Attributes:
         rounding: what rounding the actions changes.
         minority_transitions: share of traced steps outvoted by others with the same state, symbol and top, in [0, 1];
-            at most 0.03 is good, 0.06 or more is bad.
+            at most 0.03 is good, 0.06 or more is bad. None where no machine was tried.
         action_margin: how far the least certain traced action is from being rounded otherwise, in [0, 0.5].
         graded_actions: share of traced actions nearer to the threshold than to a whole push, pop or no-op, in [0, 1].
     """
 
     rounding: Rounding
-    minority_transitions: float
+    minority_transitions: float | None
     action_margin: float
     graded_actions: float
 
@@ -100,17 +100,26 @@ def _margins(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
     return margins
 
 
-def why_unfaithful(fidelity: Fidelity, disagreements: int | None, words: int) -> str | None:
+def is_stack(model: StackModel[Any]) -> bool:
+    """Return whether the operations of the network's memory are a stack's."""
+    return set(model.operations) <= {"push", "pop", "none"}
+
+
+def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: int | None, words: int) -> str | None:
     """Return in one sentence why no automaton can stand for the network, with the measures, or None if one can.
 
     ``disagreements`` is how often the best candidate differs from the rounded network on ``words`` words; None if no
     candidate came out at all.
     """
     rounding = fidelity.rounding
-    measures = (
-        f"{fidelity.graded_actions:.1%} of its actions are graded, "
-        f"{fidelity.minority_transitions:.1%} of its transitions are outvoted"
-    )
+    measures = f"{fidelity.graded_actions:.1%} of its actions are graded"
+    if fidelity.minority_transitions is not None:
+        measures += f", {fidelity.minority_transitions:.1%} of its transitions are outvoted"
+    if not is_stack(model):
+        return (
+            f"the memory of a {model.name} is no stack: it can {', '.join(model.operations)}; rounding its actions "
+            f"changes {rounding.disagreements:,} of {rounding.accepted_by_either:,} answers ({measures})"
+        )
     if rounding.mismatch > _LARGEST_MISMATCH:
         return (
             "the network does not use its stack as a stack: rounding its actions changes "

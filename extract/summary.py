@@ -9,7 +9,7 @@ from stacklens.languages.words import format_word
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from stacklens.automata.pda import PushdownAutomaton
+    from stacklens.automata.pda import Output, PushdownAutomaton
     from stacklens.extract.extraction import Extraction
     from stacklens.extract.verify import Agreement
 
@@ -27,18 +27,17 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
         console.print(f"automaton  none: {result.reason}")
         return
     pda = result.automaton
-    before = f"{len(result.raw.states)} states, {len(result.raw.stack_alphabet)} stack symbols before minimisation"
-    console.print(
-        f"automaton  {_count(len(pda.states), 'state')}, {_count(len(pda.stack_alphabet), 'stack symbol')}, "
-        f"{_count(len(pda.transitions), 'transition')} ({before}; {result.attempts[-1].quantiser})"
-    )
+    console.print(f"automaton  {_sizes(pda)}, {_count(len(pda.transitions), 'transition')}")
+    console.print(f"           (before minimisation {_sizes(result.raw)}; found with {result.attempts[-1].quantiser})")
     rounding = result.fidelity.rounding
     console.print(
         f"rounding   changes {rounding.disagreements:,} of {rounding.words:,} verdicts; smallest action margin "
-        f"{result.fidelity.action_margin:.3f}; {result.fidelity.minority_transitions:.1%} of transitions outvoted"
+        f"{result.fidelity.action_margin:.3f}; {result.fidelity.minority_transitions or 0:.1%} of transitions outvoted"
     )
     for check in result.checks:
         _show_check(check, console)
+    if result.model.stack_limit is not None:
+        console.print(f"depth      the network's stack has {result.model.stack_limit} cells; the claims end there")
     console.print("proof      not tried: this version does not prove equality yet")
     if transitions:
         console.print(_transition_table(pda))
@@ -62,16 +61,28 @@ def _show_check(check: Agreement, console: Console) -> None:
 def _transition_table(pda: PushdownAutomaton) -> object:
     from rich.table import Table
 
-    table = Table("state", "input", "top", "next", "operation", title=None)
+    speaks = any(transition.output is not None for transition in pda.transitions.values())
+    table = Table("state", "input", "top", "next", "operation", *(["output"] if speaks else []))
     for (state, symbol, tops), transition in pda.transitions.items():
         operations = ", ".join(map(str, transition.operations))
-        table.add_row(_marked(pda, state), symbol, " ".join(tops), transition.target, operations)
+        said = [_output(transition.output)] if speaks else []
+        table.add_row(_marked(pda, state), symbol, " ".join(tops), transition.target, operations, *said)
     return table
+
+
+def _output(output: Output) -> str:
+    return "" if output is None else output if isinstance(output, str) else "{" + " ".join(output) + "}"
 
 
 def _marked(pda: PushdownAutomaton, state: str) -> str:
     start = "→ " if state == pda.initial else ""
-    return f"{start}{state}{' (accepting)' if state in pda.accepting else ''}"
+    deciding = pda.acceptance in ("final state", "both") and pda.accepting != set(pda.states)
+    return f"{start}{state}{' (accepting)' if deciding and state in pda.accepting else ''}"
+
+
+def _sizes(pda: PushdownAutomaton) -> str:
+    stacks = "" if pda.n_stacks == 1 else f", {pda.n_stacks} stacks"
+    return f"{_count(len(pda.states), 'state')}, {_count(len(pda.stack_alphabet), 'stack symbol')}{stacks}"
 
 
 def _count(number: int, noun: str) -> str:

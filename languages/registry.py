@@ -10,6 +10,7 @@ from stacklens.languages.base import Language
 from stacklens.languages.blocks import EqualBlocks, SumBlocks, TwiceAsMany
 from stacklens.languages.counting import CountedPairs
 from stacklens.languages.dyck import BalancedParentheses, Dyck
+from stacklens.languages.from_file import is_path, language_from_file
 from stacklens.languages.palindrome import MarkedPalindromes
 
 __all__ = ["get_language", "language_names"]
@@ -30,16 +31,19 @@ _DYCK = re.compile(r"dyck-([1-9][0-9]*)")
 
 
 def get_language(name: str) -> Language:
-    """Return the language that is called ``name``.
+    """Return the language that is called ``name``, or that the file at that path holds: a grammar or an automaton.
 
     Raises:
         UnknownNameError: there is none; the message lists the names that there are.
+        FileFormatError: it is a path, and the file cannot be read or holds neither.
 
     >>> get_language("dyck-2"), get_language("1n0n")
     (Dyck(n=2), CountedPairs(first='1', second='0'))
     """
     if match := _DYCK.fullmatch(name):
         return Dyck(int(match[1]))
+    if name not in _LANGUAGES and is_path(name):
+        return language_from_file(name)
     if name not in _LANGUAGES:
         raise UnknownNameError("language", name, language_names())
     return _LANGUAGES[name]()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 import signal
 import sys
@@ -12,10 +13,11 @@ import typer
 
 from stacklens.errors import StacklensError
 from stacklens.files import check_folder
+from stacklens.models.trainers import OPTIONS, make_trainer
 from stacklens.shell import new_app, progress_bar
 
 if TYPE_CHECKING:
-    from stacklens.models.training import Training
+    from stacklens.models.trainer import Trainer
 
 __all__ = ["train_app"]
 
@@ -28,117 +30,168 @@ def _models() -> None:
     """Train a network."""
 
 
-@train_app.command("nnpda")
-def train_nnpda(
-    language: Annotated[str, typer.Option(help="What to learn: parentheses, 1n0n, anbn, palindrome, dyck-N.")],
-    out: Annotated[Path | None, typer.Option(help="Where to write the best network.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the first network.")] = 0,
-    seeds: Annotated[int, typer.Option(min=1, help="How many networks to train side by side.")] = 10,
-    order: Annotated[str | None, typer.Option(help="second, third or full; the recipe's by default.")] = None,
-    neurons: Annotated[int | None, typer.Option(min=1, help="State neurons; the recipe's by default.")] = None,
-    hints: Annotated[bool, typer.Option(help="Use the recipe's hints (1n0n can do without).")] = True,
-    resume: Annotated[Path | None, typer.Option(help="Go on with the training in this checkpoint.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+_LEARNED = {  # what to learn, by model
+    "nnpda": "parentheses, 1n0n, anbn, palindrome, dyck-N.",
+    "stack-rnn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
+    "list-rnn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
+    "marnn-stack-rnn": "dyck-N.",
+    "marnn-stack-lstm": "dyck-N.",
+    "baby-ntm": "dyck-N.",
+    "neural-stack": "reversal, xor, delayed-xor, string-reversal, parenthesis-prediction, boolean-formula, agreement.",
+    **dict.fromkeys(("rnn", "lstm", "linear"), "dyck-N, reversal, xor, delayed-xor, string-reversal, agreement, …"),
+}
+_ABOUT = {
+    "nnpda": "the NNPDA of Sun et al. 1993",
+    "stack-rnn": "the Stack RNN of Joulin & Mikolov 2015",
+    "list-rnn": "the List RNN of Joulin & Mikolov 2015",
+    "marnn-stack-rnn": "the Stack-RNN of Suzgun et al. 2019",
+    "marnn-stack-lstm": "the Stack-LSTM of Suzgun et al. 2019",
+    "baby-ntm": "the Baby-NTM of Suzgun et al. 2019",
+    "neural-stack": "the Neural Stack of Hao et al. 2018",
+    "rnn": "a tanh RNN without a stack",
+    "lstm": "an LSTM without a stack",
+    "linear": "a linear layer without a stack",
+}
+_SEEDS = {"nnpda": 10}  # networks side by side, where not 5
+
+_CHOICES: dict[str, tuple[Any, str]] = {  # option: its type and what it is, "the recipe's by default"
+    "order": (str, "second, third or full"),
+    "neurons": (int, "State neurons"),
+    "controller": (str, "linear, rnn or lstm"),
+    "hidden": (int, "Hidden units"),
+    "layers": (int, "Layers, 1 or 2"),
+    "cell_size": (int, "How many numbers a cell of the stack holds"),
+    "stacks": (int, "How many stacks or lists"),
+    "depth": (int, "How many cells of each stack the network sees"),
+    "no_op": (bool, "A third operation, which leaves the stack as it is"),
+    "recurrent": (bool, "Whether the hidden layer sees the one before"),
+    "gating": (str, "softmax, softmax-temperature or gumbel-softmax"),
+    "epochs": (int, "Epochs at most"),
+}
+
+
+def _shared(model: str) -> list[inspect.Parameter]:
+    """Return the options that every model has, with their types."""
+    required = inspect.Parameter.empty
+    seeds = typer.Option(min=1, help="How many networks to train side by side.")
+    return [
+        _parameter("language", str, typer.Option(help=f"What to learn: {_LEARNED[model]}"), required),
+        _parameter("out", Path | None, typer.Option(help="Where to write the best network."), None),
+        _parameter("seed", int, typer.Option(min=0, help="Seed of the first network."), 0),
+        _parameter("seeds", int, seeds, _SEEDS.get(model, 5)),
+        _parameter("resume", Path | None, typer.Option(help="Go on with the training in this checkpoint."), None),
+        _parameter("quiet", bool, typer.Option("--quiet", help="No progress."), False),
+    ]
+
+
+def _own(option: str) -> inspect.Parameter:
+    """Return an option that only some models have; None, for the recipe's choice, by default."""
+    if option == "hints":
+        return _parameter(option, bool, typer.Option(help="Use the recipe's hints (1n0n can do without)."), True)
+    if option == "device":
+        return _parameter(option, str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …"), "cpu")
+    kind, what = _CHOICES[option]
+    smallest = 1 if kind is int else None
+    return _parameter(option, kind | None, typer.Option(min=smallest, help=f"{what}; the recipe's by default."), None)
+
+
+def _parameter(name: str, kind: Any, option: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
+
+
+def _add_command(model: str) -> None:
+    """Return nothing; add `stacklens train MODEL`, whose options are those of `OPTIONS`."""
+    parameters = [*_shared(model), *map(_own, OPTIONS[model])]
+
+    def command(**given: Any) -> int:
+        shared = (given.pop(name) for name in ("language", "out", "seed", "seeds", "resume", "quiet"))
+        return _train(model, given, *shared)
+
+    about = f"Train {_ABOUT[model]} by the recipe for a language."
+    stopping = "Ctrl-C stops at the end of an epoch and leaves a checkpoint that can be extracted from and resumed."
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    train_app.command(model, help=f"{about}\n\n{stopping}", short_help=f"Train {_ABOUT[model]}.")(command)
+
+
+for _model in OPTIONS:
+    _add_command(_model)
+
+
+def _train(
+    model: str,
+    options: dict[str, Any],
+    language: str,
+    out: Path | None,
+    seed: int,
+    seeds: int,
+    resume: Path | None,
+    quiet: bool,
 ) -> int:
-    """Train the NNPDA of Sun et al. 1993 by the recipe for a language.
-
-    Ctrl-C stops at the end of an epoch and leaves a checkpoint that can be extracted from and resumed.
-    """
-    from stacklens.languages import get_language
-
-    target = out or resume or Path(f"nnpda-{language}.pt")
+    target = out or resume or Path(f"{model}-{language}.pt")
     check_folder(target)
-    training = _prepare(get_language(language), seed, seeds, order, neurons, hints)
+    import torch
+
+    torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
+    trainer = make_trainer(model, language, seed, seeds, options)
     if resume is not None:
-        _resume(training, resume)
-    _run(training, quiet)
-    stopped = not training.done
+        _resume(trainer, resume)
+    _run(trainer, quiet)
+    stopped = not trainer.done
     # taken before the extra check, of which an uninterrupted training knows nothing
-    state = training.state() if stopped else None
+    state = trainer.state() if stopped else None
     if stopped:
-        training.check()
-    _save(training, target, state)
-    _summarise(training, target, stopped)
+        trainer.check()
+    _save(trainer, target, state)
+    _summarise(trainer, target, stopped)
     return _INTERRUPTED if stopped else 0
 
 
-def _prepare(language: Any, seed: int, seeds: int, order: str | None, neurons: int | None, hints: bool) -> Training:
-    import dataclasses
-
-    import torch
-
-    from stacklens.models.recipes import RECIPES, recipe_for
-    from stacklens.models.training import Training
-
-    torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
-    recipe = recipe_for(language)
-    if not hints:
-        name = f"{language.name} without hints"
-        if name not in RECIPES:
-            raise StacklensError(f"there is no recipe without hints for {language.name}; only for 1n0n")
-        recipe = RECIPES[name]
-    changes = {"order": order, "n_states": neurons}
-    shape = {**recipe.shape, **{key: value for key, value in changes.items() if value is not None}}
-    return Training(dataclasses.replace(recipe, shape=shape), language, seed=seed, nets=seeds)
-
-
-def _resume(training: Training, path: Path) -> None:
+def _resume(trainer: Trainer, path: Path) -> None:
     from stacklens.models.checkpoint import load_checkpoint
 
     checkpoint = load_checkpoint(path)
     if checkpoint.training is None:
         raise StacklensError(f"{path}: this training is over; there is nothing to resume")
     try:
-        training.restore(checkpoint.training)
+        trainer.restore(checkpoint.training)
     except StacklensError as error:
         raise StacklensError(f"{path}: {error}") from None
 
 
-def _run(training: Training, quiet: bool) -> None:
+def _run(trainer: Trainer, quiet: bool) -> None:
     """Train until done or interrupted."""
     wanted: list[int] = []
     previous = signal.signal(signal.SIGINT, lambda number, _: wanted.append(number))
     try:
         with progress_bar(quiet) as bar:
-            task = bar.add_task("training", total=training.total_epochs, completed=training.epochs_done)
-            while not training.done and not wanted:
-                training.epoch()
-                exact = sum(score.rounded_errors == 0 for score in training.best)
-                description = f"training: {exact} of {training.n_nets} networks exact when rounded"
-                bar.update(task, completed=training.epochs_done, description=description)
+            task = bar.add_task("training", total=trainer.total_epochs, completed=trainer.epochs_done)
+            while not trainer.done and not wanted:
+                trainer.epoch()
+                bar.update(task, completed=trainer.epochs_done, description=f"training: {trainer.progress()}")
     finally:
         signal.signal(signal.SIGINT, previous)
 
 
-def _save(training: Training, path: Path, state: dict[str, Any] | None) -> None:
+def _save(trainer: Trainer, path: Path, state: dict[str, Any] | None) -> None:
     from stacklens.models.checkpoint import Checkpoint, save_model
 
-    best = min(training.best)
+    number = trainer.best_number
     provenance = {
         "command": shlex.join(["stacklens", *sys.argv[1:]]),
-        "recipe": training.recipe.source,
-        "seed": training.seed + training.best.index(best),
-        "seeds_trained": training.n_nets,
-        "epochs": training.epochs_done,
-        "scores": {
-            "checked_words": f"all of length <= {training.recipe.check_length}",
-            "errors": best.analog_errors,
-            "errors_rounded": best.rounded_errors,
-            "loss": best.loss,
-        },
+        "recipe": trainer.source,
+        "seed": trainer.seed + number,
+        "seeds_trained": trainer.n_nets,
+        "epochs": trainer.epochs_done,
+        "scores": trainer.scores(number),
     }
-    task = {"kind": "recognition", "language": training.language.name}
-    save_model(path, Checkpoint(training.network(), task, provenance, state))
+    task = {"kind": trainer.kind, "language": trainer.subject}
+    save_model(path, Checkpoint(trainer.network(), task, provenance, state))
 
 
-def _summarise(training: Training, path: Path, stopped: bool) -> None:
-    exact = sum(score.analog_errors == 0 for score in training.best)
-    rounded = sum(score.rounded_errors == 0 for score in training.best)
-    words = f"all words of length <= {training.recipe.check_length}"
-    typer.echo(
-        f"{training.n_nets} networks, {training.epochs_done} epochs; right on {words}: {exact}, rounded {rounded}"
-    )
+def _summarise(trainer: Trainer, path: Path, stopped: bool) -> None:
+    typer.echo(trainer.summary())
     if stopped:
         typer.echo(f"stopped; {path} holds the best network so far; go on with --resume {path}")
     else:
-        typer.echo(f"wrote the best (seed {training.seed + training.best.index(min(training.best))}) to {path}")
+        typer.echo(f"wrote the best (seed {trainer.seed + trainer.best_number}) to {path}")

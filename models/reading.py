@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import pickletools
 import zipfile
@@ -27,7 +28,7 @@ def read_plain(path: Path, expected: str = "a checkpoint written by `stacklens t
         FileFormatError: the file is missing, a folder, empty, damaged, no PyTorch file, or holds objects that would run
             code; ``expected`` says in a few words what it should be.
     """
-    if not path.exists():
+    if not os.path.exists(path):  # unlike Path.exists it says no to an impossible name
         raise FileFormatError(f"{path}: no such file; expected {expected}")
     if path.is_dir():
         raise FileFormatError(f"{path}: is a folder; expected {expected}")

@@ -134,9 +134,14 @@ RECIPES: dict[str, Recipe] = {
         objective="prefix",
         optimizer="adam",
         rate=0.05,
-        stages=(Stage(epochs=300, up_to=3, members_up_to=5), Stage(epochs=500, up_to=5, members_up_to=7)),
+        stages=(
+            Stage(epochs=300, up_to=3, members_up_to=5),
+            Stage(epochs=300, up_to=5, members_up_to=7),
+            # not in the paper: longer members, without which some networks keep graded pops that fail on deep words
+            Stage(epochs=500, up_to=5, members_up_to=11),
+        ),
         check_length=8,
-        source="Sun et al. 1993, section 4.3: full-order linear action, trap state at every prefix, two training sets",
+        source="Sun et al. 1993, section 4.3: full-order linear action, trap state, its two training sets and a third",
     ),
 }
 
@@ -156,6 +161,7 @@ def recipe_for(language: Language) -> Recipe:
     shorter = max(0, len(language.alphabet) - 3)
     stages = (
         Stage(epochs=300, up_to=max(2, 3 - shorter), members_up_to=max(4, 5 - shorter)),
-        Stage(epochs=500, up_to=max(3, 5 - shorter), members_up_to=max(4, 7 - shorter)),
+        Stage(epochs=300, up_to=max(3, 5 - shorter), members_up_to=max(4, 7 - shorter)),
+        Stage(epochs=500, up_to=max(3, 5 - shorter), members_up_to=max(4, 11 - 2 * shorter)),
     )
     return Recipe(**{**vars(general), "stages": stages, "check_length": max(4, 8 - 2 * shorter)})

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,13 +10,13 @@ import torch
 from torch import Tensor
 
 from stacklens.automata.pda import Word
-from stacklens.errors import StacklensError
 from stacklens.languages.base import Language
 from stacklens.languages.words import make_word
 from stacklens.models.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.objectives import OBJECTIVES
 from stacklens.models.recipes import Recipe
 from stacklens.models.rounding import Rounded
+from stacklens.models.trainer import Score, Trainer
 from stacklens.models.verdicts import verdicts_on_all
 from stacklens.models.word_sets import WordSet, all_words, cut_at_dead
 
@@ -29,33 +27,24 @@ _PATIENCE = 3  # checks without an error, one after the other, that end the trai
 _NEW_WORDS = 50  # at most so many counterexamples a network and round
 
 
-@dataclass(frozen=True, order=True)
-class Score:
-    """How good a network is; less is better, rounding first, since automata are read from the rounded network."""
+class Training(Trainer):
+    """NNPDAs ``seed``, ``seed + 1``, … trained side by side by one recipe for one language (see `Trainer`)."""
 
-    rounded_errors: int
-    analog_errors: int
-    loss: float
-
-
-class Training:
-    """Networks ``seed``, ``seed + 1``, … trained side by side by one recipe for one language.
-
-    Call `epoch` until `done`. What a network ends with is its best check, whatever the others do. `state` and `restore`
-    carry everything over a stop: the continued run gives the same weights, bit for bit.
-    """
+    net: NNPDA
+    kind = "recognition"
 
     def __init__(self, recipe: Recipe, language: Language, *, seed: int = 0, nets: int = 1) -> None:
         self.recipe, self.language, self.seed, self.n_nets = recipe, language, seed, nets
+        self.subject, self.source = language.name, recipe.source
+        self.checked = f"all words of length <= {recipe.check_length}"
         shape = NNPDAConfig(language.alphabet, **recipe.shape)
         self.net = NNPDA(shape, seed=seed, init=recipe.init, nets=nets)
         parameters = list(self.net.parameters())
         make = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[recipe.optimizer]
         self.optimizer: torch.optim.Optimizer = make(parameters, lr=recipe.rate)
-        self.epochs_done, self.round, self.clean_checks = 0, 0, 0
+        self.begin()
+        self.round, self.clean_checks = 0, 0
         self.losses = torch.full((nets,), math.inf, dtype=torch.float64)
-        self.best: list[Score] = [Score(2**62, 2**62, math.inf)] * nets
-        self.best_weights = {name: value.detach().clone() for name, value in self.net.named_parameters()}
         self._members = _membership(language, recipe.check_length)
         self._set_words(self._stage_words(0), torch.ones(nets, 0, dtype=torch.float64))
 
@@ -94,71 +83,40 @@ class Training:
         rounded, analog = (self._errors(net).sum(-1) for net in (Rounded(self.net), self.net))
         for number in range(self.n_nets):
             score = Score(int(rounded[number]), int(analog[number]), float(self.losses[number]))
-            if score < self.best[number]:
-                self.best[number] = score
-                for name, value in self.net.named_parameters():
-                    self.best_weights[name][number] = value.detach()[number]
+            self.keep_if_better(number, score)
         exact = not rounded.any() and not analog.any()
         self.clean_checks = self.clean_checks + 1 if exact and self._curriculum_over else 0
 
     def network(self, number: int | None = None) -> NNPDA:
         """Return network ``number`` as it was at its best check; the best of all where no number is given."""
-        chosen = self.best.index(min(self.best)) if number is None else number
+        chosen = self.best_number if number is None else number
         single = NNPDA(self.net.shape)
         single.load_state_dict({name: value[chosen] for name, value in self.best_weights.items()})
         return single
 
-    def state(self) -> dict[str, Any]:
-        """Return everything that `restore` needs, as plain data and tensors, none of which later epochs change."""
-        state = {
-            "recipe": self._recipe_summary,
-            "language": self.language.name,
-            "seed": self.seed,
-            "nets": self.n_nets,
-            "epochs_done": self.epochs_done,
+    def identity(self) -> dict[str, Any]:
+        """Return language, seed, number of networks, and what of the recipe may be chosen."""
+        shape = " ".join(f"{key}={value}" for key, value in sorted(self.recipe.shape.items()))
+        recipe = f"{self.recipe.objective}: {shape}"
+        return {"language": self.language.name, "seed": self.seed, "nets": self.n_nets, "recipe": recipe}
+
+    def progress_state(self) -> dict[str, Any]:
+        """Return where in the recipe it is, the optimiser, and the words with their weights."""
+        return {
             "round": self.round,
             "clean_checks": self.clean_checks,
             "losses": self.losses,
-            "best": [(score.rounded_errors, score.analog_errors, score.loss) for score in self.best],
-            "best_weights": self.best_weights,
-            "net": dict(self.net.state_dict()),
             "optimizer": self.optimizer.state_dict(),
             "words": [list(word) for word in self.words.words],
             "weights": self.weights,
         }
-        return copy.deepcopy(state)
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Return nothing; go on where ``state`` was taken.
-
-        Raises:
-            StacklensError: the state belongs to another language, seed, number of networks or recipe, or is damaged.
-        """
-        expected = {"language": self.language.name, "seed": self.seed, "nets": self.n_nets}
-        expected["recipe"] = self._recipe_summary
-        for key, value in expected.items():
-            if state.get(key) != value:
-                found = f"it was begun with {key} {state.get(key)!r}, asked for is {value!r}"
-                raise StacklensError(f"this training cannot be resumed: {found}; give the options it was begun with")
-        try:
-            self._restore(copy.deepcopy(state))
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise StacklensError(f"this training cannot be resumed: its state is damaged ({error})") from None
-
-    def _restore(self, state: dict[str, Any]) -> None:
-        self.epochs_done, self.round, self.clean_checks = (state[k] for k in ("epochs_done", "round", "clean_checks"))
-        self.losses, self.best_weights = state["losses"], state["best_weights"]
-        self.best = [Score(*score) for score in state["best"]]
-        self.net.load_state_dict(state["net"])
+    def apply_state(self, state: dict[str, Any]) -> None:
+        """Return nothing; put back what `progress_state` gave."""
+        self.round, self.clean_checks, self.losses = state["round"], state["clean_checks"], state["losses"]
         self.optimizer.load_state_dict(state["optimizer"])
         words = [make_word(word, self.language.alphabet) for word in state["words"]]
         self.words, self.weights = WordSet.of(self.language, words), state["weights"]
-
-    @property
-    def _recipe_summary(self) -> str:
-        """Return what of the recipe may be chosen on the command line, as one line."""
-        shape = " ".join(f"{key}={value}" for key, value in sorted(self.recipe.shape.items()))
-        return f"{self.recipe.objective}: {shape}"
 
     @property
     def _curriculum_over(self) -> bool:

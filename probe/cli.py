@@ -13,7 +13,7 @@ __all__ = ["trace_command"]
 
 
 def trace_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A checkpoint.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file with a trained network.")],
     word: Annotated[str, typer.Argument(metavar="WORD", help="A word over the network's alphabet.")],
     rounded: Annotated[bool, typer.Option("--rounded", help="Trace the network with rounded actions.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write the steps to a .csv file instead.")] = None,
@@ -23,11 +23,11 @@ def trace_command(
         raise StacklensError(f"cannot write {out}: expected a name that ends in .csv")
     from stacklens.files import write_whole
     from stacklens.languages.words import parse_word
-    from stacklens.models.checkpoint import load_model
+    from stacklens.models.loading import load_network
     from stacklens.probe.table import step_table
     from stacklens.probe.trace import trace
 
-    network = load_model(model)
+    network = load_network(model).model
     seen = trace(network, [parse_word(word, network.alphabet)], rounded=rounded, stacks=True)
     if out is not None:
         write_whole(out, seen.to_pandas().to_csv(index=False))

@@ -11,6 +11,11 @@ from stacklens.automata.pda import Key, Output, PushdownAutomaton, State, Transi
 __all__ = ["rule", "to_dot"]
 
 
+# A renderer without fonts can only guess widths, and all fonts that stand in for Courier are as wide as it is.
+_FONT = 'fontname="Courier"'
+_CHARACTER = 0.6 * 11 / 72  # inches: Courier is 0.6 em wide, an edge's label is 11 points high
+
+
 def to_dot(pda: PushdownAutomaton, title: str | None = None) -> str:
     """Return a drawing in the DOT language: states left to right, one edge for each pair of states that rules join.
 
@@ -26,8 +31,9 @@ def to_dot(pda: PushdownAutomaton, title: str | None = None) -> str:
     ...                         transitions={("q", "a", ("⊥",)): Transition("q", (push("x"),))})
     >>> print(to_dot(pda))
     digraph {
-      graph [rankdir=LR, label="accepts: accepting state and empty stack"]
-      node [shape=circle]
+      graph [rankdir=LR, pad=0.2, ranksep=0.9, fontname="Courier", label="accepts: accepting state and empty stack"]
+      node [shape=circle, fontname="Courier"]
+      edge [fontname="Courier", fontsize=11]
       start [shape=point, label=""]
       n0 [label="q"]
       start -> n0
@@ -37,12 +43,24 @@ def to_dot(pda: PushdownAutomaton, title: str | None = None) -> str:
     """
     number = {state: f"n{i}" for i, state in enumerate(pda.states)}
     caption = _caption(pda) if title is None else [title, *_caption(pda)]
-    lines = [f"graph [rankdir=LR, label={_quoted(caption)}]", "node [shape=circle]", 'start [shape=point, label=""]']
+    rules = _rules(pda)
+    room = _room(rules)
+    lines = [
+        f"graph [rankdir=LR, pad=0.2, ranksep={room:.1f}, {_FONT}, label={_quoted(caption)}]",
+        f"node [shape=circle, {_FONT}]",
+    ]
+    lines += [f"edge [{_FONT}, fontsize=11]", 'start [shape=point, label=""]']
     lines += [_node(pda, state, number[state]) for state in pda.states]
     lines += [f"start -> {number[pda.initial]}"]
-    for (source, target), rules in _rules(pda).items():
-        lines.append(f"{number[source]} -> {number[target]} [label={_quoted(rules)}]")
+    for (source, target), texts in rules.items():
+        lines.append(f"{number[source]} -> {number[target]} [label={_quoted(texts)}]")
     return "".join(("digraph {\n", *(f"  {line}\n" for line in lines), "}\n"))
+
+
+def _room(rules: dict[tuple[State, State], list[str]]) -> float:
+    """Return how many inches columns must be apart for the label of a loop to fit beside the next: half its width."""
+    loops = [len(text) for (source, target), texts in rules.items() if source == target for text in texts]
+    return max(0.5, 0.3 + max(loops, default=0) * _CHARACTER / 2)
 
 
 def rule(key: Key, transition: Transition) -> str:

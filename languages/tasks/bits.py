@@ -15,8 +15,8 @@ import numpy as np
 
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, Symbol, Transition, Word, push
 from stacklens.errors import StacklensError
+from stacklens.languages.drawing import distinct_words
 from stacklens.languages.tasks.base import Kind, Split, Task
-from stacklens.languages.tasks.drawing import distinct_words
 
 __all__ = ["NORMAL", "Reversal", "SuzgunReversal", "Xor"]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from stacklens.automata.pda import Symbol
 from stacklens.errors import StacklensError
-from stacklens.languages.tasks.drawing import choose
+from stacklens.languages.drawing import choose
 
 __all__ = ["Rules", "count_derivations", "draw_derivation", "words_by_depth"]
 

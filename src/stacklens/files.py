@@ -52,9 +52,9 @@ def check_folder(path: Path) -> None:
     Raises:
         StacklensError: it does not; nothing was written.
     """
-    if path.is_dir():
+    if os.path.isdir(path):  # unlike Path.is_dir it says no to an impossible name
         raise StacklensError(f"cannot write {path}: it is a folder; expected the name of a file")
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise StacklensError(f"cannot write {path}: the folder {path.parent} does not exist; make it first")
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from stacklens.errors import StacklensError
 from stacklens.languages import get_language
+from stacklens.languages.drawing import choose, random_below
 from stacklens.languages.tasks import Split, get_task, task_names
 from stacklens.languages.tasks.counting_streams import PATTERNS, CountingStream
 from stacklens.languages.tasks.derivations import count_derivations, draw_derivation, words_by_depth
-from stacklens.languages.tasks.drawing import choose, random_below
 from stacklens.languages.tasks.formulas import _BRACKETS, _FORMULAS
 from stacklens.languages.tasks.memory_streams import Addition, Memorization
 from stacklens.languages.tasks.streams import StreamTask, curriculum

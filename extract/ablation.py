@@ -1,0 +1,227 @@
+"""Stacks that never matter: found by ablation, and left out, so that an automaton has no more stacks than it needs.
+
+A network with many stacks seldom uses all of them. One stack is tried after another: the controller is shown the same
+reading of it at every step, that of an empty stack, or else the one it shows most often. Where this changes no output
+and no operation of the other stacks of the rounded network on sampled words, the stack does not matter. That is
+evidence, no proof: what is extracted without it is checked against the whole network like everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from stacklens.automata.pda import Word
+from stacklens.automata.tables import encode_words
+from stacklens.errors import StacklensError
+from stacklens.models.base import Controlled, S, StackModel, State
+from stacklens.models.rounding import Rounded, operation_numbers
+
+__all__ = ["DroppedStack", "StackUse", "WithoutStacks", "relevant_stacks"]
+
+
+@dataclass(frozen=True)
+class DroppedStack:
+    """A stack that does not matter.
+
+    Attributes:
+        stack: its number, from 0.
+        reason: "never filled" (it shows an empty stack at every step), "constant" (it shows one and the same reading at
+            every step but the first ones), or "ignored" (it changes, and nothing else changes with it).
+        shown: the reading that the controller may be shown in its place, (R,).
+    """
+
+    stack: int
+    reason: str
+    shown: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class StackUse:
+    """Which stacks matter.
+
+    Attributes:
+        kept: the numbers of those that do.
+        dropped: the others, and why.
+        words, steps: on how much this was found out.
+    """
+
+    kept: tuple[int, ...]
+    dropped: tuple[DroppedStack, ...]
+    words: int
+    steps: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        return asdict(self)
+
+    def without(self, model: StackModel[S]) -> StackModel[S]:
+        """Return ``model`` without the dropped stacks; ``model`` itself where none was dropped."""
+        return WithoutStacks(model, self.kept, self.shown) if self.dropped else model
+
+    @property
+    def shown(self) -> dict[int, tuple[float, ...]]:
+        """Return what the controller is shown in place of each dropped stack."""
+        return {dropped.stack: dropped.shown for dropped in self.dropped}
+
+
+class WithoutStacks(StackModel[S]):
+    """A network of which only some stacks are left; its controller is shown fixed readings of the others.
+
+    Args:
+        model: a single network; its weights are shared, not copied.
+        kept: the numbers of the stacks that are left, ascending; none makes it a network without a stack.
+        shown: the reading (R,) of each other stack; an empty stack's where it is missing.
+
+    Raises:
+        StacklensError: ``model`` has no such stacks.
+    """
+
+    name = "without stacks"
+    _SHARED = (
+        *("action_kind", "operations", "task_kind", "alphabet", "end", "first"),
+        *("depth", "cell_size", "stack_limit", "pushes_input", "recurrent"),
+    )
+
+    def __init__(
+        self, model: StackModel[S], kept: Sequence[int], shown: dict[int, tuple[float, ...]] | None = None
+    ) -> None:
+        super().__init__()
+        if not set(kept) <= set(range(model.n_stacks)) or list(kept) != sorted(set(kept)):
+            raise StacklensError(f"cannot keep stacks {list(kept)}: there are {model.n_stacks}, counted from 0")
+        self.model, self.kept = model, tuple(kept)
+        for attribute in self._SHARED:
+            setattr(self, attribute, getattr(model, attribute))
+        self.n_stacks = len(self.kept)
+        if not self.kept:
+            self.action_kind = "none"
+        reading = model.initial_state(1).stack.reading()[0].clone()  # (n_stacks, R), of empty stacks
+        for stack, values in (shown or {}).items():
+            reading[stack] = torch.tensor(values, dtype=reading.dtype)
+        self.register_buffer("shown", reading, persistent=False)
+        self.shown: Tensor
+
+    @property
+    def output_alphabet(self) -> tuple[str, ...]:
+        """Return the wrapped network's output alphabet."""
+        return self.model.output_alphabet
+
+    def config(self) -> dict[str, Any]:
+        """Return the configuration of the wrapped network."""
+        return self.model.config()
+
+    def initial_state(self, batch: int) -> State[S]:
+        """Return the wrapped network's own initial state, with the stacks that are left."""
+        state = self.model.initial_state(batch)
+        nothing = self.shown.new_full((batch, self.n_stacks, self.depth, self.cell_size), torch.nan)
+        return State(state.hidden, self.model.stack_of(nothing), state.rejected, state.output)
+
+    def stack_of(self, cells: Tensor) -> S:
+        """Return the wrapped network's stacks, as many as are left."""
+        return self.model.stack_of(cells)
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+        """Return the wrapped controller's answer, the stacks that are left only."""
+        whole = self.shown.expand(len(symbols), *self.shown.shape).clone()
+        whole[:, list(self.kept)] = reading
+        answer = self.model.controller(symbols, hidden, whole)
+        kept = list(self.kept)
+        return Controlled(answer.hidden, answer.actions[:, kept], answer.pushed[:, kept], answer.output)
+
+    def rejects(self, hidden: Tensor, stack: S) -> Tensor:
+        """Return where the wrapped network rejects."""
+        return self.model.rejects(hidden, stack)
+
+    def decide(self, state: State[S]) -> Tensor:
+        """Return the wrapped network's decision."""
+        return self.model.decide(state)
+
+
+def relevant_stacks(model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None = None) -> StackUse:
+    """Return which stacks of a single network matter on ``words``.
+
+    Stacks are tried in the order in which they change least when they are left out alone; one that was dropped stays
+    dropped while the next ones are tried.
+
+    Args:
+        model: the network; not rounded, which is done here.
+        words: the words to run; some hundred drawn ones will do.
+        scored: which outputs count, (N, T) bool; None for all.
+
+    Raises:
+        UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    """
+    everything = tuple(range(model.n_stacks))
+    if model.n_stacks < 2:  # then the stack is the network's only memory
+        return StackUse(everything, (), len(words), sum(map(len, words)))
+    runs = _Runs(model, words, scored)
+    dropped: dict[int, DroppedStack] = {}
+    for stack in sorted(everything, key=lambda stack: (-runs.first_change({}, stack), stack)):
+        found = runs.dropped({number: one.shown for number, one in dropped.items()}, stack)
+        if found is not None:
+            dropped[stack] = found
+    kept = tuple(stack for stack in everything if stack not in dropped)
+    return StackUse(kept, tuple(dropped[stack] for stack in sorted(dropped)), len(words), int(runs.real.sum()))
+
+
+class _Runs:
+    """What the whole rounded network does on the words, with which smaller networks are compared."""
+
+    @torch.no_grad()
+    def __init__(self, model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None) -> None:
+        self.model = model
+        codes, lengths = encode_words(words, model.alphabet)
+        self.symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64))
+        self.real = torch.arange(codes.shape[1]) < torch.from_numpy(lengths.astype(np.int64)).unsqueeze(1)
+        self.scored = self.real if scored is None else self.real & torch.from_numpy(scored)
+        readings, operations, answers = [], [], []
+        network: StackModel[Any] = Rounded(model)
+        state = network.initial_state(len(words))
+        for t in range(self.symbols.shape[1]):
+            step = network.step(self.symbols[:, t], state)
+            state = step.state
+            readings.append(step.reading)
+            operations.append(operation_numbers(model.action_kind, model.operations, step.actions))
+            answers.append(network.answer(state))
+        self.operations, self.answers = operations, answers
+        self.empty = model.initial_state(1).stack.reading()[0]
+        self.readings = torch.stack(readings, 1)[self.real] if readings else self.empty[None]  # (M, n_stacks, R)
+
+    def dropped(self, shown: dict[int, tuple[float, ...]], stack: int) -> DroppedStack | None:
+        """Return why ``stack`` does not matter where others are ``shown`` as they are; None if it does."""
+        seen = self.readings[:, stack]
+        distinct, counts = seen.round(decimals=6).unique(dim=0, return_counts=True)
+        common = distinct[counts.argmax()]
+        for reading in (self.empty[stack], common):
+            values = tuple(reading.tolist())
+            if self._first_difference({**shown, stack: values}) is None:
+                filled = bool((seen != self.empty[stack]).any())
+                steady = bool(counts.max() * 20 > counts.sum() * 19)
+                reason = ("constant" if steady else "ignored") if filled else "never filled"
+                return DroppedStack(stack, reason, values)
+        return None
+
+    def first_change(self, shown: dict[int, tuple[float, ...]], stack: int) -> int:
+        """Return the first step at which leaving out ``stack`` changes something, the number of steps if none does."""
+        first = self._first_difference({**shown, stack: tuple(self.empty[stack].tolist())})
+        return len(self.answers) if first is None else first
+
+    @torch.no_grad()
+    def _first_difference(self, shown: dict[int, tuple[float, ...]]) -> int | None:
+        """Return the first step at which an output that counts, or another stack's operation, is not the same."""
+        kept = [stack for stack in range(self.model.n_stacks) if stack not in shown]
+        network = Rounded(WithoutStacks(self.model, kept, shown))
+        state = network.initial_state(len(self.symbols))
+        for t, (operations, answers) in enumerate(zip(self.operations, self.answers, strict=True)):
+            step = network.step(self.symbols[:, t], state)
+            state = step.state
+            here = operation_numbers(self.model.action_kind, self.model.operations, step.actions)
+            moved = (here != operations[:, kept]).any(-1) & self.real[:, t]
+            if (moved | ((network.answer(state) != answers) & self.scored[:, t])).any():
+                return t
+        return None

@@ -1,0 +1,122 @@
+"""The grammar of a deterministic pushdown automaton, by the triple construction, and its language.
+
+A nonterminal is a state and a stack cell: what is read from there until the cell is popped, in a given state, or to the
+end of an accepted word, with the cell still there. As the automaton is deterministic, the grammar is unambiguous.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from stacklens.automata.end_marker import drop_end_marker
+from stacklens.automata.pda import PushdownAutomaton, StackOp, State, Symbol, Transition, Word
+from stacklens.automata.reachability import trim
+from stacklens.errors import AutomatonError
+from stacklens.languages.context_free import ContextFreeLanguage
+from stacklens.languages.grammar import Grammar, Nonterminal, Part, Rule
+
+__all__ = ["AutomatonLanguage", "grammar_of"]
+
+_Head = tuple[State, Symbol]
+
+
+def grammar_of(pda: PushdownAutomaton) -> Grammar:
+    """Return an unambiguous grammar of the words that ``pda`` accepts.
+
+    Raises:
+        AutomatonError: more than one stack, acceptance by output, or an end marker that cannot be dropped.
+        StacklensError: no word is accepted.
+
+    >>> from stacklens.languages.dyck import Dyck
+    >>> len(grammar_of(Dyck(1).automaton).rules)
+    4
+    """
+    if pda.n_stacks != 1 or pda.acceptance == "output":
+        found = "acceptance by output" if pda.n_stacks == 1 else f"{pda.n_stacks} stacks"
+        raise AutomatonError(f"a language needs one stack and acceptance by state or stack, not {found}")
+    plain = drop_end_marker(pda)
+    if plain is None:
+        raise AutomatonError("what the end marker accepts depends on more than state and top: give it without a marker")
+    return Grammar(tuple(_Triples(trim(plain)).rules()), _name(pda.initial, pda.bottom), pda.input_alphabet)
+
+
+class _Triples:
+    def __init__(self, pda: PushdownAutomaton) -> None:
+        self.pda = pda
+        self.moves: dict[_Head, list[tuple[Symbol, Transition]]] = defaultdict(list)
+        for (state, symbol, (top,)), step in pda.transitions.items():
+            self.moves[state, top].append((symbol, step))
+        self.returns = self._find_returns()
+
+    def _find_returns(self) -> dict[_Head, set[State]]:
+        """Return, for each head, the states in which its cell can be popped."""
+        returns: dict[_Head, set[State]] = defaultdict(set)
+        size = -1
+        while size < sum(map(len, returns.values())):
+            size = sum(map(len, returns.values()))
+            for head, moves in self.moves.items():
+                for _, step in moves:
+                    returns[head] |= {end for _, end in self._ways(head[1], step, returns) if end is not None}
+        return returns
+
+    def _ways(
+        self, cell: Symbol, step: Transition, returns: dict[_Head, set[State]]
+    ) -> Iterator[tuple[tuple[Nonterminal, ...], State | None]]:
+        """Yield what is read after a step, as nonterminals, and the state in which ``cell`` is popped then, or None."""
+        operation: StackOp = step.operations[0]
+        target = step.target
+        if operation.pop and operation.push is None:
+            yield (), target
+            return
+        here = operation.push or cell
+        if operation.push is None or operation.pop:  # the cell is there, or another in its place
+            yield (_name(target, here),), None
+            yield from (((_name(target, here, end),), end) for end in list(returns[target, here]))
+            return
+        yield (_name(target, here),), None
+        for middle in list(returns[target, here]):
+            inner = _name(target, here, middle)
+            yield (inner, _name(middle, cell)), None
+            yield from (((inner, _name(middle, cell, end)), end) for end in list(returns[middle, cell]))
+
+    def rules(self) -> Iterator[Rule]:
+        for state in self.pda.states:
+            for cell in (self.pda.bottom, *self.pda.stack_alphabet):
+                if self._accepts(state, cell):
+                    yield _name(state, cell), ()
+                for symbol, step in self.moves[state, cell]:
+                    for after, end in self._ways(cell, step, self.returns):
+                        right: tuple[Part, ...] = (symbol, *after)
+                        yield _name(state, cell, end), right
+
+    def _accepts(self, state: State, cell: Symbol) -> bool:
+        empty, final = cell == self.pda.bottom, state in self.pda.accepting
+        return {"final state": final, "empty stack": empty, "both": final and empty}[self.pda.acceptance]
+
+
+def _name(state: State, cell: Symbol, end: State | None = None) -> Nonterminal:
+    return Nonterminal(repr((state, cell) if end is None else (state, cell, end)))
+
+
+@dataclass(frozen=True)
+class AutomatonLanguage(ContextFreeLanguage):
+    """The words that an automaton accepts, which is the reference automaton too; sampling is even over the words.
+
+    >>> from stacklens.languages.dyck import Dyck
+    >>> language = AutomatonLanguage("dyck-1.json", grammar_of(Dyck(1).automaton), Dyck(1).automaton)
+    >>> "(())" in language, language.first_dead("())"), list(language.words(4))
+    (True, 3, ['', '()', '(())', '()()'])
+    """
+
+    given: PushdownAutomaton
+
+    @cached_property
+    def automaton(self) -> PushdownAutomaton:
+        """Return the automaton that was given, trimmed and without its end marker; acceptance as given."""
+        return trim(drop_end_marker(self.given) or self.given)
+
+    def __contains__(self, word: Word) -> bool:
+        return set(word) <= set(self.alphabet) and self.given.accepts(word)

@@ -1,0 +1,49 @@
+"""Languages from files: a context-free grammar as text, or an automaton as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stacklens.automata.formats.json import from_json
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.languages.automaton_grammar import AutomatonLanguage, grammar_of
+from stacklens.languages.base import Language
+from stacklens.languages.context_free import ContextFreeLanguage
+from stacklens.languages.grammar import parse_grammar
+
+__all__ = ["is_path", "language_from_file"]
+
+_SUFFIXES = (".json", ".cfg", ".grammar", ".txt")
+
+
+def is_path(name: str) -> bool:
+    """Return whether ``name`` looks like a file's: it has a folder or one of our suffixes in it, or the file is there.
+
+    >>> is_path("my/grammar"), is_path("dyck.cfg"), is_path("dyck-2")
+    (True, True, False)
+    """
+    path = Path(name)
+    return len(path.parts) > 1 or path.suffix in _SUFFIXES or (bool(name) and path.is_file())
+
+
+def language_from_file(path: str | Path) -> Language:
+    """Return the language of a grammar (see `parse_grammar`) or, where the file is JSON, of an automaton.
+
+    The language is called what the path is.
+
+    Raises:
+        FileFormatError: the file cannot be read, or is neither; one line that names the file.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise FileFormatError(f"cannot read {path}: {error.strerror or error}") from None
+    except ValueError:
+        raise FileFormatError(f"{path}: not text in UTF-8, expected a grammar or an automaton as JSON") from None
+    if Path(path).suffix != ".json" and not text.lstrip().startswith("{"):
+        return ContextFreeLanguage(str(path), parse_grammar(text, str(path)))
+    try:
+        pda = from_json(text)
+        return AutomatonLanguage(str(path), grammar_of(pda), pda)
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None

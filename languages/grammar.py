@@ -1,0 +1,190 @@
+"""Context-free grammars as values, and the text that they are written in.
+
+One rule a line, ``S -> ( S ) S | ε``, with spaces between symbols; the first left side is the start. A line that begins
+with ``|`` goes on with the rule above. What has a rule is a nonterminal; everything else is a terminal, in quotes where
+it would be read otherwise: ``'|'``, ``"#"``, ``'->'``, ``'ε'``, or with a capital first. ``#`` begins a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from stacklens.automata.pda import Symbol
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.languages.words import check_alphabet
+
+__all__ = ["Grammar", "Nonterminal", "Part", "Rule", "parse_grammar"]
+
+
+class Nonterminal(NamedTuple):
+    """A nonterminal: never equal to a terminal, which is a plain string."""
+
+    name: str
+
+
+Part = Symbol | Nonterminal
+Rule = tuple[Nonterminal, tuple[Part, ...]]
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """A context-free grammar without useless rules: each takes part in the derivation of some word.
+
+    Args:
+        rules: left and right sides; those that derive no word, or cannot be reached, are dropped.
+        start: the nonterminal that words are derived from.
+        alphabet: the terminals, in the order that words are sorted by.
+
+    Raises:
+        StacklensError: no word can be derived, or the alphabet is not one.
+
+    >>> grammar = parse_grammar("S -> ( S ) S | ε")
+    >>> grammar.start, grammar.alphabet, len(grammar.rules), sorted(grammar.nullable)
+    (Nonterminal(name='S'), ('(', ')'), 2, [Nonterminal(name='S')])
+    """
+
+    rules: tuple[Rule, ...]
+    start: Nonterminal
+    alphabet: tuple[Symbol, ...]
+
+    def __post_init__(self) -> None:
+        check_alphabet(self.alphabet)
+        if not self.alphabet:
+            raise StacklensError("no terminals: expected at least one")
+        productive = _closed(self.rules, ())
+        if self.start not in productive:
+            raise StacklensError(f"no word can be derived from {self.start.name}: every rule leads to itself again")
+        kept = [rule for rule in self.rules if all(_is_in(part, productive) for part in rule[1])]
+        reached, unseen = {self.start}, [self.start]
+        while unseen:
+            left = unseen.pop()
+            parts = {part for rule in kept if rule[0] == left for part in rule[1] if isinstance(part, Nonterminal)}
+            unseen += parts - reached
+            reached |= parts
+        object.__setattr__(self, "rules", tuple(dict.fromkeys(rule for rule in kept if rule[0] in reached)))
+
+    @property
+    def nullable(self) -> frozenset[Nonterminal]:
+        """Return the nonterminals that derive the empty word."""
+        return frozenset(_closed([rule for rule in self.rules if not any(isinstance(x, str) for x in rule[1])], ()))
+
+
+def _is_in(part: Part, nonterminals: Iterable[Nonterminal]) -> bool:
+    return isinstance(part, str) or part in nonterminals
+
+
+def _closed(rules: Iterable[Rule], found: Iterable[Nonterminal]) -> set[Nonterminal]:
+    """Return the nonterminals that lead to terminals only, or to nothing, by some of ``rules``."""
+    rules, closed, size = list(rules), set(found), -1
+    while size < len(closed):
+        size = len(closed)
+        closed |= {left for left, right in rules if all(_is_in(part, closed) for part in right)}
+    return closed
+
+
+class _Token(NamedTuple):
+    text: str
+    quoted: bool
+    line: int
+
+
+_TOKEN = re.compile(r"""\s*('[^']*'|"[^"]*"|\#.*|\|(?=\s|$)|\S+)""")
+_ARROWS = ("->", "→")
+
+
+def parse_grammar(text: str, source: str = "grammar") -> Grammar:
+    """Return the grammar that ``text`` writes.
+
+    Args:
+        text: the rules, as described at the top of this module.
+        source: what to call the text in messages, such as the file's name.
+
+    Raises:
+        FileFormatError: naming ``source``, the line, what was found and what was expected.
+
+    >>> grammar = parse_grammar("S -> a S a | b S b | '#'  # marked palindromes")
+    >>> grammar.alphabet
+    ('a', 'b', '#')
+    >>> parse_grammar("S -> a A")
+    Traceback (most recent call last):
+    stacklens.errors.FileFormatError: grammar, line 1: A has no rule: add one, or quote it if it is a terminal ('A')
+    """
+    rules = [rule for line in _lines(text, source) for rule in line]
+    if not rules:
+        raise FileFormatError(f"{source}: no rules, expected lines such as S -> ( S ) S | ε")
+    lefts = {left.text for left, _ in rules}
+    for _, right in rules:
+        for token in right:
+            if not token.quoted and token.text[0].isupper() and token.text not in lefts:
+                raise _error(source, token.line, f"{token.text} has no rule: add one, or quote it if it is a terminal "
+                             f"('{token.text}')")  # fmt: skip
+    alphabet: dict[Symbol, None] = {}
+    parsed: list[Rule] = []
+    for left, right in rules:
+        parts = [_part(token, lefts) for token in right]
+        alphabet |= {part: None for part in parts if isinstance(part, str)}
+        parsed.append((Nonterminal(left.text), tuple(parts)))
+    try:
+        return Grammar(tuple(parsed), parsed[0][0], tuple(alphabet))
+    except StacklensError as error:
+        raise FileFormatError(f"{source}: {error}") from None
+
+
+def _part(token: _Token, lefts: set[str]) -> Part:
+    return Nonterminal(token.text) if not token.quoted and token.text in lefts else token.text
+
+
+def _error(source: str, line: int, message: str) -> FileFormatError:
+    return FileFormatError(f"{source}, line {line}: {message}")
+
+
+def _lines(text: str, source: str) -> Iterator[list[tuple[_Token, list[_Token]]]]:
+    """Yield, for each line with something on it, the rules there."""
+    left: _Token | None = None
+    for number, line in enumerate(text.splitlines(), 1):
+        tokens = list(_tokens(line, number, source))
+        if not tokens:
+            continue
+        if not _is(tokens[0], "|"):
+            if len(tokens) < 2 or tokens[0].quoted or not _is(tokens[1], *_ARROWS):
+                raise _error(source, number, f"expected a rule such as S -> ( S ) S | ε, found {line.strip()!r}")
+            left, tokens = tokens[0], tokens[1:]
+        if left is None:
+            raise _error(source, number, "| goes on with a rule, and there is none above")
+        yield [(left, right) for right in _alternatives(tokens[1:], number, source)]
+
+
+def _alternatives(tokens: list[_Token], line: int, source: str) -> Iterator[list[_Token]]:
+    right: list[_Token] = []
+    for token in [*tokens, _Token("|", False, line)]:
+        if _is(token, *_ARROWS):
+            raise _error(source, line, f"a second {token.text}: write one rule a line, or quote it ('{token.text}')")
+        if not _is(token, "|"):
+            right.append(token)
+            continue
+        if not right:
+            raise _error(source, line, "an alternative is empty: write ε for the empty word")
+        if any(_is(part, "ε") for part in right) and len(right) > 1:
+            raise _error(source, line, "ε stands beside other symbols: it must stand alone, or be quoted ('ε')")
+        yield [part for part in right if not _is(part, "ε")]
+        right = []
+
+
+def _tokens(line: str, number: int, source: str) -> Iterator[_Token]:
+    for match in _TOKEN.finditer(line):
+        text = match[1]
+        if text[0] == "#":
+            return
+        quoted = text[0] in "'\"" and len(text) > 1 and text[-1] == text[0]
+        if text[0] in "'\"" and not quoted:
+            raise _error(source, number, f"the quote in {text} is not closed")
+        if quoted and text[1:-1].split() != [text[1:-1]]:
+            raise _error(source, number, f"{text} must hold a symbol without spaces (for the empty word write ε)")
+        yield _Token(text[1:-1] if quoted else text, quoted, number)
+
+
+def _is(token: _Token, *texts: str) -> bool:
+    return not token.quoted and token.text in texts

@@ -1,0 +1,166 @@
+"""A grammar in Chomsky's normal form: counting, listing and drawing its words by length, by dynamic programming."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from stacklens.automata.pda import Symbol
+from stacklens.languages.drawing import choose
+from stacklens.languages.grammar import Grammar, Nonterminal, Part
+
+__all__ = ["NormalForm"]
+
+_Pair = tuple[Nonterminal, Nonterminal]
+_Short = dict[Nonterminal, dict[tuple[Part, ...], None]]  # right sides of at most two parts, in order
+
+
+class NormalForm:
+    """Rules A -> B C and A -> a only; the empty word is noted apart. Unambiguous grammars stay unambiguous.
+
+    >>> from stacklens.languages.grammar import parse_grammar
+    >>> dyck = NormalForm(parse_grammar("S -> ( S ) S | ε"))
+    >>> [dyck.count(length) for length in range(9)]
+    [1, 0, 1, 0, 2, 0, 5, 0, 14]
+    >>> sorted("".join(word) for word in dyck.words(4))
+    ['(())', '()()']
+    """
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.start, self.has_empty = grammar.start, grammar.start in grammar.nullable
+        rules = _without_units(_without_empty(_shortened(grammar), grammar))
+        self.pairs: dict[Nonterminal, list[_Pair]] = {left: [] for left in rules}
+        self.symbols: dict[Nonterminal, list[Symbol]] = {left: [] for left in rules}
+        for left, rights in rules.items():
+            for right in rights:
+                if isinstance(right[0], str):
+                    self.symbols[left].append(right[0])
+                elif isinstance(right[1], Nonterminal):
+                    self.pairs[left].append((right[0], right[1]))
+        self.shortest = self._find_shortest()  # the length of the shortest word, but for the empty one
+        self.pairs = {
+            left: [pair for pair in pairs if set(pair) <= set(self.shortest)] for left, pairs in self.pairs.items()
+        }
+        self._counts = {left: [0] for left in rules}  # by length; nothing here derives the empty word
+        self._words: dict[tuple[Nonterminal, int], set[tuple[Symbol, ...]]] = {}
+
+    def _find_shortest(self) -> dict[Nonterminal, int]:
+        found = {left: 1 for left, symbols in self.symbols.items() if symbols}
+        changed = True
+        while changed:
+            changed = False
+            for left, pairs in self.pairs.items():
+                lengths = [found[first] + found[second] for first, second in pairs if {first, second} <= set(found)]
+                if lengths and min(lengths) < found.get(left, min(lengths) + 1):
+                    found[left], changed = min(lengths), True
+        return found
+
+    def count(self, length: int) -> int:
+        """Return the number of derivations of words of ``length``: of words, if the grammar is unambiguous."""
+        return int(self.has_empty) if length == 0 else self.count_from(self.start, length)
+
+    def count_from(self, left: Nonterminal, length: int) -> int:
+        """Return the number of derivations from ``left`` of words of ``length``, which is at least 1."""
+        while len(self._counts[self.start]) <= length:
+            self._grow(len(self._counts[self.start]))
+        return self._counts[left][length]
+
+    def _grow(self, length: int) -> None:
+        counts = self._counts
+        new = {left: len(symbols) if length == 1 else 0 for left, symbols in self.symbols.items()}
+        for left, pairs in self.pairs.items():
+            for first, second in pairs:
+                heads, tails = counts[first][1:length], counts[second][length - 1 : 0 : -1]
+                new[left] += sum(x * y for x, y in zip(heads, tails, strict=True) if x and y)
+        for left, number in new.items():
+            counts[left].append(number)
+
+    def words(self, length: int) -> set[tuple[Symbol, ...]]:
+        """Return the words of ``length``; memory goes with those that any nonterminal derives up to there."""
+        if length == 0:
+            return {()} if self.has_empty else set()
+        return self._words_from(self.start, length)
+
+    def _words_from(self, left: Nonterminal, length: int) -> set[tuple[Symbol, ...]]:
+        if (left, length) not in self._words:
+            found: set[tuple[Symbol, ...]] = {(symbol,) for symbol in self.symbols[left]} if length == 1 else set()
+            for (first, second), split in self._splits(left, length):
+                tails = self._words_from(second, length - split)
+                found |= {head + tail for head in self._words_from(first, split) for tail in tails}
+            self._words[left, length] = found
+        return self._words[left, length]
+
+    def _splits(self, left: Nonterminal, length: int) -> Iterator[tuple[_Pair, int]]:
+        """Yield the pairs that ``left`` derives a word of ``length`` by, with the length of the first part."""
+        for pair in self.pairs[left]:
+            for split in range(1, length):
+                if self.count_from(pair[0], split) and self.count_from(pair[1], length - split):
+                    yield pair, split
+
+    def draw(self, length: int, rng: np.random.Generator, left: Nonterminal | None = None) -> list[Symbol]:
+        """Return a random word of ``length``, all derivations (from ``left`` or the start) being equally likely.
+
+        There must be one. In an ambiguous grammar words with more derivations come up more often.
+        """
+        word: list[Symbol] = []
+        pending = [(left or self.start, length)] if length else []
+        while pending:
+            here, n = pending.pop()
+            if n == 1:
+                word.append(self.symbols[here][int(rng.integers(len(self.symbols[here])))])
+                continue
+            splits = list(self._splits(here, n))
+            weights = [self.count_from(b, i) * self.count_from(c, n - i) for (b, c), i in splits]
+            (first, second), split = splits[choose(weights, rng)]
+            pending += [(second, n - split), (first, split)]
+        return word
+
+
+def _shortened(grammar: Grammar) -> _Short:
+    """Return the rules with right sides cut to at most two parts, terminals among two replaced."""
+    rules: _Short = defaultdict(dict)
+    for i, (left, right) in enumerate(grammar.rules):
+        parts: list[Part] = list(right)
+        if len(parts) > 1:
+            for k, part in enumerate(parts):
+                if isinstance(part, str):
+                    parts[k] = Nonterminal(f"terminal {part}")
+                    rules[Nonterminal(f"terminal {part}")] = {(part,): None}
+        here = left
+        for k in range(len(parts) - 2):
+            rest = Nonterminal(f"rest {i} {k}")
+            rules[here][parts[k], rest] = None
+            here = rest
+        rules[here][tuple(parts[-2:])] = None
+    return rules
+
+
+def _without_empty(rules: _Short, grammar: Grammar) -> _Short:
+    """Return the rules without the empty right side; what could be empty may be left out instead."""
+    nullable: set[Part] = set(grammar.nullable)
+    size = -1
+    while size < len(nullable):  # those that cutting has added
+        size = len(nullable)
+        nullable |= {left for left, rights in rules.items() if any(set(right) <= nullable for right in rights)}
+    full: _Short = {}
+    for left, rights in rules.items():
+        full[left] = {right: None for right in rights if right}
+        for right in [right for right in rights if len(right) == 2]:
+            for kept, dropped in (right, right[::-1]):
+                if dropped in nullable:
+                    full[left][kept,] = None
+    return full
+
+
+def _without_units(rules: _Short) -> dict[Nonterminal, list[tuple[Part, ...]]]:
+    """Return the rules with A -> B replaced by what B leads to."""
+    without: dict[Nonterminal, list[tuple[Part, ...]]] = {}
+    for left in rules:
+        same = [left]
+        for other in same:  # the list grows while it is walked
+            same += [r[0] for r in rules[other] if len(r) == 1 and isinstance(r[0], Nonterminal) and r[0] not in same]
+        rights = {right: None for other in same for right in rules[other]}
+        without[left] = [right for right in rights if len(right) == 2 or isinstance(right[0], str)]
+    return without

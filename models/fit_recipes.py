@@ -1,0 +1,111 @@
+"""How networks that say something after every symbol are trained: plain data, with the section it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from stacklens.languages.base import Language
+
+if TYPE_CHECKING:
+    from stacklens.languages.tasks.base import Task
+
+__all__ = ["FIT_RECIPES", "FitRecipe", "fit_recipe"]
+
+_NULL = "#"  # the null symbol of the transductions
+
+
+@dataclass(frozen=True)
+class FitRecipe:
+    """How a network is trained.
+
+    Attributes:
+        shape: the model's configuration besides the alphabet.
+        words: how many words to train on.
+        epochs: passes over them, at most.
+        batch: words a step of the optimiser.
+        rate, weight_decay: those of the optimiser.
+        falling: over which last share of the epochs the rate falls to 0 as a cosine; 0 for never.
+        optimizer: "adam", or "adamw", whose weight decay is apart from the gradient.
+        lengths: the sizes of training words; None for the task's own.
+        check_words: how many words like these networks are checked on.
+        long_words, long_lengths: and how many longer ones; None for the task's own test sizes.
+        check_every: epochs between two checks.
+        perfect_checks: so many checks without an error, one after the other, and a network is finished.
+        patience: so many checks without fewer errors likewise; None for no limit.
+        cooling, coolest: the temperature of gates that have one is exp(-cooling) a word, not below coolest.
+        words_seed: which words are drawn.
+        source: where the settings come from.
+    """
+
+    shape: dict[str, Any] = field(default_factory=dict)
+    words: int = 5_000
+    epochs: int = 12
+    batch: int = 16
+    rate: float = 0.01
+    weight_decay: float = 0.0
+    falling: float = 0.0
+    optimizer: Literal["adam", "adamw"] = "adam"
+    lengths: tuple[int, int] | None = None
+    check_words: int = 300
+    long_words: int = 700
+    long_lengths: tuple[int, int] | None = None
+    check_every: int = 1
+    perfect_checks: int = 5
+    patience: int | None = None
+    cooling: float = 1e-4
+    coolest: float = 0.5
+    words_seed: int = 1729
+    source: str = ""
+
+
+_SUZGUN = "Suzgun et al. 2019, section 4: Adam 0.01, squared error, 5,000 distinct words of 2-50 symbols"
+_BATCHED = "; 16 words a batch and a rate that falls in the second half, so that gates come to a decision"
+_HAO = "Hao et al. 2018, section 5: Adam 0.01, weight decay 0.01, batches of 10, 800 words, best on 100 others kept"
+
+SETS = FitRecipe(epochs=20, falling=0.5, source=_SUZGUN + _BATCHED)
+SYMBOLS = FitRecipe(
+    words=800,
+    epochs=100,
+    batch=10,
+    weight_decay=0.01,
+    check_words=100,
+    long_words=0,
+    patience=5,
+    source=_HAO + ", at most 100 epochs, 5 without a better one",
+)
+_MARNN = ("marnn-stack-rnn", "marnn-stack-lstm", "baby-ntm")
+
+# Shapes and settings by model and task where they differ from the general recipe of the task's kind.
+FIT_RECIPES: dict[tuple[str, str], FitRecipe] = {
+    **{(model, "dyck-2"): replace(SETS, shape={"hidden": 8, "cell_size": 1}) for model in _MARNN},
+    **{(model, "dyck-3"): replace(SETS, shape={"hidden": 8, "cell_size": 1}, epochs=24) for model in _MARNN},
+    **{(model, "dyck-6"): replace(SETS, shape={"hidden": 12, "cell_size": 3}, epochs=30) for model in _MARNN},
+    ("neural-stack", "xor"): replace(SYMBOLS, shape={"cell_size": 6}),
+    ("neural-stack", "delayed-xor"): replace(SYMBOLS, shape={"cell_size": 6}),
+}
+
+
+def fit_recipe(model: str, task: Task) -> FitRecipe:
+    """Return the recipe for a model and a task; where there is none of their own, the general one of the task's kind.
+
+    Its shape has all that the task says of the network: which symbols may begin a word, what is written, what is null.
+    """
+    general = SETS if task.kind == "next set" else SYMBOLS
+    recipe = FIT_RECIPES.get((model, task.name), general)
+    return replace(recipe, shape={**_shape(model, task), **recipe.shape})
+
+
+def _shape(model: str, task: Task) -> dict[str, Any]:
+    if model == "neural-stack":
+        null = _NULL if task.kind == "transduction" and _NULL in task.alphabet else None
+        return {"output_alphabet": task.output_alphabet, "null": null}
+    shape: dict[str, Any] = {}
+    language = getattr(task, "language", None)
+    if task.kind == "next set" and isinstance(language, Language):
+        shape["first"] = tuple(symbol for symbol in task.alphabet if language.first_dead((symbol,)) is None)
+    if model not in _MARNN:  # a network without a stack
+        shape |= {"controller": model, "hidden": 8 if task.kind == "next set" else 10}
+        if task.kind != "next set":
+            shape |= {"task_kind": "transduction", "output_alphabet": task.output_alphabet}
+    return shape

@@ -1,0 +1,95 @@
+"""How to train predictors of endless streams: plain data, one recipe a task, with where the settings come from.
+
+The paper (Joulin & Mikolov 2015, section 5) takes stochastic gradient descent one symbol at a time, 40 hidden units and
+10 stacks. Adam on batches of streams learns the same tasks in seconds with one or two stacks, which can be read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from stacklens.errors import UnknownNameError
+
+__all__ = ["STREAM_RECIPES", "StreamRecipe", "stream_recipe"]
+
+
+@dataclass(frozen=True)
+class StreamRecipe:
+    """How a predictor of streams is trained.
+
+    Attributes:
+        shape: arguments of the model's configuration besides the alphabet.
+        n_max: sizes of pieces grow with the epochs up to one below it (the authors' nmax, see `streams.curriculum`).
+        epochs: at most so many; fresh streams from empty memories in each.
+        windows: how many windows of backpropagation an epoch has, each followed by an update.
+        window: how many steps a window has (section 5: 50).
+        streams: how many streams are read side by side.
+        rate: Adam's learning rate; it falls to a tenth as a cosine over the epochs after the curriculum.
+        clip: the gradient's norm is clipped here, network by network.
+        cells: how many cells a memory has in training; sizes are small then, and so are memories.
+        sharpness: once sizes have grown, actions between the operations cost up to so much, so that rounding can do
+            without them.
+        counted: whether the loss counts every symbol, or only those that can be known (binary addition).
+        check_sizes: sizes of the pieces on which networks are checked (section 5.1: up to 60).
+        check_pieces: pieces of each size in a check.
+        check_every: epochs between two checks.
+        patience: checks without an error of one and the same rounded network that end the training early.
+        source: where the settings come from.
+    """
+
+    shape: dict[str, Any]
+    n_max: int = 15
+    epochs: int = 60
+    windows: int = 20
+    window: int = 50
+    streams: int = 32
+    rate: float = 0.01
+    clip: float = 1.0
+    cells: int = 60
+    sharpness: float = 0.0
+    counted: Literal["all", "known"] = "all"
+    check_sizes: tuple[int, int] = (2, 59)
+    check_pieces: int = 4
+    check_every: int = 5
+    patience: int = 3
+    source: str = ""
+
+
+_PAPER = "Joulin & Mikolov 2015, section 5.1"
+
+STREAM_RECIPES: dict[str, StreamRecipe] = {
+    "anbn": StreamRecipe(shape={"hidden": 10, "n_stacks": 1}, source=f"{_PAPER}; 10 units and 1 stack are enough"),
+    "anb2n": StreamRecipe(shape={"hidden": 40, "n_stacks": 2}, n_max=20, source=f"{_PAPER}; table 3 has 2 stacks"),
+    "anbncn": StreamRecipe(shape={"hidden": 40, "n_stacks": 2}, source=f"{_PAPER}; 2 stacks are enough"),
+    "anbncndn": StreamRecipe(shape={"hidden": 40, "n_stacks": 2}, source=f"{_PAPER}; 2 stacks are enough"),
+    "anbmcnm": StreamRecipe(shape={"hidden": 40, "n_stacks": 2}, source=f"{_PAPER}; 2 stacks are enough"),
+    "memorization": StreamRecipe(
+        shape={"hidden": 100, "n_stacks": 10}, n_max=20, epochs=200, source=f"{_PAPER} and figure 2"
+    ),
+    "addition": StreamRecipe(
+        shape={"hidden": 100, "n_stacks": 10, "no_op": True},
+        n_max=20,
+        epochs=300,
+        counted="known",
+        source=f"{_PAPER} and figure 2",
+    ),
+}
+_LISTS = 5  # "either 5 lists or 10 stacks", section 5.1
+
+
+def stream_recipe(task: str, model: str = "stack-rnn") -> StreamRecipe:
+    """Return the recipe of a task by name, for ``stack-rnn`` or ``list-rnn``.
+
+    Raises:
+        UnknownNameError: there is no recipe for such a task, or no such model.
+    """
+    if task not in STREAM_RECIPES:
+        raise UnknownNameError("stream recipe", task, list(STREAM_RECIPES))
+    recipe = STREAM_RECIPES[task]
+    if model == "stack-rnn":
+        return recipe
+    if model != "list-rnn":
+        raise UnknownNameError("predictor of streams", model, ["stack-rnn", "list-rnn"])
+    lists = 10 if recipe.shape["n_stacks"] == 10 else _LISTS
+    return replace(recipe, shape={**recipe.shape, "n_stacks": lists})

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from stacklens.errors import StacklensError
+from stacklens.extract.ablation import WithoutStacks, relevant_stacks
+from stacklens.models.rounding import Rounded
+from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
+from stacklens.probe.trace import trace
+
+WORDS = ["aababbbaab", "abab", "bbbbaaaaab", "", "aaaaabbbbb", "abba"]
+
+
+def counter(n_stacks: int = 3, used: int = 1) -> StackRNN:
+    """Return a network that pushes on a and pops on b, on the stack ``used``, and says b as long as one is open.
+
+    Stack 0 (or another that is not used) is never filled, later ones push always, and nobody looks at them.
+    """
+    net = StackRNN(StackRNNConfig(("a", "b"), hidden=3, n_stacks=n_stacks, depth=2), seed=0)
+    for weights in net.parameters():
+        weights.data.zero_()
+    net.input_weights.data[:, :2] = torch.tensor([[20.0, -20.0], [-20.0, 20.0]])  # units 0 and 1 say what was read
+    net.memory_weights.data[2, 2 * used] = 20.0  # unit 2: the used stack is not empty (a value near 1)
+    for stack in range(n_stacks):
+        push, pop = net.action_weights.data[2 * stack], net.action_weights.data[2 * stack + 1]
+        if stack == used:
+            push[0], pop[1] = 20.0, 20.0
+        else:
+            (push if stack > used else pop)[:2] = 20.0
+    net.pushed_weights.data[:, :2] = 20.0
+    net.output_weights.data[1, 2], net.output_weights.data[0, 1] = 20.0, 10.0
+    return net.eval()
+
+
+def test_only_the_stack_in_use_matters() -> None:
+    use = relevant_stacks(counter(), WORDS)
+    assert use.kept == (1,)
+    assert [(dropped.stack, dropped.reason) for dropped in use.dropped] == [(0, "never filled"), (2, "ignored")]
+    assert (use.words, use.steps) == (6, sum(map(len, WORDS)))
+
+
+def test_the_network_without_the_others_does_the_same() -> None:
+    net = counter()
+    small = relevant_stacks(net, WORDS).without(net)
+    assert small.n_stacks == 1
+    whole, part = trace(net, WORDS, rounded=True), trace(small, WORDS, rounded=True)
+    np.testing.assert_array_equal(whole.actions[:, :, 1:2], part.actions)
+    np.testing.assert_array_equal(np.nan_to_num(whole.output).argmax(-1), np.nan_to_num(part.output).argmax(-1))
+
+
+def test_a_stack_whose_steady_reading_is_needed_is_replaced_by_that_reading() -> None:
+    net = counter(n_stacks=2, used=0)
+    # unit 2 needs the other stack too, which shows the same values but for the first steps; no b comes there
+    net.memory_weights.data[2] = torch.tensor([30.0, 0.0, 40.0, 0.0])
+    net.input_weights.data[:, 2] = -50.0
+    use = relevant_stacks(net, ["ab" * 30 + "aabb"])
+    assert use.kept == (0,)
+    assert use.dropped[0].reason == "constant"
+    assert use.dropped[0].shown == pytest.approx((1.0, 1.0))
+
+
+def test_nothing_is_dropped_where_every_stack_matters() -> None:
+    net = counter(n_stacks=2, used=0)
+    net.action_weights.data[2:] = net.action_weights.data[:2].flip(1)  # pushes on b, pops on a
+    net.memory_weights.data[2, 2] = 20.0
+    net.memory_weights.data[2, 0] = 20.0
+    use = relevant_stacks(net, WORDS)
+    assert use.kept == (0, 1)
+    assert use.without(net) is net
+
+
+def test_outputs_that_do_not_count_may_change() -> None:
+    net = counter(n_stacks=2, used=0)
+    never = np.zeros((len(WORDS), 10), dtype=bool)
+    assert relevant_stacks(net, WORDS, never).kept == ()
+    assert relevant_stacks(net, WORDS).kept == (0,)
+
+
+def test_a_network_of_no_stack_has_no_actions() -> None:
+    net = WithoutStacks(counter(), ())
+    assert (net.n_stacks, net.action_kind) == (0, "none")
+    step = Rounded(net).step(torch.tensor([0, 1]), net.initial_state(2))
+    assert step.actions.shape == (2, 0, 2)
+    assert step.output.shape == (2, 2)
+
+
+def test_a_single_stack_is_always_kept() -> None:
+    assert relevant_stacks(counter(n_stacks=1, used=0), WORDS).kept == (0,)
+
+
+@pytest.mark.parametrize("kept", [(3,), (1, 0), (1, 1), (-1,)])
+def test_stacks_that_are_not_there_cannot_be_kept(kept: tuple[int, ...]) -> None:
+    with pytest.raises(StacklensError, match="there are 3, counted from 0"):
+        WithoutStacks(counter(), kept)

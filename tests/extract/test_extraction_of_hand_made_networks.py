@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from tests.models.hand_made import GAIN, hand_made, input_pushing_automata, parentheses_net
+
+from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
+from stacklens.automata.reachability import trim
+from stacklens.automata.simulation import accepts_many
+from stacklens.errors import StacklensError
+from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.languages import get_language
+from stacklens.models.nnpda import NNPDA
+from stacklens.models.word_sets import all_words
+
+QUICK = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=30)
+
+
+def outcome(net: NNPDA) -> PushdownAutomaton:
+    """Return the automaton of a network that is a discrete machine, which every measure must say."""
+    result = extract(net, None, QUICK)
+    assert result.status == 0
+    assert result.reason is None
+    assert result.automaton is not None
+    assert result.fidelity.minority_transitions == 0
+    assert result.fidelity.rounding.disagreements == 0
+    assert result.fidelity.action_margin == pytest.approx(0.5)
+    return result.automaton
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=10)
+@given(input_pushing_automata())
+def test_a_network_made_from_an_automaton_gives_that_automaton_back(pda: PushdownAutomaton) -> None:
+    found = outcome(hand_made(pda, end="$"))
+    words = all_words(pda.input_alphabet, 8 if len(pda.input_alphabet) == 2 else 6)
+    assert accepts_many(found, words).tolist() == accepts_many(pda, words).tolist()
+    assert len(found.states) <= len(trim(pda).states)
+    assert found.end_marker is None
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=8)
+@given(input_pushing_automata())
+def test_a_network_with_a_trap_neuron_gives_back_all_but_the_empty_word(pda: PushdownAutomaton) -> None:
+    assume(any((state, top) == (pda.initial, "⊥") for state, _, (top,) in pda.transitions))  # else it rejects at once
+    found = outcome(hand_made(pda, order="full"))
+    words = all_words(pda.input_alphabet, 6)
+    by_stack = PushdownAutomaton(
+        pda.states, pda.input_alphabet, pda.stack_alphabet, pda.transitions, pda.initial, acceptance="empty stack"
+    )
+    assert accepts_many(found, words).tolist() == [False, *accepts_many(by_stack, words[1:]).tolist()]
+
+
+@pytest.mark.parametrize(
+    ("name", "states", "symbols", "transitions"),
+    [("parentheses", 1, 1, 3), ("1n0n", 2, 1, 4), ("palindrome", 2, 2, 11), ("dyck-2", 1, 2, 8)],
+)
+def test_the_languages_give_their_smallest_automata(name: str, states: int, symbols: int, transitions: int) -> None:
+    language = get_language(name)
+    result = extract(hand_made(language.automaton, end="$"), language, QUICK)
+    assert result.status == 0
+    assert result.automaton is not None
+    assert len(result.automaton.states) == states
+    assert len(result.automaton.stack_alphabet) == symbols
+    assert len(result.automaton.transitions) == transitions
+    assert result.raw is not None
+    assert len(result.raw.states) > states
+    assert {(check.kind, check.other) for check in result.checks} == {
+        (kind, other) for kind in ("exhaustive", "long", "deep") for other in ("language", "rounded network", "network")
+    }
+    assert all(check.disagreements == 0 for check in result.checks)
+
+
+def test_a_second_order_net_for_parentheses_gives_one_state_as_in_figure_7() -> None:
+    found = outcome(parentheses_net())
+    assert len(found.states) == 1
+    language = get_language("parentheses")
+    assert all(found.accepts(word) == (word in language) for word in all_words(("(", ")"), 8))
+
+
+def test_a_network_that_never_uses_its_stack_has_no_stack_symbols() -> None:
+    pda = PushdownAutomaton(
+        ("s",), ("a", "b"), ("a", "b"), {("s", "a", ("⊥",)): Transition("s", (NONE,))}, "s", frozenset({"s"})
+    )
+    found = outcome(hand_made(pda, end="$"))
+    assert [word for word in all_words(("a", "b"), 4) if found.accepts(word)] == ["", "a", "aa", "aaa", "aaaa"]
+    assert not found.stack_alphabet
+
+
+def test_a_wrong_network_is_extracted_and_contradicted_by_the_shortest_word() -> None:
+    language = get_language("palindrome")
+    net = hand_made(language.automaton)
+    assert extract(net, language, QUICK).status == 0
+    with torch.no_grad():  # in state "pop" with a on b pop too, where the word should die
+        for neuron in (1, 2):
+            net.state_weights.view(3, 3, 4, 3)[neuron, 1, 1, 0] = GAIN
+        net.action_weights.view(3, 4, 3)[1, 1, 0] = -GAIN
+    result = extract(net, language, QUICK)
+    assert result.status == 1
+    assert result.automaton is not None
+    check = result.contradicted
+    assert check is not None
+    assert (check.kind, check.other, check.counterexample) == ("exhaustive", "language", "bca")
+    wrong = [word for word in all_words(net.alphabet, 5) if result.automaton.accepts(word) != (word in language)]
+    assert wrong[0] == "bca"
+    assert check.disagreements == len(wrong)
+    assert "'bca'" in str(check)
+    assert all(other.disagreements == 0 for other in result.checks if other.other == "rounded network")
+
+
+def test_one_changed_weight_is_enough_to_contradict_the_language() -> None:
+    language = get_language("parentheses")
+    net = parentheses_net()
+    with torch.no_grad():
+        net.action_weights.view(2, 6)[0, 4] = 0  # a closing bracket does nothing any more
+    result = extract(net, language, QUICK)
+    assert result.status == 1
+    assert result.contradicted is not None
+    assert result.contradicted.counterexample == ")"
+
+
+def test_a_language_over_other_symbols_is_refused_before_any_work() -> None:
+    stages: list[str] = []
+    with pytest.raises(StacklensError, match=r"^.*palindrome has the alphabet a b c, the network \( \); name the "):
+        extract(parentheses_net(), get_language("palindrome"), QUICK, stages.append)
+    assert stages == []
+
+
+def test_more_words_than_memory_holds_are_refused_before_any_work() -> None:
+    stages: list[str] = []
+    with pytest.raises(StacklensError, match=r"too many"):
+        extract(parentheses_net(), None, ExtractionConfig(max_length=60), stages.append)
+    assert stages == []
+
+
+def test_every_stage_is_told_and_timed() -> None:
+    stages: list[str] = []
+    result = extract(parentheses_net(), get_language("parentheses"), QUICK, progress=stages.append)
+    assert stages == list(result.seconds)
+    assert len(stages) >= 3
+    assert all(seconds >= 0 for seconds in result.seconds.values())
+
+
+def test_the_number_of_states_to_try_can_be_given() -> None:
+    language = get_language("palindrome")
+    net = hand_made(language.automaton)
+    fine, coarse = (extract(net, language, dataclasses.replace(QUICK, states=states)) for states in (2, 1))
+    assert fine.status == 0
+    assert {attempt.quantiser for attempt in fine.attempts} == {"2 clusters"}
+    assert coarse.status == 3
+    assert coarse.automaton is None
+
+
+def test_the_same_seed_gives_the_same_report() -> None:
+    language = get_language("palindrome")
+    net = hand_made(language.automaton)
+    one, other = (extract(net, language, dataclasses.replace(QUICK, seed=3)).report() for _ in range(2))
+    for report in (one, other):
+        report.pop("seconds")
+    assert one == other
+
+
+@pytest.mark.slow
+def test_the_checks_are_the_same_with_two_processes() -> None:
+    language = get_language("1n0n")
+    config = ExtractionConfig(max_length=8, long_words=100, deep_words=2, depth=50)
+    alone, together = (
+        extract(hand_made(language.automaton), language, dataclasses.replace(config, jobs=jobs)) for jobs in (1, 2)
+    )
+    assert together.checks == alone.checks
+    assert len(alone.checks) == 9

@@ -1,0 +1,245 @@
+"""Grammars: membership, liveness, listing, counting and drawing against a plain fixpoint, and known languages."""
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from stacklens.automata.pda import Word
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.languages import get_language
+from stacklens.languages.context_free import ContextFreeLanguage
+from stacklens.languages.grammar import Grammar, Nonterminal, Part, Rule, parse_grammar
+from stacklens.languages.normal_form import NormalForm
+from stacklens.languages.tasks.agreement import RULES, Agreement
+
+DYCK_2 = "S -> ( S ) S | [ S ] S | ε"
+PALINDROMES = "S -> a S a | b S b | a | b | ε"
+AMBIGUOUS = "S -> S S | ( S ) | ε"
+
+
+def language_of(text: str) -> ContextFreeLanguage:
+    return ContextFreeLanguage("test", parse_grammar(text))
+
+
+def plain_words(grammar: Grammar, longest: int) -> set[tuple[str, ...]]:
+    """Return the words up to ``longest``: whatever the rules make of what is there, until that is nothing new."""
+    found: dict[Nonterminal, set[tuple[str, ...]]] = {left: set() for left, _ in grammar.rules}
+    size = -1
+    while size < sum(map(len, found.values())):
+        size = sum(map(len, found.values()))
+        for left, right in grammar.rules:
+            made: set[tuple[str, ...]] = {()}
+            for part in right:
+                tails = found[part] if isinstance(part, Nonterminal) else {(part,)}
+                made = {head + tail for head in made for tail in tails if len(head) + len(tail) <= longest}
+            found[left] |= made
+    return found[grammar.start]
+
+
+@st.composite
+def grammars(draw: st.DrawFn) -> Grammar:
+    names = [Nonterminal(name) for name in "SABC"[: draw(st.integers(1, 4))]]
+    parts: st.SearchStrategy[Part] = st.sampled_from([*names, "a", "b"])
+    sides = st.lists(st.lists(parts, max_size=4).map(tuple), min_size=1, max_size=4)
+    rules: list[Rule] = [(name, right) for name in names for right in draw(sides)]
+    try:
+        return Grammar(tuple(rules), names[0], ("a", "b"))
+    except StacklensError:
+        assume(False)
+        raise
+
+
+@settings(max_examples=150, deadline=None)
+@given(grammars())
+def test_random_grammars(grammar: Grammar) -> None:
+    language, longest = ContextFreeLanguage("random", grammar), 5
+    words = plain_words(grammar, longest)
+    for length in range(longest + 1):
+        of_length = {word for word in words if len(word) == length}
+        assert list(map(tuple, language.words_of_length(length))) == sorted(of_length)
+        for word in product("ab", repeat=length):
+            assert (word in language) == (word in words), word
+        form = NormalForm(grammar)
+        assert (form.count(length) > 0) == bool(of_length)
+        assert form.count(length) >= len(of_length)
+        if of_length:
+            assert tuple(form.draw(length, np.random.default_rng(length))) in of_length
+    for word in words:
+        assert all(language.is_live(word[:n]) for n in range(len(word) + 1))
+
+
+@settings(max_examples=40, deadline=None)
+@given(grammars(), st.integers(0, 2**32))
+def test_live_prefixes_of_random_grammars_can_be_completed(grammar: Grammar, seed: int) -> None:
+    language = ContextFreeLanguage("random", grammar)
+    for word in [prefix for length in range(4) for prefix in product("ab", repeat=length)]:
+        going_on = tuple(symbol for symbol in "ab" if language.is_live((*word, symbol)))
+        assert language.is_live(word) == (word in language or bool(going_on)), word
+        if language.is_live(word):
+            assert language.next_symbols(word)[-1] == going_on
+    deep = language._deep_member(2, np.random.default_rng(seed))
+    assert deep is None or deep in language
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "longest"),
+    [(DYCK_2, "dyck-2", 6), ("S -> a S a | b S b | c", "palindrome", 7), ("S -> a S b | a b", "anbn", 8)],
+)
+def test_known_languages(text: str, name: str, longest: int) -> None:
+    language, known = language_of(text), get_language(name)
+    assert set(language.alphabet) == set(known.alphabet)
+    for length in range(longest + 1):
+        assert set(language.words_of_length(length)) == set(known.words_of_length(length))
+        for word in product(known.alphabet, repeat=length):
+            assert (word in language) == (word in known)
+            assert language.first_dead(word) == known.first_dead(word), word
+
+
+def test_palindromes_without_a_marker() -> None:
+    language = language_of(PALINDROMES)
+    for length in range(9):
+        for word in map("".join, product("ab", repeat=length)):
+            assert (word in language) == (word == word[::-1])
+            assert language.is_live(word)
+    long = "ab" * 30
+    assert long + long[::-1] in language
+    assert long + "a" + long[::-1] in language
+    assert long + "ba" + long[::-1] not in language
+
+
+def test_ambiguity_changes_counts_and_not_words() -> None:
+    plain, ambiguous = language_of("S -> ( S ) S | ε"), language_of(AMBIGUOUS)
+    assert list(plain.words(8)) == list(ambiguous.words(8))
+    assert [NormalForm(plain.grammar).count(n) for n in (2, 4, 6, 8)] == [1, 2, 5, 14]
+    assert NormalForm(ambiguous.grammar).count(8) > 14
+
+
+def test_sampling_is_even_where_the_grammar_is_unambiguous() -> None:
+    counts = Counter(language_of("S -> ( S ) S | ε").sample(1400, (8, 8)))
+    assert len(counts) == 14
+    assert all(65 < count < 140 for count in counts.values())  # mean 100, standard deviation 9.6
+    words = language_of(DYCK_2).sample(60, (10, 60), seed=1)
+    assert all(word in get_language("dyck-2") and 10 <= len(word) <= 60 for word in words)
+    assert words == language_of(DYCK_2).sample(60, (10, 60), seed=1)
+    near = language_of(PALINDROMES).sample(30, (10, 20), positive=False)
+    assert all(word != word[::-1] for word in near)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        DYCK_2,
+        AMBIGUOUS,
+        "S -> A\nA -> ( A ) | A A | ( )",
+        "S -> E\nE -> E + T | T\nT -> ( E ) | x",
+        "S -> S T | T S | T\nT -> ( T ) | ( ) | [ T ] | [ ]",
+    ],
+)
+def test_deep_words_are_deep(text: str) -> None:
+    for depth in (1, 2, 40):
+        for word in language_of(text).deep(3, depth, seed=depth):
+            assert word in language_of(text)
+            heights = np.cumsum([{"(": 1, "[": 1, ")": -1, "]": -1}.get(symbol, 0) for symbol in word])
+            assert heights.max() >= depth
+    assert len(set(language_of(DYCK_2).deep(20, 6))) > 10
+    assert language_of(DYCK_2).deep(1, 0) == [""]
+
+
+def test_regular_languages_have_no_deep_words() -> None:
+    with pytest.raises(StacklensError, match="test has no members of depth 1"):
+        language_of("S -> a S | b").deep(1, 1)
+    assert language_of("S -> a S | b").deep(1, 0) == ["b"]
+    with pytest.raises(StacklensError, match="test has no members of depth 2"):
+        language_of("S -> S S | x").deep(1, 2)
+    assert all(word == word[::-1] and len(word) >= 20 for word in language_of(PALINDROMES).deep(9, 10))
+
+
+def test_next_symbols() -> None:
+    language = language_of(DYCK_2)
+    assert language.next_symbols("([)]") == [("(", "["), ("(", ")", "["), ("(", "[", "]")]
+    assert language.first_dead("([)]") == 3
+
+
+def test_the_agreement_task_says_what_its_grammar_says() -> None:
+    rules = [f"{left} -> {' | '.join(map(' '.join, rights))}" for left, rights in RULES]
+    language = language_of("\n".join(rules))
+    task = Agreement()
+    for word in task.sample(25, split="test", seed=1).words:
+        following = language.next_symbols(word)[1:]
+        auxiliaries = [[symbol for symbol in ("has", "have") if symbol in symbols] for symbols in following]
+        assert [[out] if out else [] for out in task.expected(word)] == auxiliaries
+
+
+def test_a_grammar_has_no_automaton() -> None:
+    with pytest.raises(StacklensError, match="test is given by a grammar, which has no reference automaton"):
+        language_of(DYCK_2).automaton  # noqa: B018
+
+
+def test_how_grammars_are_written() -> None:
+    grammar = parse_grammar(
+        """
+        # statements
+        Block → begin Rest   # two words
+        Rest -> 'S' "|" Rest
+              | '->' '#' "'" x' | ε
+              | A#b ;
+        """.replace("A#b", "'A#b'")
+    )
+    assert grammar.start == Nonterminal("Block")
+    assert grammar.alphabet == ("begin", "S", "|", "->", "#", "'", "x'", "A#b", ";")
+    assert ("begin", "S", "|", "A#b", ";") in ContextFreeLanguage("test", grammar)
+    assert ("begin",) in ContextFreeLanguage("test", grammar)
+    useless = parse_grammar("S -> a | B\nB -> b B\nC -> c")
+    assert useless.rules == ((Nonterminal("S"), ("a",)),)
+    assert "c" not in ContextFreeLanguage("test", useless)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "grammar: no rules, expected lines such as S -> "),
+        ("# nothing\n", "grammar: no rules"),
+        ("S -> a\nS a b", "grammar, line 2: expected a rule such as S -> .*, found 'S a b'"),
+        ("S->a", "grammar, line 1: expected a rule such as S -> .*, found 'S->a'"),
+        ("'a' -> b", "line 1: expected a rule"),
+        ("S -> a -> b", r"line 1: a second ->: write one rule a line, or quote it \('->'\)"),
+        ("S -> a |", "line 1: an alternative is empty: write ε for the empty word"),
+        ("\n\nS ->", "line 3: an alternative is empty"),
+        ("S -> a ε", "line 1: ε stands beside other symbols"),
+        ("| a", "line 1: | goes on with a rule, and there is none above".replace("|", r"\|")),
+        ("S -> 'a", "line 1: the quote in 'a is not closed"),
+        ("S -> 'a b'", "line 1: 'a b' must hold a symbol without spaces"),
+        ("S -> ''", "line 1: '' must hold a symbol without spaces"),
+        ("S -> a\n  | B", r"line 2: B has no rule: add one, or quote it if it is a terminal \('B'\)"),
+        ("S -> a S", "grammar: no word can be derived from S"),
+        ("S -> ε", "grammar: no terminals: expected at least one"),
+    ],
+)
+def test_bad_grammars(text: str, message: str) -> None:
+    with pytest.raises(FileFormatError, match=message) as error:
+        parse_grammar(text)
+    assert "\n" not in str(error.value)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="SAab->|ε'\"# \n→", max_size=30))
+def test_any_text_is_a_grammar_or_one_clear_line(text: str) -> None:
+    message = ""
+    try:
+        assert parse_grammar(text, "file").rules
+    except FileFormatError as error:
+        message = str(error)
+    assert not message or message.startswith("file")
+    assert "\n" not in message
+
+
+def test_words_may_have_long_symbols() -> None:
+    language = language_of("S -> if S fi | x")
+    read: Callable[[str], Word] = lambda text: tuple(text.split())  # noqa: E731
+    assert read("if if x fi fi") in language
+    assert list(language.words(3)) == [("x",), ("if", "x", "fi")]

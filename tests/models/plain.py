@@ -1,0 +1,113 @@
+"""The NNPDA in plain Python, written from Sun et al. 1993 alone: lists, loops and one word at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+
+from stacklens.models.nnpda import NNPDA
+
+__all__ = ["PlainStack", "plain_controller", "plain_products", "plain_verdict"]
+
+
+@dataclass
+class PlainStack:
+    """The two arrays of section 3.3, bottom first, and for each segment the step that pushed it."""
+
+    symbols: list[int] = field(default_factory=list)
+    lengths: list[float] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
+    underflow: float = 0.0
+    clock: int = 0
+
+    def act(self, action: float, symbol: int) -> None:
+        if action > 0:
+            self.symbols.append(symbol)
+            self.lengths.append(action)
+            self.steps.append(self.clock)
+        left = -action
+        while left > 0 and self.symbols:
+            taken = min(left, self.lengths[-1])
+            left -= taken
+            self.lengths[-1] -= taken
+            if self.lengths[-1] <= 0:
+                for array in (self.symbols, self.lengths, self.steps):
+                    array.pop()
+        self.underflow = max(self.underflow, left)
+        self.clock += 1
+
+    def reading(self, n_symbols: int) -> list[float]:
+        seen, depth = [0.0] * n_symbols, 1.0
+        for symbol, length in zip(reversed(self.symbols), reversed(self.lengths), strict=True):
+            part = min(length, depth)
+            seen[symbol] += part
+            depth -= part
+        return seen
+
+    @property
+    def length(self) -> float:
+        return math.fsum(self.lengths)
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
+
+
+def plain_products(state: Sequence[float]) -> list[float]:
+    """Return P_J for J = 1 .. 2^n (eq. 24): delta_m is the m-th bit of J - 1, the first one most significant."""
+    values = []
+    for bits in product((0, 1), repeat=len(state)):
+        value = 1.0
+        for bit, neuron in zip(bits, state, strict=True):
+            value *= bit * neuron + (1 - bit) * (1 - neuron)
+        values.append(value)
+    return values
+
+
+def plain_controller(
+    net: NNPDA, state: Sequence[float], reading: Sequence[float], symbol: int
+) -> tuple[list[float], float]:
+    """Return S' and A' by eqs. 5, 6 and 7, or 23 and 24, sum by sum."""
+    weights = {name: value.detach().numpy() for name, value in net.named_parameters()}
+    inputs = [float(number == symbol) for number in range(net.n_symbols)]
+    seen = [*reading, *([1 - math.fsum(reading)] if net.shape.empty_reading else [])]
+    if net.shape.order == "second":
+        both = [*seen, *inputs]
+        drive = [_second(row, state, both) for row in weights["state_weights"]]
+        action = _second(weights["action_weights"][0], state, both)
+    else:
+        drive = [_third(row, state, seen, inputs) for row in weights["state_weights"]]
+        first = plain_products(state) if net.shape.order == "full" else state
+        action = _third(weights["action_weights"][0], first, seen, inputs)
+    after = [sigmoid(x + float(bias)) for x, bias in zip(drive, weights["state_bias"], strict=True)]
+    if net.shape.order == "full":
+        return after, action
+    return after, 2 * sigmoid(action + float(weights["action_bias"][0])) - 1
+
+
+def plain_verdict(net: NNPDA, word: Sequence[str]) -> bool:
+    """Return the network's verdict on one word: sections 3.3 to 3.5 and, for trap nets, 4.3 (2) and (7)."""
+    state = [1.0, *[0.0] * (net.shape.n_states - 1)]
+    stack = PlainStack()
+    for symbol in [*map(net.alphabet.index, word), *([len(net.alphabet)] if net.end else [])]:
+        state, action = plain_controller(net, state, stack.reading(net.n_symbols), symbol)
+        stack.act(action, symbol)
+        if stack.underflow > 0.5 or (net.shape.trap and state[-1] <= 0.5):
+            return False
+    if net.shape.trap:
+        return state[-1] > 0.5 and stack.length <= 0.5
+    return state[-1] - stack.length > 0.5
+
+
+def _second(row: np.ndarray, state: Sequence[float], both: Sequence[float]) -> float:
+    table = row.reshape(len(state), len(both))
+    return math.fsum(table[j, k] * state[j] * both[k] for j, k in np.ndindex(table.shape))
+
+
+def _third(row: np.ndarray, state: Sequence[float], seen: Sequence[float], inputs: Sequence[float]) -> float:
+    table = row.reshape(len(state), len(seen), len(inputs))
+    return math.fsum(table[j, k, m] * state[j] * seen[k] * inputs[m] for j, k, m in np.ndindex(table.shape))

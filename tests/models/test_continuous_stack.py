@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.models.plain import PlainStack
+
+from stacklens.models.continuous_stack import ContinuousStack
+
+N_SYMBOLS = 3
+ACTIONS = st.one_of(st.floats(-1, 1, allow_subnormal=False), st.sampled_from((-1.0, -0.5, 0.0, 0.5, 1.0)))
+STEPS = st.lists(st.tuples(ACTIONS, st.integers(0, N_SYMBOLS - 1)), max_size=40)
+
+
+def after(steps: Sequence[tuple[float, int]]) -> list[ContinuousStack]:
+    """Return the stacks before the first step and after every step."""
+    stacks = [ContinuousStack.empty((1,), N_SYMBOLS, torch.zeros((), dtype=torch.float64))]
+    for action, symbol in steps:
+        value = torch.eye(N_SYMBOLS, dtype=torch.float64)[symbol].view(1, 1, -1)
+        stacks.append(stacks[-1].next(torch.tensor([[[action]]], dtype=torch.float64), value))
+    return stacks
+
+
+@settings(deadline=None)
+@given(STEPS)
+def test_every_reading_length_and_segment_equals_the_papers_arrays(steps: list[tuple[float, int]]) -> None:
+    plain = PlainStack()
+    for stack, (action, symbol) in zip(after(steps)[1:], steps, strict=True):
+        plain.act(action, symbol)
+        np.testing.assert_allclose(stack.reading()[0, 0], plain.reading(N_SYMBOLS), rtol=0, atol=1e-12)
+        assert stack.length.item() == pytest.approx(plain.length, abs=1e-12)
+        assert stack.underflow.item() == pytest.approx(plain.underflow, abs=1e-12)
+        left = np.zeros(plain.clock)
+        left[plain.steps] = plain.lengths
+        np.testing.assert_allclose(stack.lengths[0], left, rtol=0, atol=1e-12)
+
+
+@settings(deadline=None)
+@given(STEPS)
+def test_it_equals_the_strength_stack_of_grefenstette(steps: list[tuple[float, int]]) -> None:
+    strengths: list[float] = []
+    for stack, (action, _) in zip(after(steps)[1:], steps, strict=True):
+        pop, push = max(0.0, -action), max(0.0, action)
+        strengths = [max(0.0, s - max(0.0, pop - sum(strengths[i + 1 :]))) for i, s in enumerate(strengths)] + [push]
+        reading = np.zeros(N_SYMBOLS)
+        for i, strength in enumerate(strengths):
+            reading[steps[i][1]] += min(strength, max(0.0, 1 - sum(strengths[i + 1 :])))
+        np.testing.assert_allclose(stack.lengths[0], strengths, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(stack.reading()[0, 0], reading, rtol=0, atol=1e-12)
+
+
+def test_the_example_of_figures_5_and_6_reads_as_printed() -> None:
+    start, first = after([(0.6, 0)])
+    assert start.reading().tolist() == [[[0, 0, 0]]]
+    assert first.reading()[0, 0].tolist() == pytest.approx([0.6, 0, 0])
+    *_, before, last = after([(0.32, 0), (0.2, 0), (0.7, 1), (0.4, 0), (-0.86, 0)])
+    assert before.lengths[0].tolist() == pytest.approx([0.32, 0.2, 0.7, 0.4])
+    assert before.reading()[0, 0].tolist() == pytest.approx([0.4, 0.6, 0])
+    assert last.lengths[0].tolist() == pytest.approx([0.32, 0.2, 0.24, 0, 0])
+    assert last.reading()[0, 0].tolist() == pytest.approx([0.52, 0.24, 0])
+
+
+def test_the_example_of_section_3_2_2_has_no_jump_where_the_top_is_popped_away() -> None:
+    popped, almost = (after([(0.5, 2), (0.6, 1), (0.9, 0), (action, 0)])[-1] for action in (-0.9, -0.899))
+    assert popped.reading()[0, 0].tolist() == pytest.approx([0, 0.6, 0.4])
+    assert almost.reading()[0, 0].tolist() == pytest.approx([0.001, 0.6, 0.399])
+
+
+def test_a_pop_of_an_empty_stack_takes_nothing_and_its_largest_amount_is_kept() -> None:
+    stacks = after([(0.5, 0), (-0.75, 0), (-0.125, 0), (1.0, 1)])
+    assert [stack.underflow.item() for stack in stacks] == [0, 0, 0.25, 0.25, 0.25]
+    assert [stack.length.item() for stack in stacks] == [0, 0.5, 0, 0, 1]
+
+
+@settings(deadline=None)
+@given(STEPS)
+def test_another_step_changes_nothing_of_the_stack_it_came_from(steps: list[tuple[float, int]]) -> None:
+    stack = after(steps)[-1]
+    fields = {name: value.clone() for name, value in vars(stack).items()}
+    stack.next(torch.full((1, 1, 1), -0.7, dtype=torch.float64), torch.ones(1, 1, N_SYMBOLS, dtype=torch.float64))
+    stack.reading()
+    assert all(torch.equal(value, fields[name]) for name, value in vars(stack).items())
+    with pytest.raises(AttributeError):
+        stack.length = torch.zeros(1)  # type: ignore[misc]
+
+
+def test_a_batch_of_stacks_goes_as_each_of_them_alone_and_select_may_repeat() -> None:
+    rng = np.random.default_rng(0)
+    first = list(zip(rng.uniform(-1, 1, 9).tolist(), rng.integers(0, 3, 9).tolist(), strict=True))
+    runs = [first, [(-a, (s + 1) % 3) for a, s in first], [(a / 2, s) for a, s in first]]
+    batch = ContinuousStack.empty((3,), N_SYMBOLS, torch.zeros((), dtype=torch.float64))
+    for step in zip(*runs, strict=True):
+        values = torch.eye(N_SYMBOLS, dtype=torch.float64)[[s for _, s in step]].unsqueeze(1)
+        batch = batch.next(torch.tensor([[[a]] for a, _ in step], dtype=torch.float64), values)
+    alone = [after(run)[-1] for run in runs]
+    order = [2, 0, 0, 1]
+    chosen = batch.select(torch.tensor(order))
+    for name, value in vars(chosen).items():
+        assert torch.equal(value, torch.cat([getattr(alone[i], name) for i in order]))
+    assert torch.equal(chosen.reading(), torch.cat([alone[i].reading() for i in order]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_gradients_through_many_steps_equal_finite_differences(seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    actions = (torch.rand(7, 2, 1, 1, generator=generator, dtype=torch.float64) * 1.9 - 0.8).requires_grad_()
+    values = torch.rand(7, 2, 1, N_SYMBOLS, generator=generator, dtype=torch.float64).requires_grad_()
+
+    def run(actions: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        stack = ContinuousStack.empty((2,), N_SYMBOLS, values)
+        readings = []
+        for action, value in zip(actions, values, strict=True):
+            stack = stack.next(action, value)
+            readings.append(stack.reading())
+        return torch.stack(readings), stack.length, stack.underflow
+
+    assert torch.autograd.gradcheck(run, (actions, values))

@@ -1,0 +1,257 @@
+"""Supervised training: what the loss counts, that networks keep out of each other's way, stopping and resuming."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from stacklens.errors import StacklensError
+from stacklens.languages.tasks import Examples, Task, get_task
+from stacklens.models.fit_recipes import FIT_RECIPES, SETS, SYMBOLS, FitRecipe, fit_recipe
+from stacklens.models.fitting import Batch, Fitting, batch_losses, batches_by_length, outputs_of
+from stacklens.models.registry import build_model
+from stacklens.models.rounding import Rounded
+
+DYCK, REVERSAL = get_task("dyck-1"), get_task("reversal")
+SMALL = FitRecipe(
+    shape={"hidden": 4, "first": ("(",)},
+    words=30,
+    lengths=(2, 12),
+    epochs=4,
+    batch=8,
+    check_words=20,
+    long_words=5,
+    long_lengths=(14, 16),
+)
+TALK = replace(SYMBOLS, shape={"null": "#"}, words=30, lengths=(1, 4), epochs=4, check_words=20)
+
+
+def fitting(model: str = "marnn-stack-rnn", recipe: FitRecipe = SMALL, task: Task = DYCK, **options: Any) -> Fitting:
+    return Fitting(model, recipe, task, **{"nets": 2, **options})
+
+
+def weights(trained: Fitting) -> dict[str, torch.Tensor]:
+    return {name: value.detach().clone() for name, value in trained.net.named_parameters()}
+
+
+def equal(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return all(torch.equal(value, other[name]) for name, value in one.items())
+
+
+def batch_of(examples: Examples) -> Batch:
+    return Batch.of(examples, np.arange(len(examples)), torch.zeros((), dtype=torch.float64))
+
+
+def test_a_stack_rnn_learns_dyck_1_and_stops_early() -> None:
+    recipe = replace(SMALL, words=120, lengths=(2, 14), epochs=60, perfect_checks=2)
+    trained = fitting(recipe=recipe, nets=3)
+    while not trained.done:
+        trained.epoch()
+    assert trained.epochs_done < 60
+    assert min(trained.best).rounded_errors == min(trained.best).analog_errors == 0
+    examples, network = trained.check_words, trained.network()
+    symbols = torch.from_numpy(np.maximum(examples.symbols, 0).T.astype(np.int64))
+    for one in (network, Rounded(network)):
+        assert examples.correct((outputs_of(one, symbols) > 0.5).transpose(0, 1).numpy()).all()
+
+
+def test_a_linear_neural_stack_learns_to_reverse() -> None:
+    trained = fitting("neural-stack", replace(TALK, words=200, epochs=60, batch=5), REVERSAL, nets=3, seed=2)
+    while not trained.done:
+        trained.epoch()
+    assert min(trained.best).rounded_errors == min(trained.best).analog_errors == 0
+    assert trained.network().task_kind == "transduction"
+
+
+def test_the_loss_of_sets_is_the_mean_squared_error_of_all_outputs() -> None:
+    examples = DYCK.examples(["()", "(())"])
+    net = build_model("marnn-stack-rnn", {"alphabet": DYCK.alphabet, "hidden": 3}, seed=1)
+    outputs = [
+        outputs_of(net, torch.tensor([[DYCK.alphabet.index(symbol)] for symbol in word]))[:, 0]
+        for word in examples.words
+    ]
+    targets = [torch.tensor([[1.0, symbols != "("] for symbols in marks]) for marks in ("((", "((((")]
+    targets = [torch.tensor(examples.targets[row, : len(word)]) for row, word in enumerate(examples.words)]
+    errors = torch.cat([(said - asked.double()).square() for said, asked in zip(outputs, targets, strict=True)])
+    assert batch_losses(net, batch_of(examples)).item() == pytest.approx(errors.mean().item(), rel=1e-12)
+
+
+def test_the_loss_of_symbols_is_the_cross_entropy_where_it_counts() -> None:
+    examples = REVERSAL.examples(["01##", "1#"])
+    net = build_model("neural-stack", {"alphabet": REVERSAL.alphabet}, seed=1)
+    said = outputs_of(net, torch.tensor([[0, 1], [1, 2], [2, 0], [2, 0]]))
+    expected = -torch.stack([said[2, 0, 1], said[3, 0, 0], said[1, 1, 1]]).log().mean()
+    assert batch_losses(net, batch_of(examples)).item() == pytest.approx(expected.item(), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model", "task", "words"), [("baby-ntm", DYCK, ["()", "(())()"]), ("neural-stack", REVERSAL, ["1#", "001###"])]
+)
+def test_padding_never_influences_the_loss(model: str, task: Task, words: list[str]) -> None:
+    net = build_model(model, {"alphabet": task.alphabet}, seed=1, nets=2)
+    batch = batch_of(task.examples(words))
+    padding = batch.symbols.clone()
+    padding[2:, 0] = (padding[2:, 0] + 1) % len(task.alphabet)  # after the end of the first word
+    targets = batch.targets.clone()
+    targets[2:, 0] = 1 - targets[2:, 0]
+    longer = Batch(
+        *(torch.cat([part, part[:1]]) for part in (padding, targets)),
+        torch.nn.functional.pad(batch.weights, (0, 0, 0, 1)),
+    )  # noqa: E501
+    gradients = []
+    for one in (batch, Batch(padding, targets, batch.weights), longer):
+        net.zero_grad()
+        loss = batch_losses(net, one)
+        assert torch.allclose(loss, batch_losses(net, batch), rtol=1e-14, atol=0)
+        loss.sum().backward()  # type: ignore[no-untyped-call]
+        gradients.append(torch.cat([value.grad.flatten() for value in net.parameters() if value.grad is not None]))
+    assert torch.allclose(gradients[0], gradients[1], rtol=1e-10, atol=1e-16)
+    assert torch.allclose(gradients[0], gradients[2], rtol=1e-10, atol=1e-16)
+
+
+def test_batches_have_every_word_once_and_words_of_like_lengths() -> None:
+    lengths = np.random.default_rng(0).integers(1, 50, 103)
+    batches = batches_by_length(lengths, 10, np.random.default_rng(1))
+    assert sorted(np.concatenate(batches)) == list(range(103))
+    assert sorted(map(len, batches)) == [3, *[10] * 10]
+    spans = sorted((lengths[rows].min(), lengths[rows].max()) for rows in batches)
+    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
+    again = batches_by_length(lengths, 10, np.random.default_rng(2))
+    assert [rows.tolist() for rows in again] != [rows.tolist() for rows in batches]
+
+
+@pytest.mark.parametrize(
+    ("model", "recipe", "task"), [("marnn-stack-rnn", SMALL, DYCK), ("neural-stack", TALK, REVERSAL)]
+)
+def test_a_network_among_many_becomes_what_it_becomes_alone(model: str, recipe: FitRecipe, task: Task) -> None:
+    many, alone = fitting(model, recipe, task, seed=4, nets=3), fitting(model, recipe, task, seed=6, nets=1)
+    for _ in range(2):
+        many.epoch()
+        alone.epoch()
+    for name, value in weights(many).items():
+        assert torch.allclose(value[2], weights(alone)[name][0], rtol=1e-7, atol=1e-9), name
+    assert many.best[2].loss == pytest.approx(alone.best[0].loss, rel=1e-7)
+
+
+def test_the_same_seed_gives_the_same_result_and_another_one_does_not() -> None:
+    one, same, other = fitting(seed=1), fitting(seed=1), fitting(seed=3)
+    before = torch.random.get_rng_state()
+    for trained in (one, same, other):
+        trained.epoch()
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert one.best == same.best
+    assert equal(weights(one), weights(same))
+    assert not equal(weights(one), weights(other))
+
+
+@pytest.mark.parametrize("gating", ["softmax", "gumbel-softmax"])
+def test_a_resumed_training_goes_on_bit_for_bit(gating: str) -> None:
+    recipe = replace(SMALL, shape={**SMALL.shape, "gating": gating})
+    whole, first = fitting(recipe=recipe), fitting(recipe=recipe)
+    for trained in (whole, first):
+        trained.epoch()
+    state = first.state()
+    first.check()  # as the command line does when it is stopped
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    buffer.seek(0)
+    second = fitting(recipe=recipe)
+    second.restore(torch.load(buffer, weights_only=True))
+    while not whole.done:
+        whole.epoch()
+        second.epoch()
+    assert second.done
+    assert equal(weights(whole), weights(second))
+    assert equal(whole.best_weights, second.best_weights)
+    assert whole.best == second.best
+    assert whole.state()["optimizer"]["state"][0]["step"] == second.state()["optimizer"]["state"][0]["step"]
+
+
+def test_a_state_is_not_changed_by_later_epochs() -> None:
+    trained = fitting()
+    trained.epoch()
+    state = trained.state()
+    kept = state["best_weights"]["hidden_weights"].clone()
+    trained.epoch()
+    assert torch.equal(state["best_weights"]["hidden_weights"], kept)
+    assert state["epochs_done"] == 1
+
+
+def test_a_state_of_another_training_is_refused() -> None:
+    state = fitting().state()
+    for other in (fitting(seed=1), fitting(nets=1), fitting("baby-ntm"), fitting(recipe=replace(SMALL, epochs=5))):
+        with pytest.raises(StacklensError, match="cannot be resumed: it was begun with"):
+            other.restore(state)
+    for damage in ("net", "noise", "optimizer", "perfect"):
+        with pytest.raises(StacklensError, match="its state is damaged"):
+            fitting(recipe=replace(SMALL)).restore({key: value for key, value in state.items() if key != damage})
+
+
+def test_temperatures_fall_with_every_word_and_are_kept_with_the_best() -> None:
+    shape = {**SMALL.shape, "gating": "softmax with temperature"}
+    trained = fitting(recipe=replace(SMALL, shape=shape, cooling=0.01, epochs=3, check_every=3))
+    trained.epoch()
+    assert trained.net.config()["temperature"] == pytest.approx(np.exp(-0.01 * (30 - 6)))  # of the last batch
+    while not trained.done:
+        trained.epoch()
+    assert trained.network(0).config()["temperature"] == trained.net.config()["temperature"] == 0.5
+    plain = fitting(recipe=replace(SMALL, cooling=0.01, epochs=1))
+    plain.epoch()
+    assert plain.net.config()["temperature"] == 1.0
+
+
+def test_the_rate_falls_over_the_last_share_of_the_epochs() -> None:
+    trained = fitting(recipe=replace(SMALL, falling=0.5))
+    rates = []
+    for share in (0.0, 0.5, 0.75, 1.0):
+        trained._set_rate(share)
+        rates.append(trained.optimizer.param_groups[0]["lr"])
+    assert rates == pytest.approx([0.01, 0.01, 0.005, 0.0])
+
+
+def test_networks_that_get_no_better_stop() -> None:
+    trained = fitting(
+        "linear",
+        replace(TALK, shape={"controller": "linear", "task_kind": "transduction"}, patience=2, rate=1e-9, epochs=50),
+        get_task("xor"),
+    )  # noqa: E501
+    trained.recipe = replace(trained.recipe, rate=0.0)
+    while not trained.done:
+        trained.epoch()
+    assert trained.epochs_done == 3  # the first check is better than none
+
+
+def test_checking_words_are_none_of_those_trained_on() -> None:
+    trained = fitting()
+    assert not set(trained.train_words.words) & set(trained.check_words.words)
+    assert {14, 16} & set(trained.check_words.lengths.tolist())
+    assert str(len(trained.check_words)) in trained.checked
+
+
+@pytest.mark.parametrize(
+    ("model", "task", "message"),
+    [
+        ("neural-stack", "dyck-1", "neural-stack learns transduction tasks, and dyck-1 is a next set task"),
+        ("baby-ntm", "reversal", "baby-ntm learns next set tasks, and reversal is a transduction task"),
+        ("marnn-stack-rnn", "simple-palindrome", "can say a b c #, and simple-palindrome asks for a b c # ⊣"),
+    ],
+)
+def test_a_model_that_cannot_say_what_is_asked_is_refused(model: str, task: str, message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        fitting(model, FitRecipe(), get_task(task))
+
+
+def test_recipes_have_a_source_and_fit_the_task() -> None:
+    for (model, name), recipe in FIT_RECIPES.items():
+        assert "et al." in recipe.source
+        shape = fit_recipe(model, get_task(name)).shape
+        assert recipe.shape.items() <= shape.items()
+        build_model(model, {"alphabet": get_task(name).alphabet, **shape})
+    assert fit_recipe("marnn-stack-rnn", get_task("dyck-5")).epochs == SETS.epochs
+    assert fit_recipe("neural-stack", REVERSAL).shape["null"] == "#"
+    assert fit_recipe("lstm", get_task("agreement")).shape["task_kind"] == "transduction"

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from stacklens.languages import get_language
+from stacklens.models.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.objectives import OBJECTIVES, end_objective, prefix_objective, run_course
+from stacklens.models.word_sets import WordSet, all_words, cut_at_dead
+
+PARENTHESES = get_language("parentheses")
+
+
+def constant_net(hidden: float, push: float, pop: float) -> NNPDA:
+    """Return a one-neuron net for parentheses: S is always ``hidden``, `(` acts with ``push`` and `)` with ``pop``."""
+    net = NNPDA(NNPDAConfig(("(", ")"), "full", 1))
+    tables = torch.zeros(2, 3, 2, dtype=torch.float64)  # S or not, top, symbol: the first two sum to one
+    tables[..., 0], tables[..., 1] = push, pop
+    bias = torch.logit(torch.tensor([hidden], dtype=torch.float64))
+    weights = {"state_weights": torch.zeros(1, 6, dtype=torch.float64), "state_bias": bias}
+    net.load_state_dict({**weights, "action_weights": tables.flatten().unsqueeze(0)})
+    return net
+
+
+def loss(net: NNPDA, words: list[str], objective: str, weights: list[float] | None = None) -> float:
+    given = torch.tensor(weights or [1.0] * len(words), dtype=torch.float64)
+    return OBJECTIVES[objective](net, WordSet.of(PARENTHESES, words), given).item()
+
+
+def test_a_course_is_how_state_length_and_underflow_go() -> None:
+    course = run_course(constant_net(0.8, 0.5, -0.75), WordSet.of(PARENTHESES, ["(()", "))"]), read_end=False)
+    assert course.last[0].tolist() == pytest.approx([0.8] * 3)
+    assert course.length.tolist()[0] == pytest.approx([0.5, 1.0, 0.25])
+    assert course.underflow.tolist()[1][:2] == pytest.approx([0.75, 0.75])
+
+
+def test_at_the_end_a_legal_word_costs_its_distance_from_one() -> None:
+    # H = S - L = 0.8 - (1 - 0.75) = 0.55
+    assert loss(constant_net(0.8, 1.0, -0.75), ["()"], "end") == pytest.approx((1 - 0.55) ** 2)
+
+
+def test_at_the_end_an_illegal_word_costs_only_what_is_above_zero() -> None:
+    assert loss(constant_net(0.8, 1.0, -0.75), ["(("], "end") == 0  # H = 0.8 - 2
+    assert loss(constant_net(0.8, 0.25, -0.75), ["(("], "end") == pytest.approx(0.3**2)  # H = 0.8 - 0.5
+
+
+def test_a_pop_of_the_empty_stack_ends_a_word_there_with_or_without_the_hint() -> None:
+    net = constant_net(0.8, 0.5, -0.75)
+    for objective in ("end", "end without hint"):
+        assert loss(net, ["()()()"], objective) == pytest.approx(0.25)  # legal: pop less
+    assert loss(net, ["())((("], "end") == pytest.approx(1 - 0.25)  # illegal: it was right to pop more
+    assert loss(net, ["())((("], "end without hint") == pytest.approx(0.25)
+
+
+def test_legal_and_illegal_words_weigh_the_same_in_sum_and_weights_count_within_each() -> None:
+    net = constant_net(0.8, 1.0, -0.75)
+    legal = {"()": 0.45**2, "(())": 0.7**2}  # H = 0.8 - 0.25 and 0.8 - 0.5
+    one, two = legal.values()
+    assert loss(net, list(legal), "end", [3.0, 1.0]) == pytest.approx((3 * one + two) / 4)
+    assert loss(net, [*legal, "(("], "end", [3.0, 1.0, 9.0]) == pytest.approx((3 * one + two) / 4)
+    shallow = constant_net(0.8, 0.25, 0.0)  # illegal words cost something: H = 0.55 and 0.3; legal "()" has H = 0.55
+    illegal = (0.55**2 + 3 * 0.3**2) / 4
+    assert loss(shallow, ["()", "(", "(("], "end", [7.0, 1.0, 3.0]) == pytest.approx(0.45**2 + illegal)
+
+
+def test_the_empty_word_is_seen_only_where_there_is_an_end_symbol() -> None:
+    without = constant_net(0.8, 1.0, -0.75)
+    assert loss(without, ["", "()"], "end", [100.0, 1.0]) == pytest.approx(loss(without, ["()"], "end"))
+    with_end = NNPDA(NNPDAConfig(("(", ")"), "third", 2, end="e", trap=False), seed=1)
+    assert loss(with_end, ["", "()"], "end", [100.0, 1.0]) != pytest.approx(loss(with_end, ["()"], "end"))
+
+
+def test_at_prefixes_the_four_demands_are_those_of_section_4_3() -> None:
+    net = constant_net(0.8, 0.5, -0.75)
+    # "(": live, not legal, L = 0.5. "()": live and legal, popped 0.25 from an empty stack, L = 0
+    live = (0.2**2 + 0.2**2 + 0.25**2) / 2
+    assert loss(net, ["()"], "prefix") == pytest.approx(live + 0 + 0.5**2)
+    # ")": dead at once, and what follows does not count
+    assert loss(net, [")"], "prefix") == pytest.approx(0.8**2)
+    assert loss(net, [")((("], "prefix") == pytest.approx(0.8**2)
+
+
+def test_networks_on_the_leading_axis_have_losses_and_gradients_of_their_own() -> None:
+    shape = NNPDAConfig(("(", ")"), "second", 3)
+    many = NNPDA(shape, seed=3, init=1.0, nets=3)
+    words = WordSet.of(PARENTHESES, cut_at_dead(PARENTHESES, all_words(("(", ")"), 4)))
+    weights = torch.rand(3, len(words.words), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    for objective in (end_objective, prefix_objective):
+        losses = objective(many, words, weights)
+        many.zero_grad()
+        losses.sum().backward()  # type: ignore[no-untyped-call]
+        for number in range(3):
+            single = NNPDA(shape, seed=3 + number, init=1.0)
+            mine = objective(single, words, weights[number])
+            mine.backward()  # type: ignore[no-untyped-call]
+            assert losses[number].item() == pytest.approx(mine.item(), rel=1e-12)
+            for name, parameter in many.named_parameters():
+                gradient = single.get_parameter(name).grad
+                assert parameter.grad is not None
+                torch.testing.assert_close(parameter.grad[number], gradient, rtol=1e-9, atol=1e-12)

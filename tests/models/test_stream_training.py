@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from stacklens.errors import StacklensError, UnknownNameError
+from stacklens.languages.tasks.registry import get_task
+from stacklens.languages.tasks.streams import StreamTask
+from stacklens.models.stream_recipes import STREAM_RECIPES, StreamRecipe, stream_recipe
+from stacklens.models.stream_training import StreamTraining
+
+TINY = StreamRecipe(
+    shape={"hidden": 6, "n_stacks": 1},
+    n_max=5,
+    epochs=6,
+    windows=3,
+    window=20,
+    streams=4,
+    cells=12,
+    check_sizes=(2, 9),
+    check_pieces=2,
+    check_every=2,
+    sharpness=0.01,
+)
+
+
+def stream_task(name: str) -> StreamTask:
+    task = get_task(name)
+    assert isinstance(task, StreamTask)
+    return task
+
+
+def tiny(name: str = "anbn", recipe: StreamRecipe = TINY, **options: object) -> StreamTraining:
+    return StreamTraining(recipe, stream_task(name), **options)  # type: ignore[arg-type]
+
+
+def weights(training: StreamTraining, number: int) -> list[torch.Tensor]:
+    return [value[number] for value in training.net.state_dict().values()]
+
+
+def test_a_few_epochs_teach_something() -> None:
+    training = tiny(nets=3)
+    training.epoch()
+    before = training.losses
+    while not training.done:
+        training.epoch()
+    assert training.epochs_done == training.total_epochs == 6
+    assert (training.losses < before).all()
+    assert training.checked_pieces == 16
+    assert all(score.rounded_errors <= 16 for score in training.best)
+
+
+def test_a_resumed_training_gives_the_same_weights_bit_for_bit() -> None:
+    whole, first = tiny(nets=2, seed=3), tiny(nets=2, seed=3)
+    for _ in range(3):
+        first.epoch()
+    state = first.state()
+    first.epoch()  # does not change the state that was taken
+    second = tiny(nets=2, seed=3)
+    second.restore(state)
+    while not second.done:
+        second.epoch()
+    while not whole.done:
+        whole.epoch()
+    assert second.best == whole.best
+    for left, right in zip(second.net.state_dict().values(), whole.net.state_dict().values(), strict=True):
+        assert torch.equal(left, right)
+    for name, value in whole.best_weights.items():
+        assert torch.equal(second.best_weights[name], value)
+
+
+def test_a_network_becomes_what_it_becomes_alone() -> None:
+    many, alone = tiny(nets=3, seed=5), tiny(seed=6)
+    for _ in range(2):
+        many.epoch()
+        alone.epoch()
+    for left, right in zip(weights(many, 1), weights(alone, 0), strict=True):
+        torch.testing.assert_close(left, right)
+
+
+def test_the_best_network_has_the_whole_memory_that_the_shape_asks_for() -> None:
+    training = tiny(nets=2, shape={"n_stacks": 2, "stack_limit": 30})
+    assert training.net.stack_limit == TINY.cells
+    assert (training.network(1).n_stacks, training.network(1).stack_limit) == (2, 30)
+
+
+def test_memories_are_bounded_however_long_the_stream() -> None:
+    training = tiny(nets=2)
+    state = training.net.initial_state(3)
+    with torch.no_grad():
+        for _ in range(40):
+            state = training.net.step(torch.zeros(3, dtype=torch.int64), state).state
+    assert state.stack.cells(100).shape[-2] == 100
+    assert state.stack.stored.shape[-2] == TINY.cells
+
+
+def test_lists_are_trained_too() -> None:
+    recipe = replace(stream_recipe("anbn", "list-rnn"), epochs=1, windows=1, streams=2, check_sizes=(2, 3))
+    training = tiny(recipe=recipe, model="list-rnn")
+    training.epoch()
+    assert training.network().name == "list-rnn"
+    assert training.network().n_stacks == 5
+
+
+def test_only_what_can_be_known_counts_where_the_recipe_says_so() -> None:
+    training = tiny("addition", replace(TINY, counted="known", n_max=4))
+    symbols, counts = training._streams()
+    words = ["".join(training.task.alphabet[i] for i in row) for row in symbols.tolist()]
+    for word, row in zip(words, counts.tolist(), strict=True):
+        assert row == [False, *training.task.scored(word)[:-1]]
+        assert any(row)
+
+
+@pytest.mark.parametrize("changed", [{"seed": 1}, {"nets": 2}, {"shape": {"hidden": 7}}, {"name": "anb2n"}])
+def test_a_state_of_another_training_is_refused(changed: dict[str, object]) -> None:
+    state = tiny().state()
+    with pytest.raises(StacklensError, match="cannot be resumed: it was begun with"):
+        tiny(**changed).restore(state)  # type: ignore[arg-type]
+
+
+def test_a_damaged_state_is_refused() -> None:
+    state = tiny().state()
+    del state["optimizer"]
+    with pytest.raises(StacklensError, match="its state is damaged"):
+        tiny().restore(state)
+
+
+def test_every_recipe_fits_its_task() -> None:
+    for name in STREAM_RECIPES:
+        recipe = replace(stream_recipe(name), check_sizes=(2, 2), check_pieces=1)
+        assert StreamTraining(recipe, stream_task(name)).network().alphabet == get_task(name).alphabet
+
+
+@pytest.mark.parametrize(("task", "model"), [("dyck-1", "stack-rnn"), ("anbn", "nnpda")])
+def test_unknown_names_are_listed(task: str, model: str) -> None:
+    with pytest.raises(UnknownNameError, match="stack-rnn|anbncn"):
+        stream_recipe(task, model)

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.models.hand_made import hand_made, parentheses_net
+from tests.models.plain import PlainStack
+
+from stacklens.errors import UnknownSymbolError
+from stacklens.languages import get_language
+from stacklens.models.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.rounding import Rounded
+from stacklens.models.verdicts import verdicts_on
+from stacklens.models.word_sets import all_words
+from stacklens.probe.trace import trace
+
+ARRAYS = ("hidden", "actions", "pushed", "reading", "output", "rejected", "symbols", "lengths")
+WORDS = ["abcba", "", "c", "abab", "cc"]
+
+
+def net(end: str | None = None, seed: int = 3) -> NNPDA:
+    return NNPDA(NNPDAConfig(("a", "b", "c"), "third", 4, end=end, trap=end is None), seed=seed, init=2.0)
+
+
+def linear_net(actions: dict[str, float]) -> NNPDA:
+    """Return a one-neuron net whose action depends on the input symbol alone, and whose state is always 1/2."""
+    shaped = NNPDA(NNPDAConfig(tuple(actions), "full", 1, trap=False))
+    table = torch.tensor(list(actions.values()), dtype=torch.float64).expand(2, len(actions) + 1, -1)
+    zeros = torch.zeros_like(shaped.state_weights)
+    shaped.load_state_dict(
+        {"state_weights": zeros, "state_bias": zeros[:, 0], "action_weights": table.reshape(1, -1).clone()}
+    )
+    return shaped
+
+
+@pytest.mark.parametrize("end", [None, "e"])
+def test_arrays_are_words_by_steps_and_nan_beyond_a_words_end(end: str | None) -> None:
+    seen = trace(net(end), WORDS)
+    steps = [len(word) + (end is not None) for word in WORDS]
+    longest, cells = max(steps), 3 + (end is not None)
+    assert seen.steps.tolist() == steps
+    assert seen.words == tuple(WORDS)
+    assert seen.letters == (("a", "b", "c") if end is None else ("a", "b", "c", "e"))
+    assert seen.hidden.shape == (5, longest + 1, 4)
+    assert seen.actions.shape == (5, longest, 1, 1)
+    assert seen.pushed.shape == seen.reading.shape == (5, longest, 1, cells)
+    assert seen.output.shape == (5, longest, 4)
+    assert seen.rejected.shape == seen.symbols.shape == (5, longest)
+    assert seen.lengths is not None
+    assert seen.lengths.shape == (5, longest, longest)
+    for word, n in enumerate(steps):
+        assert seen.valid[word].tolist() == [True] * n + [False] * (longest - n)
+        assert np.isfinite(seen.hidden[word, : n + 1]).all()
+        assert np.isnan(seen.hidden[word, n + 1 :]).all()
+        for array in (seen.actions, seen.pushed, seen.reading, seen.output, seen.lengths):
+            assert np.isfinite(array[word, :n]).all()
+            assert np.isnan(array[word, n:]).all()
+        assert not seen.rejected[word, n:].any()
+        assert (seen.symbols[word, n:] == -1).all()
+        read = "".join(seen.letters[number] for number in seen.symbols[word, :n])
+        assert read == WORDS[word] + (end or "")
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_many_words_are_traced_as_each_of_them_alone(rounded: bool) -> None:
+    words = [*all_words(("a", "b", "c"), 3), "abcabcabcabc"]
+    together = trace(net("e"), words, rounded=rounded)
+    for number, word in enumerate(words):
+        alone = trace(net("e"), word, rounded=rounded)
+        n = len(word) + 1
+        for name in ARRAYS:
+            mine = getattr(together, name)[number, : n + (name == "hidden")]
+            np.testing.assert_allclose(
+                mine[..., :n] if name == "lengths" else mine, getattr(alone, name)[0], atol=1e-12
+            )
+        assert alone.verdicts[0] == together.verdicts[number]
+
+
+def test_hand_checked_values_of_a_net_that_pushes_three_quarters_and_pops_a_half() -> None:
+    seen = trace(linear_net({"a": 0.75, "b": -0.5}), ["aab"])
+    assert seen.hidden[0, :, 0].tolist() == [1, 0.5, 0.5, 0.5]
+    assert seen.actions[0, :, 0, 0].tolist() == [0.75, 0.75, -0.5]
+    assert seen.pushed[0, :, 0].tolist() == [[1, 0], [1, 0], [0, 1]]
+    assert seen.reading[0, :, 0].tolist() == [[0, 0], [0.75, 0], [1, 0]]
+    assert seen.lengths is not None
+    assert seen.lengths[0].tolist() == [[0.75, 0, 0], [0.75, 0.75, 0], [0.75, 0.25, 0]]
+    assert seen.segments(0, 2) == [("a", 0.75), ("a", 0.25)]
+    rounded = trace(linear_net({"a": 0.75, "b": -0.5}), ["aab"], rounded=True)
+    assert rounded.actions[0, :, 0, 0].tolist() == [1, 1, 0]
+    assert rounded.segments(0, 2) == [("a", 1), ("a", 1)]
+
+
+def test_a_pop_of_an_empty_stack_rejects_from_that_step_on() -> None:
+    seen = trace(parentheses_net(), ["())("])
+    assert seen.rejected.tolist() == [[False, False, True, True, True]]
+    assert seen.verdicts.tolist() == [False]
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 500), word=st.text("abc", max_size=12))
+def test_segments_are_the_papers_arrays(seed: int, word: str) -> None:
+    seen = trace(net("e", seed), [word])
+    plain = PlainStack()
+    for step, symbol in enumerate([*word, "e"]):
+        plain.act(float(seen.actions[0, step, 0, 0]), "abce".index(symbol))
+        segments = [(s, length) for s, length in seen.segments(0, step) if length > 1e-12]
+        expected = [("abce"[s], x) for s, x in zip(plain.symbols, plain.lengths, strict=True) if x > 1e-12]
+        assert [s for s, _ in segments] == [s for s, _ in expected]
+        assert [x for _, x in segments] == pytest.approx([x for _, x in expected], abs=1e-12)
+
+
+@pytest.mark.parametrize("end", [None, "e"])
+@pytest.mark.parametrize("rounded", [False, True])
+def test_verdicts_are_the_networks(end: str | None, rounded: bool) -> None:
+    words = all_words(("a", "b", "c"), 4)
+    for seed in (28, 32):
+        network = NNPDA(NNPDAConfig(("a", "b", "c"), "third", 3, end=end, trap=False), seed=seed, init=2.0)
+        expected = verdicts_on(Rounded(network) if rounded else network, words)
+        assert trace(network, words, rounded=rounded, stacks=False).verdicts.tolist() == expected.tolist()
+
+
+def test_a_rounded_trace_of_a_hand_made_net_is_the_automatons_run() -> None:
+    pda = get_language("palindrome").automaton
+    seen = trace(hand_made(pda, end="$"), ["abcba"], rounded=True)
+    states = (pda.initial, *(state for state in pda.states if state != pda.initial))
+    for step, configuration in enumerate(list(pda.run("abcba"))[1:]):
+        assert [symbol for symbol, _ in seen.segments(0, step)] == list(configuration.stacks[0])
+        assert states[int(seen.hidden[0, step + 1].argmax())] == configuration.state
+
+
+def test_only_empty_words_have_no_steps_but_a_verdict() -> None:
+    seen = trace(net(), ["", ""])
+    assert seen.steps.tolist() == [0, 0]
+    assert seen.hidden.shape == (2, 1, 4)
+    assert seen.verdicts.shape == (2,)
+    assert len(seen.to_pandas()) == 0
+    assert trace(net("e"), "").steps.tolist() == [1]
+    assert trace(net(), []).verdicts.shape == (0,)
+
+
+def test_more_words_than_one_chunk_are_all_there() -> None:
+    words = ["ab"] * 2_049 + ["cba"]
+    seen = trace(net(), words, stacks=False)
+    assert seen.hidden.shape == (2_050, 4, 4)
+    np.testing.assert_array_equal(seen.hidden[2_048], seen.hidden[0])
+    assert seen.lengths is None
+
+
+def test_segments_need_the_stacks_to_be_kept() -> None:
+    seen = trace(net(), "ab", stacks=False)
+    with pytest.raises(ValueError, match=r"^this trace has no stack contents: trace a .* with stacks=True$"):
+        seen.segments(0, 0)
+
+
+def test_a_symbol_outside_the_alphabet_is_named() -> None:
+    with pytest.raises(UnknownSymbolError, match=r"^symbol 'x' is not in the alphabet a b c$"):
+        trace(net(), ["abx"])
+
+
+def test_a_data_frame_has_one_row_a_step() -> None:
+    seen = trace(net("e"), WORDS)
+    frame = seen.to_pandas()
+    assert len(frame) == seen.steps.sum()
+    assert "".join(frame[frame.word == 0].symbol) == "abcbae"
+    assert frame.groupby("word").step.max().tolist() == [n - 1 for n in seen.steps]
+    row = frame[(frame.word == 3) & (frame.step == 2)].iloc[0]
+    assert row.symbol == "a"
+    assert row.hidden_1 == seen.hidden[3, 3, 1]
+    assert row.action_0_0 == seen.actions[3, 2, 0, 0]
+    assert row.reading_0_2 == seen.reading[3, 2, 0, 2]
+    assert row.rejected == seen.rejected[3, 2]
+    assert not frame.isna().any().any()

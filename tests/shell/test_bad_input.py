@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from tests.shell.commands import ZOO, run
+
+GOOD = ZOO / "nnpda-1n0n.pt"
+
+
+class Evil:
+    """Makes a file when it is unpickled."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.system, ("touch marker-that-code-ran",)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Run every command in an empty folder, in which it must leave nothing."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    return empty
+
+
+def bad_file(kind: str, path: Path) -> Path:
+    """Return ``path`` with a file that is wrong in some way."""
+    content = torch.load(GOOD, weights_only=True)
+    weights = content["state_dict"]
+    if kind == "empty":
+        path.touch()
+    elif kind == "text":
+        path.write_text("hello\n")
+    elif kind == "truncated":
+        path.write_bytes(GOOD.read_bytes()[:1_500])
+    elif kind == "pickle":
+        path.write_bytes(pickle.dumps(Evil()))
+    elif kind == "code":
+        torch.save({**content, "provenance": Evil()}, path)
+    elif kind == "shapes":
+        torch.save({**content, "state_dict": {**weights, "state_bias": torch.zeros(2)}}, path)
+    elif kind == "NaN":
+        torch.save({**content, "state_dict": {**weights, "state_bias": weights["state_bias"] * torch.nan}}, path)
+    elif kind == "folder":
+        path.mkdir()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("missing", "no such file; expected "),
+        ("folder", "is a folder; expected "),
+        ("empty", "the file is empty; expected "),
+        ("text", "not a PyTorch file (it begins with b'hello\\n'); expected "),
+        ("truncated", "damaged or truncated: 1500 bytes that torch cannot read"),
+        ("pickle", "holds objects other than tensors and plain data, and loading them could run code; refused."),
+        ("code", "holds objects other than tensors and plain data, and loading them could run code; refused."),
+        ("shapes", "state_bias has shape (2,); expected (5,)"),
+        ("NaN", "state_bias holds NaN or infinite weights; the network was not trained to an end"),
+    ],
+)
+@pytest.mark.parametrize("command", ["extract-pda", "stacklens extract", "stacklens trace", "stacklens train"])
+def test_a_bad_file_gives_one_line_that_names_it_and_status_2(
+    command: str,
+    kind: str,
+    message: str,
+    tmp_path: Path,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = bad_file(kind, tmp_path / "bad.pt")
+    program, *words = command.split()
+    after = {"trace": [path, "10"], "train": ["nnpda", "--language", "1n0n", "--resume", path, "--out", "x.pt"]}
+    arguments = after.get(words[0] if words else "", [path, "--out", "x.dot", "--report", "x.json"])
+    found = run(capsys, monkeypatch, program, *words, *arguments)
+    assert (found.status, found.out) == (2, "")
+    assert found.error.startswith(f"error: {path}: {message}")
+    assert found.error.count("\n") == 1
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("extract-pda", "Missing argument 'MODEL'; see extract-pda -h"),
+        ("extract-pda GOOD --foo", "No such option: --foo"),
+        ("extract-pda GOOD --language klingon", "unknown language 'klingon'"),
+        ("extract-pda GOOD --language palindrome", "palindrome has the alphabet a b c, the network 1 0; name"),
+        ("extract-pda GOOD --format onnx", "unknown format 'onnx': expected"),
+        ("extract-pda GOOD --device gpu7", "device 'gpu7' cannot be used here; expected cpu, or cuda where there is"),
+        ("extract-pda GOOD --device meta", "device 'meta' cannot be used here; expected cpu, or cuda where there is"),
+        ("extract-pda GOOD --alphabet ab", "has the alphabet 1 0, not a b"),
+        ("extract-pda GOOD --max-length -1", "Invalid value for '--max-length'"),
+        ("extract-pda GOOD --max-length 4.5", "Invalid value for '--max-length'"),
+        ("extract-pda GOOD --max-length 60", "too many"),
+        ("extract-pda GOOD --seed -1", "Invalid value for '--seed'"),
+        ("extract-pda GOOD --states 0", "Invalid value for '--states'"),
+        ("extract-pda GOOD --jobs 0", "Invalid value for '--jobs'"),
+        ("extract-pda GOOD --out none/x.dot", "cannot write none/x.dot: the folder none does not exist; make it first"),
+        ("extract-pda GOOD --report none/x.json", "cannot write none/x.json: the folder none does not exist; make it"),
+        ("extract-pda GOOD --out x.txt", "cannot write x.txt: expected a name that ends in .dot, .json, .jff, .svg"),
+        ("extract-pda GOOD --out x", "cannot write x: expected a name that ends in .dot, .json, .jff, .svg"),
+        ("extract-pda GOOD --out x.dot --out x.doc", "cannot write x.doc: expected a name that ends in .dot"),
+        ("stacklens", "Missing command; see stacklens -h"),
+        ("stacklens fly", "No such command 'fly'; see stacklens -h"),
+        ("stacklens train", "Missing command"),
+        ("stacklens train transformer", "No such command 'transformer'"),
+        ("stacklens train nnpda", "Missing option '--language'"),
+        ("stacklens train nnpda --language klingon", "unknown language 'klingon'"),
+        ("stacklens train nnpda --language 1n0n --order 4th", "order '4th' is not one of second, third, full"),
+        ("stacklens train nnpda --language 1n0n --seeds 0", "Invalid value for '--seeds'"),
+        ("stacklens train nnpda --language 1n0n --out none/x.pt", "cannot write none/x.pt: the folder none does not"),
+        (
+            "stacklens train nnpda --language 1n0n --out .",
+            "cannot write .: it is a folder; expected the name of a file",
+        ),
+        ("stacklens train nnpda --language palindrome --no-hints", "there is no recipe without hints for palindrome"),
+        (
+            "stacklens train nnpda --language 1n0n --neurons 40 --order full",
+            "an NNPDA of order full with 40 state neuro",
+        ),
+        (
+            "stacklens train nnpda --language 1n0n --resume GOOD --out x.pt",
+            "this training is over; there is nothing to",
+        ),
+        ("stacklens trace GOOD", "Missing argument 'WORD'"),
+        ("stacklens trace GOOD 10x1", "symbol 'x' is not in the alphabet 1 0"),
+        ("stacklens trace GOOD 10 --out x.txt", "cannot write x.txt: expected a name that ends in .csv"),
+        ("stacklens trace GOOD 10 --out none/x.csv", "cannot write none/x.csv: the folder none does not exist"),
+    ],
+)
+def test_bad_arguments_give_one_line_and_status_2_and_write_nothing(
+    arguments: str,
+    message: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    command, *words = [str(GOOD) if word == "GOOD" else word for word in arguments.split()]
+    found = run(capsys, monkeypatch, command, *words)
+    assert (found.status, found.out) == (2, "")
+    assert found.error.startswith("error: ")
+    assert message in found.error
+    assert found.error.count("\n") == 1
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", ["png", "pdf"])
+def test_a_picture_without_graphviz_is_refused_before_the_network_is_read(
+    suffix: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(folder))
+    assert shutil.which("dot") is None
+    found = run(capsys, monkeypatch, "extract-pda", "no-such-file.pt", "--out", f"x.{suffix}")
+    assert found.status == 2
+    assert found.error == (
+        f"error: cannot render {suffix}: no Graphviz program `dot` was found; "
+        "install Graphviz, or write .svg or .dot, which need none\n"
+    )
+
+
+def test_a_defect_of_ours_is_not_hidden_behind_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("stacklens.probe.trace.trace", fail)
+    monkeypatch.setattr("sys.argv", ["stacklens", "trace", str(GOOD), "10"])
+    from stacklens.__main__ import main
+
+    with pytest.raises(ZeroDivisionError):
+        main()
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import torch
+from tests.models.hand_made import hand_made
+from tests.shell.commands import DATA, ZOO, run
+
+from stacklens.automata.formats.json import from_json
+from stacklens.languages import get_language
+from stacklens.models.checkpoint import Checkpoint, load_model, save_model
+
+QUICK = ("--max-length", "6")
+
+
+@pytest.fixture
+def net(tmp_path: Path) -> Path:
+    """Return a checkpoint with a hand-made network, which rejects early and so is checked quickly."""
+    path = tmp_path / "net.pt"
+    task = {"kind": "recognition", "language": "1n0n"}
+    save_model(path, Checkpoint(hand_made(get_language("1n0n").automaton), task))
+    return path
+
+
+def test_every_text_format_and_the_report_are_written_whole(
+    net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    targets = [tmp_path / f"x.{suffix}" for suffix in ("dot", "json", "jff", "svg")]
+    arguments = [word for path in targets for word in ("--out", path)]
+    found = run(capsys, monkeypatch, "extract-pda", net, *arguments, "--report", tmp_path / "r.json", *QUICK)
+    assert (found.status, found.error) == (0, "")
+    for path in [*targets, tmp_path / "r.json"]:
+        assert f"wrote {path}" in found.out
+    dot, automaton, jflap, svg = (path.read_text() for path in targets)
+    assert dot.startswith("digraph")
+    assert dot.rstrip().endswith("}")
+    assert from_json(automaton).accepts("1100")
+    assert not from_json(automaton).accepts("1010")
+    assert ElementTree.fromstring(jflap).tag == "structure"
+    assert ElementTree.fromstring(svg).tag.endswith("svg")
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["model"]["file"] == str(net)
+    assert report["language"] == "1n0n"
+    assert report["automaton"]["states"] == 2
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"net.pt", "r.json", *(path.name for path in targets)}
+
+
+def test_without_out_the_summary_has_the_transition_table(
+    net: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = run(capsys, monkeypatch, "extract-pda", net, *QUICK)
+    assert (found.status, found.error) == (0, "")
+    assert "2 states, 1 stack symbol, 4 transitions" in found.out
+    assert "0 disagreements on all 127 words of length <= 6" in found.out
+    assert "push 1" in found.out
+    assert run(capsys, monkeypatch, "stacklens", "extract", net, *QUICK).out == found.out
+
+
+def test_quiet_says_nothing_where_nothing_is_wrong(
+    net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = run(capsys, monkeypatch, "extract-pda", net, "--quiet", "--out", tmp_path / "x.dot", *QUICK)
+    assert (found.status, found.out, found.error) == (0, "", "")
+    assert (tmp_path / "x.dot").exists()
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_contradiction_gives_status_1_and_the_shortest_word(
+    quiet: bool, net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content, letters = torch.load(net, weights_only=True), ("(", ")")
+    config = {**content["config"], "alphabet": letters}
+    torch.save({**content, "alphabet": letters, "config": config, "task": {"language": "parentheses"}}, net)
+    arguments = [net, "--out", tmp_path / "x.json", *QUICK, *(["--quiet"] if quiet else [])]
+    found = run(capsys, monkeypatch, "extract-pda", *arguments)
+    assert (found.status, found.error) == (1, "")
+    assert ("first on ''" if quiet else "they differ on the empty word") in found.out
+    assert (tmp_path / "x.json").exists()
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_network_without_an_automaton_gives_status_3_with_the_measures_and_no_picture(
+    quiet: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = [DATA / "graded-pops.pt", "--out", tmp_path / "x.dot", "--report", tmp_path / "r.json"]
+    found = run(capsys, monkeypatch, "extract-pda", *arguments, *(["--quiet"] if quiet else []))
+    assert (found.status, found.error) == (3, "")
+    assert "the network does not use its stack as a stack: rounding its actions changes" in found.out
+    assert "of its actions are graded" in found.out
+    assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
+    assert json.loads((tmp_path / "r.json").read_text())["reason"] in found.out
+
+
+def test_the_language_may_be_named_and_none_is_needed(
+    net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_model(tmp_path / "unnamed.pt", Checkpoint(load_model(net), {}))
+    without = run(capsys, monkeypatch, "extract-pda", tmp_path / "unnamed.pt", *QUICK)
+    assert without.status == 0
+    assert "against the language" not in without.out
+    named = run(capsys, monkeypatch, "extract-pda", tmp_path / "unnamed.pt", "--language", "1n0n", *QUICK)
+    assert named.status == 0
+    assert "against the language" in named.out
+
+
+def test_a_full_disk_leaves_the_old_file_as_it_was(
+    net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "x.json"
+    target.write_text("old")
+
+    def fail(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    found = run(capsys, monkeypatch, "extract-pda", net, "--out", target, "--quiet", *QUICK)
+    assert (found.status, found.out) == (2, "")
+    assert found.error == f"error: cannot write {target}: No space left on device; nothing was written\n"
+    assert target.read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"net.pt", "x.json"}
+
+
+def test_states_seed_jobs_and_device_are_passed_on(
+    net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ["--states", "2", "--seed", "3", "--report", tmp_path / "r.json", "--jobs", "1", "--device", "cpu"]
+    assert run(capsys, monkeypatch, "extract-pda", net, *options, *QUICK).status == 0
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert {attempt["quantiser"] for attempt in report["attempts"]} == {"2 clusters"}
+
+
+@pytest.mark.slow
+def test_the_zoo_needs_no_options(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run(capsys, monkeypatch, "extract-pda", ZOO / "nnpda-1n0n.pt")
+    assert (found.status, found.error) == (0, "")
+    assert "0 disagreements on all 2,097,151 words of length <= 20" in found.out
+
+
+def test_help_names_every_option_and_the_exit_statuses(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = run(capsys, monkeypatch, "extract-pda", "-h")
+    assert (found.status, found.error) == (0, "")
+    for word in ("--out", "--language", "--max-length", "--states", "--report", "--quiet", "Exit status"):
+        assert word in found.out
+    assert run(capsys, monkeypatch, "stacklens", "--version").out.startswith("stacklens ")

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from tests.models.hand_made import parentheses_net
+from tests.shell.commands import begin, run
+
+from stacklens.languages import get_language
+from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model
+from stacklens.models.recipes import recipe_for
+from stacklens.models.training import Training
+
+TRAIN = ("train", "nnpda", "--language", "parentheses", "--seeds", "2", "--seed", "1")
+
+
+@pytest.fixture
+def net(tmp_path: Path) -> Path:
+    """Return a checkpoint with a hand-made network for parentheses."""
+    save_model(tmp_path / "net.pt", Checkpoint(parentheses_net(), {"language": "parentheses"}))
+    return tmp_path / "net.pt"
+
+
+def same_weights(one: Path, other: Path) -> bool:
+    left, right = (load_checkpoint(path).model.state_dict() for path in (one, other))
+    return all(torch.equal(left[name], right[name]) for name in right)
+
+
+def test_trace_shows_every_step_and_the_verdict(
+    net: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = run(capsys, monkeypatch, "stacklens", "trace", net, "(())")
+    assert (accepted.status, accepted.error) == (0, "")
+    assert accepted.out.endswith("accepted\n")
+    assert len([line for line in accepted.out.splitlines() if line.startswith("│")]) == 5
+    rejected = run(capsys, monkeypatch, "stacklens", "trace", net, "())", "--rounded")
+    assert (rejected.status, rejected.error) == (0, "")
+    assert rejected.out.endswith("rejected\n")
+    assert run(capsys, monkeypatch, "stacklens", "trace", net, "").out.endswith("accepted\n")
+
+
+def test_trace_writes_the_steps_as_a_table(
+    net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = run(capsys, monkeypatch, "stacklens", "trace", net, "(()", "--out", tmp_path / "steps.csv")
+    assert (found.status, found.error) == (0, "")
+    assert found.out == f"wrote 4 steps to {tmp_path / 'steps.csv'}\n"
+    frame = pd.read_csv(tmp_path / "steps.csv")
+    assert frame.symbol.tolist() == ["(", "(", ")", "e"]
+    assert frame.action_0_0.tolist() == [1, 1, -1, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epochs", [1, 74])
+def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_network_comes(
+    epochs: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    straight, stopped, resumed = (tmp_path / f"{name}.pt" for name in ("straight", "stopped", "resumed"))
+    found = run(capsys, monkeypatch, "stacklens", *TRAIN, "--out", straight)
+    assert (found.status, found.error) == (0, "")
+    assert f"to {straight}" in found.out
+    with monkeypatch.context() as patched:
+        epoch = Training.epoch
+
+        def interrupted(self: Training) -> None:
+            epoch(self)
+            if self.epochs_done == epochs:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        patched.setattr(Training, "epoch", interrupted)
+        found = run(capsys, monkeypatch, "stacklens", *TRAIN, "--out", stopped)
+    assert (found.status, found.error) == (130, "")
+    assert f"stopped; {stopped} holds the best network so far; go on with --resume {stopped}" in found.out
+    checkpoint = load_checkpoint(stopped)
+    assert checkpoint.training is not None
+    assert checkpoint.training["epochs_done"] == epochs
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert run(capsys, monkeypatch, "extract-pda", stopped, "--max-length", "5", "--quiet").status in (0, 1, 3)
+    found = run(capsys, monkeypatch, "stacklens", *TRAIN, "--resume", stopped, "--out", resumed)
+    assert (found.status, found.error) == (0, "")
+    assert same_weights(straight, resumed)
+    assert load_checkpoint(resumed).training is None
+    assert run(capsys, monkeypatch, "stacklens", *TRAIN, "--resume", stopped).status == 0
+    assert same_weights(straight, stopped)  # without --out the file itself goes on
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_a_process_of_its_own_without_a_traceback(tmp_path: Path) -> None:
+    process = begin(*TRAIN[:4], "--seeds", "60", "--out", "net.pt", folder=tmp_path)
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=120)
+    assert (process.returncode, error) == (130, "")
+
+
+def test_a_training_is_resumed_only_with_the_options_it_was_begun_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = tmp_path / "stopped.pt"
+    training = Training(recipe_for(get_language("parentheses")), get_language("parentheses"), seed=1, nets=2)
+    training.epoch()
+    save_model(stopped, Checkpoint(training.network(), {"language": "parentheses"}, {}, training.state()))
+    before = stopped.read_bytes()
+    for option, value, message in [
+        ("--seeds", "3", "it was begun with nets 2, asked for is 3"),
+        ("--seed", "0", "it was begun with seed 1, asked for is 0"),
+        ("--language", "dyck-1", "it was begun with language 'parentheses', asked for is 'dyck-1'"),
+        ("--neurons", "4", "n_states=3"),
+        ("--order", "third", "order=second"),
+    ]:
+        found = run(capsys, monkeypatch, "stacklens", *TRAIN, "--resume", stopped, option, value)
+        assert (found.status, found.out) == (2, "")
+        assert found.error.startswith(f"error: {stopped}: this training cannot be resumed: ")
+        assert message in found.error
+        assert found.error.count("\n") == 1
+    assert stopped.read_bytes() == before
+
+
+def test_a_training_that_cannot_be_written_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    monkeypatch.setattr(Training, "done", True)
+    found = run(capsys, monkeypatch, "stacklens", *TRAIN, "--out", tmp_path / "x.pt")
+    assert found.status == 2
+    assert found.error == f"error: cannot write {tmp_path / 'x.pt'}: No space left on device; nothing was written\n"
+    assert list(tmp_path.iterdir()) == []
