@@ -142,7 +142,9 @@ class WithoutStacks(StackModel[S]):
         return self.model.decide(state)
 
 
-def relevant_stacks(model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None = None) -> StackUse:
+def relevant_stacks(
+    model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None = None, *, outputs_only: bool = False
+) -> StackUse:
     """Return which stacks of a single network matter on ``words``.
 
     Stacks are tried in the order in which they change least when they are left out alone; one that was dropped stays
@@ -152,6 +154,8 @@ def relevant_stacks(model: StackModel[Any], words: Sequence[Word], scored: np.nd
         model: the network; not rounded, which is done here.
         words: the words to run; some hundred drawn ones will do.
         scored: which outputs count, (N, T) bool; None for all.
+        outputs_only: let other stacks do something else where outputs stay the same: redundant stacks go too. What is
+            left then does as the whole network does, but not in the same way.
 
     Raises:
         UnknownSymbolError: a word has a symbol outside the network's alphabet.
@@ -159,7 +163,7 @@ def relevant_stacks(model: StackModel[Any], words: Sequence[Word], scored: np.nd
     everything = tuple(range(model.n_stacks))
     if model.n_stacks < 2:  # then the stack is the network's only memory
         return StackUse(everything, (), len(words), sum(map(len, words)))
-    runs = _Runs(model, words, scored)
+    runs = _Runs(model, words, scored, outputs_only)
     dropped: dict[int, DroppedStack] = {}
     for stack in sorted(everything, key=lambda stack: (-runs.first_change({}, stack), stack)):
         found = runs.dropped({number: one.shown for number, one in dropped.items()}, stack)
@@ -173,8 +177,10 @@ class _Runs:
     """What the whole rounded network does on the words, with which smaller networks are compared."""
 
     @torch.no_grad()
-    def __init__(self, model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None) -> None:
-        self.model = model
+    def __init__(
+        self, model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None, outputs_only: bool
+    ) -> None:
+        self.model, self.outputs_only = model, outputs_only
         codes, lengths = encode_words(words, model.alphabet)
         self.symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64))
         self.real = torch.arange(codes.shape[1]) < torch.from_numpy(lengths.astype(np.int64)).unsqueeze(1)
@@ -222,6 +228,6 @@ class _Runs:
             state = step.state
             here = operation_numbers(self.model.action_kind, self.model.operations, step.actions)
             moved = (here != operations[:, kept]).any(-1) & self.real[:, t]
-            if (moved | ((network.answer(state) != answers) & self.scored[:, t])).any():
+            if ((moved & (not self.outputs_only)) | ((network.answer(state) != answers) & self.scored[:, t])).any():
                 return t
         return None

@@ -99,14 +99,14 @@ def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) ->
 
     name = language or checkpoint.task.get("language")
     with progress_bar(quiet) as bar:
-        task = bar.add_task("", total=3)
+        task = bar.add_task("", total=4)
 
         def progress(stage: str) -> None:
             bar.update(task, advance=0 if bar.tasks[task].description == "" else 1, description=stage)
 
         subject = None if name is None else subject_named(name, checkpoint.model.task_kind)
         result = extract(checkpoint.model, subject, config, progress)
-        bar.update(task, completed=3, description="done")
+        bar.update(task, completed=4, description="done")
     return result
 
 

@@ -18,6 +18,7 @@ from stacklens.extract.machine import BOTTOM, START, Head, Machine, MachineState
 __all__ = ["Table", "explore"]
 
 _NO_OUTPUTS: frozenset[Output] = frozenset()
+_MOST_COMBINATIONS = 500_000  # of states and tops of several stacks, whose reachable heads are over-approximated
 
 
 @dataclass
@@ -105,7 +106,8 @@ def explore(
     """Return the automaton of ``machine``, closed over every head that some word reaches.
 
     Raises:
-        StacklensError: more than ``max_states`` states or ``max_heads`` heads are reached.
+        StacklensError: more than ``max_states`` states or ``max_heads`` heads are reached, or several stacks have too
+            many tops to combine; what was seen in traces is left then (`vote`).
     """
     table = Table(machine)
     asked: set[tuple[State, Tops]] = set()
@@ -120,5 +122,7 @@ def explore(
             table.rules[key] = Transition(table.state(answer.target), answer.operations, answer.output)
         if len(table.states) > max_states or len(asked) > max_heads:
             raise StacklensError(f"{machine.quantiser.name}: {len(table.states)} states are reached, and more to come")
+        if machine.n_stacks > 1 and len(table.states) * len(table.windows) ** machine.n_stacks > _MOST_COMBINATIONS:
+            raise StacklensError(f"{len(table.windows)} tops of {machine.n_stacks} stacks are too many to combine")
         fresh = sorted(reachable_heads(table.automaton(complete)) - asked)
     return table.automaton(complete)

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from stacklens.automata.compare import Comparison, Different, Equal, Undecided
 from stacklens.automata.pda import Output, PushdownAutomaton
 from stacklens.errors import StacklensError
+from stacklens.extract.ablation import StackUse, relevant_stacks
 from stacklens.extract.checks import ExtractionConfig, check_all, exhaustive_length
 from stacklens.extract.fidelity import Fidelity, action_margins, is_stack, why_unfaithful
 from stacklens.extract.reference import LanguageReference, Reference
@@ -19,13 +21,15 @@ from stacklens.extract.verify import Agreement
 from stacklens.extract.walk import Attempt, Choice, walk
 from stacklens.languages.base import Language
 from stacklens.languages.tasks.base import Task
+from stacklens.languages.words import format_word, make_word
 from stacklens.models.base import StackModel
 from stacklens.models.threads import one_thread
 from stacklens.probe.trace import trace
 
 __all__ = ["Extraction", "ExtractionConfig", "extract"]
 
-NOT_TRIED = "not tried: this version does not prove equality yet"
+_ABLATED = 400  # words on which stacks are left out
+NOT_TRIED = Undecided("there is nothing to compare with")
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,9 @@ class Extraction:
         raw: the machine before minimisation.
         attempts: everything that was tried on the way.
         fidelity: how near the network is to a discrete machine.
+        stacks: which of its stacks matter; the automaton has these.
         checks: the automaton against language, rounded network and network.
+        proof: whether it equals the language's or the task's reference automaton for all words.
         reason: why there is no automaton, or None.
         seconds: how long each stage took.
     """
@@ -49,7 +55,9 @@ class Extraction:
     raw: PushdownAutomaton | None
     attempts: tuple[Attempt, ...]
     fidelity: Fidelity
+    stacks: StackUse
     checks: tuple[Agreement, ...] = ()
+    proof: Comparison = NOT_TRIED
     reason: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -65,10 +73,10 @@ class Extraction:
 
     @property
     def status(self) -> int:
-        """Return 0 where nothing contradicts the automaton, 1 where a check does, 3 where there is no automaton."""
+        """Return 0 where nothing contradicts the automaton, 1 where something does, 3 where there is no automaton."""
         if self.automaton is None:
             return 3
-        return 0 if self.contradicted is None else 1
+        return 1 if self.contradicted is not None or isinstance(self.proof, Different) else 0
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain data, the content of ``extract-pda --report`` (schema 1)."""
@@ -79,13 +87,25 @@ class Extraction:
             "automaton": None if self.automaton is None or self.raw is None else _sizes(self.automaton, self.raw),
             "reason": self.reason,
             "stack_limit": self.model.stack_limit,
+            "stacks": self.stacks.to_dict(),
             "attempts": [attempt.to_dict() for attempt in self.attempts],
             "fidelity": self.fidelity.to_dict(),
             "checks": [check.to_dict() for check in self.checks],
-            "proof": {"verdict": "undecided", "counterexample": None, "reason": NOT_TRIED},
+            "proof": _proof(self.proof),
             "certificate": {"verdict": "not tried", "reason": None},
             "seconds": self.seconds,
         }
+
+
+def _proof(proof: Comparison) -> dict[str, Any]:
+    if isinstance(proof, Equal):
+        return {"verdict": "equal", "counterexample": None, "reason": None}
+    word = None if proof.word is None else format_word(make_word(proof.word, proof.word))
+    return {
+        "verdict": "different" if isinstance(proof, Different) else "undecided",
+        "counterexample": word,
+        "reason": proof.reason,
+    }
 
 
 def _sizes(automaton: PushdownAutomaton, raw: PushdownAutomaton) -> dict[str, Any]:
@@ -134,22 +154,26 @@ def _extract(
     runner = model if config.device == "cpu" else copy.deepcopy(model).to(config.device)
     samples = draw_samples(runner, reference, config.seed)
     seen = trace(runner, samples.short_traced, stacks=False)
-    rounded = trace(runner, samples.traced, rounded=True, stacks=False)
     clock.stage("look for states")
+    words = samples.traced[:_ABLATED]
+    stacks = relevant_stacks(runner, words, None if reference is None else reference.scored(words))
+    rounded = trace(stacks.without(runner), samples.traced, rounded=True, stacks=False)
     choice = Choice(config.states, config.stack_symbols)
     attempts: tuple[Attempt, ...] = ()
     if is_stack(model):
-        attempts = tuple(walk(model, rounded, samples, choice, complete, config.seed))
+        attempts = tuple(walk(stacks.without(model), rounded, samples, choice, complete, config.seed))
     best = min(attempts, key=lambda a: (a.disagreements is None, a.disagreements or 0), default=None)
     minority, wrong, raw = (None, None, None) if best is None else (best.minority, best.disagreements, best.raw)
     fidelity = Fidelity(samples.rounding(), minority, *action_margins(model, seen))
     reason = why_unfaithful(model, fidelity, wrong, len(samples.words))
-    result = Extraction(model, reference, None, raw, attempts, fidelity, (), reason)
+    result = Extraction(model, reference, None, raw, attempts, fidelity, stacks, reason=reason)
     if reason is not None or best is None or best.automaton is None:
         return replace(result, seconds=clock.stop())
     clock.stage("check the automaton")
     checks = check_all(best.automaton, runner, reference, config)
-    return replace(result, automaton=best.automaton, checks=checks, seconds=clock.stop())
+    clock.stage("prove equality")
+    proof = NOT_TRIED if reference is None else reference.compare(best.automaton)
+    return replace(result, automaton=best.automaton, checks=checks, proof=proof, seconds=clock.stop())
 
 
 def reference_for(language: Language | Task | Reference | None) -> Reference | None:

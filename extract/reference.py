@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from stacklens.automata.compare import Comparison, Undecided, compare
 from stacklens.automata.enumeration import count_all
-from stacklens.automata.pda import Output, Word
+from stacklens.automata.pda import Output, PushdownAutomaton, Word
 from stacklens.automata.tables import encode_words
 from stacklens.errors import StacklensError
 from stacklens.languages.base import Language
@@ -62,6 +63,10 @@ class Reference(ABC):
         None where there is no cheap way to know, or where not all answers count.
         """
 
+    @abstractmethod
+    def compare(self, pda: PushdownAutomaton) -> Comparison:
+        """Return whether ``pda`` does what it should on all words, decided against a reference automaton."""
+
 
 class LanguageReference(Reference):
     """A language, for recognisers."""
@@ -88,10 +93,16 @@ class LanguageReference(Reference):
         return words + self.language.sample(n - len(words), lengths, None, seed)
 
     def deep_words(self, n: int, depth: int, seed: int) -> list[Word]:
-        """Return ``n`` members nested so deep, and a near-miss of each: random words never get that deep."""
-        members = self.language.deep(n, depth, seed)
+        """Return ``n`` members nested so deep, and a near-miss of each: random words never get that deep.
+
+        There are none where the language has no such members, as a regular one.
+        """
         rng = np.random.default_rng(seed)
-        return [*members, *(self.language.near_miss(word, rng) for word in members)]
+        try:
+            members = self.language.deep(n, depth, seed)
+            return [*members, *(self.language.near_miss(word, rng) for word in members)]
+        except StacklensError:
+            return []
 
     def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
         """Return membership by the language's definition, (N, 1)."""
@@ -100,6 +111,14 @@ class LanguageReference(Reference):
 
     def scored(self, words: Sequence[Word]) -> None:
         """Return None: every verdict counts."""
+
+    def compare(self, pda: PushdownAutomaton) -> Comparison:
+        """Return whether ``pda`` accepts the language, decided against the language's reference automaton."""
+        try:
+            reference = self.language.automaton
+        except StacklensError as error:
+            return Undecided(str(error))
+        return compare(pda, reference, outputs="ignore")
 
     def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray]:
         """Return membership of all words, from the members that the definition gives, not the reference automaton."""
@@ -114,6 +133,9 @@ class LanguageReference(Reference):
         return members
 
 
+_LONGEST = 200  # over one symbol there are few words, however long
+
+
 def default_max_length(n_symbols: int, words: int) -> int:
     """Return the largest length up to which there are at most ``words`` words over ``n_symbols`` symbols.
 
@@ -121,7 +143,7 @@ def default_max_length(n_symbols: int, words: int) -> int:
     (20, 13)
     """
     length = 0
-    while count_all(n_symbols, length + 1) <= words and length < 1_000:
+    while count_all(n_symbols, length + 1) <= words and length < _LONGEST:
         length += 1
     return length
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stacklens.languages.words import format_word
+from stacklens.automata.compare import Different, Equal
+from stacklens.languages.words import format_word, make_word
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from stacklens.automata.compare import Comparison
     from stacklens.automata.pda import Output, PushdownAutomaton
     from stacklens.extract.extraction import Extraction
     from stacklens.extract.verify import Agreement
@@ -36,11 +38,21 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
     )
     for check in result.checks:
         _show_check(check, console)
+    if result.stacks.dropped:
+        why = ", ".join(f"stack {dropped.stack + 1} is {dropped.reason}" for dropped in result.stacks.dropped)
+        console.print(f"stacks     {len(result.stacks.kept)} of {result.model.n_stacks} matter: {why}")
     if result.model.stack_limit is not None:
         console.print(f"depth      the network's stack has {result.model.stack_limit} cells; the claims end there")
-    console.print("proof      not tried: this version does not prove equality yet")
+    console.print(f"proof      {_proof(result.proof)}")
     if transitions:
         console.print(_transition_table(pda))
+
+
+def _proof(proof: Comparison) -> str:
+    if isinstance(proof, Equal):
+        return "equal for all words (proof)"
+    word = "" if proof.word is None else f", on {format_word(make_word(proof.word, proof.word)) or 'the empty word'}"
+    return f"{'different' if isinstance(proof, Different) else 'unknown'}: {proof.reason}{word}"
 
 
 def _show_check(check: Agreement, console: Console) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 
 import numpy as np
 
+from stacklens.automata.compare import Comparison, Undecided, compare
 from stacklens.automata.enumeration import enumerate_words, outputs_all
 from stacklens.automata.pda import Output, PushdownAutomaton, Word
 from stacklens.automata.simulation import transduce_many
 from stacklens.automata.tables import compile_tables
+from stacklens.errors import StacklensError
 from stacklens.extract.answers import output_number
 from stacklens.extract.reference import LanguageReference, Reference, default_max_length
 from stacklens.languages.base import Language
@@ -24,6 +26,7 @@ from stacklens.models.word_sets import all_words
 __all__ = ["TaskReference"]
 
 
+_LONGEST = 40  # symbols of a beginning; there are mostly enough of them long before
 _LONGER = 20  # where sizes are not lengths, words are many times longer than their sizes, and fewer will do
 
 
@@ -38,7 +41,7 @@ class TaskReference(Reference):
         self.task = task
         self.name, self.alphabet = task.name, tuple(task.alphabet)
         self.restricted = task.kind != "next set"
-        self.complete = _complete(task.reference)
+        self.complete = _complete(task.reference) if task.kind == "next set" else frozenset()
         language = getattr(task, "language", None)
         self.language = language if isinstance(language, Language) and not self.restricted else None
 
@@ -47,11 +50,11 @@ class TaskReference(Reference):
         if not self.restricted:
             return all_words(self.alphabet, default_max_length(len(self.alphabet), number))
         if self.task.reference is None:
-            return []
+            return list(islice(_beginnings(self.task), number))
         everywhere = replace(
             self.task.reference, acceptance="final state", accepting=frozenset(self.task.reference.states)
         )
-        words = enumerate_words(everywhere, 40)
+        words = enumerate_words(everywhere, _LONGEST)
         numbered = takewhile(lambda pair: pair[0] < number, enumerate(words))
         return [make_word(word, self.alphabet) for _, word in numbered]
 
@@ -97,11 +100,46 @@ class TaskReference(Reference):
         answers[0][:] = -1  # nothing is said before the first symbol
         return answers
 
+    def compare(self, pda: PushdownAutomaton) -> Comparison:
+        """Return whether ``pda`` says what the task asks for after every symbol, decided against its automaton.
+
+        Where sets are predicted and tell which words are complete, it has to accept the same words too. What never
+        counts is not compared.
+        """
+        reference, silent = self.task.reference, self.task.silent
+        if reference is None or silent is None:
+            missing = "reference automaton" if reference is None else "rule for what counts that outputs alone decide"
+            return Undecided(f"the task {self.name} has no {missing}")
+        if self.complete:
+            return compare(pda, reference, outputs="all")
+        steps = {
+            key: replace(step, output=None if step.output in silent else step.output)
+            for key, step in reference.transitions.items()
+        }
+        return compare(pda, replace(reference, transitions=steps), outputs="where b")
+
     def _numbers(self, model: StackModel[Any]) -> np.ndarray:
         """Return the model's numbers of the reference automaton's outputs, and -1 as the last, where index -1 leads."""
         assert self.task.reference is not None
         outputs = compile_tables(self.task.reference).outputs
         return np.array([*(output_number(output, model) for output in outputs), -1], dtype=np.int32)
+
+
+def _beginnings(task: Task) -> Iterator[Word]:
+    """Yield all beginnings of the task's words up to `_LONGEST`, shortest first, from its plain function."""
+    level: list[tuple[str, ...]] = [()]
+    for _ in range(_LONGEST + 1):
+        yield from (make_word(word, task.alphabet) for word in level)
+        longer = []
+        for word in level:
+            known = task.expected(make_word(word, task.alphabet))[-1] if word and task.kind == "next symbol" else None
+            for symbol in task.alphabet if known is None else [known]:
+                try:
+                    task.expected(make_word((*word, str(symbol)), task.alphabet))
+                except StacklensError:
+                    continue
+                longer.append((*word, str(symbol)))
+        level = longer
 
 
 def _complete(reference: PushdownAutomaton | None) -> frozenset[Output]:

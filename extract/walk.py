@@ -20,11 +20,11 @@ from stacklens.automata.minimize import minimize
 from stacklens.automata.pda import Output, PushdownAutomaton
 from stacklens.automata.reachability import trim
 from stacklens.errors import StacklensError
-from stacklens.extract.answers import automaton_answers
+from stacklens.extract.answers import automaton_answers, network_answers
 from stacklens.extract.explore import explore
 from stacklens.extract.machine import Machine, StackSymbols
 from stacklens.extract.quantise import Clusters, Levels, Quantiser, cluster
-from stacklens.extract.samples import Samples
+from stacklens.extract.samples import Samples, walk_words
 from stacklens.extract.vote import vote
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded, operation_numbers
@@ -34,7 +34,9 @@ __all__ = ["Attempt", "Choice", "walk"]
 
 _CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _SYMBOLS = (2, 3, 4, 5, 6, 8)
+_WALKS = 200, (10, 60)  # words, and their lengths
 _LARGEST_BINARY = 12  # beyond so many neurons binary states are too many to mean anything
+_MOST_STACKS = 3  # of an automaton; the heads of more are too many to combine
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Attempt:
         stack_symbols: how many stack symbols it was given.
         way: "exploration" or "vote".
         states: states before minimisation, 0 where none came out.
-        disagreements: checking words on which it differs from the rounded network, or None where none came out.
+        disagreements: checking words, or walks, on which it differs from the rounded network; None where none came out.
         minority: the share of outvoted steps.
         raw: the machine before minimisation, if one came out.
         automaton: the minimised automaton, if one came out.
@@ -133,6 +135,7 @@ def walk(
 ) -> Iterator[Attempt]:
     """Yield attempts one by one, each checked against the rounded network's answers on the samples.
 
+    One that passes is checked on walks over its own transitions as well, where all words over the alphabet are meant.
     Small machines come first. The last one is exact, unless all of them failed. ``seen`` is a trace of the rounded
     network; ``complete`` are the outputs that say that a word is complete, where they are known.
     """
@@ -155,15 +158,31 @@ def walk(
                 yield attempt
                 continue
             answers = automaton_answers(attempt.automaton, model, samples.words)
-            checked = replace(attempt, disagreements=int(samples.differ(answers).sum()))
+            wrong = int(samples.differ(answers).sum())
+            if not wrong and samples.scored is None:
+                wrong = _differ_on_walks(attempt.automaton, machine.network, seed)
+            checked = replace(attempt, disagreements=wrong)
             yield checked
             if checked.exact:
                 return
 
 
+def _differ_on_walks(pda: PushdownAutomaton, network: Rounded[Any], seed: int) -> int:
+    """Return on how many random walks over a candidate's own transitions the rounded network differs from it.
+
+    Random words die early in a predictor of small sets, and tell nothing of what comes after; walks go on.
+    """
+    words = walk_words(pda, *_WALKS, seed)
+    wrong: np.ndarray = automaton_answers(pda, network, words) != network_answers(network, words)
+    return int(wrong.any(1).sum())
+
+
 def _attempts(machine: Machine, seen: Trace, complete: frozenset[Output]) -> Iterator[Attempt]:
     elected = vote(machine, seen, complete)
     blank = Attempt(machine.quantiser.name, len(machine.symbols.names), "exploration", 0, None, elected.minority)
+    if machine.n_stacks > _MOST_STACKS:
+        yield blank
+        return
     try:
         yield _minimised(blank, explore(machine, complete))
     except StacklensError:  # no closure

@@ -29,7 +29,8 @@ class FitRecipe:
         optimizer: "adam", or "adamw", whose weight decay is apart from the gradient.
         lengths: the sizes of training words; None for the task's own.
         check_words: how many words like these networks are checked on.
-        long_words, long_lengths: and how many longer ones; None for the task's own test sizes.
+        long_words, long_lengths: and how many longer ones, None for the task's own test sizes, and as many drawn
+            uniformly from its language, if it has one.
         check_every: epochs between two checks.
         perfect_checks: so many checks without an error, one after the other, and a network is finished.
         patience: so many checks without fewer errors likewise; None for no limit.
@@ -48,7 +49,7 @@ class FitRecipe:
     optimizer: Literal["adam", "adamw"] = "adam"
     lengths: tuple[int, int] | None = None
     check_words: int = 300
-    long_words: int = 700
+    long_words: int = 500
     long_lengths: tuple[int, int] | None = None
     check_every: int = 1
     perfect_checks: int = 5
@@ -63,7 +64,7 @@ _SUZGUN = "Suzgun et al. 2019, section 4: Adam 0.01, squared error, 5,000 distin
 _BATCHED = "; 16 words a batch and a rate that falls in the second half, so that gates come to a decision"
 _HAO = "Hao et al. 2018, section 5: Adam 0.01, weight decay 0.01, batches of 10, 800 words, best on 100 others kept"
 
-SETS = FitRecipe(epochs=20, falling=0.5, source=_SUZGUN + _BATCHED)
+SETS = FitRecipe(epochs=20, falling=0.5, perfect_checks=8, source=_SUZGUN + _BATCHED)
 SYMBOLS = FitRecipe(
     words=800,
     epochs=100,
@@ -79,7 +80,7 @@ _MARNN = ("marnn-stack-rnn", "marnn-stack-lstm", "baby-ntm")
 # Shapes and settings by model and task where they differ from the general recipe of the task's kind.
 FIT_RECIPES: dict[tuple[str, str], FitRecipe] = {
     **{(model, "dyck-2"): replace(SETS, shape={"hidden": 8, "cell_size": 1}) for model in _MARNN},
-    **{(model, "dyck-3"): replace(SETS, shape={"hidden": 8, "cell_size": 1}, epochs=24) for model in _MARNN},
+    **{(model, "dyck-3"): replace(SETS, shape={"hidden": 8, "cell_size": 1}, epochs=30) for model in _MARNN},
     **{(model, "dyck-6"): replace(SETS, shape={"hidden": 12, "cell_size": 3}, epochs=30) for model in _MARNN},
     ("neural-stack", "xor"): replace(SYMBOLS, shape={"cell_size": 6}),
     ("neural-stack", "delayed-xor"): replace(SYMBOLS, shape={"cell_size": 6}),

@@ -17,12 +17,14 @@ import torch
 from torch import Tensor
 
 from stacklens.errors import StacklensError
+from stacklens.languages.base import Language
 from stacklens.languages.tasks.base import Task
 from stacklens.languages.tasks.examples import Examples
 from stacklens.models.base import StackModel
 from stacklens.models.fit_recipes import FitRecipe
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
+from stacklens.models.threads import one_thread
 from stacklens.models.trainer import Score, Trainer
 
 __all__ = ["Batch", "Fitting", "batch_losses", "batches_by_length", "outputs_of"]
@@ -99,6 +101,9 @@ def batch_losses(model: StackModel[Any], batch: Batch) -> Tensor:
 class Fitting(Trainer):
     """Networks of one model trained side by side by one recipe for one task (see `Trainer`).
 
+    A network's best check is the one with the fewest checking words wrong when rounded, then without rounding, then
+    with the smallest worst error of an output when rounded: what can be read off a network rests on that margin.
+
     The words depend on the recipe alone, so network n of many is the one that ``seed + n`` gives alone. A network that
     is right on all checking words in ``recipe.perfect_checks`` checks in a row, or no better for ``recipe.patience``
     checks, is finished: it keeps what it has, and training ends with the last one.
@@ -146,6 +151,7 @@ class Fitting(Trainer):
             patience is not None and self.stale[number] >= patience
         )
 
+    @one_thread()
     def epoch(self) -> None:
         """Return nothing; show every network all words once, in an order drawn for this epoch, then check them."""
         if self.done:
@@ -165,23 +171,26 @@ class Fitting(Trainer):
         if self.epochs_done % self.recipe.check_every == 0 or self.epochs_done == self.total_epochs:
             self.check()
 
+    @one_thread()
     def check(self) -> None:
         """Return nothing; let every unfinished network answer the checking words, rounded and not."""
         self.net.eval()
-        analog, losses = self._wrong(self.net)
-        rounded = analog if self.net.action_kind == "none" else self._wrong(Rounded(self.net))[0]
+        analog, losses, worst = self._answers(self.net)
+        rounded = analog
+        if self.net.action_kind != "none":
+            rounded, _, worst = self._answers(Rounded(self.net))
         for number in range(self.n_nets):
             if self.finished(number):
                 continue
             fewest = self.best[number]
-            score = Score(int(rounded[number]), int(analog[number]), float(losses[number]))
+            score, loss = Score(int(rounded[number]), int(analog[number]), float(worst[number])), float(losses[number])
             if self.keep_if_better(number, score):
                 self.best_temperature[number] = self._temperature
             right = score.rounded_errors == score.analog_errors == 0
-            better = score < fewest or score.loss < self.least_loss[number]
+            better = score < fewest or loss < self.least_loss[number]
             self.perfect[number] = self.perfect[number] + 1 if right else 0
             self.stale[number] = 0 if better else self.stale[number] + 1
-            self.least_loss[number] = min(score.loss, self.least_loss[number])
+            self.least_loss[number] = min(loss, self.least_loss[number])
 
     def network(self, number: int | None = None) -> StackModel[Any]:
         """Return network ``number`` as it was at its best check; the best of all where no number is given."""
@@ -204,6 +213,12 @@ class Fitting(Trainer):
             "nets": self.n_nets,
             "recipe": summary,
         }
+
+    def scores(self, number: int) -> dict[str, Any]:
+        """Return the scores of network ``number``: errors on checking words, and the largest error when rounded."""
+        scores = super().scores(number)
+        margin = {"largest_output_error_rounded": scores.pop("loss")}
+        return {**scores, **margin}
 
     def progress_state(self) -> dict[str, Any]:
         """Return the optimiser, the temperatures and noise, and how each network is doing."""
@@ -255,28 +270,42 @@ class Fitting(Trainer):
             group["lr"] = self.recipe.rate * factor
 
     def _draw_checks(self) -> Examples:
-        """Return the words that networks are checked on: unseen ones as in training, and longer ones."""
+        """Return the words that networks are checked on: unseen ones as in training, longer ones, uniform members.
+
+        The paper's grammar draws some members much more often than others: uniform ones find the rare mistakes.
+        """
         recipe, seen = self.recipe, set(self.train_words.words)
         seed = recipe.words_seed + _VALIDATION
         words = list(self.task.sample(recipe.check_words, recipe.lengths, seed=seed).words)
         if recipe.long_words:
-            words += self.task.sample(recipe.long_words, recipe.long_lengths, split="test", seed=seed).words
+            longer = self.task.sample(recipe.long_words, recipe.long_lengths, split="test", seed=seed)
+            words += longer.words
+            language, low, high = getattr(self.task, "language", None), longer.lengths.min(), longer.lengths.max()
+            if isinstance(language, Language):
+                words += language.sample(recipe.long_words, (int(low), int(high)), True, seed)
         fresh = [word for word in dict.fromkeys(words) if word not in seen]
         return self.task.examples(fresh or words)
 
     @torch.no_grad()
-    def _wrong(self, model: StackModel[Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Return how many checking words each network gets wrong, (nets,), and its loss on them."""
-        examples, wrong, losses = self.check_words, np.zeros(self.n_nets, int), np.zeros(self.n_nets)
+    def _answers(self, model: StackModel[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return how many checking words each network gets wrong, (nets,), its loss, and its largest error.
+
+        The error of an output is how far it is from what it should be, of a symbol what its probability lacks to 1.
+        """
+        examples, wrong = self.check_words, np.zeros(self.n_nets, int)
+        losses, worst = np.zeros(self.n_nets), np.zeros(self.n_nets)
         for rows in _in_order(examples.lengths, _CHECKED_AT_ONCE):
             batch = Batch.of(examples, rows, self._like)
             outputs = outputs_of(model, batch.symbols).movedim(0, 2)  # (nets, B, T, O)
             said = (outputs > 0.5) if model.task_kind == "next set" else outputs.argmax(-1)
             part = _part(examples, rows, said.shape[2])
             wrong += (~part.correct(said.cpu().numpy())).sum(-1)
-            targets = torch.from_numpy(part.targets).to(outputs.device)
-            losses += _check_loss(outputs, targets, torch.from_numpy(part.mask).to(outputs)).cpu().numpy()
-        return wrong, losses / len(examples)
+            counts = torch.from_numpy(part.mask).to(outputs.device)
+            errors = _errors(outputs, torch.from_numpy(part.targets).to(outputs.device))
+            losses += (errors.square().mean(-1) * counts).sum((1, 2)).cpu().numpy()
+            largest = errors.amax(-1).masked_fill(~counts, 0).amax((1, 2)).cpu().numpy()
+            worst = np.maximum(worst, largest)
+        return wrong, losses / max(1, examples.mask.sum()), worst
 
 
 def _check_kinds(net: StackModel[Any], task: Task) -> None:
@@ -303,11 +332,9 @@ def _part(examples: Examples, rows: np.ndarray, steps: int) -> Examples:
     return Examples(words, examples.alphabet, examples.output_alphabet, symbols, targets, mask)
 
 
-def _check_loss(outputs: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
-    """Return each network's loss summed over words, every word's outputs (nets, B, T, O) weighing the same."""
+def _errors(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return how far ``outputs`` (nets, B, T, O) are from ``targets`` (B, T, O) or (B, T), (nets, B, T, O or 1)."""
     if targets.dim() == 3:
-        errors = (outputs - targets.to(outputs)).square().mean(-1)
-    else:
-        index = targets.clamp(min=0).long().expand(outputs.shape[:-1]).unsqueeze(-1)
-        errors = -outputs.gather(-1, index).squeeze(-1).clamp(min=torch.finfo(outputs.dtype).tiny).log()
-    return ((errors * mask).sum(-1) / mask.sum(-1).clamp(min=1)).sum(-1)
+        return (outputs - targets.to(outputs)).abs()
+    index = targets.clamp(min=0).long().expand(outputs.shape[:-1]).unsqueeze(-1)
+    return 1 - outputs.gather(-1, index)

@@ -133,7 +133,7 @@ class Marnn(StackModel[S]):
         actions = self._gate(affine(after, self.action_weights, self.action_bias)).unsqueeze(-2)
         pushed = torch.sigmoid(affine(after, self.pushed_weights, self.pushed_bias)).unsqueeze(-2)
         output = torch.sigmoid(affine(after, self.output_weights, self.output_bias))
-        return Controlled(torch.cat([after, cell], -1), actions, pushed, output)
+        return Controlled(torch.cat([after, cell], -1) if self.lstm else after, actions, pushed, output)
 
     def _gate(self, logits: Tensor) -> Tensor:
         """Return the shares of the operations, (..., B, A); noise is drawn in training mode only (section 3.4)."""
@@ -235,6 +235,8 @@ def uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator) ->
 
 def affine(values: Tensor, weights: Tensor, bias: Tensor) -> Tensor:
     """Return W x + b of ``values`` (..., B, I), with weights (..., O, I) and bias (..., O)."""
+    if weights.dim() == 2:  # one network: product and sum in one call
+        return nn.functional.linear(values, weights, bias)
     return values @ weights.mT + bias.unsqueeze(-2)
 
 

@@ -20,6 +20,7 @@ class StreamRecipe:
 
     Attributes:
         shape: arguments of the model's configuration besides the alphabet.
+        smallest: the smallest size of a piece; the paper begins with 2, the tasks' automata with 1.
         n_max: sizes of pieces grow with the epochs up to one below it (the authors' nmax, see `streams.curriculum`).
         epochs: at most so many; fresh streams from empty memories in each.
         windows: how many windows of backpropagation an epoch has, each followed by an update.
@@ -33,24 +34,27 @@ class StreamRecipe:
         counted: whether the loss counts every symbol, or only those that can be known (binary addition).
         check_sizes: sizes of the pieces on which networks are checked (section 5.1: up to 60).
         check_pieces: pieces of each size in a check.
+        check_short: so many further streams of a check have small pieces only, which seldom come together.
         check_every: epochs between two checks.
         patience: checks without an error of one and the same rounded network that end the training early.
         source: where the settings come from.
     """
 
     shape: dict[str, Any]
+    smallest: int = 1
     n_max: int = 15
     epochs: int = 60
-    windows: int = 20
+    windows: int = 40
     window: int = 50
-    streams: int = 32
+    streams: int = 8
     rate: float = 0.01
     clip: float = 1.0
-    cells: int = 60
+    cells: int = 40
     sharpness: float = 0.0
     counted: Literal["all", "known"] = "all"
-    check_sizes: tuple[int, int] = (2, 59)
+    check_sizes: tuple[int, int] = (1, 59)
     check_pieces: int = 4
+    check_short: int = 12
     check_every: int = 5
     patience: int = 3
     source: str = ""
@@ -60,17 +64,29 @@ _PAPER = "Joulin & Mikolov 2015, section 5.1"
 
 STREAM_RECIPES: dict[str, StreamRecipe] = {
     "anbn": StreamRecipe(shape={"hidden": 10, "n_stacks": 1}, source=f"{_PAPER}; 10 units and 1 stack are enough"),
-    "anb2n": StreamRecipe(shape={"hidden": 40, "n_stacks": 2}, n_max=20, source=f"{_PAPER}; table 3 has 2 stacks"),
+    "anb2n": StreamRecipe(shape={"hidden": 40, "n_stacks": 2}, source=f"{_PAPER}; table 3 has 2 stacks"),
     "anbncn": StreamRecipe(shape={"hidden": 40, "n_stacks": 2}, source=f"{_PAPER}; 2 stacks are enough"),
     "anbncndn": StreamRecipe(shape={"hidden": 40, "n_stacks": 2}, source=f"{_PAPER}; 2 stacks are enough"),
-    "anbmcnm": StreamRecipe(shape={"hidden": 40, "n_stacks": 2}, source=f"{_PAPER}; 2 stacks are enough"),
+    "anbmcnm": StreamRecipe(
+        shape={"hidden": 40, "n_stacks": 2}, smallest=2, check_sizes=(2, 59), source=f"{_PAPER}; 2 stacks are enough"
+    ),
     "memorization": StreamRecipe(
-        shape={"hidden": 100, "n_stacks": 10}, n_max=20, epochs=200, source=f"{_PAPER} and figure 2"
+        shape={"hidden": 100, "n_stacks": 10},
+        smallest=2,
+        n_max=12,
+        clip=5.0,
+        sharpness=0.02,
+        check_sizes=(2, 59),
+        check_short=0,
+        source=f"{_PAPER} and figure 2",
     ),
     "addition": StreamRecipe(
         shape={"hidden": 100, "n_stacks": 10, "no_op": True},
-        n_max=20,
-        epochs=300,
+        smallest=0,
+        n_max=12,
+        epochs=100,
+        clip=5.0,
+        sharpness=0.02,
         counted="known",
         source=f"{_PAPER} and figure 2",
     ),

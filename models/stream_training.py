@@ -30,6 +30,7 @@ _LAST_RATE = 0.1  # what the learning rate falls to, as a share of the first
 _TINY = 1e-12  # probabilities are kept above it in logarithms
 _CHECK_SEED = 2_015  # of the pieces in a check, which training never draws
 _TRAIN_SEED = 1
+_SHORT_SIZES, _SHORT_PIECES = 4, 8  # of the streams with small pieces in a check
 
 
 class StreamTraining(Trainer):
@@ -167,7 +168,7 @@ class StreamTraining(Trainer):
     def _streams(self) -> tuple[Tensor, Tensor]:
         """Return an epoch's symbols, (B, T + 1) int64, and which of them count where they are predicted, bool."""
         recipe = self.recipe
-        sizes = curriculum(self.epochs_done, recipe.n_max, self.task.smallest)
+        sizes = curriculum(self.epochs_done, recipe.n_max, recipe.smallest)
         length = recipe.windows * recipe.window + 1
         rng = np.random.default_rng((_TRAIN_SEED, self.epochs_done))
         words = [_stream(self.task, length, sizes, rng) for _ in range(recipe.streams)]
@@ -234,7 +235,7 @@ def _check_streams(task: StreamTask, recipe: StreamRecipe) -> tuple[list[list[st
     """Return the streams of a check as their pieces and as examples.
 
     Every stream has a few pieces of different sizes, and every size comes equally often as the first of a stream,
-    where memories are empty, as the second, and so on.
+    where memories are empty, as the second, and so on. Further ones have small pieces only.
     """
     low, high = recipe.check_sizes
     by_size = task.words_by_n(low, high, recipe.check_pieces, _CHECK_SEED)
@@ -243,6 +244,8 @@ def _check_streams(task: StreamTask, recipe: StreamRecipe) -> tuple[list[list[st
     streams = [
         [by_size[n][place] for place, n in enumerate(row)] for row in zip(*map(np.ndarray.tolist, orders), strict=True)
     ]
+    small = rng.integers(recipe.smallest, recipe.smallest + _SHORT_SIZES, (recipe.check_short, _SHORT_PIECES))
+    streams += [[task.piece(n, rng) for n in row] for row in small.tolist()]
     return streams, task.examples(["".join(pieces) for pieces in streams])
 
 

@@ -75,6 +75,14 @@ class Task(ABC):
         """Return at which positions what is said counts; by default wherever something is expected."""
         return [output is not None for output in self.expected(word)]
 
+    @property
+    def silent(self) -> frozenset[Output] | None:
+        """Return the outputs that never count; None where an output counts here and not there.
+
+        A task that says with `scored` what counts says it here too, if it can.
+        """
+        return frozenset({None}) if type(self).scored is Task.scored else None
+
     def sample(self, n: int, lengths: tuple[int, int] | None = None, split: Split = "train", seed: int = 0) -> Examples:
         """Return ``n`` random words with their targets, distributed as in the paper.
 

@@ -85,6 +85,11 @@ class Reversal(Task):
             raise StacklensError(f"{''.join(word)} is no input of {self.name}: expected w and up to |w| times {NULL}")
         return [*([NULL] * length), *letters[::-1][: len(nulls)]]
 
+    @property
+    def silent(self) -> frozenset[Output] | None:
+        """Return the null symbol: it never counts."""
+        return frozenset({NULL})
+
     def scored(self, word: Word) -> list[bool]:
         """Return True where w^R is said."""
         return [symbol != NULL for symbol in self.expected(word)]
@@ -120,6 +125,11 @@ class SuzgunReversal(Reversal):
     @property
     def _letters(self) -> str:
         return "abc"
+
+    @property
+    def silent(self) -> frozenset[Output] | None:
+        """Return nothing: every output counts."""
+        return frozenset()
 
     def scored(self, word: Word) -> list[bool]:
         """Return True for every position."""

@@ -65,6 +65,11 @@ class _NextSet(Task):
         place = self.output_alphabet.index
         return [tuple(sorted(self._following(symbols, t), key=place)) for t in range(len(symbols))]
 
+    @property
+    def silent(self) -> frozenset[Output] | None:
+        """Return nothing: every output counts."""
+        return frozenset()
+
     def scored(self, word: Word) -> list[bool]:
         """Return True for every position."""
         return [True] * len(word)

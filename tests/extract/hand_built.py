@@ -155,6 +155,7 @@ class _TableNet(StackModel[S]):
         return Controlled(after, self.actions(self.moves[place]), self.values[self.laid[place]], said)
 
     def rejects(self, hidden: Tensor, stack: S) -> Tensor:
+        del stack
         return hidden[:, -1] > 0.5
 
     def decide(self, state: State[S]) -> Tensor:

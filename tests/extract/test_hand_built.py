@@ -39,12 +39,11 @@ def answers(pda: PushdownAutomaton, max_length: int) -> list[Any]:
 
 
 def check(net: StackModel[Any], machine: HandMachine) -> None:
-    """Hold that extraction finds the machine, and that every measure says that the network is one."""
+    """Hold that extraction finds the machine, and that rounding changes nothing of the network."""
     result = extract(net, None, QUICK)
     assert result.reason is None
     assert result.status == 0
     assert result.automaton is not None
-    assert result.fidelity.minority_transitions == 0
     assert result.fidelity.rounding.disagreements == 0
     assert result.fidelity.action_margin == pytest.approx(0.5)
     expected = machine.automaton()

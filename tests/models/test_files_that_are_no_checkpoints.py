@@ -86,8 +86,8 @@ def test_a_flipped_bit_is_seen_or_changes_nothing(
     good.write_bytes(GOOD)
     try:
         found = load_checkpoint(path)
-    except FileFormatError as error:
-        assert str(error).startswith(f"{path}: ")
+    except FileFormatError:
+        complaint(path)
     else:
         expected = load_checkpoint(good).model.state_dict()
         assert all(torch.equal(value, expected[name]) for name, value in found.model.state_dict().items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -47,25 +48,28 @@ def batch_of(examples: Examples) -> Batch:
     return Batch.of(examples, np.arange(len(examples)), torch.zeros((), dtype=torch.float64))
 
 
-def test_a_stack_rnn_learns_dyck_1_and_stops_early() -> None:
-    recipe = replace(SMALL, words=120, lengths=(2, 14), epochs=60, perfect_checks=2)
-    trained = fitting(recipe=recipe, nets=3)
+def test_a_linear_neural_stack_learns_to_reverse_and_stops_early() -> None:
+    recipe = replace(TALK, words=100, lengths=(1, 6), batch=5, rate=0.03, weight_decay=0.0, perfect_checks=2)
+    trained = fitting("neural-stack", replace(recipe, epochs=60, patience=None), REVERSAL, nets=1, seed=2)
     while not trained.done:
         trained.epoch()
-    assert trained.epochs_done < 60
-    assert min(trained.best).rounded_errors == min(trained.best).analog_errors == 0
+    assert trained.epochs_done < 20
+    assert trained.best[0].rounded_errors == trained.best[0].analog_errors == 0
+    assert trained.progress() == "1 of 1 networks exact when rounded"
     examples, network = trained.check_words, trained.network()
     symbols = torch.from_numpy(np.maximum(examples.symbols, 0).T.astype(np.int64))
     for one in (network, Rounded(network)):
-        assert examples.correct((outputs_of(one, symbols) > 0.5).transpose(0, 1).numpy()).all()
+        assert examples.correct(outputs_of(one, symbols).argmax(-1).T.numpy()).all()
 
 
-def test_a_linear_neural_stack_learns_to_reverse() -> None:
-    trained = fitting("neural-stack", replace(TALK, words=200, epochs=60, batch=5), REVERSAL, nets=3, seed=2)
+def test_a_stack_rnn_gets_better_at_dyck_1() -> None:
+    trained = fitting()
+    batch = Batch.of(trained.train_words, np.arange(30), torch.zeros((), dtype=torch.float64))
+    before = batch_losses(trained.net, batch)
     while not trained.done:
         trained.epoch()
-    assert min(trained.best).rounded_errors == min(trained.best).analog_errors == 0
-    assert trained.network().task_kind == "transduction"
+    assert (batch_losses(trained.net, batch) < 0.9 * before).all()
+    assert trained.epochs_done == trained.total_epochs == 4
 
 
 def test_the_loss_of_sets_is_the_mean_squared_error_of_all_outputs() -> None:
@@ -75,7 +79,6 @@ def test_the_loss_of_sets_is_the_mean_squared_error_of_all_outputs() -> None:
         outputs_of(net, torch.tensor([[DYCK.alphabet.index(symbol)] for symbol in word]))[:, 0]
         for word in examples.words
     ]
-    targets = [torch.tensor([[1.0, symbols != "("] for symbols in marks]) for marks in ("((", "((((")]
     targets = [torch.tensor(examples.targets[row, : len(word)]) for row, word in enumerate(examples.words)]
     errors = torch.cat([(said - asked.double()).square() for said, asked in zip(outputs, targets, strict=True)])
     assert batch_losses(net, batch_of(examples)).item() == pytest.approx(errors.mean().item(), rel=1e-12)
@@ -99,10 +102,8 @@ def test_padding_never_influences_the_loss(model: str, task: Task, words: list[s
     padding[2:, 0] = (padding[2:, 0] + 1) % len(task.alphabet)  # after the end of the first word
     targets = batch.targets.clone()
     targets[2:, 0] = 1 - targets[2:, 0]
-    longer = Batch(
-        *(torch.cat([part, part[:1]]) for part in (padding, targets)),
-        torch.nn.functional.pad(batch.weights, (0, 0, 0, 1)),
-    )  # noqa: E501
+    weights = torch.nn.functional.pad(batch.weights, (0, 0, 0, 1))
+    longer = Batch(torch.cat([padding, padding[:1]]), torch.cat([targets, targets[:1]]), weights)
     gradients = []
     for one in (batch, Batch(padding, targets, batch.weights), longer):
         net.zero_grad()
@@ -120,7 +121,7 @@ def test_batches_have_every_word_once_and_words_of_like_lengths() -> None:
     assert sorted(np.concatenate(batches)) == list(range(103))
     assert sorted(map(len, batches)) == [3, *[10] * 10]
     spans = sorted((lengths[rows].min(), lengths[rows].max()) for rows in batches)
-    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
     again = batches_by_length(lengths, 10, np.random.default_rng(2))
     assert [rows.tolist() for rows in again] != [rows.tolist() for rows in batches]
 
@@ -196,7 +197,8 @@ def test_temperatures_fall_with_every_word_and_are_kept_with_the_best() -> None:
     shape = {**SMALL.shape, "gating": "softmax with temperature"}
     trained = fitting(recipe=replace(SMALL, shape=shape, cooling=0.01, epochs=3, check_every=3))
     trained.epoch()
-    assert trained.net.config()["temperature"] == pytest.approx(np.exp(-0.01 * (30 - 6)))  # of the last batch
+    before_last = [30 - size for size in (6, 8)]
+    assert any(trained.net.config()["temperature"] == pytest.approx(np.exp(-0.01 * seen)) for seen in before_last)
     while not trained.done:
         trained.epoch()
     assert trained.network(0).config()["temperature"] == trained.net.config()["temperature"] == 0.5
@@ -219,7 +221,7 @@ def test_networks_that_get_no_better_stop() -> None:
         "linear",
         replace(TALK, shape={"controller": "linear", "task_kind": "transduction"}, patience=2, rate=1e-9, epochs=50),
         get_task("xor"),
-    )  # noqa: E501
+    )
     trained.recipe = replace(trained.recipe, rate=0.0)
     while not trained.done:
         trained.epoch()

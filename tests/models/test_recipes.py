@@ -18,7 +18,7 @@ n0 n100 n1111 y11110000 n1101
 y10 y10 y1100 n110100
 n00 n1001 n1110 y1111100000
 y10 y1100 n101100 n1010
-""".split()
+""".split()  # noqa: SIM905
 
 
 def test_the_27_strings_of_section_4_2_are_the_printed_ones() -> None:
@@ -50,9 +50,9 @@ def test_another_seed_draws_other_long_strings() -> None:
 
 def test_the_training_sets_of_section_4_3_have_all_short_words_and_the_longer_legal_ones() -> None:
     language = get_language("palindrome")
-    first, second = (stage.word_list(language, 0) for stage in RECIPES["palindrome"].stages)
+    first, second, *_ = (stage.word_list(language, 0) for stage in RECIPES["palindrome"].stages)
     assert len([word for word in first if 0 < len(word) <= 3]) == 39
-    assert sorted(word for word in first if len(word) > 3) == ["aacaa", "abcba", "bacab", "bbcbb"]
+    assert {word for word in first if len(word) > 3} == {"aacaa", "abcba", "bacab", "bbcbb"}
     assert len([word for word in second if 0 < len(word) <= 5]) == 363
     assert len([word for word in second if len(word) > 5]) == 8
     assert all(word in language for word in second if len(word) > 5)

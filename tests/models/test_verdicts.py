@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -17,7 +18,7 @@ from stacklens.models.word_sets import all_words
 ORDERS: tuple[Order, ...] = ("second", "third", "full")
 
 
-def one_by_one(net: NNPDA, word: tuple[str, ...] | str) -> bool:
+def one_by_one(net: NNPDA, word: Sequence[str]) -> bool:
     state = net.initial_state(1)
     for symbol in word:
         state = net.step(torch.tensor([net.alphabet.index(symbol)]), state).state

@@ -1,20 +1,22 @@
-"""Running the commands: in this process, where it is quick, or in another, where signals are wanted."""
+"""Running the commands in this process."""
 
 from __future__ import annotations
 
-import os
-import subprocess
+import dataclasses
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import stacklens
 from stacklens import __main__ as stacklens_command
 from stacklens.extract import cli as extract_command
+from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
+from stacklens.models.base import StackModel
 
-__all__ = ["DATA", "ROOT", "ZOO", "Outcome", "begin", "run"]
+__all__ = ["DATA", "ROOT", "ZOO", "Outcome", "check_quickly", "run"]
 
 ROOT = Path(stacklens.__file__).parent
 ZOO = ROOT / "models" / "zoo"
@@ -43,14 +45,11 @@ def run(
     return Outcome(status, *capsys.readouterr())
 
 
-def begin(*arguments: str | Path, folder: Path) -> subprocess.Popen[str]:
-    """Return ``stacklens`` with ``arguments``, begun in a process of its own in ``folder``."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT.parent), "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "stacklens", *map(str, arguments)],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def check_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let extraction check on few long words."""
+
+    def quickly(model: StackModel[Any], language: Any, config: ExtractionConfig, *rest: Any, **more: Any) -> Extraction:
+        few = dataclasses.replace(config, long_words=100, deep_words=2, depth=50)
+        return extract(model, language, few, *rest, **more)
+
+    monkeypatch.setattr("stacklens.extract.extraction.extract", quickly)

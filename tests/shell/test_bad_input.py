@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -77,8 +78,11 @@ def test_a_bad_file_gives_one_line_that_names_it_and_status_2(
 ) -> None:
     path = bad_file(kind, tmp_path / "bad.pt")
     program, *words = command.split()
-    after = {"trace": [path, "10"], "train": ["nnpda", "--language", "1n0n", "--resume", path, "--out", "x.pt"]}
-    arguments = after.get(words[0] if words else "", [path, "--out", "x.dot", "--report", "x.json"])
+    arguments: Sequence[str | Path] = [path, "--out", "x.dot", "--report", "x.json"]
+    if words == ["trace"]:
+        arguments = [path, "10"]
+    elif words == ["train"]:
+        arguments = ["nnpda", "--language", "1n0n", "--resume", path, "--out", "x.pt"]
     found = run(capsys, monkeypatch, program, *words, *arguments)
     assert (found.status, found.out) == (2, "")
     assert found.error.startswith(f"error: {path}: {message}")

@@ -3,13 +3,14 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 import torch
 from tests.models.hand_made import hand_made
-from tests.shell.commands import DATA, ZOO, run
+from tests.shell.commands import DATA, ZOO, check_quickly, run
 
 from stacklens.automata.formats.json import from_json
 from stacklens.languages import get_language
@@ -19,8 +20,9 @@ QUICK = ("--max-length", "6")
 
 
 @pytest.fixture
-def net(tmp_path: Path) -> Path:
-    """Return a checkpoint with a hand-made network, which rejects early and so is checked quickly."""
+def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a checkpoint with a hand-made network, and let it be checked on few long words, so that it is quick."""
+    check_quickly(monkeypatch)
     path = tmp_path / "net.pt"
     task = {"kind": "recognition", "language": "1n0n"}
     save_model(path, Checkpoint(hand_made(get_language("1n0n").automaton), task))
@@ -31,7 +33,7 @@ def test_every_text_format_and_the_report_are_written_whole(
     net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     targets = [tmp_path / f"x.{suffix}" for suffix in ("dot", "json", "jff", "svg")]
-    arguments = [word for path in targets for word in ("--out", path)]
+    arguments: Sequence[str | Path] = [word for path in targets for word in ("--out", path)]
     found = run(capsys, monkeypatch, "extract-pda", net, *arguments, "--report", tmp_path / "r.json", *QUICK)
     assert (found.status, found.error) == (0, "")
     for path in [*targets, tmp_path / "r.json"]:
@@ -77,7 +79,7 @@ def test_a_contradiction_gives_status_1_and_the_shortest_word(
     content, letters = torch.load(net, weights_only=True), ("(", ")")
     config = {**content["config"], "alphabet": letters}
     torch.save({**content, "alphabet": letters, "config": config, "task": {"language": "parentheses"}}, net)
-    arguments = [net, "--out", tmp_path / "x.json", *QUICK, *(["--quiet"] if quiet else [])]
+    arguments: Sequence[str | Path] = [net, "--out", tmp_path / "x.json", *QUICK, *(["--quiet"] if quiet else [])]
     found = run(capsys, monkeypatch, "extract-pda", *arguments)
     assert (found.status, found.error) == (1, "")
     assert ("first on ''" if quiet else "they differ on the empty word") in found.out
@@ -88,7 +90,13 @@ def test_a_contradiction_gives_status_1_and_the_shortest_word(
 def test_a_network_without_an_automaton_gives_status_3_with_the_measures_and_no_picture(
     quiet: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = [DATA / "graded-pops.pt", "--out", tmp_path / "x.dot", "--report", tmp_path / "r.json"]
+    arguments: Sequence[str | Path] = [
+        DATA / "graded-pops.pt",
+        "--out",
+        tmp_path / "x.dot",
+        "--report",
+        tmp_path / "r.json",
+    ]
     found = run(capsys, monkeypatch, "extract-pda", *arguments, *(["--quiet"] if quiet else []))
     assert (found.status, found.error) == (3, "")
     assert "the network does not use its stack as a stack: rounding its actions changes" in found.out
@@ -129,7 +137,18 @@ def test_a_full_disk_leaves_the_old_file_as_it_was(
 def test_states_seed_jobs_and_device_are_passed_on(
     net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = ["--states", "2", "--seed", "3", "--report", tmp_path / "r.json", "--jobs", "1", "--device", "cpu"]
+    options: Sequence[str | Path] = [
+        "--states",
+        "2",
+        "--seed",
+        "3",
+        "--report",
+        tmp_path / "r.json",
+        "--jobs",
+        "1",
+        "--device",
+        "cpu",
+    ]
     assert run(capsys, monkeypatch, "extract-pda", net, *options, *QUICK).status == 0
     report = json.loads((tmp_path / "r.json").read_text())
     assert {attempt["quantiser"] for attempt in report["attempts"]} == {"2 clusters"}
@@ -150,3 +169,16 @@ def test_help_names_every_option_and_the_exit_statuses(
     for word in ("--out", "--language", "--max-length", "--states", "--report", "--quiet", "Exit status"):
         assert word in found.out
     assert run(capsys, monkeypatch, "stacklens", "--version").out.startswith("stacklens ")
+
+
+def test_ctrl_c_ends_with_status_130_and_without_a_traceback(
+    net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("stacklens.extract.extraction.extract", interrupted)
+    found = run(capsys, monkeypatch, "extract-pda", net, "--out", tmp_path / "x.dot")
+    assert (found.status, found.out) == (130, "")
+    assert "Traceback" not in found.error
+    assert not (tmp_path / "x.dot").exists()

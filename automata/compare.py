@@ -1,0 +1,213 @@
+"""Whether two one-stack automata are equal for all words: a proof, a word that tells them apart, or neither.
+
+Both run as one pushdown system over pairs (`product`; Culik & Karhumaki 1986; Nowotka & Srba 2007), and summaries find
+everything that this system can come to (`summaries`). Why the answers can be trusted:
+
+- The product is exact. After every word that it reads, its configuration holds both states, the last outputs as far as
+  acceptance sees them, and both stacks; every joint step is one step of the product. So a separating event is
+  reachable in the product by a word if and only if that word separates, and the word is a shortest one.
+- It is exact only as long as the heights differ by no more than the bound. Where they would differ by more the product
+  stops and says so. "Equal" is said only if everything was looked at, nothing separates and nothing stopped.
+- Where heights part it is tried next to leave out what only rejected words reach (if no output is compared); and to
+  take pushes to be for good. That is assumed of every push first, and withdrawn where a run pops the cell; then the
+  search begins anew. Up to the first such pop the product is as exact as before: a cell that nothing has popped yet
+  hides what lies under it, so whether that is there makes no difference to heads, and none to whether the stack is
+  empty. If in the end no such pop is reachable, the assumptions hold on every word, by induction on its length.
+
+It stays undecided where cells that are needed again are piled up at different rates (one automaton pushes on every
+letter, the other on every second one): then the difference of heights is unbounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import get_args
+
+from stacklens.automata.intersection import FiniteAutomaton
+from stacklens.automata.pda import PushdownAutomaton, Symbol
+from stacklens.automata.product import Control, Outputs, Pair, Parted, Product, Refuted, Separated, What
+from stacklens.automata.reachability import drop_sinks
+from stacklens.automata.summaries import Runs, explore
+from stacklens.errors import AutomatonError
+
+__all__ = ["Comparison", "Different", "Equal", "Outputs", "Undecided", "compare"]
+
+BOUNDS = (1, 2, 4, 8)  # how far heights may be apart: each is tried where the one before does not suffice
+LIMIT, REMEDY_LIMIT = 2_000_000, 50_000  # derivations (see `explore`) in the first search, and in each one after it
+FIRST_LOOK = 1_000  # derivations after which refuted pushes are withdrawn, where everything would be far more
+
+
+@dataclass(frozen=True)
+class Equal:
+    """The automata are equal for all words: proved."""
+
+
+@dataclass(frozen=True)
+class Different:
+    """The automata differ.
+
+    Attributes:
+        word: a word that tells them apart.
+        reason: how they differ on it.
+        shortest: whether no shorter word tells them apart; otherwise there may be one on which heights part.
+    """
+
+    word: tuple[Symbol, ...]
+    reason: str
+    shortest: bool = True
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """Nothing is known.
+
+    Attributes:
+        reason: why not.
+        word: a shortest word on which the heights of the stacks part, or None where that is not the reason.
+    """
+
+    reason: str
+    word: tuple[Symbol, ...] | None = None
+
+
+Comparison = Equal | Different | Undecided
+_Runs = Runs[Control, Pair, What]
+
+
+def compare(
+    a: PushdownAutomaton, b: PushdownAutomaton, domain: FiniteAutomaton | None = None, outputs: Outputs = "all"
+) -> Comparison:
+    """Return whether ``a`` and ``b`` are equal for all words, with a shortest word that tells them apart if not.
+
+    Args:
+        a: an automaton with one stack.
+        b: another one over the same symbols; kinds of acceptance, stack alphabets and end markers may differ.
+        domain: where only some words count: the automaton that accepts these. Outputs count on their prefixes.
+        outputs: "all": the same words are accepted and, if either automaton has an output that is not None, outputs
+            agree on every step that both make. "ignore": the same words are accepted. "where b" (b is what a task
+            asks for): after every prefix on which ``b`` has an output other than None, ``a`` has it too; where ``b``
+            is cut, nothing more is asked. "where both": outputs agree wherever both have one; nothing is asked of a
+            run that is cut. With these two acceptance is not compared. Initial outputs are part of acceptance only.
+
+    Time is polynomial while the heights of the stacks stay together. `Undecided` where they part, and for several
+    stacks, where equality is undecidable.
+
+    Raises:
+        AutomatonError: the alphabets differ, or ``outputs`` is none of the four.
+
+    >>> from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
+    >>> def nested(depth: int) -> PushdownAutomaton:
+    ...     cells = tuple(str(n) for n in range(depth))
+    ...     rules = {("q", ")", (cell,)): Transition("q", (POP,)) for cell in cells}
+    ...     rules |= {("q", "(", (below,)): Transition("q", (push(cell),)) for below, cell in zip(("⊥", *cells), cells)}
+    ...     return PushdownAutomaton(("q",), ("(", ")"), cells, rules, "q", acceptance="empty stack")
+    >>> compare(nested(3), nested(3))
+    Equal()
+    >>> found = compare(nested(3), nested(4))
+    >>> "".join(found.word), found.reason
+    ('(((())))', 'only the second accepts it')
+    """
+    if set(a.input_alphabet) != set(b.input_alphabet):
+        ours, theirs = " ".join(a.input_alphabet), " ".join(b.input_alphabet)
+        raise AutomatonError(f"only automata over the same alphabet can be compared, not over {ours} and {theirs}")
+    if outputs not in get_args(Outputs):
+        raise AutomatonError(f"outputs is {outputs!r}, expected one of {', '.join(get_args(Outputs))}")
+    if max(a.n_stacks, b.n_stacks) > 1:
+        stacks = max(a.n_stacks, b.n_stacks)
+        return Undecided(f"equality of automata with {stacks} stacks is undecidable: only one stack is compared")
+    if outputs == "all" and not any(step.output is not None for pda in (a, b) for step in pda.transitions.values()):
+        outputs = "ignore"
+    return _decide(Product((a, b), None if domain is None else domain.trimmed(), outputs, BOUNDS[0]))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a search came to: its product, without the pushes that it refuted, and whether everything was looked at."""
+
+    answer: Comparison
+    product: Product
+    complete: bool
+
+    @property
+    def is_final(self) -> bool:
+        """Return whether no other search can do better."""
+        return isinstance(self.answer, Equal) or (isinstance(self.answer, Different) and self.answer.shortest)
+
+
+def _decide(product: Product) -> Comparison:
+    """Return the first final answer, or the best that there is: a word that may not be the shortest, or a reason."""
+    last = _search(product, LIMIT)
+    if last.is_final:
+        return last.answer
+    known = last.answer
+    if product.outputs == "ignore":
+        product = replace(product, pair=(_without_sinks(product.pair[0]), _without_sinks(product.pair[1])))
+    for for_good in (False, True):
+        product = replace(product, for_good=for_good)
+        for bound in BOUNDS:
+            last = _search(replace(product, bound=bound), REMEDY_LIMIT)
+            product = last.product
+            if last.is_final:
+                return last.answer
+            known = _better(known, last)
+            if not last.complete:
+                break
+        if isinstance(known, Different):
+            break
+    return known
+
+
+def _better(known: Comparison, last: _Found) -> Comparison:
+    if isinstance(last.answer, Different):
+        return last.answer if not isinstance(known, Different) or len(last.answer.word) < len(known.word) else known
+    larger = last.complete and not last.product.for_good  # its word says more
+    return last.answer if larger and isinstance(known, Undecided) else known
+
+
+def _without_sinks(pda: PushdownAutomaton) -> PushdownAutomaton:
+    if pda.acceptance == "output":
+        return drop_sinks(pda)
+    silent = {key: replace(step, output=None) for key, step in pda.transitions.items()}
+    return drop_sinks(replace(pda, transitions=silent))
+
+
+def _search(product: Product, limit: int) -> _Found:
+    """Return what one product shows; what a first look refutes is withdrawn before more is looked at."""
+    size = FIRST_LOOK if product.for_good else limit
+    while True:
+        runs: _Runs = explore(product.start, product.moves, size)
+        refuted = frozenset(event.push for event in runs.lengths if isinstance(event, Refuted))
+        separated = _separated(runs)
+        if separated is None or not separated.shortest:
+            if refuted:
+                product = replace(product, refuted=product.refuted | refuted)
+                continue
+            if not runs.complete and size < limit:
+                size = min(4 * size, limit)
+                continue
+        return _Found(separated or _not_separated(runs, product.bound, limit), product, runs.complete)
+
+
+def _separated(runs: _Runs) -> Different | None:
+    """Return how the automata differ, if they are seen to; the word is a shortest one if nothing stopped before it."""
+    event = _first(runs, Separated)
+    if not isinstance(event, Separated):
+        return None
+    stops = [length for other, length in runs.lengths.items() if not isinstance(other, Separated)]
+    shortest = runs.complete and all(runs.lengths[event] <= length for length in stops)
+    return Different(runs.word(event), event.reason, shortest)
+
+
+def _not_separated(runs: _Runs, bound: int, limit: int) -> Equal | Undecided:
+    if not runs.complete:
+        return Undecided(f"too large: a search was given up after {limit:,} derivations")
+    if not isinstance(parted := _first(runs, Parted), Parted):
+        return Equal()
+    higher = ("first", "second")[parted.higher]
+    return Undecided(f"after the word the {higher} stack is more than {bound} higher than the other", runs.word(parted))
+
+
+def _first(runs: _Runs, kind: type[What]) -> What | None:
+    """Return the event of a kind that the shortest word comes to."""
+    events = [event for event in runs.lengths if isinstance(event, kind)]
+    return min(events, key=runs.lengths.__getitem__, default=None)

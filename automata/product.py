@@ -1,0 +1,232 @@
+"""Two one-stack automata run as one pushdown system over pairs of states and pairs of stack symbols.
+
+The pairs lie as high as the lower of the two stacks. What the higher stack has on top of that, up to a bound, is kept
+in the control; so stacks need not be equally high, only never further apart than the bound (an automaton that keeps its
+top in its state is one lower, for instance). Where one run is cut the other goes on by itself: it matters what it still
+accepts. Its cells above the pairs stay in the control until they are popped.
+
+Cells that are never popped. A push can be taken to be *for good*: nothing under the new cell will be seen again, so the
+cell may as well take the place of the top; the stack is as empty or not as it was. Whether it was for good shows: a pop
+of such a cell refutes it, and everything up to that pop was as it really is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from stacklens.automata.intersection import FiniteAutomaton, is_accepting
+from stacklens.automata.pda import PushdownAutomaton, StackOp, State, Symbol, Transition
+from stacklens.automata.summaries import Event, Step
+
+__all__ = ["Control", "Outputs", "Pair", "Parted", "Product", "Push", "Refuted", "Separated"]
+
+Outputs = Literal["all", "where both", "where b", "ignore"]
+
+
+class Push(NamedTuple):
+    """A push of one of the two automata (0 or 1), by where both are, the letter, and both tops."""
+
+    side: int
+    states: tuple[State | None, State | None]
+    domain: State | None
+    letter: Symbol | None
+    tops: tuple[Symbol | None, Symbol | None]
+
+
+class Cell(NamedTuple):
+    """A stack symbol, and the push for good that it comes from, if any."""
+
+    symbol: Symbol
+    forever: Push | None
+
+
+Pair = tuple[Cell | None, Cell | None]  # None: of an automaton whose run has been cut
+_Stack = tuple[Cell, ...]
+
+
+class Control(NamedTuple):
+    """Both states (None: the run was cut), the domain's, what lies above the pairs, whether the last outputs accept."""
+
+    states: tuple[State | None, State | None]
+    domain: State | None
+    above: tuple[_Stack, _Stack] = ((), ())
+    good: tuple[bool, bool] = (False, False)
+    ended: bool = False
+
+
+@dataclass(frozen=True)
+class Separated:
+    """The word so far tells the automata apart."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Parted:
+    """One stack is higher than the other by more than the bound."""
+
+    higher: int
+
+
+@dataclass(frozen=True)
+class Refuted:
+    """A cell was popped that was taken to have been pushed for good."""
+
+    push: Push
+
+
+What = Separated | Parted | Refuted
+Move = Step[Control, Pair] | Event[What]
+
+
+class _Run(NamedTuple):
+    """One side after a step: its state, what is known of its stack, whether the output accepts, what was refuted."""
+
+    state: State | None = None
+    stack: _Stack = ()
+    good: bool = False
+    step: Transition | None = None
+    refuted: Push | None = None
+
+
+@dataclass(frozen=True)
+class Product:
+    """The product of two automata, for `summaries.explore`; ``compare`` says what the arguments mean.
+
+    Args:
+        pair: the two automata.
+        domain: the words that count, or None for all.
+        outputs: which outputs are compared.
+        bound: how many cells one stack may be higher than the other.
+        for_good: whether pushes are taken to be for good, but for those ``refuted``.
+    """
+
+    pair: tuple[PushdownAutomaton, PushdownAutomaton]
+    domain: FiniteAutomaton | None
+    outputs: Outputs
+    bound: int
+    for_good: bool = False
+    refuted: frozenset[Push] = frozenset()
+
+    @property
+    def start(self) -> Control:
+        """Return the control before the first symbol."""
+        a, b = self.pair
+        good = is_accepting(a, a.initial_output), is_accepting(b, b.initial_output)
+        return Control((a.initial, b.initial), None if self.domain is None else self.domain.initial, good=good)
+
+    def moves(self, control: Control, top: Pair | None) -> Iterator[Move]:
+        """Yield every step from a head, and every event there."""
+        if not control.ended:
+            for letter in self.pair[0].input_alphabet:
+                domain = control.domain if self.domain is None else self.domain.step(control.domain, letter)
+                if self.domain is None or domain is not None:
+                    yield from self._step(control, top, letter, domain)
+        if self.domain is None or control.domain in self.domain.accepting:
+            yield from self._end(control, top)
+
+    def _end(self, control: Control, top: Pair | None) -> Iterator[Move]:
+        """Yield the step on the end, where there is a marker, and after it the event that only one accepts."""
+        if not control.ended and any(pda.end_marker is not None for pda in self.pair):
+            yield from self._step(control, top, None, control.domain)
+        elif self.outputs in ("all", "ignore"):
+            a, b = (self._accepts(side, control, top) for side in (0, 1))
+            if a != b:
+                yield Event(None, Separated(f"only the {'first' if a else 'second'} accepts it"))
+
+    def _accepts(self, side: int, control: Control, top: Pair | None) -> bool:
+        pda, state = self.pair[side], control.states[side]
+        if state is None or pda.acceptance == "output":
+            return control.good[side]
+        empty, final = top is None and not control.above[side], state in pda.accepting
+        return {"final state": final, "empty stack": empty, "both": final and empty}[pda.acceptance]
+
+    def _step(self, control: Control, top: Pair | None, letter: Symbol | None, domain: State | None) -> Iterator[Move]:
+        """Yield the step on a letter, or on the end (None); or the event there, after which nothing is of interest."""
+        stacks = _visible(control, top, 0), _visible(control, top, 1)
+        tops = (stacks[0][-1].symbol if stacks[0] else None, stacks[1][-1].symbol if stacks[1] else None)
+        keys = (Push(side, control.states, control.domain, letter, tops) for side in (0, 1))
+        a, b = (self._run(control, stacks[key.side], letter, key) for key in keys)
+        if self._is_over(a, b):
+            return
+        one_marker = letter is None and any(pda.end_marker is None for pda in self.pair)
+        if not one_marker and (reason := self._difference(a, b)) is not None:
+            yield Event(letter, Separated(reason))
+        elif (push := a.refuted or b.refuted) is not None:
+            yield Event(letter, Refuted(push))
+        else:
+            yield _join(control, top, letter, domain, (a, b), self.bound)
+
+    def _run(self, control: Control, stack: _Stack, letter: Symbol | None, key: Push) -> _Run:
+        pda, state = self.pair[key.side], control.states[key.side]
+        if letter is None and pda.end_marker is None:
+            return _Run(state, stack, control.good[key.side])
+        symbol = pda.end_marker if letter is None else letter
+        if state is None or symbol is None:
+            return _Run()
+        step = pda.transitions.get((state, symbol, (stack[-1].symbol if stack else pda.bottom,)))
+        if step is None:
+            return _Run()
+        (operation,), good = step.operations, is_accepting(pda, step.output)
+        forever = key if self.for_good and key not in self.refuted else None
+        refuted = stack[-1].forever if operation.name == "pop" else None
+        return _Run(step.target, _apply(operation, stack, forever), good, step, refuted)
+
+    def _is_over(self, a: _Run, b: _Run) -> bool:
+        """Return whether nothing that follows is compared."""
+        if self.outputs == "where both":
+            return a.state is None or b.state is None
+        return b.state is None and (self.outputs == "where b" or a.state is None)
+
+    def _difference(self, a: _Run, b: _Run) -> str | None:
+        """Return what the outputs of a step differ in, or None."""
+        first, second = None if a.step is None else a.step.output, None if b.step is None else b.step.output
+        if self.outputs == "where b" and a.state is None and second is not None:
+            return f"at its end the second outputs {second!r}, the first has been cut"
+        if self.outputs == "ignore" or a.step is None or b.step is None or first == second:
+            return None
+        if (self.outputs != "all" and second is None) or (self.outputs == "where both" and first is None):
+            return None
+        return f"at its end the first outputs {first!r}, the second {second!r}"
+
+
+def _visible(control: Control, top: Pair | None, side: int) -> _Stack:
+    """Return what is known of one stack: its cell in the pair on top, and what lies above."""
+    cell = None if top is None else top[side]
+    return control.above[side] if cell is None else (cell, *control.above[side])
+
+
+def _apply(operation: StackOp, stack: _Stack, forever: Push | None) -> _Stack:
+    if operation.push is None:
+        return stack[:-1] if operation.pop else stack
+    if operation.pop:
+        return (*stack[:-1], Cell(operation.push, stack[-1].forever))
+    return (*(stack if forever is None else stack[:-1]), Cell(operation.push, forever))
+
+
+def _join(
+    control: Control, top: Pair | None, letter: Symbol | None, domain: State | None, runs: tuple[_Run, _Run], bound: int
+) -> Move:
+    """Return the step to where both runs are, or the event that their stacks are too far apart."""
+    a, b = runs
+    level = 0 if top is None else 1
+    pairs: tuple[Pair, ...]
+    if a.state is None or b.state is None:
+        alive = 0 if b.state is None else 1
+        stack = runs[alive].stack
+        # as much above the pairs as before, or less
+        common = min(len(stack), max(level, len(stack) - len(control.above[alive])))
+        pairs = tuple((cell, None) if alive == 0 else (None, cell) for cell in stack[:common])
+        if common > level:
+            pairs = (*([] if top is None else [top]), pairs[-1])
+        above: tuple[_Stack, _Stack] = (stack[common:], ()) if alive == 0 else ((), stack[common:])
+    else:
+        common = min(len(a.stack), len(b.stack))
+        if abs(len(a.stack) - len(b.stack)) > bound:
+            return Event(letter, Parted(int(len(b.stack) > len(a.stack))))
+        pairs = tuple(zip(a.stack[:common], b.stack[:common], strict=True))
+        above = a.stack[common:], b.stack[common:]
+    to = Control((a.state, b.state), domain, above, (a.good, b.good), letter is None)
+    return Step(letter, to, pairs)

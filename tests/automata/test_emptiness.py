@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from tests.automata.brute_force import words
+from tests.automata.random_pairs import random_automaton
+from tests.automata.strategies import dyck, palindromes, plain_accepts, pushdown_automata
+
+from stacklens.automata import summaries
+from stacklens.automata.counting import count_words
+from stacklens.automata.emptiness import is_empty, shortest_member
+from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import replace as replace_by
+from stacklens.errors import AutomatonError
+
+
+@given(pushdown_automata(max_stacks=1))
+def test_the_shortest_member_is_the_first_that_is_accepted(pda: PushdownAutomaton) -> None:
+    first = next((word for word in words(pda, 6) if plain_accepts(pda, word)), None)
+    found = shortest_member(pda)
+    assert is_empty(pda) == (found is None)
+    if found is None or len(found) > 6:
+        assert first is None
+    else:
+        assert first is not None
+        assert len(first) == len(found)
+    assert found is None or plain_accepts(pda, found)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_no_word_is_counted_before_the_shortest_member(seed: int) -> None:
+    pda = random_automaton(Random(seed), "ab")
+    found = shortest_member(pda)
+    counts = count_words(pda, 30)
+    lengths = [length for length, count in enumerate(counts) if count]
+    assert lengths[:1] == ([] if found is None or len(found) > 30 else [len(found)])
+
+
+def test_of_known_languages() -> None:
+    assert shortest_member(dyck([("(", ")")])) == ()
+    assert shortest_member(palindromes()) == ("c",)
+
+
+def counter(bits: int) -> PushdownAutomaton:
+    """Return an automaton whose only word has over 2^bits symbols: at each level it goes through the next twice."""
+    rules: dict[Key, Transition] = {("go", "a", ("⊥",)): Transition("go", (push("1.0"),))}
+    for level in range(bits):
+        for half in "12":
+            cell = f"{half}.{level}"
+            following = Transition("go", (push(f"1.{level + 1}"),)) if level + 1 < bits else Transition("back", (NONE,))
+            rules["go", "a", (cell,)] = following
+            rules["back", "a", (cell,)] = Transition(
+                *(("go", (replace_by(f"2.{level}"),)) if half == "1" else ("back", (POP,)))
+            )
+    rules["back", "a", ("⊥",)] = Transition("end", (NONE,))
+    cells = tuple(dict.fromkeys(key[2][0] for key in rules if key[2] != ("⊥",)))
+    return PushdownAutomaton(("go", "back", "end"), ("a",), cells, rules, "go", frozenset({"end"}), "final state")
+
+
+def test_exponentially_long_members_are_found_but_not_written_out() -> None:
+    few = shortest_member(counter(4))
+    assert few is not None
+    assert counter(4).accepts(few)
+    assert not is_empty(counter(200))
+    assert len(shortest_member(counter(10)) or ()) > 2**10
+    with pytest.raises(AutomatonError, match=f"more than the {summaries.LONGEST:,} written out"):
+        shortest_member(counter(200))
+
+
+def test_several_stacks_are_refused() -> None:
+    with pytest.raises(AutomatonError, match="emptiness can be decided for one stack, this automaton has 2"):
+        is_empty(PushdownAutomaton(("q",), ("a",), (), {}, "q", n_stacks=2))

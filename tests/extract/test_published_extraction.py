@@ -1,0 +1,148 @@
+"""What comes out of the networks that the papers' authors published; skipped where their files are not there."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.models.published_networks import published
+
+from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.simulation import transduce_many
+from stacklens.automata.tables import compile_tables
+from stacklens.extract.answers import automaton_answers
+from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
+from stacklens.languages.tasks import get_task
+from stacklens.models.formats.marnns import read_marnns
+from stacklens.models.formats.stack_rnn_cpp import read_stack_rnn_cpp
+from stacklens.models.formats.stacknn import read_stacknn
+from stacklens.models.word_sets import all_words
+
+QUICK = ExtractionConfig(max_length=8, long_words=500, deep_words=5)
+
+
+@cache
+def extracted(name: str) -> Extraction:
+    if name == "marnns":
+        return extract(read_marnns(published("marnns/stack_rnn_model_weights.pth")), get_task("dyck-2"), QUICK)
+    if name == "stack-rnn-cpp":
+        return extract(read_stack_rnn_cpp(published("stack-rnn-cpp/model_*")), get_task("anbn"), QUICK)
+    return extract(read_stacknn(published(f"stacknn/{name}.dat")), get_task("reversal"), QUICK)
+
+
+def automaton(name: str) -> PushdownAutomaton:
+    result = extracted(name)
+    assert result.reason is None
+    assert result.status == 0
+    assert result.automaton is not None
+    return result.automaton
+
+
+def said(pda: PushdownAutomaton, words: list[Any]) -> list[list[Any]]:
+    """Return what ``pda`` says after every symbol, None where it has stopped."""
+    outputs = (*compile_tables(pda).outputs, None)  # -1 is where nothing is said
+    return [
+        [outputs[place] for place in row[: len(word)]]
+        for word, row in zip(words, transduce_many(pda, words).tolist(), strict=True)
+    ]
+
+
+def next_sets(word: str) -> list[tuple[str, ...] | None]:
+    """Return what may follow after every symbol of ``word``, in the order ( ) [ ]; None once it is no prefix."""
+    partner, closing, sets = {"(": ")", "[": "]"}, list[str](), list[tuple[str, ...] | None]()
+    for symbol in word:
+        if None in sets[-1:] or (symbol in ")]" and symbol not in closing[-1:]):
+            sets.append(None)
+            continue
+        closing = [*closing, partner[symbol]] if symbol in partner else closing[:-1]
+        sets.append(tuple(s for s in "()[]" if s in "([" or s in closing[-1:]))
+    return sets
+
+
+@cache
+def prefixes(length: int) -> tuple[list[str], np.ndarray]:
+    """Return all prefixes of balanced words of this length, and what may follow after each symbol, as sets' numbers."""
+    found: list[tuple[str, str, list[int]]] = [("", "", [])]
+    for _ in range(length):
+        longer = []
+        for word, closing, numbers in found:
+            for symbol in "([" + closing[-1:]:
+                after = closing + {"(": ")", "[": "]"}[symbol] if symbol in "([" else closing[:-1]
+                number = sum(1 << "()[]".index(s) for s in "([" + after[-1:])
+                longer.append((word + symbol, after, [*numbers, number]))
+        found = longer
+    return [word for word, _, _ in found], np.array([numbers for _, _, numbers in found])
+
+
+def dyck_word(length: int, depth: int, rng: random.Random) -> str:
+    """Return a balanced word that climbs to ``depth`` at once, and wanders below it then."""
+    word, closing = "", list[str]()
+    while len(word) < length:
+        climbing = len(word) < depth or (len(closing) < depth and rng.random() < 0.5)
+        if not closing or (climbing and len(word) + len(closing) < length):
+            kind = rng.randrange(2)
+            word, closing = word + "(["[kind], [*closing, ")]"[kind]]
+        else:
+            word += closing.pop()
+    return word
+
+
+@pytest.mark.slow
+def test_the_dyck_network_gives_an_automaton_that_is_right_on_every_short_word() -> None:
+    pda = automaton("marnns")
+    words = all_words(tuple("()[]"), 7)
+    assert said(pda, words) == [next_sets(str(word)) for word in words]
+
+
+@pytest.mark.slow
+def test_and_on_every_prefix_of_length_12() -> None:
+    words, expected = prefixes(12)
+    answers = automaton_answers(automaton("marnns"), extracted("marnns").model, words)
+    assert np.array_equal(answers, expected)
+
+
+@pytest.mark.slow
+def test_and_on_words_of_length_1000_and_100_deep() -> None:
+    pda, rng = automaton("marnns"), random.Random(1)
+    words = [dyck_word(1_000, depth, rng) for depth in (5, 20, 60, 100) for _ in range(10)]
+    words += ["(" * 5_000 + ")" * 5_000]  # the automaton has no limit, other than the network with its 104 cells
+    assert said(pda, words) == [next_sets(word) for word in words]
+
+
+@pytest.mark.slow
+def test_the_counting_networks_automaton_predicts_every_n_up_to_1000() -> None:
+    pda = automaton("stack-rnn-cpp")
+    before = "aabbaaabbb"
+    words = [f"{before}{'a' * n}{'b' * n}" for n in range(2, 1_001)]
+    outputs = compile_tables(pda).outputs
+    places = transduce_many(pda, words)
+    b, a = (np.isin(places, [i for i, output in enumerate(outputs) if output == letter]) for letter in "ba")
+    for row, n in enumerate(range(2, 1_001)):
+        first = len(before) + n  # the step that reads the first b: from then on everything is determined
+        assert b[row, first : first + n - 1].all(), n
+        assert a[row, first + n - 1], n
+
+
+@pytest.mark.slow
+def test_the_linear_reversal_networks_automaton_reverses_the_authors_words_and_long_ones() -> None:
+    pda, rng = automaton("linear_reverse_task_20"), random.Random(2)
+    lines = [line.split(",") for line in published("stacknn/reverse_test_200.csv").read_text().splitlines()]
+    read = [("".join(word.split()).rstrip("2"), "".join(target.split()).strip("2")) for word, target in lines]
+    assert len(read) == 200
+    assert all(target == word[::-1] for word, target in read)
+    words = [word for word, _ in read] + ["".join(rng.choice("01") for _ in range(100)) for _ in range(50)]
+    answers = said(pda, [word + "#" * len(word) for word in words])
+    assert ["".join(answer[len(word) :]) for word, answer in zip(words, answers, strict=True)] == [
+        word[::-1] for word in words
+    ]
+
+
+@pytest.mark.slow
+def test_no_automaton_stands_for_the_lstm_reversal_network() -> None:
+    result = extracted("lstm_reverse_task")
+    assert result.status == 3
+    assert result.automaton is None
+    assert result.reason is not None

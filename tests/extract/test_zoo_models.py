@@ -1,0 +1,49 @@
+"""What comes out of the zoo's networks that were trained by `stacklens train` on the papers' tasks, at small sizes."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import pytest
+
+from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.languages.tasks import get_task
+from stacklens.models.checkpoint import load_checkpoint
+
+SMALL = ExtractionConfig(max_length=5, long_words=200, long_lengths=(20, 60), deep_words=2, depth=40)
+# file: states, stack symbols
+EXACT = {
+    "marnn-stack-rnn-dyck-2": (2, 3),
+    "marnn-stack-rnn-dyck-3": (3, 4),
+    "marnn-stack-lstm-dyck-2": (2, 3),
+    "neural-stack-reversal": (1, 2),
+    "neural-stack-delayed-xor": (1, 2),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_trained_network_gives_an_automaton_that_nothing_contradicts(name: str) -> None:
+    checkpoint = load_checkpoint(str(files("stacklens.models") / "zoo" / f"{name}.pt"))
+    task = get_task(checkpoint.task["language"])
+    assert checkpoint.task["kind"] == checkpoint.model.task_kind == task.kind
+    result = extract(checkpoint.model, task, SMALL)
+    assert result.status == 0, result.reason or result.contradicted
+    assert result.automaton is not None
+    assert (len(result.automaton.states), len(result.automaton.stack_alphabet)) == EXACT[name]
+    assert all(check.disagreements == 0 for check in result.checks if check.other != "network")
+
+
+def test_a_ring_gives_no_automaton_and_the_reason_says_so() -> None:
+    model = load_checkpoint(str(files("stacklens.models") / "zoo" / "baby-ntm-dyck-2.pt")).model
+    result = extract(model, get_task("dyck-2"), SMALL)
+    assert result.status == 3
+    assert "the memory of a baby-ntm is no stack" in str(result.reason)
+
+
+@pytest.mark.parametrize("name", [*EXACT, "baby-ntm-dyck-2"])
+def test_a_checkpoint_says_how_it_was_made_and_what_it_scored(name: str) -> None:
+    provenance = load_checkpoint(str(files("stacklens.models") / "zoo" / f"{name}.pt")).provenance
+    assert provenance["command"].startswith("stacklens train ")
+    assert provenance["command"].endswith(f"--out models/zoo/{name}.pt")
+    assert provenance["scores"]["errors_rounded"] < 100
+    assert "et al." in provenance["recipe"]

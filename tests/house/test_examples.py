@@ -1,0 +1,45 @@
+"""The examples run as they stand, and come out as docs/adapter.md says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.slow
+def test_the_adapter_extracts_the_one_state_automaton_of_balanced_parentheses() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "adapter.py")], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    apart = re.search(r"the adapter's outputs and the network's own differ by at most (\S+)", done.stdout)
+    assert apart is not None
+    assert float(apart[1]) < 1e-9
+    assert re.search(r"^automaton +1 state, 2 stack symbols, 5 transitions$", done.stdout, re.MULTILINE)
+    for other in ("language", "rounded network"):
+        found = re.findall(rf"^checked +against the {other}: (\d+) disagreements", done.stdout, re.MULTILINE)
+        assert found == ["0", "0", "0"], other
+
+
+def test_the_network_knows_nothing_of_us() -> None:
+    text = (ROOT / "examples" / "plain_network.py").read_text(encoding="utf-8")
+    imported = re.findall(r"^\s*(?:from|import)\s+(\w+)", text, re.MULTILINE)
+    assert set(imported) == {"__future__", "random", "pathlib", "torch"}
+
+
+def test_the_page_on_adapters_names_every_method_of_the_example() -> None:
+    adapter = (ROOT / "examples" / "adapter.py").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "adapter.md").read_text(encoding="utf-8")
+    methods = re.findall(r"^    def (\w+)", adapter, re.MULTILINE)
+    attributes = re.findall(r"^    (\w+) = ", adapter[: adapter.index("def __init__")], re.MULTILINE)
+    assert len(methods) >= 5
+    assert [name for name in (*methods, *attributes) if f"`{name}" not in page] == []

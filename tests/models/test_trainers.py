@@ -1,0 +1,110 @@
+"""Trainers by name: which kind a model gets, what may be chosen, what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stacklens.errors import StacklensError, UnknownNameError
+from stacklens.languages import get_language
+from stacklens.languages.tasks import get_task
+from stacklens.models import fit_recipes
+from stacklens.models.fit_recipes import SETS
+from stacklens.models.fitting import Fitting
+from stacklens.models.registry import MODELS
+from stacklens.models.stream_training import StreamTraining
+from stacklens.models.trainer import Trainer
+from stacklens.models.trainers import OPTIONS, make_trainer
+from stacklens.models.training import Training
+
+
+@pytest.fixture(autouse=True)
+def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fit_recipes, "FIT_RECIPES", {})
+    monkeypatch.setattr(fit_recipes, "SETS", replace(SETS, words=20, check_words=5, long_words=0))
+
+
+def test_every_model_of_the_registry_can_be_trained() -> None:
+    assert list(OPTIONS) == list(MODELS)
+
+
+@pytest.mark.parametrize(
+    ("model", "language", "kind"),
+    [
+        ("nnpda", "parentheses", Training),
+        ("stack-rnn", "anbn", StreamTraining),
+        ("list-rnn", "anbn", StreamTraining),
+        ("marnn-stack-lstm", "dyck-2", Fitting),
+        ("neural-stack", "xor", Fitting),
+        ("lstm", "dyck-2", Fitting),
+        ("linear", "xor", Fitting),
+    ],
+)
+def test_a_model_gets_its_trainer(model: str, language: str, kind: type[Trainer]) -> None:
+    trainer = make_trainer(model, language, seed=3, nets=2)
+    assert type(trainer) is kind
+    assert (trainer.seed, trainer.n_nets, trainer.subject, trainer.epochs_done) == (3, 2, language, 0)
+    assert trainer.source
+    assert trainer.checked
+    assert not trainer.done
+    assert trainer.network(1).name == model
+    assert trainer.network(1).alphabet == trainer.net.alphabet
+
+
+def test_a_language_or_a_task_serves_as_well_as_its_name() -> None:
+    assert make_trainer("nnpda", get_language("anbn")).subject == "anbn"
+    assert make_trainer("neural-stack", get_task("xor")).kind == "transduction"
+
+
+@pytest.mark.parametrize(
+    ("model", "language", "options", "config"),
+    [
+        ("nnpda", "anbn", {"order": "third", "neurons": 4}, {"order": "third", "n_states": 4}),
+        ("stack-rnn", "anbn", {"stacks": 3, "depth": 1, "no_op": True}, {"n_stacks": 3, "depth": 1, "no_op": True}),
+        ("list-rnn", "anbn", {"recurrent": True, "hidden": 7}, {"recurrent": True, "hidden": 7}),
+        ("baby-ntm", "dyck-2", {"gating": "gumbel-softmax", "cell_size": 2}, {"gating": "gumbel-softmax"}),
+        ("baby-ntm", "dyck-2", {"gating": "softmax-temperature"}, {"gating": "softmax with temperature"}),
+        ("neural-stack", "reversal", {"controller": "lstm", "hidden": None}, {"controller": "lstm", "null": "#"}),
+        ("rnn", "dyck-2", {"layers": 2}, {"layers": 2, "controller": "rnn", "first": ("(", "[")}),
+    ],
+)
+def test_what_is_chosen_takes_the_place_of_the_recipes(
+    model: str, language: str, options: dict[str, Any], config: dict[str, Any]
+) -> None:
+    found = make_trainer(model, language, options=options).network().config()
+    assert {name: found[name] for name in config} == config
+
+
+@pytest.mark.parametrize(("model", "language"), [("stack-rnn", "anbn"), ("neural-stack", "xor")])
+def test_the_number_of_epochs_may_be_chosen(model: str, language: str) -> None:
+    assert make_trainer(model, language, options={"epochs": 2}).total_epochs == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "language", "options", "message"),
+    [
+        ("rnn", "dyck-2", {"stacks": 2}, "rnn has no option stacks; it has hidden, layers, epochs, device"),
+        ("nnpda", "palindrome", {"hints": False}, "no recipe without hints for palindrome"),
+        ("nnpda", "palindrome", {"order": "fourth"}, "order 'fourth' is not one of"),
+        ("stack-rnn", "dyck-2", {}, "stack-rnn predicts endless streams, and dyck-2 is none"),
+        ("lstm", "anbn", {}, "lstm learns words, and anbn is an endless stream"),
+        ("baby-ntm", "reversal", {}, "baby-ntm learns next set tasks"),
+        ("baby-ntm", "dyck-2", {"gating": "hard"}, "gating 'hard' is not one of softmax"),
+        ("neural-stack", "xor", {"controller": "gru"}, "controller 'gru' is not one of linear, rnn, lstm"),
+        ("neural-stack", "xor", {"device": "abacus"}, "device 'abacus' cannot be used here"),
+    ],
+)
+def test_what_cannot_be_is_refused(model: str, language: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        make_trainer(model, language, options=options)
+
+
+def test_unknown_names_are_told() -> None:
+    with pytest.raises(UnknownNameError, match="unknown model 'gru': expected one of baby-ntm, linear"):
+        make_trainer("gru", "dyck-2")
+    with pytest.raises(UnknownNameError, match="unknown task 'parentheses'"):
+        make_trainer("lstm", "parentheses")
+    with pytest.raises(UnknownNameError, match="unknown language 'reversal'"):
+        make_trainer("nnpda", "reversal")
