@@ -191,7 +191,7 @@ class _Runs:
         for t in range(self.symbols.shape[1]):
             step = network.step(self.symbols[:, t], state)
             state = step.state
-            readings.append(step.reading)
+            readings.append(step.reading.clone())  # a view would keep its whole stack in memory
             operations.append(operation_numbers(model.action_kind, model.operations, step.actions))
             answers.append(network.answer(state))
         self.operations, self.answers = operations, answers

@@ -11,7 +11,7 @@ import torch
 
 from stacklens.automata.pda import Word
 from stacklens.automata.tables import encode_words
-from stacklens.models.base import StackModel, State, Step
+from stacklens.models.base import StackModel, State
 from stacklens.models.rounding import Rounded
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Trace", "trace"]
 
+_KEPT = ("actions", "pushed", "reading", "output")
 _CHUNK = 2_048  # words run together: large enough for whole-array work, small enough for the caches
 
 
@@ -144,19 +145,21 @@ def trace(
 def _trace_chunk(model: StackModel[Any], codes: np.ndarray, steps: np.ndarray, stacks: bool) -> dict[str, Any]:
     state = model.initial_state(len(codes))
     symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64)).to(state.hidden.device)
-    hidden, taken = [state.hidden], []
+    hidden, rejected = [state.hidden], []
+    taken: list[list[torch.Tensor]] = []  # copies: a reading is a view that would keep its whole stack in memory
     lengths: list[torch.Tensor] = []
     decisions = [_standing(model, state)]
     for column in symbols.unbind(1):
         step = model.step(column, state)
         state = step.state
-        taken.append(step)
+        taken.append([getattr(step, name).clone() for name in _KEPT])
+        rejected.append(state.rejected)
         hidden.append(step.hidden)
         decisions.append(_standing(model, state))
         if stacks and hasattr(state.stack, "lengths"):
             lengths.append(state.stack.lengths)
     valid = np.arange(codes.shape[1]) < steps[:, None]
-    arrays: dict[str, Any] = _arrays(taken, valid)
+    arrays: dict[str, Any] = _arrays(taken, rejected, valid)
     arrays["hidden"] = _masked(torch.stack(hidden, 1), np.pad(valid, ((0, 0), (1, 0)), constant_values=True))
     decided = torch.stack(decisions, 1).cpu().numpy()
     arrays["verdicts"] = decided[np.arange(len(codes)), steps]
@@ -169,17 +172,14 @@ def _standing(model: StackModel[Any], state: State[Any]) -> torch.Tensor:
     return model.decide(state) & ~state.rejected if model.task_kind == "recognition" else ~state.rejected
 
 
-def _arrays(taken: list[Step[Any]], valid: np.ndarray) -> dict[str, Any]:
-    names = ("actions", "pushed", "reading", "output")
+def _arrays(taken: list[list[torch.Tensor]], rejected: list[torch.Tensor], valid: np.ndarray) -> dict[str, Any]:
     if not taken:  # only empty words: shapes as after one step, with no steps
-        return {**{name: np.zeros((len(valid), 0, 0, 0)) for name in names}, "rejected": valid}
+        return {**{name: np.zeros((len(valid), 0, 0, 0)) for name in _KEPT}, "rejected": valid}
     arrays: dict[str, Any] = {}
-    for name in names:
-        columns = [getattr(step, name) for step in taken]
-        columns = [column.expand(len(valid), *column.shape[1:]) for column in columns]
-        arrays[name] = _masked(torch.stack(columns, 1), valid)
-    rejected = torch.stack([step.state.rejected for step in taken], 1).cpu().numpy()
-    return {**arrays, "rejected": rejected & valid}
+    for name, columns in zip(_KEPT, zip(*taken, strict=True), strict=True):
+        expanded = [column.expand(len(valid), *column.shape[1:]) for column in columns]
+        arrays[name] = _masked(torch.stack(expanded, 1), valid)
+    return {**arrays, "rejected": torch.stack(rejected, 1).cpu().numpy() & valid}
 
 
 def _masked(values: torch.Tensor, valid: np.ndarray) -> np.ndarray:

@@ -46,9 +46,9 @@ def read_stacknn(source: str | Path | Mapping[str, Tensor], alphabet: Sequence[s
     Args:
         source: a path, or the state dict itself.
         alphabet: the symbols read, which fixes all sizes; those written are the same if they are as many, else digits.
-            Without it they are ``0 1 #`` or ``) ( [ ] #`` where there are 3 or 5, as in the authors' tasks, else digits;
-            as many are written as read, and values on the stack hold 2 numbers. Where the shapes allow the 6 numbers of
-            the XOR tasks too, the alphabet has to be given.
+            Without it they are ``0 1 #`` or ``) ( [ ] #`` where there are 3 or 5, as in the authors' tasks, else
+            digits; as many are written as read, and values on the stack hold 2 numbers. Where the shapes allow the 6
+            numbers of the XOR tasks too, the alphabet has to be given.
 
     Raises:
         FileFormatError: the file is missing, damaged, holds objects that would run code, or is no such network: missing

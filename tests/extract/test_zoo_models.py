@@ -45,5 +45,5 @@ def test_a_checkpoint_says_how_it_was_made_and_what_it_scored(name: str) -> None
     provenance = load_checkpoint(str(files("stacklens.models") / "zoo" / f"{name}.pt")).provenance
     assert provenance["command"].startswith("stacklens train ")
     assert provenance["command"].endswith(f"--out models/zoo/{name}.pt")
-    assert provenance["scores"]["errors_rounded"] < 100
+    assert provenance["scores"]["errors_rounded"] <= (4 if name not in EXACT else name == "marnn-stack-lstm-dyck-2")
     assert "et al." in provenance["recipe"]

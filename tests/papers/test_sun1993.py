@@ -8,7 +8,7 @@ import pytest
 
 from stacklens.papers.claims import Experiment
 from stacklens.papers.experiments import EXPERIMENTS, run_experiment
-from stacklens.papers.results import Measured, Results
+from stacklens.papers.results import Measured, Results, read_results
 from stacklens.papers.sun1993 import Sizes, claims_experiment, training_experiment
 from stacklens.papers.sun1993_measures import zoo_path
 
@@ -61,9 +61,18 @@ def test_the_quantised_net_makes_no_error() -> None:
 
 def test_the_automaton_recognises_what_the_analog_net_gets_wrong() -> None:
     claim = find("automaton on what the analog net gets wrong")
-    assert claim.figures["errors"] > 0
     assert claim.figures["automaton_errors_on_these"] == claim.figures["automaton_errors"] == 0
-    assert claim.figures["wrong"][0] in claim.ours
+
+
+def test_some_analog_palindrome_nets_go_wrong_on_long_words_and_no_automaton_does() -> None:
+    """The zoo's own net is right on all words that were tried; of ten that were trained anew some are not."""
+    figures = next(
+        claim.figures
+        for claim in read_results("sun1993-training").claims
+        if claim.claim.startswith("palindrome") and "50 to 100" in claim.claim
+    )
+    assert figures["nets_that_err"] > 0
+    assert figures["rounded"] == figures["automata"] == 0
 
 
 def test_deep_words_are_wrong_by_the_analog_net_and_right_by_the_automaton() -> None:
