@@ -124,7 +124,7 @@ def test_every_command_of_the_readme_exists() -> None:
 
 
 def test_the_zoo_is_made_by_the_commands_in_its_checkpoints() -> None:
-    """The commands that the files remember stand in the README, or in docs/zoo.md, which leaves out where they write."""
+    """The commands that the files remember stand in the README, or in docs/zoo.md without where they write."""
     listed = (ROOT / "docs" / "zoo.md").read_text(encoding="utf-8")
     for path in sorted((ROOT / "models" / "zoo").glob("*.pt")):
         command = load_checkpoint(path).provenance["command"].removesuffix(" --quiet")
