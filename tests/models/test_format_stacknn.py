@@ -148,12 +148,15 @@ def test_a_file_that_cannot_be_loaded_is_refused(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     whole = tmp_path / "whole.dat"
     torch.save(state_dict(), whole)
-    files = {"code": pickle.dumps(Payload()), "empty": b"", "cut": whole.read_bytes()[:300], "text": b"10 2 10 1\n0.1,"}
-    for name, data in files.items():
+    files = {
+        "code": (pickle.dumps(Payload()), "loading them could run code; refused"),
+        "empty": (b"", "the file is empty; expected a state dict of the StackNN program"),
+        "cut": (whole.read_bytes()[:300], "damaged or truncated: 300 bytes"),
+        "text": (b"10 2 10 1\n0.1,", "not a PyTorch file"),
+    }
+    for name, (data, found) in files.items():
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(
-            FileFormatError, match=f"{name}: (not plain tensors|damaged or truncated: {len(data)} bytes)"
-        ):
+        with pytest.raises(FileFormatError, match=f"{name}: .*{found}"):
             read_stacknn(tmp_path / name)
     with pytest.raises(FileFormatError, match="missing: no such file"):
         read_stacknn(tmp_path / "missing")
