@@ -49,9 +49,11 @@ def extract_command(
     from stacklens.extract.outputs import check_targets, write_automaton, write_report
 
     check_targets(out or [], report)
-    _check_device(device)
     from stacklens.extract.checks import ExtractionConfig
     from stacklens.models.loading import load_network
+    from stacklens.models.machine import check_device
+
+    check_device(device)
 
     checkpoint = load_network(model, format, _symbols(alphabet))
     network = checkpoint.model
@@ -78,19 +80,6 @@ def _symbols(alphabet: str | None) -> list[str] | None:
     if alphabet is None:
         return None
     return alphabet.split() if " " in alphabet.strip() else list(alphabet)
-
-
-def _check_device(device: str) -> None:
-    if device == "cpu":
-        return
-    import torch
-
-    try:
-        torch.zeros(1, device=device).cpu()
-    except (RuntimeError, AssertionError):
-        raise StacklensError(
-            f"device {device!r} cannot be used here; expected cpu, or cuda where there is a GPU"
-        ) from None
 
 
 def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) -> Extraction:

@@ -23,7 +23,7 @@ from stacklens.languages.base import Language
 from stacklens.languages.tasks.base import Task
 from stacklens.languages.words import format_word, make_word
 from stacklens.models.base import StackModel
-from stacklens.models.threads import one_thread
+from stacklens.models.machine import one_thread
 from stacklens.probe.trace import trace
 
 __all__ = ["Extraction", "ExtractionConfig", "extract"]

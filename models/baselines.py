@@ -23,7 +23,7 @@ from torch import Tensor
 from stacklens.errors import StacklensError
 from stacklens.models.base import ActionKind, Controlled, StackModel, State, TaskKind
 from stacklens.models.marnn import affine, lstm_cell, uniform
-from stacklens.models.stack_rnn import add_parameters, check_shape
+from stacklens.models.stack_rnn import add_parameters, check_predictor, check_shape
 
 __all__ = ["Baseline", "BaselineConfig", "BaselineKind", "BaselineTask", "NoStack"]
 
@@ -68,8 +68,8 @@ class BaselineConfig:
                 raise StacklensError(f"{name} {value!r} is not one of {', '.join(map(str, known))}")
         check_shape(self.alphabet, None, hidden=self.hidden)
         check_shape(self.output_alphabet, None)
-        if self.task_kind != "transduction" and self.output_alphabet != self.alphabet:
-            raise StacklensError(f"to predict a {self.task_kind} is to write the symbols that are read, not others")
+        if self.task_kind != "transduction":
+            check_predictor(self.alphabet, self.output_alphabet)
         if self.first is not None:
             object.__setattr__(self, "first", tuple(self.first))
             if not set(self.first) <= set(self.alphabet):

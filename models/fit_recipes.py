@@ -105,8 +105,10 @@ def _shape(model: str, task: Task) -> dict[str, Any]:
     language = getattr(task, "language", None)
     if task.kind == "next set" and isinstance(language, Language):
         shape["first"] = tuple(symbol for symbol in task.alphabet if language.first_dead((symbol,)) is None)
+    if task.output_alphabet != task.alphabet:
+        shape["output_alphabet"] = task.output_alphabet
     if model not in _MARNN:  # a network without a stack
         shape |= {"controller": model, "hidden": 8 if task.kind == "next set" else 10}
         if task.kind != "next set":
-            shape |= {"task_kind": "transduction", "output_alphabet": task.output_alphabet}
+            shape["task_kind"] = "transduction"
     return shape

@@ -22,9 +22,9 @@ from stacklens.languages.tasks.base import Task
 from stacklens.languages.tasks.examples import Examples
 from stacklens.models.base import StackModel
 from stacklens.models.fit_recipes import FitRecipe
+from stacklens.models.machine import one_thread
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.threads import one_thread
 from stacklens.models.trainer import Score, Trainer
 
 __all__ = ["Batch", "Fitting", "batch_losses", "batches_by_length", "outputs_of"]

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from stacklens.errors import StacklensError
 from stacklens.models.base import ActionKind, Controlled, S, StackModel, State, TaskKind
 from stacklens.models.ring_memory import RING_OPERATIONS, RingMemory
-from stacklens.models.stack_rnn import add_parameters, check_shape
+from stacklens.models.stack_rnn import add_parameters, check_predictor, check_shape
 from stacklens.models.superposition_stack import SuperpositionStack
 
 __all__ = [
@@ -50,9 +50,12 @@ class MarnnConfig:
         temperature: the temperature of the last two gatings, above 0.
         stack_limit: how many cells the memory has; None for no limit, which a ring cannot have.
         first: which symbols may begin a word; None for all.
+        output_alphabet: what may come next: the alphabet, and after it what is never read, such as a mark for "the word
+            may end here" (palindromes, section 5); the alphabet where it is left empty.
 
     Raises:
-        StacklensError: an unknown gating, a size or temperature out of range, or a ``first`` that is no symbol.
+        StacklensError: an unknown gating, a size or temperature out of range, a ``first`` that is no symbol, or an
+            output alphabet that does not begin with the alphabet.
     """
 
     alphabet: tuple[str, ...]
@@ -62,9 +65,12 @@ class MarnnConfig:
     temperature: float = 1.0
     stack_limit: int | None = 104
     first: tuple[str, ...] | None = None
+    output_alphabet: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alphabet", tuple(self.alphabet))
+        object.__setattr__(self, "output_alphabet", tuple(self.output_alphabet) or self.alphabet)
+        check_predictor(self.alphabet, self.output_alphabet)
         if self.gating not in get_args(Gating):
             raise StacklensError(f"gating {self.gating!r} is not one of {', '.join(get_args(Gating))}")
         check_shape(self.alphabet, self.stack_limit, hidden=self.hidden, cell_size=self.cell_size)
@@ -107,6 +113,11 @@ class Marnn(StackModel[S]):
         self.leading = () if nets is None else (nets,)
         add_parameters(self, self._draw, seed, nets)
         self._noise = [torch.Generator().manual_seed(seed + net) for net in range(nets or 1)]
+
+    @property
+    def output_alphabet(self) -> tuple[str, ...]:
+        """Return the symbols that may come next."""
+        return self.shape.output_alphabet
 
     def config(self) -> dict[str, Any]:
         """Return the plain data of `MarnnConfig`, with the temperature of now."""
@@ -155,7 +166,7 @@ class Marnn(StackModel[S]):
         layers = {  # name: rows, columns, inputs that decide the bound
             "input": (rows, n_symbols, size),
             "hidden": (rows, size, size),
-            "output": (n_symbols, size, size),
+            "output": (len(self.output_alphabet), size, size),
             "pushed": (cell, size, size),
             "action": (len(self.operations), size, size),
             "memory": (size, cell, cell),

@@ -27,7 +27,7 @@ from stacklens.languages.words import check_alphabet
 from stacklens.models.base import ActionKind, Controlled, S, StackModel, State, TaskKind
 from stacklens.models.superposition_stack import SuperpositionStack
 
-__all__ = ["EMPTY", "MemoryRNN", "StackRNN", "StackRNNConfig", "add_parameters", "check_shape"]
+__all__ = ["EMPTY", "MemoryRNN", "StackRNN", "StackRNNConfig", "add_parameters", "check_predictor", "check_shape"]
 
 EMPTY = -1.0  # "when the stack is empty, s is set to -1", below eq. 5
 _LARGEST = 4_096  # against typing errors and damaged files, not against ambition
@@ -175,6 +175,18 @@ def add_parameters(
     for name in draws[0]:
         values = draws[0][name] if nets is None else torch.stack([one[name] for one in draws])
         module.register_parameter(name, nn.Parameter(values))
+
+
+def check_predictor(alphabet: tuple[str, ...], output_alphabet: tuple[str, ...]) -> None:
+    """Return nothing if a network that reads ``alphabet`` can predict symbols of ``output_alphabet``.
+
+    Raises:
+        StacklensError: the output alphabet does not begin with the alphabet, or repeats a symbol.
+    """
+    if output_alphabet[: len(alphabet)] != alphabet or len(set(output_alphabet)) < len(output_alphabet):
+        raise StacklensError(
+            f"what may come next, {' '.join(output_alphabet)}, should begin with the alphabet {' '.join(alphabet)}"
+        )
 
 
 def check_shape(alphabet: tuple[str, ...], stack_limit: int | None, **sizes: int) -> None:

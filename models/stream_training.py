@@ -18,10 +18,10 @@ from torch import Tensor
 from stacklens.languages.tasks.examples import Examples
 from stacklens.languages.tasks.streams import StreamTask, curriculum
 from stacklens.models.base import StackModel, State
+from stacklens.models.machine import one_thread
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.stream_recipes import StreamRecipe
-from stacklens.models.threads import one_thread
 from stacklens.models.trainer import Score, Trainer
 
 __all__ = ["StreamTraining"]

@@ -125,16 +125,7 @@ def _fitting(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any]
     if "epochs" in chosen:
         recipe = dataclasses.replace(recipe, epochs=chosen["epochs"])
     device = chosen.get("device", "cpu")
-    _check_device(device)
+    from stacklens.models.machine import check_device
+
+    check_device(device)
     return Fitting(model, recipe, task, seed=seed, nets=nets, device=device)
-
-
-def _check_device(device: str) -> None:
-    import torch
-
-    try:
-        torch.zeros(1, device=device).cpu()
-    except (RuntimeError, AssertionError):
-        raise StacklensError(
-            f"device {device!r} cannot be used here; expected cpu, or cuda where there is a GPU"
-        ) from None

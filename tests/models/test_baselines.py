@@ -108,7 +108,7 @@ def test_weights_start_in_pytorchs_ranges() -> None:
         ({"layers": 3}, "layers 3 is not one of 1, 2"),
         ({"hidden": 0}, "hidden is 0"),
         ({"alphabet": ()}, "the alphabet is empty"),
-        ({"output_alphabet": ("x",)}, "write the symbols that are read"),
+        ({"output_alphabet": ("x",)}, "should begin with the alphabet a b"),
         ({"first": ("x",)}, "first is x, not in the alphabet a b"),
     ],
 )
