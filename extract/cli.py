@@ -48,7 +48,7 @@ def extract_command(
     """
     from stacklens.extract.outputs import check_targets, write_automaton, write_report
 
-    check_targets(out or [], report)
+    check_targets(out or [], report, model)
     from stacklens.extract.checks import ExtractionConfig
     from stacklens.models.loading import load_network
     from stacklens.models.machine import check_device

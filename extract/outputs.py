@@ -23,11 +23,12 @@ _PICTURES = (".svg", ".png", ".pdf")
 SUFFIXES = (".dot", ".json", ".jff", *_PICTURES)
 
 
-def check_targets(out: list[Path], report: Path | None) -> None:
-    """Return nothing if all files can be written as far as can be told beforehand.
+def check_targets(out: list[Path], report: Path | None, source: Path) -> None:
+    """Return nothing if all files can be written as far as can be told beforehand, and none replaces ``source``.
 
     Raises:
-        StacklensError: a suffix is unknown, a folder does not exist, or a picture has no renderer on this machine.
+        StacklensError: a suffix is unknown, a folder does not exist, a picture has no renderer on this machine, or a
+            file to write is the one to read.
     """
     for path in out:
         if path.suffix not in SUFFIXES:
@@ -36,6 +37,8 @@ def check_targets(out: list[Path], report: Path | None) -> None:
             check_renderer(path.suffix[1:])
     for path in [*out, *([report] if report is not None else [])]:
         check_folder(path)
+        if path.exists() and source.exists() and path.samefile(source):
+            raise StacklensError(f"cannot write {path}: it is the network's own file; choose another name")
 
 
 def write_automaton(path: Path, pda: PushdownAutomaton, title: str) -> None:

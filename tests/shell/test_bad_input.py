@@ -170,6 +170,17 @@ def test_a_picture_without_graphviz_is_refused_before_the_network_is_read(
     )
 
 
+def test_a_report_does_not_replace_the_network_that_it_is_about(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "net.pt"
+    shutil.copy(GOOD, path)
+    outcome = run(capsys, monkeypatch, "extract-pda", path, "--report", path)
+    assert outcome.status == 2
+    assert "it is the network's own file; choose another name" in outcome.error
+    assert path.read_bytes() == GOOD.read_bytes()
+
+
 def test_a_defect_of_ours_is_not_hidden_behind_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
