@@ -165,7 +165,7 @@ def _extract(
     best = min(attempts, key=lambda a: (a.disagreements is None, a.disagreements or 0), default=None)
     minority, wrong, raw = (None, None, None) if best is None else (best.minority, best.disagreements, best.raw)
     fidelity = Fidelity(samples.rounding(), minority, *action_margins(model, seen))
-    reason = why_unfaithful(model, fidelity, wrong, len(samples.words))
+    reason = why_unfaithful(stacks.without(model), fidelity, wrong, len(samples.words))
     result = Extraction(model, reference, None, raw, attempts, fidelity, stacks, reason=reason)
     if reason is not None or best is None or best.automaton is None:
         return replace(result, seconds=clock.stop())

@@ -10,8 +10,9 @@ import numpy as np
 from stacklens.models.base import ActionKind, StackModel
 from stacklens.probe.trace import Trace
 
-__all__ = ["Fidelity", "Rounding", "action_margins", "is_stack", "rounding_fidelity", "why_unfaithful"]
+__all__ = ["MOST_STACKS", "Fidelity", "Rounding", "action_margins", "is_stack", "rounding_fidelity", "why_unfaithful"]
 
+MOST_STACKS = 3  # of an automaton; the heads of more are too many to combine
 _GRADED = 0.25  # a margin below this is nearer to the threshold than to a whole operation
 _LARGEST_MISMATCH = 0.1  # rounding may change the verdict on this share of the accepted words, not on more
 
@@ -125,6 +126,8 @@ def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: in
             "the network does not use its stack as a stack: rounding its actions changes "
             f"{rounding.disagreements:,} of {rounding.accepted_by_either:,} acceptances ({measures})"
         )
+    if disagreements is None and model.n_stacks > MOST_STACKS:
+        return f"{model.n_stacks} of its stacks matter, more than the {MOST_STACKS} that can be explored ({measures})"
     if disagreements is None:
         return f"no finite set of states was found that closes under the network's steps ({measures})"
     if disagreements:

@@ -22,6 +22,7 @@ from stacklens.automata.reachability import trim
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import automaton_answers, network_answers
 from stacklens.extract.explore import explore
+from stacklens.extract.fidelity import MOST_STACKS
 from stacklens.extract.machine import Machine, StackSymbols
 from stacklens.extract.quantise import Clusters, Levels, Quantiser, cluster
 from stacklens.extract.samples import Samples, walk_words
@@ -36,7 +37,6 @@ _CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _SYMBOLS = (2, 3, 4, 5, 6, 8)
 _WALKS = 200, (10, 60)  # words, and their lengths
 _LARGEST_BINARY = 12  # beyond so many neurons binary states are too many to mean anything
-_MOST_STACKS = 3  # of an automaton; the heads of more are too many to combine
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _differ_on_walks(pda: PushdownAutomaton, network: Rounded[Any], seed: int) -
 def _attempts(machine: Machine, seen: Trace, complete: frozenset[Output]) -> Iterator[Attempt]:
     elected = vote(machine, seen, complete)
     blank = Attempt(machine.quantiser.name, len(machine.symbols.names), "exploration", 0, None, elected.minority)
-    if machine.n_stacks > _MOST_STACKS:
+    if machine.n_stacks > MOST_STACKS:
         yield blank
         return
     try:
