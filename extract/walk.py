@@ -112,7 +112,7 @@ def _symbols(model: StackModel[Any], pushed: np.ndarray, size: int, seed: int) -
     if model.pushes_input:
         return StackSymbols(model.letters, np.eye(model.n_symbols))
     if not len(pushed):
-        return StackSymbols(("s0",), np.zeros((1, max(1, pushed.shape[-1]))))
+        return StackSymbols(("s0",), np.zeros((1, model.cell_size)))
     centres = cluster(pushed, size, seed).centres
     return StackSymbols(tuple(f"s{i}" for i in range(len(centres))), centres)
 

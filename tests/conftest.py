@@ -9,6 +9,13 @@ import os
 import sys
 from pathlib import Path
 
+from hypothesis import settings
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch is imported, which is later
 ROOT = str(Path(__file__).parents[1])
 sys.path[:] = [*(path for path in sys.path if path not in ("", ROOT)), ROOT]
+
+# the same examples in every CI run, so that a failure is the change's; elsewhere new ones, which is how bugs are found
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
