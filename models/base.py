@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-__all__ = ["ActionKind", "Controlled", "Stack", "StackModel", "State", "Step", "TaskKind"]
+__all__ = ["ActionKind", "Controlled", "Run", "Stack", "StackModel", "State", "Step", "TaskKind"]
 
 # How a row of actions is to be read, which is all that rounding needs to know of a model:
 # "signed"     one value in [-1, 1], push above and pop below (Sun et al. 1993, section 3.2.1)
@@ -88,6 +88,14 @@ class Step(Generic[S]):
     reading: Tensor  # what the controller saw, (..., B, n_stacks, R)
     output: Tensor
     state: State[S]
+
+
+class Run(NamedTuple):
+    """What training needs of many steps: no rejections, since training words are members."""
+
+    output: Tensor  # (T, ..., B, O)
+    actions: Tensor  # (T, ..., B, n_stacks, A)
+    state: State[Any]  # after the last step
 
 
 class StackModel(nn.Module, ABC, Generic[S]):
@@ -179,6 +187,20 @@ class StackModel(nn.Module, ABC, Generic[S]):
             rejected = rejected | self._unexpected(symbols, state)
         after = State(answer.hidden, stack, rejected, answer.output)
         return Step(answer.hidden, answer.actions, answer.pushed, reading, answer.output, after)
+
+    def run(self, symbols: Tensor, state: State[S]) -> Run:
+        """Return the steps on ``symbols`` (T, B) int from ``state``, whatever is rejected.
+
+        Models that can take many steps at once faster than one by one do so here, as the same function of their
+        weights. Gradients flow into the weights, and not necessarily into ``state``.
+        """
+        hidden, stack, outputs, actions = state.hidden, state.stack, [], []
+        for now in symbols:
+            answer = self.controller(now, hidden, stack.reading())
+            hidden, stack = answer.hidden, stack.next(answer.actions, answer.pushed)
+            outputs.append(answer.output)
+            actions.append(answer.actions)
+        return Run(torch.stack(outputs), torch.stack(actions), State(hidden, stack, state.rejected, outputs[-1]))
 
     def verdict(self, state: State[S]) -> Tensor:
         """Return whether the word read so far is accepted, (..., B) bool; the end symbol is read if there is one."""

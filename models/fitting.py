@@ -27,7 +27,7 @@ from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.trainer import Score, Trainer
 
-__all__ = ["Batch", "Fitting", "batch_losses", "batches_by_length", "outputs_of"]
+__all__ = ["Batch", "Fitting", "batch_losses", "batches_by_length"]
 
 _TRAIN, _VALIDATION = 0, 1  # added to the recipe's words_seed
 _CHECKED_AT_ONCE = 256  # words
@@ -72,20 +72,9 @@ def batches_by_length(lengths: np.ndarray, size: int, rng: np.random.Generator) 
     return [order[start : start + size] for start in starts]
 
 
-def outputs_of(model: StackModel[Any], symbols: Tensor) -> Tensor:
-    """Return what ``model`` says after each of ``symbols`` (T, B), (T, ..., B, O), whatever it rejects."""
-    state = model.initial_state(symbols.shape[1])
-    hidden, stack, outputs = state.hidden, state.stack, []
-    for now in symbols:
-        answer = model.controller(now, hidden, stack.reading())
-        hidden, stack = answer.hidden, stack.next(answer.actions, answer.pushed)
-        outputs.append(answer.output)
-    return torch.stack(outputs)
-
-
 def batch_losses(model: StackModel[Any], batch: Batch) -> Tensor:
     """Return the loss of each network on ``batch``, (...), the shape of the leading axes."""
-    outputs = outputs_of(model, batch.symbols)  # (T, ..., B, O)
+    outputs = model.run(batch.symbols, model.initial_state(batch.symbols.shape[1])).output  # (T, ..., B, O)
     leading = (1,) * (outputs.dim() - 3)
     steps, words = batch.symbols.shape
     weights = batch.weights.view(steps, *leading, words)
@@ -296,7 +285,8 @@ class Fitting(Trainer):
         losses, worst = np.zeros(self.n_nets), np.zeros(self.n_nets)
         for rows in _in_order(examples.lengths, _CHECKED_AT_ONCE):
             batch = Batch.of(examples, rows, self._like)
-            outputs = outputs_of(model, batch.symbols).movedim(0, 2)  # (nets, B, T, O)
+            start = model.initial_state(batch.symbols.shape[1])
+            outputs = model.run(batch.symbols, start).output.movedim(0, 2)  # (nets, B, T, O)
             said = (outputs > 0.5) if model.task_kind == "next set" else outputs.argmax(-1)
             part = _part(examples, rows, said.shape[2])
             wrong += (~part.correct(said.cpu().numpy())).sum(-1)

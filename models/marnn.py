@@ -18,16 +18,17 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import ActionKind, Controlled, S, StackModel, State, TaskKind
+from stacklens.models.base import ActionKind, Controlled, Run, S, StackModel, State, TaskKind
 from stacklens.models.ring_memory import RING_OPERATIONS, RingMemory
 from stacklens.models.stack_rnn import add_parameters, check_predictor, check_shape
+from stacklens.models.stack_scan import ScanShape, ScanWeights, looked_up, scan
 from stacklens.models.superposition_stack import SuperpositionStack
 
 __all__ = [
@@ -193,6 +194,23 @@ class MarnnStackRNN(Marnn[SuperpositionStack]):
     def initial_memory(self, leading: tuple[int, ...]) -> SuperpositionStack:
         """Return empty stacks; ``leading`` ends with the batch."""
         return SuperpositionStack.empty(leading, 1, self.cell_size, self.output_bias, limit=self.stack_limit)
+
+    def run(self, symbols: Tensor, state: State[SuperpositionStack]) -> Run:
+        """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted and can be had."""
+        noisy = self.training and self.shape.gating == "gumbel-softmax"
+        if self.lstm or noisy or not torch.is_grad_enabled():
+            return super().run(symbols, state)
+        warmth = 1.0 if self.shape.gating == "softmax" else self.temperature
+        constant = affine(self.memory_bias.unsqueeze(-2), self.hidden_weights, self.hidden_bias + self.input_bias)
+        drive = looked_up(self.input_weights.mT + constant, symbols)  # (T, ..., B, H)
+        recurrent = torch.cat([self.hidden_weights, self.hidden_weights @ self.memory_weights], -1)
+        heads = torch.cat([self.action_weights / warmth, self.pushed_weights], -2)
+        bias = torch.cat([self.action_bias / warmth, self.pushed_bias], -1)
+        shape = ScanShape("tanh", len(self.operations), 1, 0.0, self.stack_limit)
+        made = scan(drive, ScanWeights(recurrent, heads, bias), state.hidden, state.stack.stored, shape)
+        output = torch.sigmoid(affine(made.hidden, self.output_weights, self.output_bias))
+        stack = replace(state.stack, stored=made.cells)
+        return Run(output, made.shares, State(made.hidden[-1], stack, state.rejected, output[-1]))
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
         """Return stacks with ``cells`` (M, 1, 1, D), NaN where there is none."""

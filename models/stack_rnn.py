@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import torch
@@ -24,7 +24,8 @@ from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
 from stacklens.languages.words import check_alphabet
-from stacklens.models.base import ActionKind, Controlled, S, StackModel, State, TaskKind
+from stacklens.models.base import ActionKind, Controlled, Run, S, StackModel, State, TaskKind
+from stacklens.models.stack_scan import ScanShape, ScanWeights, looked_up, scan
 from stacklens.models.superposition_stack import SuperpositionStack
 
 __all__ = ["EMPTY", "MemoryRNN", "StackRNN", "StackRNNConfig", "add_parameters", "check_predictor", "check_shape"]
@@ -158,6 +159,24 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
             depth=self.depth,
             limit=self.stack_limit,
         )
+
+    def run(self, symbols: Tensor, state: State[SuperpositionStack]) -> Run:
+        """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted and can be had."""
+        if not torch.is_grad_enabled() or (self.stack_limit is not None and self.stack_limit < self.depth):
+            return super().run(symbols, state)
+        size = self.shape.hidden
+        of_hidden = (
+            self.recurrent_weights if self.recurrent else self.memory_weights.new_zeros(*self.leading, size, size)
+        )
+        recurrent = torch.cat([of_hidden, self.memory_weights], -1)
+        heads = torch.cat([self.action_weights, self.pushed_weights], -2)
+        weights = ScanWeights(recurrent, heads, heads.new_zeros(heads.shape[:-1]))
+        shape = ScanShape("sigmoid", len(self.operations), self.depth, EMPTY, self.stack_limit)
+        drive = looked_up(self.input_weights, symbols)
+        made = scan(drive, weights, state.hidden, state.stack.stored, shape)
+        output = torch.softmax(made.hidden @ self.output_weights.mT, -1)
+        stack = replace(state.stack, stored=made.cells)
+        return Run(output, made.shares, State(made.hidden[-1], stack, state.rejected, output[-1]))
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
         """Return stacks with ``cells`` (M, n_stacks, depth, 1), the top first, NaN where there is none."""

@@ -182,21 +182,17 @@ class StreamTraining(Trainer):
     def _window(self, state: State[Any], symbols: Tensor, counts: Tensor) -> tuple[State[Any], Tensor]:
         """Return the state after the window ``symbols`` (B, W + 1) and its losses (nets,); update the weights."""
         self.optimizer.zero_grad()
-        surprises, graded = [], []
-        for t in range(symbols.shape[1] - 1):
-            step = self.net.step(symbols[:, t], state)
-            following = symbols[:, t + 1].expand(*step.output.shape[:-1]).unsqueeze(-1)
-            surprises.append(step.output.gather(-1, following).squeeze(-1))
-            graded.append(1 - step.actions.square().sum(-1).flatten(-2).mean(-1))  # (nets,), 0 for whole operations
-            state = step.state
-        counted = counts[:, 1:].T.to(torch.float64)  # (W, B)
-        logs = torch.stack(surprises, -2).clamp(min=_TINY).log()  # (nets, W, B)
-        losses = -(logs * counted).sum((-2, -1)) / counted.sum().clamp(min=1)
-        blur = self._sharpness() * torch.stack(graded).mean(0)
+        made = self.net.run(symbols[:, :-1].T, state)
+        following = symbols[:, 1:].T.view(symbols.shape[1] - 1, 1, -1, 1).expand(*made.output.shape[:-1], 1)
+        logs = made.output.gather(-1, following).squeeze(-1).clamp(min=_TINY).log()  # (W, nets, B)
+        counted = counts[:, 1:].T.unsqueeze(1).to(logs)  # (W, 1, B)
+        losses = -(logs * counted).sum((0, 2)) / counted.sum().clamp(min=1)
+        graded = 1 - made.actions.square().sum(-1)  # (W, nets, B, n_stacks), 0 for whole operations
+        blur = self._sharpness() * graded.mean((0, 2, 3))
         (losses + blur).sum().backward()  # type: ignore[no-untyped-call]
         self._clip()
         self.optimizer.step()
-        return state, losses.detach()
+        return made.state, losses.detach()
 
     def _clip(self) -> None:
         gradients = [p.grad for p in self.net.parameters() if p.grad is not None]

@@ -13,8 +13,9 @@ import torch
 
 from stacklens.errors import StacklensError
 from stacklens.languages.tasks import Examples, Task, get_task
+from stacklens.models.base import StackModel
 from stacklens.models.fit_recipes import FIT_RECIPES, SETS, SYMBOLS, FitRecipe, fit_recipe
-from stacklens.models.fitting import Batch, Fitting, batch_losses, batches_by_length, outputs_of
+from stacklens.models.fitting import Batch, Fitting, batch_losses, batches_by_length
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 
@@ -30,6 +31,10 @@ SMALL = FitRecipe(
     long_lengths=(14, 16),
 )
 TALK = replace(SYMBOLS, shape={"null": "#"}, words=30, lengths=(1, 4), epochs=4, check_words=20)
+
+
+def said_by(net: StackModel[Any], symbols: torch.Tensor) -> torch.Tensor:
+    return net.run(symbols, net.initial_state(symbols.shape[1])).output
 
 
 def fitting(model: str = "marnn-stack-rnn", recipe: FitRecipe = SMALL, task: Task = DYCK, **options: Any) -> Fitting:
@@ -59,7 +64,7 @@ def test_a_linear_neural_stack_learns_to_reverse_and_stops_early() -> None:
     examples, network = trained.check_words, trained.network()
     symbols = torch.from_numpy(np.maximum(examples.symbols, 0).T.astype(np.int64))
     for one in (network, Rounded(network)):
-        assert examples.correct(outputs_of(one, symbols).argmax(-1).T.numpy()).all()
+        assert examples.correct(said_by(one, symbols).argmax(-1).T.numpy()).all()
 
 
 def test_a_stack_rnn_gets_better_at_dyck_1() -> None:
@@ -76,8 +81,7 @@ def test_the_loss_of_sets_is_the_mean_squared_error_of_all_outputs() -> None:
     examples = DYCK.examples(["()", "(())"])
     net = build_model("marnn-stack-rnn", {"alphabet": DYCK.alphabet, "hidden": 3}, seed=1)
     outputs = [
-        outputs_of(net, torch.tensor([[DYCK.alphabet.index(symbol)] for symbol in word]))[:, 0]
-        for word in examples.words
+        said_by(net, torch.tensor([[DYCK.alphabet.index(symbol)] for symbol in word]))[:, 0] for word in examples.words
     ]
     targets = [torch.tensor(examples.targets[row, : len(word)]) for row, word in enumerate(examples.words)]
     errors = torch.cat([(said - asked.double()).square() for said, asked in zip(outputs, targets, strict=True)])
@@ -87,7 +91,7 @@ def test_the_loss_of_sets_is_the_mean_squared_error_of_all_outputs() -> None:
 def test_the_loss_of_symbols_is_the_cross_entropy_where_it_counts() -> None:
     examples = REVERSAL.examples(["01##", "1#"])
     net = build_model("neural-stack", {"alphabet": REVERSAL.alphabet}, seed=1)
-    said = outputs_of(net, torch.tensor([[0, 1], [1, 2], [2, 0], [2, 0]]))
+    said = said_by(net, torch.tensor([[0, 1], [1, 2], [2, 0], [2, 0]]))
     expected = -torch.stack([said[2, 0, 1], said[3, 0, 0], said[1, 1, 1]]).log().mean()
     assert batch_losses(net, batch_of(examples)).item() == pytest.approx(expected.item(), rel=1e-12)
 
