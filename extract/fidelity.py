@@ -10,7 +10,16 @@ import numpy as np
 from stacklens.models.base import ActionKind, StackModel
 from stacklens.probe.trace import Trace
 
-__all__ = ["MOST_STACKS", "Fidelity", "Rounding", "action_margins", "is_stack", "rounding_fidelity", "why_unfaithful"]
+__all__ = [
+    "MOST_STACKS",
+    "Fidelity",
+    "Rounding",
+    "action_margins",
+    "is_stack",
+    "margins",
+    "rounding_fidelity",
+    "why_unfaithful",
+]
 
 MOST_STACKS = 3  # of an automaton; the heads of more are too many to combine
 _GRADED = 0.25  # a margin below this is nearer to the threshold than to a whole operation
@@ -82,14 +91,17 @@ def action_margins(model: StackModel[Any], seen: Trace) -> tuple[float, float]:
     Steps after a rejection do not count.
     """
     before = np.pad(seen.rejected, ((0, 0), (1, 0)))[:, :-1]
-    margins = _margins(model.action_kind, seen.actions[seen.valid & ~before])
-    if not margins.size:
+    found = margins(model.action_kind, seen.actions[seen.valid & ~before])
+    if not found.size:
         return 0.0, 0.0
-    return float(margins.min()), float((margins < _GRADED).mean())
+    return float(found.min()), float((found < _GRADED).mean())
 
 
-def _margins(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
-    """Return how far each action is from being rounded otherwise, in [0, 0.5]; ``actions`` are (M, n_stacks, A)."""
+def margins(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
+    """Return how far each action is from being rounded otherwise, in [0, 0.5]; ``actions`` are (M, n_stacks, A).
+
+    The shape is (M, n_stacks) for "softmax", (0,) for "none", else that of ``actions``.
+    """
     if kind == "none":
         return np.zeros(0)
     if kind == "softmax":  # the winner's lead over the next
@@ -97,8 +109,8 @@ def _margins(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
         leads: np.ndarray = (ordered[..., -1] - ordered[..., -2]) / 2
         return leads
     sizes = np.abs(actions) if kind == "signed" else actions
-    margins: np.ndarray = np.minimum(np.abs(sizes - 0.5), 0.5)
-    return margins
+    distances: np.ndarray = np.minimum(np.abs(sizes - 0.5), 0.5)
+    return distances
 
 
 def is_stack(model: StackModel[Any]) -> bool:
@@ -117,8 +129,12 @@ def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: in
     if fidelity.minority_transitions is not None:
         measures += f", {fidelity.minority_transitions:.1%} of its transitions are outvoted"
     if not is_stack(model):
+        can = ", ".join(model.operations)
+        what = f"the memory of a {model.name} is no stack: it can {can}"
+        if not model.real_time:
+            what = f"a {model.name} chooses when to read and write, so it has no real-time automaton: it can {can}"
         return (
-            f"the memory of a {model.name} is no stack: it can {', '.join(model.operations)}; rounding its actions "
+            f"{what}; rounding its actions "
             f"changes {rounding.disagreements:,} of {rounding.accepted_by_either:,} answers ({measures})"
         )
     if rounding.mismatch > _LARGEST_MISMATCH:

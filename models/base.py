@@ -93,8 +93,8 @@ class Step(Generic[S]):
 class Run(NamedTuple):
     """What training needs of many steps: no rejections, since training words are members."""
 
-    output: Tensor  # (T, ..., B, O)
-    actions: Tensor  # (T, ..., B, n_stacks, A)
+    output: Tensor  # what is said after every symbol, (T, ..., B, O)
+    actions: Tensor  # of every step, (S, ..., B, n_stacks, A), where S is T for networks without extra steps
     state: State[Any]  # after the last step
 
 
@@ -118,6 +118,8 @@ class StackModel(nn.Module, ABC, Generic[S]):
         stack_limit: how many cells a stack has at most; None for no limit.
         pushes_input: whether a push lays down the symbol just read; otherwise values that have to be clustered.
         recurrent: whether the controller uses the hidden vector of the step before.
+        real_time: whether every step reads a symbol: not so with an input queue.
+        extra_steps: how many steps the network takes for every symbol once the word has ended, reading nothing.
     """
 
     name: ClassVar[str]
@@ -133,6 +135,8 @@ class StackModel(nn.Module, ABC, Generic[S]):
     stack_limit: int | None = None
     pushes_input: bool = False
     recurrent: bool = True
+    real_time: bool = True
+    extra_steps: int = 0
 
     @property
     def n_symbols(self) -> int:
@@ -178,29 +182,47 @@ class StackModel(nn.Module, ABC, Generic[S]):
         return torch.zeros(hidden.shape[:-1], dtype=torch.bool, device=hidden.device)
 
     def step(self, symbols: Tensor, state: State[S]) -> Step[S]:
-        """Return the step on ``symbols`` (B,) int from ``state``."""
-        reading = state.stack.reading()
+        """Return the step on ``symbols`` (B,) int from ``state``; no letter's number is nothing, for input queues."""
+        stack = self.feed(state.stack, symbols)
+        reading = stack.reading()
         answer = self.controller(symbols, state.hidden, reading)
-        stack = state.stack.next(answer.actions, answer.pushed)
+        stack = stack.next(answer.actions, answer.pushed)
         rejected = state.rejected | self.rejects(answer.hidden, stack)
         if self.task_kind == "next set":
             rejected = rejected | self._unexpected(symbols, state)
         after = State(answer.hidden, stack, rejected, answer.output)
         return Step(answer.hidden, answer.actions, answer.pushed, reading, answer.output, after)
 
+    def feed(self, stack: S, symbols: Tensor) -> S:
+        """Return the stacks as the controller is to see them with ``symbols`` (B,): unchanged, but for input queues."""
+        del symbols
+        return stack
+
+    def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
+        """Return what is said after each of T symbols, (T, ..., B, O), given ``output`` and ``actions`` of all steps.
+
+        That is ``output`` itself, but for output queues. ``lengths`` (B,) are those of the words.
+        """
+        del actions, lengths
+        return output
+
     def run(self, symbols: Tensor, state: State[S]) -> Run:
-        """Return the steps on ``symbols`` (T, B) int from ``state``, whatever is rejected.
+        """Return the steps on ``symbols`` (T, B) int, -1 beyond the end of a word, from ``state``, rejected or not.
 
         Models that can take many steps at once faster than one by one do so here, as the same function of their
         weights. Gradients flow into the weights, and not necessarily into ``state``.
         """
         hidden, stack, outputs, actions = state.hidden, state.stack, [], []
-        for now in symbols:
-            answer = self.controller(now, hidden, stack.reading())
+        nothing = symbols.new_full((len(symbols) * self.extra_steps, symbols.shape[1]), -1)
+        for now in torch.cat([symbols, nothing]):
+            stack = self.feed(stack, now)
+            answer = self.controller(now.clamp(min=0), hidden, stack.reading())
             hidden, stack = answer.hidden, stack.next(answer.actions, answer.pushed)
             outputs.append(answer.output)
             actions.append(answer.actions)
-        return Run(torch.stack(outputs), torch.stack(actions), State(hidden, stack, state.rejected, outputs[-1]))
+        after = State(hidden, stack, state.rejected, outputs[-1])
+        taken = torch.stack(actions)
+        return Run(self.said(torch.stack(outputs), taken, (symbols >= 0).sum(0)), taken, after)
 
     def verdict(self, state: State[S]) -> Tensor:
         """Return whether the word read so far is accepted, (..., B) bool; the end symbol is read if there is one."""

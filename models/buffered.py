@@ -5,13 +5,8 @@ answers with [u, d, i, o, v, y]: beside the stack's pop u_t and push d_t of v_t,
 with and with what strength o_t to put y_t at the back of an output queue. So i_t near 0 is an epsilon-step on the input
 and o_t near 0 one on the output. At the end the output is read off, strength 1 at a time.
 
-On a queue to which nothing is added while it is emptied, both are windows of width 1 on a line. Item j lies on
-[e_{j-1}, e_j], e_j = s_1 + ... + s_j, and after strength P has left in all
-
-    x = sum_j |[e_{j-1}, e_j] n [P, P + 1]| item_j
-
-which equals the paper's cascades iota_t, xi_t. The line of the input has a symbol on every unit; that of the output has
-y_t on a piece as long as o_t, and reading k sees the window at P = k.
+The output queue, like that of the input, is a line (`stacklens.models.buffers`) on which y_t lies on a piece as long as
+o_t; nothing is added while it is read off, so reading k sees the window at k.
 """
 
 from __future__ import annotations
@@ -20,152 +15,114 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import TaskKind
+from stacklens.models.base import ActionKind, Controlled, StackModel, State, TaskKind
+from stacklens.models.buffers import Buffers, window
 from stacklens.models.neural_stack import InstructionNet, NeuralStackConfig
-from stacklens.models.rounding import round_actions
-from stacklens.models.strength_stack import StrengthStack
 
-__all__ = ["BufferedConfig", "BufferedNeuralStack", "BufferedRun"]
-
-_STRENGTHS = 4  # u, d, i, o
+__all__ = ["BufferedConfig", "BufferedNeuralStack"]
 
 
 @dataclass(frozen=True)
 class BufferedConfig(NeuralStackConfig):
-    """The shape of a buffered network: that of a `NeuralStackConfig` and how its output is read off.
+    """The shape of a buffered network: that of a `NeuralStackConfig`, how long it takes, how its output is read off.
 
     Attributes:
+        extra_steps: how many steps it takes for every symbol when the word has been fed to it (0 for reversal, 1 for
+            XOR in the authors' program).
         dequeue_first: whether strength 1 leaves the output queue before every reading, the first one too, so that the
             first unit written is never seen. So it is in the authors' program, and section 2.3 can be read so.
     """
 
+    extra_steps: int = 0
     dequeue_first: bool = True
 
-
-@dataclass(frozen=True)
-class BufferedRun:
-    """All that a buffered network did on B words in S steps: what it read, answered and wrote.
-
-    Attributes:
-        inputs: x_t, the superposition of symbols that the controller saw, (..., B, S, symbols); the empty queue is 0.
-        left: how much of every symbol was still in the input queue when it saw that, (..., B, S, T), in [0, 1].
-        reading: r_{t-1}, what it saw of the stack, (..., B, S, D).
-        hidden: what it kept, (..., B, S, H); H is 0 for the linear controller.
-        actions: pop u_t and push d_t, (..., B, S, 2), in [0, 1].
-        pushed: v_t, (..., B, S, D), in (0, 1).
-        input_pops: i_t, which take effect before step t + 1, (..., B, S), in [0, 1].
-        output_pushes: o_t, (..., B, S), in [0, 1].
-        logits: y_t, (..., B, S, output symbols).
-        written: how much of each of K readings of the output queue was there, (..., B, K), in [0, 1].
-        output_logits: what these readings gave, (..., B, K, output symbols); 0 where nothing was there.
-    """
-
-    inputs: Tensor
-    left: Tensor
-    reading: Tensor
-    hidden: Tensor
-    actions: Tensor
-    pushed: Tensor
-    input_pops: Tensor
-    output_pushes: Tensor
-    logits: Tensor
-    written: Tensor
-    output_logits: Tensor
-
-    @property
-    def output(self) -> Tensor:
-        """Return the distributions over output symbols, (..., B, K, output symbols); even where nothing was written."""
-        return torch.softmax(self.output_logits, -1)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.extra_steps < 0:
+            raise StacklensError(f"extra_steps should be at least 0, not {self.extra_steps}")
 
 
-class BufferedNeuralStack(nn.Module):
+class BufferedNeuralStack(StackModel[Buffers]):
     """A buffered Neural Stack network, or ``nets`` of them on a leading axis, in float64.
 
-    It is no `StackModel`, whose `step` reads one symbol and answers with one output. Here a step may do neither, or
-    both in part; how many steps a word gets is for the caller to say, and there is no output before the last of them.
+    A step feeds the next symbol to the input queue, or nothing once the word has ended, and its output is softmax(y_t),
+    whatever o_t is; actions are (u_t, d_t, i_t, o_t). What the network says of a word is in `run`: as many readings of
+    the output queue as the word has symbols.
 
-    >>> net = BufferedNeuralStack(BufferedConfig(("0", "1"), cell_size=6), seed=1)
-    >>> seen = net.run(torch.tensor([[0, 1, 1], [1, 0, -1]]), steps=6)
-    >>> seen.output.shape, seen.actions.shape, seen.left[:, 0].tolist()
-    (torch.Size([2, 3, 2]), torch.Size([2, 6, 2]), [[1.0, 1.0, 1.0], [1.0, 1.0, 0.0]])
+    >>> net = BufferedNeuralStack(BufferedConfig(("0", "1"), cell_size=6, extra_steps=1), seed=1)
+    >>> step = net.step(torch.tensor([0, 1]), net.initial_state(2))
+    >>> step.actions.shape, step.reading[:, 0, :2].tolist()  # of the stack 6 more
+    (torch.Size([2, 1, 4]), [[1.0, 0.0], [0.0, 1.0]])
+    >>> net.run(torch.tensor([[0, 1], [1, 1], [1, 0]]), net.initial_state(2)).output.shape
+    torch.Size([3, 2, 2])
     """
 
     name: ClassVar[str] = "buffered-neural-stack"
+    action_kind: ActionKind = "strengths"
+    operations = ("pop", "push", "pop input", "push output")
     task_kind: TaskKind = "transduction"
+    real_time = False
 
     def __init__(self, shape: BufferedConfig, *, seed: int = 0, nets: int | None = None) -> None:
         super().__init__()
         self.shape = shape
-        self.alphabet, self.output_alphabet = shape.alphabet, shape.output_alphabet
-        self.null, self.cell_size, self.recurrent = shape.null, shape.cell_size, shape.controller != "linear"
+        self.alphabet, self.null, self.cell_size = shape.alphabet, shape.null, shape.cell_size
+        self.recurrent, self.extra_steps = shape.controller != "linear", shape.extra_steps
         self.leading = () if nets is None else (nets,)
-        n_in, n_out = len(shape.alphabet) + shape.cell_size, _STRENGTHS + shape.cell_size + len(shape.output_alphabet)
+        n_in = len(shape.alphabet) + shape.cell_size
+        n_out = len(self.operations) + shape.cell_size + len(shape.output_alphabet)
         biases = (-1.0, 0.0, 1.0, 1.0)  # no pops, but reading and writing at every step: as in the authors' program
         self.net = InstructionNet(shape.controller, n_in, shape.hidden, n_out, biases, seed, nets)
+
+    @property
+    def output_alphabet(self) -> tuple[str, ...]:
+        """Return the symbols that are written."""
+        return self.shape.output_alphabet
 
     def config(self) -> dict[str, Any]:
         """Return the plain data of `BufferedConfig`."""
         return asdict(self.shape)
 
-    def run(self, symbols: Tensor, steps: int, *, outputs: int | None = None, rounded: bool = False) -> BufferedRun:
-        """Return what the network does on ``symbols`` (B, T) int, -1 where a word has ended.
+    def initial_state(self, batch: int) -> State[Buffers]:
+        """Return hidden vectors of zeros, of size 0 for the linear controller, an empty stack and an empty queue."""
+        like, leading = self.net.bias, (*self.leading, batch)
+        rejected = torch.zeros(leading, dtype=torch.bool, device=like.device)
+        memory = Buffers.empty(leading, len(self.alphabet), self.cell_size, like)
+        return State(like.new_zeros(*leading, self.net.memory), memory, rejected)
 
-        Args:
-            symbols: the words, numbers in the alphabet.
-            steps: how many steps it takes, at least 1 (the authors give T, for XOR 2 T).
-            outputs: how many symbols to read off its output, K; T unless given.
-            rounded: whether strengths of 0.5 or more become 1 and others 0: a pushdown transducer with epsilon-moves.
+    def feed(self, stack: Buffers, symbols: Tensor) -> Buffers:
+        """Return the memory with ``symbols`` (B,) in the queue."""
+        return stack.fed(symbols)
 
-        Raises:
-            StacklensError: there are no steps to take, or a symbol is not one of the alphabet's.
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+        """Return h_t, (u_t, d_t, i_t, o_t), v_t in (0, 1), and softmax(y_t); ``symbols`` are in ``reading`` already."""
+        del symbols
+        hidden, drive = self.net(reading[..., 0, :], hidden)
+        n_actions = len(self.operations)
+        first = n_actions + self.cell_size
+        instructions = torch.sigmoid(drive[..., :first]).unsqueeze(-2)
+        output = torch.softmax(drive[..., first:], -1)
+        return Controlled(hidden, instructions[..., :n_actions], instructions[..., n_actions:], output)
+
+    def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
+        """Return what is read off the output queues, distributions (T, ..., B, O), even where nothing was written.
+
+        A reading mixes the logits y_t; logarithms of their softmax differ from them by a number that is the same for
+        all symbols, which the softmax of the mixture does not show.
         """
-        if steps < 1 or (symbols >= len(self.alphabet)).any():
-            found = f"{steps} steps and symbols up to {int(symbols.max())}" if symbols.numel() else f"{steps} steps"
-            raise StacklensError(f"expected at least 1 step and symbols below {len(self.alphabet)}, not {found}")
-        records = self._steps(symbols, steps, rounded)
-        columns = {key: torch.stack([record[key] for record in records], -2) for key in records[0]}
-        strengths = columns.pop("strengths")  # (..., B, S, 4)
-        ends = strengths[..., 3].cumsum(-1).unsqueeze(-2)  # (..., B, 1, S)
-        readings = torch.arange(symbols.shape[1] if outputs is None else outputs, device=symbols.device)  # (K,)
-        seen = _window(ends, (readings + self.shape.dequeue_first).to(ends.dtype))  # (..., B, K, S)
-        return BufferedRun(
-            **columns,
-            actions=strengths[..., :2],
-            input_pops=strengths[..., 2],
-            output_pushes=strengths[..., 3],
-            written=seen.sum(-1),
-            output_logits=seen @ columns["logits"],
-        )
+        steps = torch.arange(len(output), device=output.device).unsqueeze(-1)
+        taken = steps < lengths * (1 + self.extra_steps)  # (S, B): a shorter word's steps are over earlier
+        taken = taken.view(len(output), *[1] * (actions.dim() - 4), -1)
+        ends = (actions[..., 0, 3] * taken).cumsum(0).movedim(0, -1)  # (..., B, S)
+        readings = torch.arange(len(output) // (1 + self.extra_steps), device=output.device) + self.shape.dequeue_first
+        seen = window(ends.unsqueeze(-2), readings.to(ends))  # (..., B, T, S)
+        logits = output.clamp(min=torch.finfo(output.dtype).tiny).log().movedim(0, -2)  # (..., B, S, O)
+        return torch.softmax(seen @ logits, -1).movedim(-2, 0)
 
-    def _steps(self, symbols: Tensor, steps: int, rounded: bool) -> list[dict[str, Tensor]]:
-        """Return the columns of a `BufferedRun` step by step, all strengths together as (..., B, 4)."""
-        like, leading, size = self.net.bias, (*self.leading, len(symbols)), self.cell_size
-        letters = nn.functional.one_hot(symbols.clamp(min=0), len(self.alphabet)).to(like.dtype)  # (B, T, symbols)
-        ends = (symbols >= 0).to(like.dtype).cumsum(-1)  # (B, T)
-        hidden, gone = like.new_zeros(*leading, self.net.memory), like.new_zeros(leading)
-        stack, records = StrengthStack.empty(leading, size, like), []
-        for _ in range(steps):
-            inputs = (_window(ends, gone).unsqueeze(-2) @ letters).squeeze(-2)
-            reading = stack.reading()[..., 0, :]
-            hidden, drive = self.net(torch.cat([inputs, reading], -1), hidden)
-            instructions, logits = torch.sigmoid(drive[..., : _STRENGTHS + size]), drive[..., _STRENGTHS + size :]
-            strengths, pushed = instructions[..., :_STRENGTHS], instructions[..., _STRENGTHS:]
-            strengths = round_actions("strengths", strengths) if rounded else strengths
-            record = {"inputs": inputs, "reading": reading, "hidden": hidden, "pushed": pushed, "logits": logits}
-            records.append({**record, "strengths": strengths, "left": _window(ends, gone, torch.inf)})
-            stack = stack.next(strengths[..., None, :2], pushed.unsqueeze(-2))
-            gone = gone + strengths[..., 2]
-        return records
-
-
-def _window(ends: Tensor, position: Tensor, width: float = 1) -> Tensor:
-    """Return how much of every item lies within ``width`` of ``position`` (...) on, (..., T).
-
-    Item j lies between ``ends`` j - 1 and j, (..., T), the first from 0.
-    """
-    starts = nn.functional.pad(ends, (1, 0))[..., :-1]
-    position = position.unsqueeze(-1)
-    return torch.relu(torch.minimum(ends, position + width) - torch.maximum(starts, position))
+    def stack_of(self, cells: Tensor) -> Buffers:
+        """Raise StacklensError: with an input that waits in a queue there is no real-time machine."""
+        del cells
+        raise StacklensError(f"a {self.name} takes epsilon-steps: it has no real-time pushdown automaton")

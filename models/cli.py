@@ -58,6 +58,7 @@ _CHOICES: dict[str, tuple[Any, str]] = {  # option: its type and what it is, "th
     "order": (str, "second, third or full"),
     "neurons": (int, "State neurons"),
     "controller": (str, "linear, rnn or lstm"),
+    "buffered": (bool, "Buffers for input and output, so that the network chooses when to read and write"),
     "hidden": (int, "Hidden units"),
     "layers": (int, "Layers, 1 or 2"),
     "cell_size": (int, "How many numbers a cell of the stack holds"),

@@ -35,6 +35,9 @@ class FitRecipe:
         perfect_checks: so many checks without an error, one after the other, and a network is finished.
         patience: so many checks without fewer errors likewise; None for no limit.
         cooling, coolest: the temperature of gates that have one is exp(-cooling) a word, not below coolest.
+        shake: by how much hidden vectors are disturbed in the end, and 0.3 times as much readings (see `shaken.Shaken`);
+            it rises from 0 in the third quarter of the epochs, and only later networks are checked. 0 for never.
+        firmness: what it costs then that units are not at -1 or 1, or actions not whole.
         words_seed: which words are drawn.
         source: where the settings come from.
     """
@@ -56,6 +59,8 @@ class FitRecipe:
     patience: int | None = None
     cooling: float = 1e-4
     coolest: float = 0.5
+    shake: float = 0.0
+    firmness: float = 0.0
     words_seed: int = 1729
     source: str = ""
 
@@ -75,6 +80,9 @@ SYMBOLS = FitRecipe(
     patience=5,
     source=_HAO + ", at most 100 epochs, 5 without a better one",
 )
+_BUFFERED = replace(  # weight decay keeps gates graded, which buffers cannot do with
+    SYMBOLS, weight_decay=0.0, patience=15, source=_HAO + ", but no weight decay, and 15 epochs without a better one"
+)
 _MARNN = ("marnn-stack-rnn", "marnn-stack-lstm", "baby-ntm")
 
 # Shapes and settings by model and task where they differ from the general recipe of the task's kind.
@@ -84,6 +92,7 @@ FIT_RECIPES: dict[tuple[str, str], FitRecipe] = {
     **{(model, "dyck-6"): replace(SETS, shape={"hidden": 12, "cell_size": 3}, epochs=30) for model in _MARNN},
     ("neural-stack", "xor"): replace(SYMBOLS, shape={"cell_size": 6}),
     ("neural-stack", "delayed-xor"): replace(SYMBOLS, shape={"cell_size": 6}),
+    ("buffered-neural-stack", "xor"): replace(_BUFFERED, shape={"cell_size": 6, "extra_steps": 1}),
 }
 
 
@@ -93,15 +102,18 @@ def fit_recipe(model: str, task: Task) -> FitRecipe:
     Its shape has all that the task says of the network: which symbols may begin a word, what is written, what is null.
     """
     general = SETS if task.kind == "next set" else SYMBOLS
-    recipe = FIT_RECIPES.get((model, task.name), general)
+    recipe = FIT_RECIPES.get((model, task.name), _BUFFERED if model.startswith("buffered") else general)
     return replace(recipe, shape={**_shape(model, task), **recipe.shape})
 
 
 def _shape(model: str, task: Task) -> dict[str, Any]:
-    if model == "neural-stack":
+    if model in ("neural-stack", "buffered-neural-stack"):
         null = _NULL if task.kind == "transduction" and _NULL in task.alphabet else None
-        return {"output_alphabet": task.output_alphabet, "null": null}
-    shape: dict[str, Any] = {}
+        shape: dict[str, Any] = {"output_alphabet": task.output_alphabet, "null": null}
+        if model == "buffered-neural-stack":  # else its last output is never seen in as many steps as symbols
+            shape["dequeue_first"] = False
+        return shape
+    shape = {}
     language = getattr(task, "language", None)
     if task.kind == "next set" and isinstance(language, Language):
         shape["first"] = tuple(symbol for symbol in task.alphabet if language.first_dead((symbol,)) is None)

@@ -25,12 +25,14 @@ from stacklens.models.fit_recipes import FitRecipe
 from stacklens.models.machine import one_thread
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
+from stacklens.models.shaken import Shaken
 from stacklens.models.trainer import Score, Trainer
 
 __all__ = ["Batch", "Fitting", "batch_losses", "batches_by_length"]
 
 _TRAIN, _VALIDATION = 0, 1  # added to the recipe's words_seed
 _CHECKED_AT_ONCE = 256  # words
+_SHAKING = 1_000_000  # plus the epoch, the seed of disturbances
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Batch:
     """Words as tensors, step by step.
 
     Attributes:
-        symbols: what is read, (T, B) int; any symbol after the end of a word.
+        symbols: what is read, (T, B) int; -1 after the end of a word.
         targets: what should be said, (T, B, k) 0 or 1 for sets, else (T, B) int.
         weights: (T, B), which sum to 1; 0 where nothing counts.
     """
@@ -56,7 +58,7 @@ class Batch:
         sets = targets.dim() == 3
         weights = torch.from_numpy(np.ascontiguousarray(mask)).to(like) / max(1, int(mask.sum()))
         return cls(
-            torch.from_numpy(np.maximum(symbols, 0).astype(np.int64)).to(like.device),
+            torch.from_numpy(symbols.astype(np.int64)).to(like.device),
             targets.to(like) if sets else targets.clamp(min=0).long().to(like.device),
             weights,
         )
@@ -148,16 +150,18 @@ class Fitting(Trainer):
         rng = np.random.default_rng([self.recipe.words_seed, self.epochs_done])
         batches = batches_by_length(self.train_words.lengths, self.recipe.batch, rng)
         self.net.train()
+        shaking = torch.Generator().manual_seed(_SHAKING + self.epochs_done)
         for number, rows in enumerate(batches):
             self._set_rate((self.epochs_done + number / len(batches)) / self.total_epochs)
             self._cool()
             self.optimizer.zero_grad()
-            losses = batch_losses(self.net, Batch.of(self.train_words, rows, self._like))
+            losses = self._losses(Batch.of(self.train_words, rows, self._like), shaking)
             losses.sum().backward()  # type: ignore[no-untyped-call]
             self.optimizer.step()
             self.words_seen += len(rows)
         self.epochs_done += 1
-        if self.epochs_done % self.recipe.check_every == 0 or self.epochs_done == self.total_epochs:
+        due = self.epochs_done % self.recipe.check_every == 0 or self.epochs_done == self.total_epochs
+        if due and (not self.recipe.shake or self._shaken == 1):
             self.check()
 
     @one_thread()
@@ -250,6 +254,19 @@ class Fitting(Trainer):
         config = self.net.config()
         if self.recipe.cooling and config.get("gating", "softmax") != "softmax":
             self._temperature = max(self.recipe.coolest, math.exp(-self.recipe.cooling * self.words_seen))
+
+    @property
+    def _shaken(self) -> float:
+        """Return the share of the disturbances that has been reached: all of it after three quarters of the epochs."""
+        return min(1.0, max(0.0, 4 * self.epochs_done / self.total_epochs - 2))
+
+    def _losses(self, batch: Batch, shaking: torch.Generator) -> Tensor:
+        """Return each network's loss on ``batch``, and what it costs not to be firm."""
+        share = self._shaken
+        if not (share and self.recipe.shake):
+            return batch_losses(self.net, batch)
+        shaken = Shaken(self.net, share * self.recipe.shake, self.recipe.shape.get("hidden"), shaking)
+        return batch_losses(shaken, batch) + share * self.recipe.firmness * shaken.blur(batch.weights)
 
     def _set_rate(self, share: float) -> None:
         """Return nothing; set the learning rate for when ``share`` of all epochs is done."""

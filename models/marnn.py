@@ -202,7 +202,7 @@ class MarnnStackRNN(Marnn[SuperpositionStack]):
             return super().run(symbols, state)
         warmth = 1.0 if self.shape.gating == "softmax" else self.temperature
         constant = affine(self.memory_bias.unsqueeze(-2), self.hidden_weights, self.hidden_bias + self.input_bias)
-        drive = looked_up(self.input_weights.mT + constant, symbols)  # (T, ..., B, H)
+        drive = looked_up(self.input_weights.mT + constant, symbols.clamp(min=0))  # (T, ..., B, H)
         recurrent = torch.cat([self.hidden_weights, self.hidden_weights @ self.memory_weights], -1)
         heads = torch.cat([self.action_weights / warmth, self.pushed_weights], -2)
         bias = torch.cat([self.action_bias / warmth, self.pushed_bias], -1)

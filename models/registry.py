@@ -19,6 +19,7 @@ MODELS: dict[str, tuple[str, str, str]] = {
     "marnn-stack-lstm": ("marnn", "MarnnStackLSTM", "MarnnConfig"),
     "baby-ntm": ("marnn", "BabyNTM", "MarnnConfig"),
     "neural-stack": ("neural_stack", "NeuralStack", "NeuralStackConfig"),
+    "buffered-neural-stack": ("buffered", "BufferedNeuralStack", "BufferedConfig"),
     "rnn": ("baselines", "Baseline", "BaselineConfig"),
     "lstm": ("baselines", "Baseline", "BaselineConfig"),
     "linear": ("baselines", "Baseline", "BaselineConfig"),

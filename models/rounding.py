@@ -59,7 +59,7 @@ class Rounded(StackModel[S]):
     name = "rounded"
     _SHARED = (
         *("action_kind", "operations", "task_kind", "alphabet", "end", "first"),
-        *("n_stacks", "depth", "cell_size", "stack_limit", "pushes_input", "recurrent"),
+        *("n_stacks", "depth", "cell_size", "stack_limit", "pushes_input", "recurrent", "real_time", "extra_steps"),
     )
 
     def __init__(self, model: StackModel[S], threshold: float = 0.5) -> None:
@@ -90,6 +90,14 @@ class Rounded(StackModel[S]):
         answer = self.model.controller(symbols, hidden, reading)
         actions = round_actions(self.action_kind, answer.actions, self.threshold)
         return Controlled(answer.hidden, actions, answer.pushed, answer.output)
+
+    def feed(self, stack: S, symbols: Tensor) -> S:
+        """Return the wrapped network's stacks with ``symbols`` in their queues, where they have some."""
+        return self.model.feed(stack, symbols)
+
+    def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
+        """Return what the wrapped network says, given ``output`` and rounded ``actions`` of all steps."""
+        return self.model.said(output, actions, lengths)
 
     def rejects(self, hidden: Tensor, stack: S) -> Tensor:
         """Return where the wrapped network rejects."""

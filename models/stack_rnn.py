@@ -172,7 +172,7 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
         heads = torch.cat([self.action_weights, self.pushed_weights], -2)
         weights = ScanWeights(recurrent, heads, heads.new_zeros(heads.shape[:-1]))
         shape = ScanShape("sigmoid", len(self.operations), self.depth, EMPTY, self.stack_limit)
-        drive = looked_up(self.input_weights, symbols)
+        drive = looked_up(self.input_weights, symbols.clamp(min=0))
         made = scan(drive, weights, state.hidden, state.stack.stored, shape)
         output = torch.softmax(made.hidden @ self.output_weights.mT, -1)
         stack = replace(state.stack, stored=made.cells)

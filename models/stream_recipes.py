@@ -66,7 +66,7 @@ STREAM_RECIPES: dict[str, StreamRecipe] = {
     "anbn": StreamRecipe(shape={"hidden": 10, "n_stacks": 1}, source=f"{_PAPER}; 10 units and 1 stack are enough"),
     "anb2n": StreamRecipe(shape={"hidden": 40, "n_stacks": 2}, source=f"{_PAPER}; table 3 has 2 stacks"),
     "anbncn": StreamRecipe(shape={"hidden": 40, "n_stacks": 2}, source=f"{_PAPER}; 2 stacks are enough"),
-    "anbncndn": StreamRecipe(shape={"hidden": 40, "n_stacks": 2}, source=f"{_PAPER}; 2 stacks are enough"),
+    "anbncndn": StreamRecipe(shape={"hidden": 40, "n_stacks": 3}, source=f"{_PAPER}; 3 stacks are enough"),
     "anbmcnm": StreamRecipe(
         shape={"hidden": 40, "n_stacks": 2}, smallest=2, check_sizes=(2, 59), source=f"{_PAPER}; 2 stacks are enough"
     ),

@@ -24,13 +24,13 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "marnn-stack-rnn": _MARNN,
     "marnn-stack-lstm": _MARNN,
     "baby-ntm": _MARNN,
-    "neural-stack": ("controller", "hidden", "cell_size", "epochs", "device"),
+    "neural-stack": ("controller", "buffered", "hidden", "cell_size", "epochs", "device"),
     "rnn": ("hidden", "layers", "epochs", "device"),
     "lstm": ("hidden", "layers", "epochs", "device"),
     "linear": ("epochs", "device"),
 }
 _SHAPE = {"stacks": "n_stacks", "neurons": "n_states"}  # an option's name in the configuration, where it differs
-_NO_SHAPE = ("hints", "epochs", "device")
+_NO_SHAPE = ("hints", "buffered", "epochs", "device")
 _GATINGS = {"softmax-temperature": "softmax with temperature"}  # what is easier typed
 
 
@@ -70,6 +70,7 @@ def make_trainer(
     task = _named(subject, recogniser=False)
     if model in ("stack-rnn", "list-rnn"):
         return _stream(model, task, seed, nets, shape, chosen.get("epochs"))
+    model = f"buffered-{model}" if chosen.get("buffered") else model
     return _fitting(model, task, seed, nets, shape, chosen)
 
 

@@ -36,6 +36,6 @@ def trace_command(
     from rich.console import Console
 
     console = Console(markup=False, emoji=False)
-    console.print(step_table(seen))
+    console.print(step_table(network, seen))
     console.print("accepted" if seen.verdicts[0] else "rejected")
     return 0

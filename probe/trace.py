@@ -27,7 +27,8 @@ _CHUNK = 2_048  # words run together: large enough for whole-array work, small e
 class Trace:
     """What a network did, step by step: N words, T steps of the longest, NaN (False, -1) beyond shorter words.
 
-    With an end symbol every word has one step more than symbols. Step t reads symbol t, so `hidden[:, t]` and
+    With an end symbol every word has one step more than symbols; a network with extra steps takes these at the end,
+    reading ε. Step t reads symbol t, so `hidden[:, t]` and
     `reading[:, t]` are what the controller saw at step t, and `hidden[:, t + 1]` is what it answered.
 
     Attributes:
@@ -129,6 +130,8 @@ def trace(
         codes = np.concatenate([codes, np.full((len(words), 1), -1, codes.dtype)], 1)
         codes[np.arange(len(words)), steps] = len(letters)
         letters, steps = (*letters, model.end), steps + 1
+    if model.extra_steps:
+        letters, codes, steps = _with_extra_steps(letters, codes, steps, model.extra_steps)
     if stacks is None:
         stacks = len(words) * codes.shape[1] ** 2 < 10_000_000
     runner = Rounded(model) if rounded else model
@@ -140,6 +143,17 @@ def trace(
         name: None if parts[0][name] is None else np.concatenate([part[name] for part in parts]) for name in parts[0]
     }
     return Trace(words, letters, codes, steps, **arrays)
+
+
+def _with_extra_steps(
+    letters: tuple[str, ...], codes: np.ndarray, steps: np.ndarray, extra: int
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    """Return letters, symbols and steps with ``extra`` steps for every symbol, which read nothing, ε, at the end."""
+    size = codes.shape[1] * (1 + extra)
+    longer = np.full((len(codes), size), len(letters), codes.dtype)
+    longer[:, : codes.shape[1]] = np.where(codes < 0, len(letters), codes)
+    steps = steps * (1 + extra)
+    return (*letters, "ε"), np.where(np.arange(size) < steps[:, None], longer, -1), steps
 
 
 def _trace_chunk(model: StackModel[Any], codes: np.ndarray, steps: np.ndarray, stacks: bool) -> dict[str, Any]:

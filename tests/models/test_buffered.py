@@ -1,15 +1,20 @@
 from __future__ import annotations
 
 import math
-from typing import get_args
+from typing import Any, get_args
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
-from stacklens.models.buffered import BufferedConfig, BufferedNeuralStack, BufferedRun
+from stacklens.models.base import Run, StackModel
+from stacklens.models.buffered import BufferedConfig, BufferedNeuralStack
 from stacklens.models.neural_stack import ControllerKind
+from stacklens.models.rounding import Rounded
+from stacklens.models.trainers import make_trainer
+from stacklens.probe.trace import trace
 
 KINDS = get_args(ControllerKind)
 LETTERS = ("0", "1", "2")
@@ -19,9 +24,17 @@ Items = list[tuple[list[float], float]]  # values and strengths, what leaves fir
 
 
 def build(
-    kind: ControllerKind, *, seed: int = 0, nets: int | None = None, dequeue_first: bool = True
+    kind: ControllerKind, *, seed: int = 0, nets: int | None = None, extra_steps: int = 1, dequeue_first: bool = True
 ) -> BufferedNeuralStack:
-    shape = BufferedConfig(LETTERS, ("x", "y"), controller=kind, hidden=4, cell_size=2, dequeue_first=dequeue_first)
+    shape = BufferedConfig(
+        LETTERS,
+        ("x", "y"),
+        kind,
+        hidden=4,
+        cell_size=2,
+        extra_steps=extra_steps,
+        dequeue_first=dequeue_first,
+    )
     net = BufferedNeuralStack(shape, seed=seed, nets=nets)
     with torch.no_grad():
         net.net.bias.add_(torch.tensor([1.2, 0.2, -0.8, -0.9, 0, 0, 0, 0]))  # strengths on both sides of 0.5
@@ -81,48 +94,56 @@ def plain_run(
     return seen
 
 
-def strengths_of(run: BufferedRun) -> Tensor:
-    return torch.cat([run.actions, run.input_pops.unsqueeze(-1), run.output_pushes.unsqueeze(-1)], -1)
+def numbers(values: list[list[float]]) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def run(net: BufferedNeuralStack, words: Tensor = WORDS, rounded: bool = False) -> Run:
+    network: StackModel[Any] = Rounded(net) if rounded else net
+    return network.run(words.T, network.initial_state(len(words)))
 
 
 @pytest.mark.parametrize("rounded", [False, True])
 @pytest.mark.parametrize("dequeue_first", [False, True])
+@pytest.mark.parametrize("extra_steps", [0, 1, 2])
 @pytest.mark.parametrize("kind", KINDS)
 @torch.no_grad()
 def test_a_batch_runs_as_the_equations_do_word_by_word(
-    kind: ControllerKind, dequeue_first: bool, rounded: bool
+    kind: ControllerKind, extra_steps: int, dequeue_first: bool, rounded: bool
 ) -> None:
-    net = build(kind, seed=2, dequeue_first=dequeue_first)
-    run = net.run(WORDS, 9, outputs=6, rounded=rounded)
-    for n, word in enumerate(WORDS.tolist()):
-        plain = plain_run(net, [symbol for symbol in word if symbol >= 0], 9, 6, rounded)
-        ours = {"inputs": run.inputs, "reading": run.reading, "strengths": strengths_of(run), "output": run.output}
-        for name, values in ours.items():
-            expected = torch.tensor(plain[name], dtype=torch.float64)
-            torch.testing.assert_close(values[n], expected, atol=1e-12, rtol=0)
+    net = build(kind, seed=2, extra_steps=extra_steps, dequeue_first=dequeue_first)
+    made = run(net, rounded=rounded)
+    for n, word in enumerate([symbol for symbol in word if symbol >= 0] for word in WORDS.tolist()):
+        steps = len(word) * (1 + extra_steps)
+        plain = plain_run(net, word, steps, len(word), rounded)
+        torch.testing.assert_close(made.actions[:steps, n, 0], numbers(plain["strengths"]), atol=1e-12, rtol=0)
+        torch.testing.assert_close(made.output[: len(word), n], numbers(plain["output"]), atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_a_trace_shows_every_step_and_what_it_read(rounded: bool) -> None:
+    net = build("rnn", seed=2)
+    seen = trace(net, ["01221", "200"], rounded=rounded)
+    assert seen.letters == ("0", "1", "2", "ε")
+    assert seen.symbols.tolist() == [[0, 1, 2, 2, 1, 3, 3, 3, 3, 3], [2, 0, 0, 3, 3, 3, -1, -1, -1, -1]]
+    for n, word in enumerate(([0, 1, 2, 2, 1], [2, 0, 0])):
+        steps = 2 * len(word)
+        plain = plain_run(net, word, steps, len(word), rounded)
+        read = [x + r for x, r in zip(plain["inputs"], plain["reading"], strict=True)]
+        np.testing.assert_allclose(seen.reading[n, :steps, 0], read, atol=1e-12)
+        np.testing.assert_allclose(seen.actions[n, :steps, 0], plain["strengths"], atol=1e-12)
+    assert np.isnan(seen.actions[1, 6:]).all()
 
 
 def test_the_tests_networks_mix_all_strengths() -> None:
-    strengths = torch.cat([strengths_of(build(kind, seed=2).run(WORDS, 9, rounded=True)) for kind in KINDS])
+    strengths = torch.cat([run(build(kind, seed=2), rounded=True).actions[:, :, 0] for kind in KINDS])
     assert strengths.mean((0, 1)).tolist() == pytest.approx([0.5] * 4, abs=0.45)
 
 
-def test_what_is_left_of_the_input_goes_down_by_what_was_popped() -> None:
-    run = build("rnn").run(WORDS, 9)
-    lengths = torch.tensor([5.0, 3.0, 1.0], dtype=torch.float64)
-    gone = torch.cat([torch.zeros(3, 1), run.input_pops.cumsum(-1)[:, :-1]], -1)
-    torch.testing.assert_close(run.left.sum(-1), torch.relu(lengths.unsqueeze(-1) - gone))
-    torch.testing.assert_close(run.inputs.sum(-1), run.left.sum(-1).clamp(max=1))
-
-
-def test_shapes_and_what_was_never_written() -> None:
-    run = build("lstm").run(WORDS, 4, outputs=7)
-    assert (run.inputs.shape, run.left.shape, run.hidden.shape) == ((3, 4, 3), (3, 4, 5), (3, 4, 8))
-    assert (run.logits.shape, run.written.shape, run.output.shape) == ((3, 4, 2), (3, 7), (3, 7, 2))
-    assert run.written[:, 4:].abs().sum() == 0
-    assert (run.output[:, 4:] == 0.5).all()
-    assert build("linear").run(WORDS, 4).output.shape == (3, 5, 2)
-    assert build("linear").run(WORDS[:, :0], 4).output.shape == (3, 0, 2)
+def test_what_was_never_written_is_even() -> None:
+    net = build("linear", extra_steps=0)
+    assert run(net).output.shape == (5, 3, 2)
+    assert (run(net).output[4, 0] == 0.5).all()  # five steps write less than the six that a sixth unit takes
 
 
 def test_whole_strengths_make_it_a_transducer_that_copies_with_a_delay() -> None:
@@ -131,19 +152,19 @@ def test_whole_strengths_make_it_a_transducer_that_copies_with_a_delay() -> None
         net.net.weight.zero_()
         net.net.weight[5:, :2] = 10 * torch.eye(2)
         net.net.bias.copy_(torch.tensor([-1.0, -1, 1, 1, 0, 0, 0]))  # read and write at every step
-        assert net.run(torch.tensor([[0, 1, 1, 0]]), 4, rounded=True).output.argmax(-1).tolist() == [[0, 1, 1, 0]]
+        assert run(net, torch.tensor([[0, 1, 1, 0]]), rounded=True).output.argmax(-1).T.tolist() == [[0, 1, 1, 0]]
         net.net.bias[3] = -1  # write nothing
-        assert net.run(torch.tensor([[0, 1, 1, 0]]), 4, rounded=True).written.sum() == 0
+        assert (run(net, torch.tensor([[0, 1, 1, 0]]), rounded=True).output == 0.5).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_are_exact_and_reach_every_weight(kind: ControllerKind) -> None:
-    net = build(kind, seed=1)
+    net = build(kind, seed=1, dequeue_first=False)
     names = ["net." + name for name, _ in net.named_parameters()]
 
     def output(*values: Tensor) -> Tensor:
         weights = dict(zip(names, values, strict=True))
-        result: Tensor = torch.func.functional_call(_Outputs(net), weights, (WORDS,))
+        result: Tensor = torch.func.functional_call(_Outputs(net), weights, (WORDS[:, :3],))
         return result
 
     values = [value.detach().clone().requires_grad_() for value in net.parameters()]
@@ -158,16 +179,16 @@ class _Outputs(nn.Module):
         self.net = net
 
     def forward(self, symbols: Tensor) -> Tensor:
-        return self.net.run(symbols, 7).output
+        return run(self.net, symbols).output
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_networks_side_by_side_are_those_of_their_own_seeds(kind: ControllerKind) -> None:
-    together = build(kind, seed=5, nets=3).run(WORDS, 8)
+    together = run(build(kind, seed=5, nets=3))
     for n in range(3):
-        alone = build(kind, seed=5 + n).run(WORDS, 8)
-        torch.testing.assert_close(together.output[n], alone.output, atol=1e-13, rtol=0)
-        torch.testing.assert_close(together.left[n], alone.left, atol=1e-13, rtol=0)
+        alone = run(build(kind, seed=5 + n))
+        torch.testing.assert_close(together.output[:, n], alone.output, atol=1e-13, rtol=0)
+        torch.testing.assert_close(together.actions[:, n], alone.actions, atol=1e-13, rtol=0)
 
 
 def test_it_starts_reading_and_writing_but_not_popping() -> None:
@@ -179,9 +200,20 @@ def test_it_starts_reading_and_writing_but_not_popping() -> None:
     assert again.shape == net.shape
 
 
-@pytest.mark.parametrize(("symbols", "steps"), [([[0, 1]], 0), ([[0, 3]], 2)])
-def test_no_steps_and_foreign_symbols_are_refused(symbols: list[list[int]], steps: int) -> None:
-    with pytest.raises(
-        StacklensError, match=f"expected at least 1 step and symbols below 3, not {steps} steps and symbols up"
-    ):
-        build("linear").run(torch.tensor(symbols), steps)
+def test_steps_of_a_word_may_not_be_fewer_than_its_symbols() -> None:
+    with pytest.raises(StacklensError, match="extra_steps should be at least 0, not -1"):
+        BufferedConfig(LETTERS, extra_steps=-1)
+
+
+def test_it_has_no_stack_of_its_own_to_explore() -> None:
+    with pytest.raises(StacklensError, match="takes epsilon-steps: it has no real-time pushdown automaton"):
+        build("linear").stack_of(torch.zeros(1, 1, 1, 2))
+
+
+@pytest.mark.slow
+def test_it_learns_to_reverse_words_with_the_shell_s_options() -> None:
+    trainer = make_trainer("neural-stack", "reversal", seed=5, nets=1, options={"buffered": True, "epochs": 8})
+    while not trainer.done and trainer.best[0].rounded_errors:
+        trainer.epoch()
+    assert trainer.best[0].rounded_errors == 0
+    assert trainer.network().name == "buffered-neural-stack"

@@ -1,24 +1,28 @@
 from __future__ import annotations
 
 from io import StringIO
+from typing import Any
 
 from rich.console import Console
 from tests.models.hand_made import hand_made, parentheses_net
 
 from stacklens.languages import get_language
+from stacklens.models.base import StackModel
+from stacklens.models.registry import build_model
 from stacklens.probe.table import step_table
-from stacklens.probe.trace import Trace, trace
+from stacklens.probe.trace import trace
 
 
-def shown(seen: Trace, word: int = 0) -> list[str]:
+def shown(model: StackModel[Any], *words: str, word: int = 0) -> list[str]:
     """Return the rows of the table as they are printed."""
     lines = StringIO()
-    Console(file=lines, width=120, markup=False, emoji=False).print(step_table(seen, word))
+    table = step_table(model, trace(model, words), word)
+    Console(file=lines, width=120, markup=False, emoji=False).print(table)
     return [line for line in lines.getvalue().splitlines() if line.startswith("│")]
 
 
 def test_a_step_is_a_row_with_state_action_and_the_stack_bottom_first() -> None:
-    cells = [[cell.strip() for cell in row.split("│")[1:-1]] for row in shown(trace(parentheses_net(), "(()"))]
+    cells = [[cell.strip() for cell in row.split("│")[1:-1]] for row in shown(parentheses_net(), "(()")]
     assert [row[:2] for row in cells] == [["1", "("], ["2", "("], ["3", ")"], ["4", "e"]]
     assert [row[3] for row in cells] == ["1.0000", "1.0000", "-1.0000", "0.0000"]
     assert [row[4] for row in cells] == ["( 1.0000", "( 1.0000 ( 1.0000", "( 1.0000", "( 1.0000"]
@@ -26,12 +30,32 @@ def test_a_step_is_a_row_with_state_action_and_the_stack_bottom_first() -> None:
 
 
 def test_an_empty_stack_and_a_rejection_are_said_in_words() -> None:
-    *_, pop, _ = shown(trace(parentheses_net(), "())"))
+    *_, pop, _ = shown(parentheses_net(), "())")
     assert "empty" in pop
     assert "rejected" in pop
 
 
 def test_the_word_is_chosen_by_its_number_and_square_brackets_are_shown() -> None:
-    rows = shown(trace(hand_made(get_language("dyck-2").automaton, end="$"), ["(", "[["]), word=1)
+    rows = shown(hand_made(get_language("dyck-2").automaton, end="$"), "(", "[[", word=1)
     assert "[ 1.0000 [ 1.0000" in rows[1]
     assert "(" not in "".join(rows)
+
+
+def test_other_stacks_show_operations_pushed_values_readings_and_what_is_said() -> None:
+    net = build_model("stack-rnn", {"alphabet": "ab", "hidden": 3, "n_stacks": 2}, seed=1)
+    seen, (first, second, *_) = trace(net, ["ab"]), shown(net, "ab")
+    one, two = ([cell.strip() for cell in row.split("│")[1:-1]] for row in (first, second))
+    push, pop = seen.actions[0, 0, 0]
+    assert one[:3] == ["1", "a", f"push {push:.2f}  pop {pop:.2f}"]
+    assert one[3:5] == [f"{seen.pushed[0, 0, 0, 0]:.2f}", "-1.00 -1.00"]
+    assert one[5] == f"{'ab'[int(seen.output[0, 0].argmax())]} {seen.output[0, 0].max():.2f}"
+    assert two[2] == f"push {seen.actions[0, 0, 1, 0]:.2f}  pop {seen.actions[0, 0, 1, 1]:.2f}"
+
+
+def test_predicted_sets_and_the_largest_of_many_operations_are_shown() -> None:
+    net = build_model("baby-ntm", {"alphabet": "()", "hidden": 3}, seed=1)
+    seen, (row,) = trace(net, ["("]), shown(net, "(")
+    cells = [cell.strip() for cell in row.split("│")[1:-1]]
+    best = int(seen.actions[0, 0, 0].argmax())
+    assert cells[2] == f"{net.operations[best]} {seen.actions[0, 0, 0, best]:.2f}"
+    assert cells[5] == "{" + " ".join(c for c, value in zip("()", seen.output[0, 0], strict=True) if value > 0.5) + "}"
