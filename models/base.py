@@ -118,6 +118,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
         stack_limit: how many cells a stack has at most; None for no limit.
         pushes_input: whether a push lays down the symbol just read; otherwise values that have to be clustered.
         recurrent: whether the controller uses the hidden vector of the step before.
+        squared_error: whether outputs are trained with the squared error and not with the cross-entropy.
         real_time: whether every step reads a symbol: not so with an input queue.
         extra_steps: how many steps the network takes for every symbol once the word has ended, reading nothing.
     """
@@ -135,6 +136,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
     stack_limit: int | None = None
     pushes_input: bool = False
     recurrent: bool = True
+    squared_error: bool = False
     real_time: bool = True
     extra_steps: int = 0
 

@@ -34,9 +34,10 @@ _LEARNED = {  # what to learn, by model
     "nnpda": "parentheses, 1n0n, anbn, palindrome, dyck-N.",
     "stack-rnn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
     "list-rnn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
-    "marnn-stack-rnn": "dyck-N.",
-    "marnn-stack-lstm": "dyck-N.",
-    "baby-ntm": "dyck-N.",
+    **dict.fromkeys(
+        ("marnn-stack-rnn", "marnn-stack-lstm", "baby-ntm"),
+        "dyck-N, homomorphic-palindrome, simple-palindrome, string-reversal.",
+    ),
     "neural-stack": "reversal, xor, delayed-xor, string-reversal, parenthesis-prediction, boolean-formula, agreement.",
     **dict.fromkeys(("rnn", "lstm", "linear"), "dyck-N, reversal, xor, delayed-xor, string-reversal, agreement, …"),
 }
@@ -68,6 +69,7 @@ _CHOICES: dict[str, tuple[Any, str]] = {  # option: its type and what it is, "th
     "recurrent": (bool, "Whether the hidden layer sees the one before"),
     "gating": (str, "softmax, softmax-temperature or gumbel-softmax"),
     "epochs": (int, "Epochs at most"),
+    "firm": (bool, "Disturb the network in the end, so that boxes can prove what it does"),
 }
 
 

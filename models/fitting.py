@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from stacklens.errors import StacklensError
 from stacklens.languages.base import Language
@@ -80,9 +81,9 @@ def batch_losses(model: StackModel[Any], batch: Batch) -> Tensor:
     leading = (1,) * (outputs.dim() - 3)
     steps, words = batch.symbols.shape
     weights = batch.weights.view(steps, *leading, words)
-    if model.task_kind == "next set":
-        targets = batch.targets.view(steps, *leading, words, -1)
-        errors = (outputs - targets).square().mean(-1)
+    if model.task_kind == "next set" or model.squared_error:
+        targets = batch.targets if batch.targets.dim() == 3 else one_hot(batch.targets, outputs.shape[-1])
+        errors = (outputs - targets.view(steps, *leading, words, -1)).square().mean(-1)
     else:
         index = batch.targets.view(steps, *leading, words, 1).expand(*outputs.shape[:-1], 1)
         errors = -outputs.gather(-1, index).squeeze(-1).clamp(min=torch.finfo(outputs.dtype).tiny).log()

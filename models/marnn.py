@@ -5,7 +5,7 @@ One controller and two memories. With x the symbol and s the first cell of the m
     h~ = h + W_s s + b_s                                              sections 3.1 to 3.3
     h' = tanh(W_ih x + b_ih + W_hh h~ + b_hh)                         Stack-RNN and Baby-NTM
     h', c' = LSTM(x, (h~, c))                                         Stack-LSTM; the cell c goes in as it is
-    y = sigmoid(W_y h' + b_y)     which symbols may come next, threshold 0.5
+    y = sigmoid(W_y h' + b_y)     which symbols may come next, threshold 0.5; in a transduction, which one is said
     a = gate(W_a h' + b_a)        shares of the operations
     n = sigmoid(W_n h' + b_n)     what is pushed onto the stack, or added to the first cell of the ring
 
@@ -50,6 +50,7 @@ class MarnnConfig:
         gating: how the shares of the operations are made.
         temperature: the temperature of the last two gatings, above 0.
         stack_limit: how many cells the memory has; None for no limit, which a ring cannot have.
+        task_kind: whether outputs are a set of next symbols or, as in string reversal (section 7), one symbol.
         first: which symbols may begin a word; None for all.
         output_alphabet: what may come next: the alphabet, and after it what is never read, such as a mark for "the word
             may end here" (palindromes, section 5); the alphabet where it is left empty.
@@ -67,11 +68,15 @@ class MarnnConfig:
     stack_limit: int | None = 104
     first: tuple[str, ...] | None = None
     output_alphabet: tuple[str, ...] = ()
+    task_kind: Literal["next set", "transduction"] = "next set"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alphabet", tuple(self.alphabet))
         object.__setattr__(self, "output_alphabet", tuple(self.output_alphabet) or self.alphabet)
-        check_predictor(self.alphabet, self.output_alphabet)
+        if self.task_kind not in ("next set", "transduction"):
+            raise StacklensError(f"task_kind {self.task_kind!r} is not next set or transduction")
+        if self.task_kind == "next set":
+            check_predictor(self.alphabet, self.output_alphabet)
         if self.gating not in get_args(Gating):
             raise StacklensError(f"gating {self.gating!r} is not one of {', '.join(get_args(Gating))}")
         check_shape(self.alphabet, self.stack_limit, hidden=self.hidden, cell_size=self.cell_size)
@@ -91,7 +96,7 @@ class Marnn(StackModel[S]):
     """
 
     action_kind: ActionKind = "softmax"
-    task_kind: TaskKind = "next set"
+    squared_error = True
     lstm: ClassVar[bool] = False
     input_weights: nn.Parameter  # W_ih, (..., H or 4H, symbols); an LSTM's gates are input, forget, cell, output
     input_bias: nn.Parameter
@@ -109,6 +114,7 @@ class Marnn(StackModel[S]):
     def __init__(self, shape: MarnnConfig, *, seed: int = 0, nets: int | None = None) -> None:
         super().__init__()
         self.shape, self.temperature = shape, shape.temperature
+        self.task_kind: TaskKind = shape.task_kind
         self.alphabet, self.first = shape.alphabet, shape.first
         self.cell_size, self.stack_limit = shape.cell_size, shape.stack_limit
         self.leading = () if nets is None else (nets,)

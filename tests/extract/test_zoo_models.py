@@ -17,6 +17,7 @@ EXACT = {
     "marnn-stack-rnn-dyck-3": (3, 4),
     "marnn-stack-lstm-dyck-2": (2, 3),
     "marnn-stack-rnn-homomorphic-palindrome": (5, 3),
+    "marnn-stack-rnn-string-reversal": (2, 3),
     "neural-stack-reversal": (1, 2),
     "neural-stack-delayed-xor": (1, 2),
 }

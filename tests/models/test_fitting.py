@@ -96,6 +96,18 @@ def test_the_loss_of_symbols_is_the_cross_entropy_where_it_counts() -> None:
     assert batch_losses(net, batch_of(examples)).item() == pytest.approx(expected.item(), rel=1e-12)
 
 
+def test_sigmoids_that_say_a_symbol_are_trained_with_the_squared_error_of_all_of_them() -> None:
+    task = get_task("string-reversal")
+    examples = task.examples(["ab##", "c#"])
+    net = build_model("marnn-stack-rnn", {"alphabet": task.alphabet, "task_kind": "transduction"}, seed=1)
+    errors = []
+    for word in examples.words:
+        said = said_by(net, torch.tensor([[task.alphabet.index(symbol)] for symbol in word]))[:, 0]
+        asked = [task.alphabet.index(str(symbol)) for symbol in task.expected(word)]
+        errors.append((said - torch.eye(4, dtype=torch.float64)[asked]).square())
+    assert batch_losses(net, batch_of(examples)).item() == pytest.approx(torch.cat(errors).mean().item(), rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("model", "task", "words"), [("baby-ntm", DYCK, ["()", "(())()"]), ("neural-stack", REVERSAL, ["1#", "001###"])]
 )
