@@ -1,10 +1,10 @@
-"""Languages from files: a context-free grammar as text, or an automaton as JSON."""
+"""Languages from files: a context-free grammar as text, or an automaton as JSON, DOT or JFLAP."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from stacklens.automata.formats.json import from_json
+from stacklens.automata.formats.reading import automaton_reader, read_text
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.languages.automaton_grammar import AutomatonLanguage, grammar_of
 from stacklens.languages.base import Language
@@ -13,7 +13,7 @@ from stacklens.languages.grammar import parse_grammar
 
 __all__ = ["is_path", "language_from_file"]
 
-_SUFFIXES = (".json", ".cfg", ".grammar", ".txt")
+_SUFFIXES = (".json", ".jff", ".dot", ".cfg", ".grammar", ".txt")
 
 
 def is_path(name: str) -> bool:
@@ -27,23 +27,19 @@ def is_path(name: str) -> bool:
 
 
 def language_from_file(path: str | Path) -> Language:
-    """Return the language of a grammar (see `parse_grammar`) or, where the file is JSON, of an automaton.
+    """Return the language of a grammar (see `parse_grammar`) or of an automaton (see `read_automaton`).
 
     The language is called what the path is.
 
     Raises:
         FileFormatError: the file cannot be read, or is neither; one line that names the file.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FileFormatError(f"cannot read {path}: {error.strerror or error}") from None
-    except ValueError:
-        raise FileFormatError(f"{path}: not text in UTF-8, expected a grammar or an automaton as JSON") from None
-    if Path(path).suffix != ".json" and not text.lstrip().startswith("{"):
+    text = read_text(path, "a grammar or an automaton as JSON, DOT or JFLAP")
+    reader = automaton_reader(path, text)
+    if reader is None:
         return ContextFreeLanguage(str(path), parse_grammar(text, str(path)))
     try:
-        pda = from_json(text)
+        pda = reader(text)
         return AutomatonLanguage(str(path), grammar_of(pda), pda)
     except StacklensError as error:
         raise FileFormatError(f"{path}: {error}") from None

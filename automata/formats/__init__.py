@@ -1,9 +1,27 @@
-"""Automata to and from files: one format a module, and drawing."""
+"""Automata to and from files and other libraries' objects: one format a module, and drawing."""
 
-from stacklens.automata.formats.dot import to_dot
+from stacklens.automata.formats.aalpy import from_aalpy, to_aalpy
+from stacklens.automata.formats.automata_lib import from_automata_lib, to_automata_lib
+from stacklens.automata.formats.dot import from_dot, to_dot
+from stacklens.automata.formats.from_jflap import from_jflap
 from stacklens.automata.formats.jflap import to_jflap
 from stacklens.automata.formats.json import from_json, to_json
 from stacklens.automata.formats.networkx import to_networkx
+from stacklens.automata.formats.reading import read_automaton
 from stacklens.automata.formats.rendering import render
 
-__all__ = ["from_json", "render", "to_dot", "to_jflap", "to_json", "to_networkx"]
+__all__ = [
+    "from_aalpy",
+    "from_automata_lib",
+    "from_dot",
+    "from_jflap",
+    "from_json",
+    "read_automaton",
+    "render",
+    "to_aalpy",
+    "to_automata_lib",
+    "to_dot",
+    "to_jflap",
+    "to_json",
+    "to_networkx",
+]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 
+from stacklens.automata.formats.json import from_json, to_json_line
 from stacklens.automata.pda import Key, Output, PushdownAutomaton, State, Transition
+from stacklens.errors import AutomatonError
 
-__all__ = ["rule", "to_dot"]
+__all__ = ["from_dot", "rule", "to_dot"]
 
+_HEADING = "// stacklens "  # of the comment that `from_dot` reads
 
 # A renderer without fonts can only guess widths, and all fonts that stand in for Courier are as wide as it is.
+_PART = re.compile(r"^\s*((?:start -> )?n\d+(?: -> n\d+)?)\b(.*)$", re.MULTILINE)
+_LABEL = re.compile(r'\blabel="((?:\\.|[^"\\])*)"')
 _FONT = 'fontname="Courier"'
 _CHARACTER = 0.6 * 11 / 72  # inches: Courier is 0.6 em wide, an edge's label is 11 points high
 
@@ -29,7 +35,7 @@ def to_dot(pda: PushdownAutomaton, title: str | None = None) -> str:
     >>> from stacklens.automata.pda import push
     >>> pda = PushdownAutomaton(states=("q",), input_alphabet=("a",), stack_alphabet=("x",), initial="q",
     ...                         transitions={("q", "a", ("⊥",)): Transition("q", (push("x"),))})
-    >>> print(to_dot(pda))
+    >>> print(to_dot(pda).partition("// stacklens")[0])
     digraph {
       graph [rankdir=LR, pad=0.2, ranksep=0.9, fontname="Courier", label="accepts: accepting state and empty stack"]
       node [shape=circle, fontname="Courier"]
@@ -54,7 +60,37 @@ def to_dot(pda: PushdownAutomaton, title: str | None = None) -> str:
     lines += [f"start -> {number[pda.initial]}"]
     for (source, target), texts in rules.items():
         lines.append(f"{number[source]} -> {number[target]} [label={_quoted(texts)}]")
-    return "".join(("digraph {\n", *(f"  {line}\n" for line in lines), "}\n"))
+    return "".join(("digraph {\n", *(f"  {line}\n" for line in lines), "}\n", f"{_HEADING}{to_json_line(pda)}\n"))
+
+
+def from_dot(text: str) -> PushdownAutomaton:
+    """Return the automaton of a drawing that `to_dot` wrote.
+
+    Labels leave open what a symbol is (a space is drawn as ␣), so the comment at the end is read. States and labels
+    have to say the same as it does; colours, sizes and places may have been added.
+
+    Raises:
+        AutomatonError: there is no such comment, what it holds is no automaton, or the drawing says something else.
+
+    >>> pda = PushdownAutomaton(states=("q",), input_alphabet=("a",), stack_alphabet=(), initial="q", transitions={})
+    >>> from_dot(to_dot(pda)) == pda
+    True
+    """
+    found = [line for line in text.split("\n") if line.startswith(_HEADING)]
+    if not found:
+        raise AutomatonError("no automaton: only drawings that stacklens wrote can be read, with their last line")
+    pda = from_json(found[-1].removeprefix(_HEADING))
+    if _drawn(text) != _drawn(to_dot(pda)):
+        raise AutomatonError("states or labels are not those that stacklens wrote: change the .json and draw it anew")
+    return pda
+
+
+def _drawn(text: str) -> list[tuple[str, list[str], bool]]:
+    """Return the nodes and edges as `to_dot` writes them: their name, their label, and whether a circle is double."""
+    return [
+        (name, _LABEL.findall(attributes), "doublecircle" in _LABEL.sub("", attributes))
+        for name, attributes in _PART.findall(text)
+    ]
 
 
 def _room(rules: dict[tuple[State, State], list[str]]) -> float:

@@ -1,4 +1,4 @@
-"""An automaton as a JFLAP 7 file (.jff), for teaching tools; writing only."""
+"""An automaton as a JFLAP 7 file (.jff), for teaching tools; `from_jflap` reads it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from itertools import chain
 
+from stacklens.automata.formats.json import to_json_line
 from stacklens.automata.pda import PushdownAutomaton, StackOp, Symbol
 from stacklens.errors import AutomatonError
 
-__all__ = ["to_jflap"]
+__all__ = ["BOTTOM", "HEADING", "to_jflap"]
 
-_BOTTOM = "Z"  # what JFLAP lays on the stack before it starts
+HEADING = "stacklens "  # of the comment that holds what JFLAP cannot
+BOTTOM = "Z"  # what JFLAP lays on the stack before it starts
 _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY0123456789"
-_UNUSABLE = {_BOTTOM, "λ", "ε"}  # JFLAP shows the empty word as one of the latter two
+_UNUSABLE = {BOTTOM, "λ", "ε"}  # JFLAP shows the empty word as one of the latter two
 
 
 def to_jflap(pda: PushdownAutomaton) -> str:
     """Return the automaton as JFLAP 7 XML that accepts the same words.
 
     JFLAP takes every character for a symbol, so a symbol of several characters, or one that JFLAP could not tell from
-    something else, becomes one character; a note in the file says which. Where JFLAP asks how to accept, choose "Final
+    something else, becomes one character; a note in the file says which, and a comment that JFLAP skips keeps the
+    automaton's own names for `from_jflap`. Where JFLAP asks how to accept, choose "Final
     State". An empty stack is tested by one more state, "accept", entered by reading nothing and popping Z.
 
     Raises:
@@ -43,6 +46,7 @@ def to_jflap(pda: PushdownAutomaton) -> str:
         for tag, text in (("from", source), ("to", target), ("read", read), ("pop", pop), ("push", push)):
             ET.SubElement(transition, tag).text = text
     _add_note(automaton, characters)
+    structure.append(ET.Comment(f" {HEADING}{_commented(to_json_line(pda))} "))
     ET.indent(structure)
     return (
         '<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n' + ET.tostring(structure, encoding="unicode") + "\n"
@@ -76,14 +80,14 @@ def _usable(symbol: Symbol) -> bool:
 
 def _rules(pda: PushdownAutomaton, characters: dict[Symbol, str]) -> Iterator[tuple[str, str, str, str, str]]:
     number = {state: str(i) for i, state in enumerate(pda.states)}
-    named = {**characters, pda.bottom: _BOTTOM}
+    named = {**characters, pda.bottom: BOTTOM}
     for (source, symbol, (top,)), step in pda.transitions.items():
         pushed = _pushed(step.operations[0], named, named[top])
         yield number[source], number[step.target], characters[symbol], named[top], pushed
     if pda.acceptance != "final state":
         tested = pda.states if pda.acceptance == "empty stack" else [s for s in pda.states if s in pda.accepting]
         for state in tested:
-            yield number[state], str(len(number)), "", _BOTTOM, ""
+            yield number[state], str(len(number)), "", BOTTOM, ""
 
 
 def _pushed(operation: StackOp, named: dict[Symbol, str], top: str) -> str:
@@ -115,6 +119,10 @@ def _add_note(automaton: ET.Element, characters: dict[Symbol, str]) -> None:
         note = ET.SubElement(automaton, "note")
         ET.SubElement(note, "text").text = "symbols: " + "; ".join(changed)
         ET.SubElement(note, "x").text = ET.SubElement(note, "y").text = "0.0"
+
+
+def _commented(line: str) -> str:
+    return line.replace("-", "\\u002d")  # two hyphens would end the comment; in JSON they stand in strings only
 
 
 def _xml_text(text: str) -> str:

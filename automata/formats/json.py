@@ -9,7 +9,7 @@ from typing import Any
 from stacklens.automata.pda import Key, Output, PushdownAutomaton, StackOp, Transition
 from stacklens.errors import AutomatonError
 
-__all__ = ["from_json", "to_json"]
+__all__ = ["from_json", "to_json", "to_json_line"]
 
 _FORMAT, _VERSION = "stacklens-automaton", 1
 
@@ -40,6 +40,11 @@ def to_json(pda: PushdownAutomaton) -> str:
     head = [f'  "{name}": {_dumped(value)},\n' for name, value in content.items()]
     transitions = ",\n".join(f"    {_dumped(_to_record(*item))}" for item in pda.transitions.items())
     return "".join(("{\n", *head, '  "transitions": [\n', transitions, "\n  ]\n}\n"))
+
+
+def to_json_line(pda: PushdownAutomaton) -> str:
+    """Return what `to_json` does as one line, for comments in other formats."""
+    return _dumped(json.loads(to_json(pda)))
 
 
 def _dumped(value: object) -> str:

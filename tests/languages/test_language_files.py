@@ -1,6 +1,7 @@
 """Languages from files: grammars as text, automata as JSON, and what cannot be read."""
 
 import pickle
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from tests.automata.strategies import pushdown_automata
 
 from stacklens.automata.counting import count_words
 from stacklens.automata.end_marker import drop_end_marker
+from stacklens.automata.formats.dot import to_dot
+from stacklens.automata.formats.jflap import to_jflap
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
@@ -45,6 +48,17 @@ def test_an_automaton_file_is_the_language_that_it_accepts(name: str, tmp_path: 
     for deep in language.deep(3, 30):
         assert deep in known
         assert max(len(moment.stacks[0]) for moment in known.automaton.run(deep)) >= 30
+
+
+@pytest.mark.parametrize(("suffix", "write"), [(".jff", to_jflap), (".dot", to_dot)])
+def test_automata_as_jflap_and_dot_are_languages_too(suffix: str, write: Callable[..., str], tmp_path: Path) -> None:
+    known = get_language("palindrome")
+    path = tmp_path / f"palindrome{suffix}"
+    path.write_text(write(known.automaton), encoding="utf-8")
+    assert get_language(str(path)).automaton == known.automaton
+    path.write_text("S -> a", encoding="utf-8")
+    with pytest.raises(FileFormatError, match=f"palindrome{suffix}: (not XML|no automaton)"):
+        get_language(str(path))
 
 
 @settings(max_examples=80, deadline=None)
