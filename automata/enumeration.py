@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stacklens.automata.configurations import Configurations
-from stacklens.automata.pda import PushdownAutomaton, Symbol
+from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.automata.stack_trie import StackTrie
 from stacklens.automata.tables import BoolArray, IntArray, compile_tables
 
@@ -22,10 +22,11 @@ __all__ = ["accepts_all", "count_all", "enumerate_words", "outputs_all", "word_a
 _CHUNK = 1 << 18  # configurations stepped together: bounds the temporaries, 50 MB or so
 
 
-def accepts_all(pda: PushdownAutomaton, max_length: int) -> Iterator[BoolArray]:
+def accepts_all(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> Iterator[BoolArray]:
     """Yield, for each length n from 0 to ``max_length``, which of the ``k**n`` words are accepted, ``(k**n,)``.
 
-    Words stand in lexicographic order of ``input_alphabet``: :func:`word_at` gives the word at an index.
+    Words stand in lexicographic order of ``input_alphabet``: :func:`word_at` gives the word at an index. With a
+    ``prefix`` they are the words after it, and accepted is what the two are together.
 
     >>> from stacklens.automata.pda import POP, Transition, push
     >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
@@ -38,8 +39,8 @@ def accepts_all(pda: PushdownAutomaton, max_length: int) -> Iterator[BoolArray]:
     """
     k = len(pda.input_alphabet)
     if max_length >= 0:
-        yield np.array([pda.accepts(())])
-    levels = _levels(pda, max_length)
+        yield np.array([pda.accepts(prefix)])
+    levels = _levels(pda, max_length, prefix)
     index = np.zeros(1, np.int64)  # (L,) of the live prefixes
     for length in range(1, max_length + 1):
         accepted = np.zeros(k**length, np.bool_)
@@ -49,11 +50,11 @@ def accepts_all(pda: PushdownAutomaton, max_length: int) -> Iterator[BoolArray]:
         yield accepted
 
 
-def outputs_all(pda: PushdownAutomaton, max_length: int) -> Iterator[IntArray]:
+def outputs_all(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> Iterator[IntArray]:
     """Yield, for each length n from 0 to ``max_length``, the last output of each of the ``k**n`` words, ``(k**n,)``.
 
-    An output is its place in ``compile_tables(pda).outputs``; -1 where the run is cut. Words stand as in `accepts_all`.
-    One run of that for every output: automata have few.
+    An output is its place in ``compile_tables(pda).outputs``; -1 where the run is cut. Words stand as in `accepts_all`,
+    after a ``prefix`` too. One run of that for every output: automata have few.
 
     >>> from stacklens.automata.pda import NONE, Transition
     >>> echo = PushdownAutomaton(("q",), ("a", "b"), (), {("q", "a", ("⊥",)): Transition("q", (NONE,), "A")}, "q")
@@ -62,7 +63,7 @@ def outputs_all(pda: PushdownAutomaton, max_length: int) -> Iterator[IntArray]:
     """
     outputs = compile_tables(pda).outputs
     asked = (replace(pda, acceptance="output", accepting_outputs=frozenset({output})) for output in outputs)
-    for length, accepted in enumerate(zip(*(accepts_all(other, max_length) for other in asked), strict=True)):
+    for length, accepted in enumerate(zip(*(accepts_all(other, max_length, prefix) for other in asked), strict=True)):
         last = np.full(len(pda.input_alphabet) ** length, -1, np.int32)
         for place, given in enumerate(accepted):
             last[given] = place
@@ -128,10 +129,14 @@ class _Level:
     accepted: BoolArray
 
 
-def _levels(pda: PushdownAutomaton, max_length: int) -> Iterator[_Level]:
-    """Yield the levels of live prefixes of length 0 to ``max_length - 1``, as long as there are any."""
+def _levels(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> Iterator[_Level]:
+    """Yield the levels of live words of length 0 to ``max_length - 1`` after ``prefix``, as long as there are any."""
     k = len(pda.input_alphabet)
     distinct = Configurations.start(compile_tables(pda), StackTrie(len(pda.stack_alphabet)))
+    for symbol in prefix:
+        distinct = distinct.step(np.array([pda.input_alphabet.index(symbol)]))[0].settle()
+    if not len(distinct):
+        return
     reached = parent = letter = np.zeros(1, np.int32)  # reached: (L,) which distinct configuration a prefix leads to
     for length in range(1, max_length + 1):
         last = length == max_length  # whose stacks would be most of the memory, and are not needed

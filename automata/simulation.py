@@ -10,7 +10,7 @@ import numpy.typing as npt
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.automata.tables import BoolArray, IntArray, Tables, Words, compile_tables, encode_words
 
-__all__ = ["accepts_many", "first_rejection", "transduce_many"]
+__all__ = ["accepts_many", "first_rejection", "greatest_heights", "transduce_many"]
 
 _BATCH = 1 << 14  # words run together: large against numpy's cost a call, small against the cache
 
@@ -78,6 +78,27 @@ def first_rejection(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int6
     for batch in _batches(lengths):
         cut[batch] = _run(tables, letters[batch], lengths[batch]).cut
     return cut
+
+
+def greatest_heights(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int64]:
+    """Return how high the highest of the stacks gets in each run, cut runs up to there, ``(N,)``.
+
+    Errors as in :func:`accepts_many`.
+
+    >>> from stacklens.automata.pda import POP, Transition, push
+    >>> rules = {("q", "(", (top,)): Transition("q", (push("x"),)) for top in ("x", "⊥")}
+    >>> rules["q", ")", ("x",)] = Transition("q", (POP,))
+    >>> brackets = PushdownAutomaton(("q",), ("(", ")"), ("x",), rules, "q", acceptance="empty stack")
+    >>> greatest_heights(brackets, ["(())()", "()", ")((", ""]).tolist()
+    [2, 1, 0, 0]
+    """
+    tables, letters, lengths = _prepare(pda, words)
+    heights = np.zeros(len(letters), np.int64)
+    for batch in _batches(lengths):
+        reached = np.zeros(len(batch), np.int64)
+        _run(tables, letters[batch], lengths[batch], heights=reached)
+        heights[batch] = reached
+    return heights
 
 
 def _prepare(pda: PushdownAutomaton, words: Words) -> tuple[Tables, IntArray, npt.NDArray[np.int64]]:
@@ -185,8 +206,17 @@ class _Steps:
             runs.head += place * stack.move(change.take(cell), push.take(cell)).astype(np.intp)
 
 
-def _run(tables: Tables, letters: IntArray, lengths: npt.NDArray[np.int64], trace: IntArray | None = None) -> _Ends:
-    """Return how the runs on ``letters``, long words first, end; ``trace``, ``(T, N)``, receives the outputs."""
+def _run(
+    tables: Tables,
+    letters: IntArray,
+    lengths: npt.NDArray[np.int64],
+    trace: IntArray | None = None,
+    heights: npt.NDArray[np.int64] | None = None,
+) -> _Ends:
+    """Return how the runs on ``letters``, long words first, end.
+
+    ``trace``, ``(T, N)``, receives the outputs, and ``heights``, ``(N,)``, how high the highest stack gets.
+    """
     steps, runs = _Steps(tables), _Running(tables, len(letters))
     ends = _Ends(runs.state.copy(), np.ones(len(letters), np.bool_), runs.output.copy(), np.full(len(letters), -1))
     columns = np.ascontiguousarray(letters.T).astype(np.intp)  # (T, N)
@@ -201,5 +231,8 @@ def _run(tables: Tables, letters: IntArray, lengths: npt.NDArray[np.int64], trac
         steps.apply(runs, columns[t].take(runs.words), ends, t)
         if trace is not None:
             trace[t, runs.words] = runs.output
+        if heights is not None:
+            for stack in runs.stacks:
+                heights[runs.words] = np.maximum(heights[runs.words], stack.address // stack.width)
     runs.finish(ends, slice(None))
     return ends

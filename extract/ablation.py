@@ -19,10 +19,13 @@ from torch import Tensor
 from stacklens.automata.pda import Word
 from stacklens.automata.tables import encode_words
 from stacklens.errors import StacklensError
+from stacklens.extract.push_only import PushOnlyAsState
 from stacklens.models.base import Controlled, S, StackModel, State
 from stacklens.models.rounding import Rounded, operation_numbers
 
 __all__ = ["DroppedStack", "StackUse", "WithoutStacks", "relevant_stacks"]
+
+_PUSH = 2  # among operation numbers
 
 
 @dataclass(frozen=True)
@@ -49,20 +52,23 @@ class StackUse:
         kept: the numbers of those that do.
         dropped: the others, and why.
         words, steps: on how much this was found out.
+        push_only: those of the kept ones that push at every step: what is seen of them is state, and no stack.
     """
 
     kept: tuple[int, ...]
     dropped: tuple[DroppedStack, ...]
     words: int
     steps: int
+    push_only: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
         return asdict(self)
 
     def without(self, model: StackModel[S]) -> StackModel[S]:
-        """Return ``model`` without the dropped stacks; ``model`` itself where none was dropped."""
-        return WithoutStacks(model, self.kept, self.shown) if self.dropped else model
+        """Return ``model`` without the dropped stacks and with its push-only stacks as state, or ``model`` itself."""
+        left = WithoutStacks(model, self.kept, self.shown) if self.dropped else model
+        return PushOnlyAsState(left, [self.kept.index(stack) for stack in self.push_only]) if self.push_only else left
 
     @property
     def shown(self) -> dict[int, tuple[float, ...]]:
@@ -170,7 +176,9 @@ def relevant_stacks(
         if found is not None:
             dropped[stack] = found
     kept = tuple(stack for stack in everything if stack not in dropped)
-    return StackUse(kept, tuple(dropped[stack] for stack in sorted(dropped)), len(words), int(runs.real.sum()))
+    left_out = tuple(dropped[stack] for stack in sorted(dropped))
+    push_only = tuple(stack for stack in kept if runs.only_pushes(stack))
+    return StackUse(kept, left_out, len(words), int(runs.real.sum()), push_only)
 
 
 class _Runs:
@@ -211,6 +219,11 @@ class _Runs:
                 reason = ("constant" if steady else "ignored") if filled else "never filled"
                 return DroppedStack(stack, reason, values)
         return None
+
+    def only_pushes(self, stack: int) -> bool:
+        """Return whether ``stack`` pushes at every step."""
+        pushes = [bool((now[:, stack] == _PUSH)[self.real[:, t]].all()) for t, now in enumerate(self.operations)]
+        return bool(pushes) and all(pushes)
 
     def first_change(self, shown: dict[int, tuple[float, ...]], stack: int) -> int:
         """Return the first step at which leaving out ``stack`` changes something, the number of steps if none does."""

@@ -37,14 +37,20 @@ def automaton_answers(pda: PushdownAutomaton, model: StackModel[Any], words: Seq
     return answers
 
 
-def automaton_answers_on_all(pda: PushdownAutomaton, model: StackModel[Any], max_length: int) -> Iterator[np.ndarray]:
-    """Yield the automaton's answers to all words of each length, as `models.verdicts.answers_on_all` gives them."""
+def automaton_answers_on_all(
+    pda: PushdownAutomaton, model: StackModel[Any], max_length: int, prefix: Word = ()
+) -> Iterator[np.ndarray]:
+    """Yield the automaton's answers to all words of each length, as `models.verdicts.answers_on_all` gives them.
+
+    With a ``prefix`` they are the words after it.
+    """
     if model.task_kind == "recognition":
-        yield from (accepted.astype(np.int32) for accepted in accepts_all(pda, max_length))
+        yield from (accepted.astype(np.int32) for accepted in accepts_all(pda, max_length, prefix))
         return
     table = _number_table(pda, model)
-    for length, outputs in enumerate(outputs_all(pda, max_length)):
-        yield table[outputs] if length else np.full(1, -1, np.int32)  # nothing is said before the first symbol
+    for length, outputs in enumerate(outputs_all(pda, max_length, prefix)):
+        said = length + len(prefix) > 0  # nothing is said before the first symbol
+        yield table[outputs] if said else np.full(1, -1, np.int32)
 
 
 def output_number(output: Output, model: StackModel[Any]) -> int:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.automata.simulation import greatest_heights
 from stacklens.errors import StacklensError
 from stacklens.extract.reference import Reference, default_max_length
 from stacklens.extract.samples import walk_words
+from stacklens.extract.search import Effort, search_words
 from stacklens.extract.verify import Agreement, agree_on, agree_on_all
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
@@ -30,6 +32,8 @@ class ExtractionConfig:
         max_length: check all words up to this length; None for about 2.5 million words.
         long_words, long_lengths: further so many words with lengths in this range.
         deep_words, depth: further so many members nested so deep, and a near-miss of each.
+        height, climbs, walks: words driven by the automaton itself: every input at every height of the stack up to
+            this one, on so many ways up to each, and so many walks (see `search.search_words`).
         states, stack_symbols: try only this number of clusters; None to walk upward.
         seed: for everything that is drawn.
         jobs: processes for the checks.
@@ -41,11 +45,19 @@ class ExtractionConfig:
     long_lengths: tuple[int, int] = (50, 160)
     deep_words: int = 20
     depth: int = 1_000
+    height: int = 50
+    climbs: int = 3
+    walks: int = 100
     states: int | None = None
     stack_symbols: int | None = None
     seed: int = 0
     jobs: int = 1
     device: str = "cpu"
+
+    def effort(self, stack_limit: int | None) -> Effort:
+        """Return how far to search in a network whose stacks have so many cells; None for no limit."""
+        height = self.height if stack_limit is None else min(self.height, max(1, stack_limit - _ROOM) // 2)
+        return Effort(height, self.climbs, self.walks)
 
 
 def exhaustive_length(n_symbols: int, asked: int | None) -> int:
@@ -71,7 +83,9 @@ def exhaustive_length(n_symbols: int, asked: int | None) -> int:
 def check_all(
     pda: PushdownAutomaton, model: StackModel[Any], reference: Reference | None, config: ExtractionConfig
 ) -> tuple[Agreement, ...]:
-    """Return every check: all words up to a length, long words and deep words, each against all there is.
+    """Return every check: all words up to a length, long and deep words, and those that automata suggest.
+
+    Each is made against all there is: language, rounded network and network.
 
     The checks are independent of each other and run in ``config.jobs`` processes, with the same result.
     """
@@ -83,8 +97,7 @@ def check_all(
     if reference is None or not reference.restricted:
         tasks = [_Task(agree_on_all, (pda, *side, length)) for side in sides]
     for kind, words in _word_lists(pda, model, reference, config):
-        scored = None if reference is None else reference.scored(words)
-        tasks += [_Task(agree_on, (pda, *side, words, kind, scored)) for side in sides]
+        tasks += [_Task(agree_on, (pda, *side, words, kind, reference)) for side in sides]
     if config.jobs == 1:
         results = [task() for task in tasks]
     else:
@@ -108,12 +121,39 @@ class _Task:
 def _word_lists(
     pda: PushdownAutomaton, model: StackModel[Any], reference: Reference | None, config: ExtractionConfig
 ) -> list[tuple[str, list[Word]]]:
+    """Return the words to check by kind, those for which the network has cells enough: nothing is claimed of others."""
+    searched = search_words(pda, reference, config.effort(model.stack_limit), config.seed)
     if reference is None:
-        return [("long", walk_words(pda, config.long_words // 10, config.long_lengths, config.seed))]
-    lists = []
-    if reference.restricted:  # then not all words over the alphabet are meant
-        lists.append(("exhaustive", reference.short_words(_EXHAUSTIVE // _SHARE)))
-    lists += [("long", reference.long_words(config.long_words, config.long_lengths, config.seed))]
-    depth = config.depth if model.stack_limit is None else min(config.depth, model.stack_limit - _ROOM)
-    deep = reference.deep_words(config.deep_words, depth, config.seed)
-    return [*lists, ("deep", deep)] if deep else lists
+        lists = [("long", walk_words(pda, config.long_words // 10, config.long_lengths, config.seed)), *searched]
+    else:
+        depth = config.depth if model.stack_limit is None else min(config.depth, model.stack_limit - _ROOM)
+        lists = [
+            # beside all words, where not all words over the alphabet are meant
+            ("exhaustive", reference.short_words(_EXHAUSTIVE // _SHARE) if reference.restricted else []),
+            ("long", _long_words(pda, model, reference, config)),
+            ("deep", reference.deep_words(config.deep_words, depth, config.seed)),
+            *searched,
+        ]
+    within = [(kind, _within_reach(pda, model, words)) for kind, words in lists]
+    return [(kind, words) for kind, words in within if words]
+
+
+def _long_words(
+    pda: PushdownAutomaton, model: StackModel[Any], reference: Reference, config: ExtractionConfig
+) -> list[Word]:
+    """Return long words of the language; shorter ones where the network has cells enough for few of these."""
+    low, high = config.long_lengths
+    while True:
+        drawn = reference.long_words(config.long_words, (low, high), config.seed)
+        words = _within_reach(pda, model, drawn)
+        if 2 * len(words) >= len(drawn) or high < 4:
+            return words
+        low, high = max(2, low // 2), high // 2
+
+
+def _within_reach(pda: PushdownAutomaton, model: StackModel[Any], words: list[Word]) -> list[Word]:
+    """Return the words on which the automaton's stacks get no higher than the network's."""
+    if model.stack_limit is None or not words:
+        return words
+    heights = greatest_heights(pda, words)
+    return [word for word, height in zip(words, heights, strict=True) if height <= model.stack_limit]

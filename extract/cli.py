@@ -31,7 +31,9 @@ def extract_command(
     max_length: Annotated[
         int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
     ] = None,
-    states: Annotated[int | None, typer.Option(min=1, help="Try only this number of clusters.")] = None,
+    states: Annotated[
+        int | None, typer.Option(min=1, help="Begin with only this number of clusters; refinement may split them.")
+    ] = None,
     stack_symbols: Annotated[
         int | None, typer.Option(min=1, help="Number of stack symbols, for networks that push real values.")
     ] = None,
@@ -88,14 +90,14 @@ def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) ->
 
     name = language or checkpoint.task.get("language")
     with progress_bar(quiet) as bar:
-        task = bar.add_task("", total=4)
+        task = bar.add_task("", total=5)
 
         def progress(stage: str) -> None:
             bar.update(task, advance=0 if bar.tasks[task].description == "" else 1, description=stage)
 
         subject = None if name is None else subject_named(name, checkpoint.model.task_kind)
         result = extract(checkpoint.model, subject, config, progress)
-        bar.update(task, completed=4, description="done")
+        bar.update(task, completed=5, description="done")
     return result
 
 

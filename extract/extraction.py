@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,13 +12,20 @@ from stacklens.automata.compare import Comparison, Different, Equal, Undecided
 from stacklens.automata.pda import Output, PushdownAutomaton
 from stacklens.errors import StacklensError
 from stacklens.extract.ablation import StackUse, relevant_stacks
+from stacklens.extract.attempts import Attempt, Judge
+from stacklens.extract.certification import NOT_TRIED as NOT_CERTIFIED
+from stacklens.extract.certification import Certification, certification
 from stacklens.extract.checks import ExtractionConfig, check_all, exhaustive_length
+from stacklens.extract.counts import Counts, count_again
+from stacklens.extract.divergence import Divergence, divergence
 from stacklens.extract.fidelity import Fidelity, action_margins, is_stack, why_unfaithful
+from stacklens.extract.finding import Finder
 from stacklens.extract.reference import LanguageReference, Reference
 from stacklens.extract.samples import draw_samples
+from stacklens.extract.search import Effort
 from stacklens.extract.task_reference import TaskReference
 from stacklens.extract.verify import Agreement
-from stacklens.extract.walk import Attempt, Choice, walk
+from stacklens.extract.walk import Choice
 from stacklens.languages.base import Language
 from stacklens.languages.tasks.base import Task
 from stacklens.languages.words import format_word, make_word
@@ -28,6 +35,7 @@ from stacklens.probe.trace import trace
 
 __all__ = ["Extraction", "ExtractionConfig", "extract"]
 
+_DECISIVE = "rounded network"  # what the machine stands for
 _ABLATED = 400  # words on which stacks are left out
 NOT_TRIED = Undecided("there is nothing to compare with")
 
@@ -39,12 +47,15 @@ class Extraction:
     Attributes:
         model, language: what went in.
         automaton: the minimised automaton, or None where no faithful one was found.
-        raw: the machine before minimisation.
+        found: the attempt that it comes from, or that came nearest.
         attempts: everything that was tried on the way.
         fidelity: how near the network is to a discrete machine.
         stacks: which of its stacks matter; the automaton has these.
         checks: the automaton against language, rounded network and network.
+        counts: how many words of each length it accepts, found in two ways; None where there is only one way.
+        divergence: its run and the rounded network's, side by side, on the word that contradicts it, if one does.
         proof: whether it equals the language's or the task's reference automaton for all words.
+        certificate: whether the rounded network is certified to follow it on words of every length.
         reason: why there is no automaton, or None.
         seconds: how long each stage took.
     """
@@ -52,14 +63,22 @@ class Extraction:
     model: StackModel[Any]
     language: Reference | None
     automaton: PushdownAutomaton | None
-    raw: PushdownAutomaton | None
-    attempts: tuple[Attempt, ...]
+    found: Attempt | None
+    attempts: Sequence[Attempt]
     fidelity: Fidelity
     stacks: StackUse
     checks: tuple[Agreement, ...] = ()
+    counts: Counts | None = None
+    divergence: Divergence | None = None
     proof: Comparison = NOT_TRIED
+    certificate: Certification = NOT_CERTIFIED
     reason: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def raw(self) -> PushdownAutomaton | None:
+        """Return the machine before minimisation."""
+        return None if self.found is None else self.found.raw
 
     @property
     def contradicted(self) -> Agreement | None:
@@ -76,7 +95,8 @@ class Extraction:
         """Return 0 where nothing contradicts the automaton, 1 where something does, 3 where there is no automaton."""
         if self.automaton is None:
             return 3
-        return 1 if self.contradicted is not None or isinstance(self.proof, Different) else 0
+        unequal = self.counts is not None and not self.counts.equal
+        return 1 if self.contradicted is not None or unequal or isinstance(self.proof, Different) else 0
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain data, the content of ``extract-pda --report`` (schema 1)."""
@@ -91,8 +111,10 @@ class Extraction:
             "attempts": [attempt.to_dict() for attempt in self.attempts],
             "fidelity": self.fidelity.to_dict(),
             "checks": [check.to_dict() for check in self.checks],
+            "counts": None if self.counts is None else self.counts.to_dict(),
+            "divergence": None if self.divergence is None else self.divergence.to_dict(),
             "proof": _proof(self.proof),
-            "certificate": {"verdict": "not tried", "reason": None},
+            "certificate": self.certificate.to_dict(),
             "seconds": self.seconds,
         }
 
@@ -158,22 +180,60 @@ def _extract(
     words = samples.traced[:_ABLATED]
     stacks = relevant_stacks(runner, words, None if reference is None else reference.scored(words))
     rounded = trace(stacks.without(runner), samples.traced, rounded=True, stacks=False)
-    choice = Choice(config.states, config.stack_symbols)
-    attempts: tuple[Attempt, ...] = ()
+    judge = Judge(stacks.without(model), samples, complete, config.seed, reference)
+    finder = Finder(judge, rounded, Choice(config.states, config.stack_symbols))
+    fidelity = Fidelity(samples.rounding(), None, *action_margins(model, seen))
     if is_stack(model):
-        attempts = tuple(walk(stacks.without(model), rounded, samples, choice, complete, config.seed))
-    best = min(attempts, key=lambda a: (a.disagreements is None, a.disagreements or 0), default=None)
-    minority, wrong, raw = (None, None, None) if best is None else (best.minority, best.disagreements, best.raw)
-    fidelity = Fidelity(samples.rounding(), minority, *action_margins(model, seen))
-    reason = why_unfaithful(stacks.without(model), fidelity, wrong, len(samples.words))
-    result = Extraction(model, reference, None, raw, attempts, fidelity, stacks, reason=reason)
+        finder.walk()
+        if why_unfaithful(judge.model, fidelity, 0, 0) is None:  # splits do not make a stack of what is none
+            finder.refine()
+    best = finder.best
+    wrong = None if best is None else best.disagreements
+    fidelity = replace(fidelity, minority_transitions=None if best is None else best.minority)
+    reason = why_unfaithful(judge.model, fidelity, wrong, len(samples.words))
+    result = Extraction(model, reference, None, best, finder.attempts, fidelity, stacks, reason=reason)
     if reason is not None or best is None or best.automaton is None:
         return replace(result, seconds=clock.stop())
     clock.stage("check the automaton")
-    checks = check_all(best.automaton, runner, reference, config)
+    effort = config.effort(model.stack_limit)
+    best, checks = _checked(best, finder, effort, lambda pda: check_all(pda, runner, reference, config))
+    result = replace(result, automaton=best.automaton, found=best, attempts=finder.attempts, checks=checks)
+    assert best.automaton is not None
+    counts = count_again(best.automaton, checks, model.task_kind == "recognition")
     clock.stage("prove equality")
     proof = NOT_TRIED if reference is None else reference.compare(best.automaton)
-    return replace(result, automaton=best.automaton, checks=checks, proof=proof, seconds=clock.stop())
+    clock.stage("certify")
+    certificate = certification(model, best.automaton, stacks, reference)
+    result = replace(result, counts=counts, proof=proof, certificate=certificate)
+    return replace(result, divergence=_divergence(result, runner), seconds=clock.stop())
+
+
+def _checked(
+    attempt: Attempt, finder: Finder, effort: Effort, check: Callable[[PushdownAutomaton], tuple[Agreement, ...]]
+) -> tuple[Attempt, tuple[Agreement, ...]]:
+    """Return the attempt, or a refinement of it that stands up better to what broke it, with the checks."""
+    assert attempt.automaton is not None
+    checks = check(attempt.automaton)
+    words = [word for found in checks if (word := found.counterexample) is not None and found.other == _DECISIVE]
+    mended = finder.mend(attempt, words, effort) if words else None
+    if mended is None or mended.automaton is None:
+        return attempt, checks
+    again = check(mended.automaton)
+    return (mended, again) if _broken(again) < _broken(checks) else (attempt, checks)
+
+
+def _broken(checks: Sequence[Agreement]) -> int:
+    return sum(found.disagreements for found in checks if found.other == _DECISIVE)
+
+
+def _divergence(result: Extraction, model: StackModel[Any]) -> Divergence | None:
+    """Return both runs on the word that contradicts the automaton, if one does."""
+    word = None if result.contradicted is None else result.contradicted.counterexample
+    if word is None and isinstance(result.proof, Different):
+        word = make_word(result.proof.word, model.alphabet)
+    if word is None or result.automaton is None:
+        return None
+    return divergence(result.automaton, model, word, result.stacks.kept)
 
 
 def reference_for(language: Language | Task | Reference | None) -> Reference | None:

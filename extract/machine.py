@@ -110,7 +110,7 @@ class Machine:
         """Return the network's state at ``heads``, nothing rejected."""
         states = [head.state for head in heads]
         never = torch.zeros(len(heads), dtype=torch.bool)
-        stack = self.network.stack_of(self._cells([head.windows for head in heads]))
+        stack = self.network.stack_of(self.cells([head.windows for head in heads]))
         return State(self.vectors(states), stack, never, self._outputs(states))
 
     @torch.no_grad()
@@ -172,7 +172,7 @@ class Machine:
         name = self.symbols.window_name(new)
         return (replace(name) if pops else push(name)), new
 
-    def _cells(self, windows: list[tuple[Window, ...]]) -> torch.Tensor:
+    def cells(self, windows: list[tuple[Window, ...]]) -> torch.Tensor:
         """Return the cells' values, (M, n_stacks, depth, D), NaN where there is none."""
         places = np.array(windows, dtype=np.int64)[:, : self.network.n_stacks]
         values = np.concatenate([self.symbols.values, np.full((1, self.symbols.values.shape[1]), np.nan)])

@@ -64,6 +64,10 @@ class Reference(ABC):
         """
 
     @abstractmethod
+    def automaton(self) -> PushdownAutomaton | None:
+        """Return the reference automaton, whose words are those that matter; None where there is none."""
+
+    @abstractmethod
     def compare(self, pda: PushdownAutomaton) -> Comparison:
         """Return whether ``pda`` does what it should on all words, decided against a reference automaton."""
 
@@ -111,6 +115,13 @@ class LanguageReference(Reference):
 
     def scored(self, words: Sequence[Word]) -> None:
         """Return None: every verdict counts."""
+
+    def automaton(self) -> PushdownAutomaton | None:
+        """Return the language's reference automaton; None for a grammar that none was found for."""
+        try:
+            return self.language.automaton
+        except StacklensError:
+            return None
 
     def compare(self, pda: PushdownAutomaton) -> Comparison:
         """Return whether ``pda`` accepts the language, decided against the language's reference automaton."""

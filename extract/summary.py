@@ -8,15 +8,21 @@ from stacklens.automata.compare import Different, Equal
 from stacklens.languages.words import format_word, make_word
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from stacklens.automata.compare import Comparison
-    from stacklens.automata.pda import Output, PushdownAutomaton
+    from stacklens.automata.pda import Output, PushdownAutomaton, Word
+    from stacklens.extract.counts import Counts
+    from stacklens.extract.divergence import Divergence
     from stacklens.extract.extraction import Extraction
     from stacklens.extract.verify import Agreement
 
 __all__ = ["show_summary"]
 
+_AROUND = 8  # steps shown before two runs part
+_DIFFERS = "words on which the automaton differs from the"
 _LONGEST_SHOWN = 200  # symbols of a counterexample; longer ones are in the report
 
 
@@ -30,20 +36,29 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
         return
     pda = result.automaton
     console.print(f"automaton  {_sizes(pda)}, {_count(len(pda.transitions), 'transition')}")
-    console.print(f"           (before minimisation {_sizes(result.raw)}; found with {result.attempts[-1].quantiser})")
+    way = "" if result.found is None else f"; found with {result.found.quantiser}"
+    console.print(f"           (before minimisation {_sizes(result.raw)}{way})")
+    _show_splits(result, console)
     rounding = result.fidelity.rounding
     console.print(
         f"rounding   changes {rounding.disagreements:,} of {rounding.words:,} verdicts; smallest action margin "
         f"{result.fidelity.action_margin:.3f}; {result.fidelity.minority_transitions or 0:.1%} of transitions outvoted"
     )
-    for check in result.checks:
-        _show_check(check, console)
+    _show_checks(result.checks, console)
+    if result.counts is not None:
+        console.print(f"counted    {_counts(result.counts)}")
+    if result.divergence is not None:
+        _show_divergence(result.divergence, console)
     if result.stacks.dropped:
         why = ", ".join(f"stack {dropped.stack + 1} is {dropped.reason}" for dropped in result.stacks.dropped)
         console.print(f"stacks     {len(result.stacks.kept)} of {result.model.n_stacks} matter: {why}")
+    if result.stacks.push_only:
+        numbers = ", ".join(str(stack + 1) for stack in result.stacks.push_only)
+        console.print(f"stacks     {numbers} only push: what is seen of them counts as state")
     if result.model.stack_limit is not None:
         console.print(f"depth      the network's stack has {result.model.stack_limit} cells; the claims end there")
     console.print(f"proof      {_proof(result.proof)}")
+    console.print(f"certified  {result.certificate}", markup=False)
     if transitions:
         console.print(_transition_table(pda))
 
@@ -55,19 +70,90 @@ def _proof(proof: Comparison) -> str:
     return f"{'different' if isinstance(proof, Different) else 'unknown'}: {proof.reason}{word}"
 
 
-def _show_check(check: Agreement, console: Console) -> None:
-    words = {"exhaustive": f"all {check.words:,}", "long": f"{check.words:,}", "deep": f"{check.words:,} deep"}[
-        check.kind
-    ]
+def _show_checks(checks: Sequence[Agreement], console: Console) -> None:
+    """Print on how many words of each kind the automaton differs from what, and a shortest of them."""
+    others = list(dict.fromkeys(check.other for check in checks))
+    rows: dict[tuple[str, int], dict[str, Agreement]] = {}
+    for check in checks:
+        rows.setdefault((check.kind, check.max_length), {})[check.other] = check
+    titles = [_words_of(next(iter(row.values()))) for row in rows.values()]
+    width = max(map(len, [_DIFFERS, *titles]), default=0)
+    console.print(f"checked    {_DIFFERS:{width}}  {'  '.join(others)}")
+    for title, row in zip(titles, rows.values(), strict=True):
+        found = [f"{_number(row.get(other)):>{len(other)}}" for other in others]
+        console.print(f"           {title:{width}}  {'  '.join(found)}")
+    for check in checks:
+        if check.counterexample is not None:
+            console.print(f"           from the {check.other} on {_shown(check.counterexample)}", markup=False)
+
+
+def _number(check: Agreement | None) -> str:
+    return "–" if check is None else f"{check.disagreements:,}"
+
+
+def _words_of(check: Agreement) -> str:
+    kinds = {"exhaustive": f"all {check.words:,}", "long": f"{check.words:,}"}
+    return f"{kinds.get(check.kind, f'{check.words:,} {check.kind}')} of length <= {check.max_length:,}"
+
+
+def _shown(word: Word) -> str:
+    shown = format_word(word)
+    if len(word) > _LONGEST_SHOWN:
+        return f"{shown[:60]}… ({len(word):,} symbols; the report has all of it)"
+    return shown or "the empty word"
+
+
+def _show_splits(result: Extraction, console: Console) -> None:
+    """Print how often refinement split something, and what it led to."""
+    refined = [attempt for attempt in result.attempts if attempt.split is not None]
+    splits = [attempt.split for attempt in refined if attempt.split is not None and attempt.way == "refinement"]
+    if not splits:
+        return
+    last = splits[-1]
     console.print(
-        f"checked    against the {check.other}: {_count(check.disagreements, 'disagreement')} on {words} words of "
-        f"length <= {check.max_length:,}"
+        f"refined    {_count(len(splits), 'split')}: {_count(splits[0].before, 'disagreement')} before, "
+        f"{refined[-1].disagreements or 0:,} after; the last split {last.kind} {last.name} at ({last.state}, "
+        f"{' '.join(last.tops)}) reading {last.letter or 'the end'}"
     )
-    if check.counterexample is not None:
-        shown = format_word(check.counterexample)
-        if len(check.counterexample) > _LONGEST_SHOWN:
-            shown = f"{shown[:60]}… ({len(check.counterexample):,} symbols; the report has all of it)"
-        console.print(f"           they differ on {shown or 'the empty word'}", markup=False)
+
+
+def _counts(counts: Counts) -> str:
+    words = f"accepted words of length <= {len(counts.exhaustive) - 1}, without running them"
+    if counts.equal:
+        return f"{sum(counts.counted):,} {words}: as many as were found by running all"
+    return f"{sum(counts.counted):,} {words}: not as many at length {counts.first_different} as by running all"
+
+
+def _show_divergence(found: Divergence, console: Console) -> None:
+    """Print both runs on the word around the step where they part, or all of a short one."""
+    what = f"step {found.first + 1}" if found.first is not None else "no step"
+    verdicts = "accepts" if found.accepted else "rejects", "accepts" if found.network_accepts else "rejects"
+    console.print(
+        f"runs       automaton and rounded network part at {what}; the automaton {verdicts[0]} this word, "
+        f"the rounded network {verdicts[1]} it"
+    )
+    if not found.moments:
+        return
+    middle = len(found.moments) - 1 if found.first is None else found.first
+    console.print(_run_table(found, range(max(0, middle - _AROUND), min(len(found.moments), middle + 3))))
+
+
+def _run_table(found: Divergence, steps: range) -> object:
+    from rich.table import Table
+
+    speaks = any(moment.network_output is not None for moment in found.moments)
+    outputs = ("output", "its output") if speaks else ()
+    table = Table("step", "input", "state", "top", "operation", "next", *outputs[:1], "network", "margin", *outputs[1:])
+    for step in steps:
+        moment = found.moments[step]
+        made = ", ".join(map(str, moment.operations)) if moment.operations else "rejects"
+        theirs = "rejects" if moment.rejected else ", ".join(moment.network_operations)
+        said = (_output(moment.output), _output(moment.network_output)) if speaks else ()
+        number = f"{'→ ' if step == found.first else ''}{step + 1}"
+        head = moment.state or "", " ".join(moment.tops)
+        run = (*head, made, moment.target or "") if moment.state is not None else ("", "", "", "")
+        table.add_row(number, moment.symbol, *run, *said[:1], theirs, f"{moment.margin:.3f}", *said[1:])
+    return table
 
 
 def _transition_table(pda: PushdownAutomaton) -> object:

@@ -100,6 +100,10 @@ class TaskReference(Reference):
         answers[0][:] = -1  # nothing is said before the first symbol
         return answers
 
+    def automaton(self) -> PushdownAutomaton | None:
+        """Return the task's reference automaton, None where it has none."""
+        return self.task.reference
+
     def compare(self, pda: PushdownAutomaton) -> Comparison:
         """Return whether ``pda`` says what the task asks for after every symbol, decided against its automaton.
 

@@ -10,8 +10,10 @@ import numpy as np
 
 from stacklens.automata.enumeration import word_at
 from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.automata.simulation import first_rejection
 from stacklens.extract.answers import automaton_answers, automaton_answers_on_all, network_answers
 from stacklens.extract.reference import Reference
+from stacklens.extract.search import shorten
 from stacklens.languages.words import format_word, make_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
@@ -19,7 +21,7 @@ from stacklens.models.verdicts import answers_on_all
 
 __all__ = ["Agreement", "Kind", "agree_on", "agree_on_all"]
 
-Kind = Literal["exhaustive", "long", "deep"]
+Kind = Literal["exhaustive", "long", "deep", "covering", "driven"]
 
 
 @dataclass(frozen=True)
@@ -27,13 +29,15 @@ class Agreement:
     """How often an automaton and something else gave the same answers.
 
     Attributes:
-        kind: "exhaustive" (all words up to `max_length`), "long" or "deep" (words drawn from a seed).
+        kind: "exhaustive" (all words up to `max_length`), "long" or "deep" (words drawn from a seed), "covering" (every
+            transition and every two in a row) or "driven" (every input at every height of the stack).
         other: what the automaton was compared with: "language", "network" or "rounded network".
         max_length: the longest word checked.
         words: how many words were checked, the empty one included.
         accepted: how many of them the automaton accepts, or does not cut short where it is no recogniser.
         disagreements: on how many the two differ.
-        counterexample: a shortest word on which they differ, or None.
+        counterexample: a word on which they differ, or None: a shortest one among all words, else a short one.
+        by_length: for "exhaustive", how many words of each length are accepted; else empty.
     """
 
     kind: Kind
@@ -43,9 +47,10 @@ class Agreement:
     accepted: int
     disagreements: int
     counterexample: Word | None = None
+    by_length: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        what = {"exhaustive": "words, all", "long": "words", "deep": "deep words"}[self.kind]
+        what = {"exhaustive": "words, all", "long": "words"}.get(self.kind, f"{self.kind} words")
         found = f"{self.disagreements:,} disagreements in {self.words:,} {what} of length <= {self.max_length}"
         if self.counterexample is not None:
             found += f", first on {format_word(self.counterexample)!r}"
@@ -76,15 +81,19 @@ def agree_on_all(
     theirs = answers_on_all(model, max_length) if other is None else other.answers_on_all(model, max_length)
     if theirs is None:
         return None
-    words, accepted, disagreements, counterexample = 0, 0, 0, None
+    words, disagreements, counterexample = 0, 0, None
+    accepted: list[int] = []
     for length, (mine, their) in enumerate(zip(automaton_answers_on_all(pda, model, max_length), theirs, strict=True)):
         different = np.flatnonzero(mine != their)
         if counterexample is None and len(different):
             symbols = word_at(int(different[0]), length, pda.input_alphabet)
             counterexample = make_word(symbols, pda.input_alphabet)
-        words, accepted = words + len(mine), accepted + int(_accepted(mine, model).sum())
-        disagreements += len(different)
-    return Agreement("exhaustive", _name(model, other), max_length, words, accepted, disagreements, counterexample)
+        words, disagreements = words + len(mine), disagreements + len(different)
+        accepted.append(int(_accepted(mine, model).sum()))
+    name = _name(model, other)
+    return Agreement(
+        "exhaustive", name, max_length, words, sum(accepted), disagreements, counterexample, tuple(accepted)
+    )
 
 
 def agree_on(
@@ -93,21 +102,51 @@ def agree_on(
     other: Reference | None,
     words: Sequence[Word],
     kind: Kind,
-    scored: np.ndarray | None = None,
+    domain: Reference | None = None,
 ) -> Agreement:
     """Return the agreement on ``words`` with ``other``, or with ``model`` itself where that is None.
 
-    Only ``scored`` answers count, where these are given.
+    Only answers that count for ``domain`` are compared, where this is given. The counterexample may be a word like one
+    of ``words``, and shorter (see `search.shorten`).
     """
     mine = automaton_answers(pda, model, words)
-    theirs = network_answers(model, words) if other is None else other.answers(model, words)
-    wrong = mine != theirs if scored is None else (mine != theirs) & scored
-    different = [words[i] for i in np.flatnonzero(wrong.any(1)).tolist()]
+    wrong = _wrong(mine, model, other, words, domain)
+    different = [words[i] for i in np.flatnonzero(wrong).tolist()]
     longest = max(map(len, words), default=0)
-    first = min(different, key=len) if different else None
+    first = None
+    if different:
+        first = shorten(min(different, key=len), lambda words: _differ(pda, model, other, words, domain), pda)
     ends = mine[np.arange(len(words)), [max(0, len(word) - 1) for word in words] if mine.shape[1] > 1 else 0]
     accepted = int(_accepted(ends, model).sum())
     return Agreement(kind, _name(model, other), longest, len(words), accepted, len(different), first)
+
+
+def _wrong(
+    mine: np.ndarray, model: StackModel[Any], other: Reference | None, words: Sequence[Word], domain: Reference | None
+) -> np.ndarray:
+    """Return on which words the automaton's answers ``mine`` are not the other's, (N,) bool."""
+    theirs = network_answers(model, words) if other is None else other.answers(model, words)
+    scored = None if domain is None else domain.scored(words)
+    wrong: np.ndarray = (mine != theirs if scored is None else (mine != theirs) & scored).any(1)
+    return wrong
+
+
+def _differ(
+    pda: PushdownAutomaton,
+    model: StackModel[Any],
+    other: Reference | None,
+    words: Sequence[Word],
+    domain: Reference | None,
+) -> np.ndarray:
+    """Return on which of any words the automaton and the other differ, (N,) bool; on those that are meant only."""
+    meant = np.ones(len(words), dtype=bool)
+    if domain is not None and domain.restricted:
+        automaton = domain.automaton()
+        meant[:] = False if automaton is None else first_rejection(automaton, words) < 0
+    kept = [words[i] for i in np.flatnonzero(meant).tolist()]
+    if kept:
+        meant[meant] = _wrong(automaton_answers(pda, model, kept), model, other, kept, domain)
+    return meant
 
 
 def _accepted(answers: np.ndarray, model: StackModel[Any]) -> np.ndarray:

@@ -15,27 +15,22 @@ from typing import Any
 import numpy as np
 import torch
 
-from stacklens.automata.end_marker import drop_end_marker
-from stacklens.automata.minimize import minimize
-from stacklens.automata.pda import Output, PushdownAutomaton
-from stacklens.automata.reachability import trim
+from stacklens.automata.pda import Output
 from stacklens.errors import StacklensError
-from stacklens.extract.answers import automaton_answers, network_answers
+from stacklens.extract.attempts import Attempt, Judge, minimised
 from stacklens.extract.explore import explore
 from stacklens.extract.fidelity import MOST_STACKS
 from stacklens.extract.machine import Machine, StackSymbols
 from stacklens.extract.quantise import Clusters, Levels, Quantiser, cluster
-from stacklens.extract.samples import Samples, walk_words
 from stacklens.extract.vote import vote
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded, operation_numbers
 from stacklens.probe.trace import Trace
 
-__all__ = ["Attempt", "Choice", "walk"]
+__all__ = ["Choice", "vectors", "walk"]
 
 _CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _SYMBOLS = (2, 3, 4, 5, 6, 8)
-_WALKS = 200, (10, 60)  # words, and their lengths
 _LARGEST_BINARY = 12  # beyond so many neurons binary states are too many to mean anything
 
 
@@ -45,41 +40,6 @@ class Choice:
 
     states: int | None = None
     stack_symbols: int | None = None
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One machine tried.
-
-    Attributes:
-        quantiser: the name of its states' quantiser.
-        stack_symbols: how many stack symbols it was given.
-        way: "exploration" or "vote".
-        states: states before minimisation, 0 where none came out.
-        disagreements: checking words, or walks, on which it differs from the rounded network; None where none came out.
-        minority: the share of outvoted steps.
-        raw: the machine before minimisation, if one came out.
-        automaton: the minimised automaton, if one came out.
-    """
-
-    quantiser: str
-    stack_symbols: int
-    way: str
-    states: int
-    disagreements: int | None
-    minority: float
-    raw: PushdownAutomaton | None = None
-    automaton: PushdownAutomaton | None = None
-
-    @property
-    def exact(self) -> bool:
-        """Return whether the machine agrees with the rounded network on every checking word."""
-        return self.disagreements == 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of a report's history."""
-        names = ("quantiser", "stack_symbols", "way", "states", "disagreements")
-        return {**{name: getattr(self, name) for name in names}, "minority_transitions": self.minority}
 
 
 def _quantiser_sizes(model: StackModel[Any], hidden: np.ndarray, states: int | None) -> tuple[int, ...]:
@@ -130,21 +90,19 @@ def _laid(model: StackModel[Any], seen: Trace) -> np.ndarray:
     return values
 
 
-def walk(
-    model: StackModel[Any], seen: Trace, samples: Samples, choice: Choice, complete: frozenset[Output], seed: int
-) -> Iterator[Attempt]:
-    """Yield attempts one by one, each checked against the rounded network's answers on the samples.
+def walk(seen: Trace, judge: Judge, choice: Choice) -> Iterator[Attempt]:
+    """Yield attempts one by one, each judged.
 
-    One that passes is checked on walks over its own transitions as well, where all words over the alphabet are meant.
-    Small machines come first. The last one is exact, unless all of them failed. ``seen`` is a trace of the rounded
-    network; ``complete`` are the outputs that say that a word is complete, where they are known.
+    Small machines come first. The last one is exact, unless all of them failed. ``seen`` is a trace of the judge's
+    network, rounded.
+
+    Raises:
+        StacklensError: the network rejects every word at once.
     """
-    hidden = seen.hidden[:, 1:][seen.valid & ~seen.rejected]
-    if not len(hidden):
-        raise StacklensError("the network rejects every word at its first symbol; there is nothing to extract")
-    pushed = _laid(model, seen)
-    state_quantiser = cache(lambda size: _quantiser(model, hidden, size, seed))
-    symbols = cache(lambda size: _symbols(model, pushed, size, seed))
+    model = judge.model
+    hidden, pushed = vectors(model, seen)
+    state_quantiser = cache(lambda size: _quantiser(model, hidden, size, judge.seed))
+    symbols = cache(lambda size: _symbols(model, pushed, size, judge.seed))
     sizes = product(_symbol_sizes(model, choice.stack_symbols), _quantiser_sizes(model, hidden, choice.states))
     tried = set()
     for pair in sorted(sizes, key=lambda pair: pair[0] * pair[1]):
@@ -153,43 +111,34 @@ def walk(
         if found in tried:  # there are no more different vectors than that
             continue
         tried.add(found)
-        for attempt in _attempts(machine, seen, complete):
-            if attempt.automaton is None:
-                yield attempt
-                continue
-            answers = automaton_answers(attempt.automaton, model, samples.words)
-            wrong = int(samples.differ(answers).sum())
-            if not wrong and samples.scored is None:
-                wrong = _differ_on_walks(attempt.automaton, machine.network, seed)
-            checked = replace(attempt, disagreements=wrong)
-            yield checked
-            if checked.exact:
+        for attempt in _attempts(machine, seen, judge.complete):
+            judged = judge.judged(attempt)
+            yield judged
+            if judged.exact:
                 return
 
 
-def _differ_on_walks(pda: PushdownAutomaton, network: Rounded[Any], seed: int) -> int:
-    """Return on how many random walks over a candidate's own transitions the rounded network differs from it.
+def vectors(model: StackModel[Any], seen: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """Return the hidden vectors (M, H) of a trace, rejected words left out, and the values laid on stacks (L, D).
 
-    Random words die early in a predictor of small sets, and tell nothing of what comes after; walks go on.
+    Raises:
+        StacklensError: there are no hidden vectors, since every word is rejected at once.
     """
-    words = walk_words(pda, *_WALKS, seed)
-    wrong: np.ndarray = automaton_answers(pda, network, words) != network_answers(network, words)
-    return int(wrong.any(1).sum())
+    hidden = seen.hidden[:, 1:][seen.valid & ~seen.rejected]
+    if not len(hidden):
+        raise StacklensError("the network rejects every word at its first symbol; there is nothing to extract")
+    return hidden, _laid(model, seen)
 
 
 def _attempts(machine: Machine, seen: Trace, complete: frozenset[Output]) -> Iterator[Attempt]:
     elected = vote(machine, seen, complete)
-    blank = Attempt(machine.quantiser.name, len(machine.symbols.names), "exploration", 0, None, elected.minority)
+    number = len(machine.symbols.names)
+    blank = Attempt(machine.quantiser.name, number, "exploration", 0, None, elected.minority, machine=machine)
     if machine.n_stacks > MOST_STACKS:
         yield blank
         return
     try:
-        yield _minimised(blank, explore(machine, complete))
+        yield minimised(blank, explore(machine, complete))
     except StacklensError:  # no closure
         yield blank
-    yield _minimised(replace(blank, way="vote"), elected.automaton)
-
-
-def _minimised(blank: Attempt, machine: PushdownAutomaton) -> Attempt:
-    raw = trim(machine)
-    return replace(blank, states=len(raw.states), raw=raw, automaton=minimize(drop_end_marker(raw) or raw))
+    yield minimised(replace(blank, way="vote"), elected.automaton)

@@ -21,8 +21,8 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "nnpda": ("order", "neurons", "hints"),
     "stack-rnn": _STREAM,
     "list-rnn": _STREAM,
-    "marnn-stack-rnn": _MARNN,
-    "marnn-stack-lstm": _MARNN,
+    "marnn-stack-rnn": (*_MARNN, "firm"),
+    "marnn-stack-lstm": (*_MARNN, "firm"),
     "baby-ntm": _MARNN,
     "neural-stack": ("controller", "buffered", "hidden", "cell_size", "epochs", "device"),
     "rnn": ("hidden", "layers", "epochs", "device"),
@@ -30,7 +30,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "linear": ("epochs", "device"),
 }
 _SHAPE = {"stacks": "n_stacks", "neurons": "n_states"}  # an option's name in the configuration, where it differs
-_NO_SHAPE = ("hints", "buffered", "epochs", "device")
+_NO_SHAPE = ("hints", "buffered", "epochs", "device", "firm")
 _GATINGS = {"softmax-temperature": "softmax with temperature"}  # what is easier typed
 
 
@@ -112,7 +112,7 @@ def _stream(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any],
 
 def _fitting(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
     from stacklens.languages.tasks.streams import StreamTask
-    from stacklens.models.fit_recipes import fit_recipe
+    from stacklens.models.fit_recipes import firm, fit_recipe
     from stacklens.models.fitting import Fitting
 
     if isinstance(task, StreamTask):
@@ -125,6 +125,8 @@ def _fitting(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any]
     recipe = dataclasses.replace(recipe, shape={**recipe.shape, **shape})
     if "epochs" in chosen:
         recipe = dataclasses.replace(recipe, epochs=chosen["epochs"])
+    if chosen.get("firm"):
+        recipe = firm(recipe)
     device = chosen.get("device", "cpu")
     from stacklens.models.machine import check_device
 

@@ -65,17 +65,21 @@ def verdicts_on_all(model: StackModel[Any], max_length: int, chunk: int = 8_192)
 
 
 @torch.no_grad()
-def answers_on_all(model: StackModel[Any], max_length: int, chunk: int = 8_192) -> list[np.ndarray]:
+def answers_on_all(
+    model: StackModel[Any], max_length: int, chunk: int = 8_192, prefix: Sequence[int] = ()
+) -> list[np.ndarray]:
     """Return the answers to all words, one array (..., k**n) of int32 for every length n = 0..max_length.
 
     An answer is 1 or 0 from a recogniser, the number of the last output from others, -1 where a word is rejected on the
     way (see `StackModel.answer`). A word's place in its array is its lexicographic number: its symbols' indices read in
-    base k, the alphabet's size. The tree of prefixes is walked depth first, ``chunk`` prefixes at a time, so memory
-    stays bounded. What every network on the leading axis has rejected for good is not extended: none of its
-    continuations can be accepted.
+    base k, the alphabet's size. With a ``prefix`` (symbols' indices) they are the words after it. The tree of prefixes
+    is walked depth first, ``chunk`` prefixes at a time, so memory stays bounded. What every network on the leading axis
+    has rejected for good is not extended: none of its continuations can be accepted.
     """
     k = len(model.alphabet)
     root = model.initial_state(1)
+    for symbol in prefix:
+        root = model.step(torch.tensor([symbol], device=root.hidden.device), root).state
     leading = root.hidden.shape[:-2]
     rejected = 0 if model.task_kind == "recognition" else -1
     answers = [np.full((*leading, k**n), rejected, dtype=np.int32) for n in range(max_length + 1)]

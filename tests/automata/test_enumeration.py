@@ -10,7 +10,7 @@ from tests.automata.strategies import dyck, palindromes, plain_accepts, pushdown
 
 import stacklens.automata.enumeration as enumeration
 from stacklens.automata.configurations import Configurations
-from stacklens.automata.enumeration import accepts_all, count_all, enumerate_words, word_at
+from stacklens.automata.enumeration import accepts_all, count_all, enumerate_words, outputs_all, word_at
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.stack_trie import StackTrie
 from stacklens.automata.tables import compile_tables
@@ -29,6 +29,17 @@ def test_all_short_words_by_brute_force(pda: PushdownAutomaton) -> None:
 def test_accepted_words_come_in_length_lexicographic_order(pda: PushdownAutomaton) -> None:
     words = [word for length in range(6) for word in product(pda.input_alphabet, repeat=length)]
     assert list(enumerate_words(pda, 5)) == [word for word in words if plain_accepts(pda, word)]
+
+
+@given(pda=pushdown_automata(), length=st.integers(0, 3))
+def test_what_comes_after_a_prefix_is_a_part_of_all_words(pda: PushdownAutomaton, length: int) -> None:
+    k = len(pda.input_alphabet)
+    for enumerate_all in (accepts_all, outputs_all):
+        every = [level.reshape(k**length, -1) for level in islice(enumerate_all(pda, 5), length, None)]
+        for number in range(k**length):
+            prefix = word_at(number, length, pda.input_alphabet)
+            parts = list(enumerate_all(pda, 5 - length, prefix))
+            assert [part.tolist() for part in parts] == [level[number].tolist() for level in every]
 
 
 @given(pda=pushdown_automata(), chunk=st.integers(1, 5))

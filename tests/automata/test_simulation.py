@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.automata.strategies import dyck, palindromes, plain_accepts, plain_outputs, pushdown_automata, words_of
 
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, Transition, push
-from stacklens.automata.simulation import accepts_many, first_rejection, transduce_many
+from stacklens.automata.simulation import accepts_many, first_rejection, greatest_heights, transduce_many
 from stacklens.automata.tables import compile_tables, encode_words
 from stacklens.errors import AutomatonError, UnknownSymbolError
 
@@ -45,6 +45,14 @@ def test_outputs_and_cuts_are_those_of_the_definition(data: st.DataObject) -> No
         assert [outputs[i] for i in row[: len(expected)]] == expected
         assert (row[len(expected) :] == -1).all()
         assert cut == (len(expected) if state is None else -1)
+
+
+@given(st.data())
+def test_heights_are_those_of_the_run(data: st.DataObject) -> None:
+    pda = data.draw(pushdown_automata())
+    words = data.draw(words_of(pda))
+    expected = [max(len(stack) for at in pda.run(word) for stack in at.stacks) for word in words]
+    assert greatest_heights(pda, words).tolist() == expected
 
 
 @pytest.mark.parametrize("pairs", [[("(", ")"), ("[", "]")], [('"', "'"), ("<s>", "</s>")]])

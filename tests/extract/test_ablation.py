@@ -94,3 +94,17 @@ def test_a_single_stack_is_always_kept() -> None:
 def test_stacks_that_are_not_there_cannot_be_kept(kept: tuple[int, ...]) -> None:
     with pytest.raises(StacklensError, match="there are 3, counted from 0"):
         WithoutStacks(counter(), kept)
+
+
+def test_a_stack_that_only_ever_pushes_counts_as_state() -> None:
+    net = counter(n_stacks=2, used=0)
+    net.memory_weights.data[2, 2:] = torch.tensor([15.0, -15.0])  # unit 2 sees what the other one wrote last
+    net.pushed_weights.data[1] = torch.tensor([20.0, -20.0, 0.0])
+    use = relevant_stacks(net, WORDS)
+    assert (use.kept, use.push_only) == ((0, 1), (1,))
+    small = use.without(net)
+    assert (small.n_stacks, small.recurrent) == (1, True)
+    whole, part = trace(net, WORDS, rounded=True), trace(small, WORDS, rounded=True)
+    np.testing.assert_array_equal(whole.actions[:, :, :1], part.actions)
+    np.testing.assert_array_equal(whole.output, part.output)
+    np.testing.assert_array_equal(whole.reading[:, :, 1][whole.valid], part.hidden[:, :-1][whole.valid])

@@ -16,7 +16,7 @@ from stacklens.languages import get_language
 from stacklens.models.nnpda import NNPDA
 from stacklens.models.word_sets import all_words
 
-QUICK = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=30)
+QUICK = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=30, height=8, walks=10)
 
 
 def outcome(net: NNPDA) -> PushdownAutomaton:
@@ -70,7 +70,9 @@ def test_the_languages_give_their_smallest_automata(name: str, states: int, symb
     assert result.raw is not None
     assert len(result.raw.states) > states
     assert {(check.kind, check.other) for check in result.checks} == {
-        (kind, other) for kind in ("exhaustive", "long", "deep") for other in ("language", "rounded network", "network")
+        (kind, other)
+        for kind in ("exhaustive", "long", "deep", "covering", "driven")
+        for other in ("language", "rounded network", "network")
     }
     assert all(check.disagreements == 0 for check in result.checks)
 
@@ -151,8 +153,9 @@ def test_the_number_of_states_to_try_can_be_given() -> None:
     fine, coarse = (extract(net, language, dataclasses.replace(QUICK, states=states)) for states in (2, 1))
     assert fine.status == 0
     assert {attempt.quantiser for attempt in fine.attempts} == {"2 clusters"}
-    assert coarse.status == 3
-    assert coarse.automaton is None
+    assert {attempt.quantiser for attempt in coarse.attempts if attempt.split is None} == {"1 clusters"}
+    assert [attempt.quantiser for attempt in coarse.attempts if attempt.split is not None] == ["2 clusters"]
+    assert coarse.status == 0
 
 
 def test_the_same_seed_gives_the_same_report() -> None:
@@ -172,4 +175,4 @@ def test_the_checks_are_the_same_with_two_processes() -> None:
         extract(hand_made(language.automaton), language, dataclasses.replace(config, jobs=jobs)) for jobs in (1, 2)
     )
     assert together.checks == alone.checks
-    assert len(alone.checks) == 9
+    assert len(alone.checks) == 15

@@ -54,7 +54,7 @@ def test_a_language_without_deep_words_is_checked_on_the_others() -> None:
     assert result.status == 0
     assert result.automaton is not None
     assert len(result.automaton.states) == 2
-    assert {check.kind for check in result.checks} == {"exhaustive", "long"}
+    assert {check.kind for check in result.checks} == {"exhaustive", "long", "covering", "driven"}
 
 
 def test_an_alphabet_of_one_symbol_does_not_take_for_ever() -> None:

@@ -11,7 +11,7 @@ from stacklens.models.loading import load_network
 
 ZOO = Path(__file__).parents[2] / "models" / "zoo"
 SMALL = ExtractionConfig(long_words=400, long_lengths=(30, 60), deep_words=2)
-STREAMS = ["anbn", "anb2n", "anbncn", "anbmcnm"]
+STREAMS = ["anbn", "anb2n", "anbncn", "anbncndn", "anbmcnm"]
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -24,7 +24,7 @@ def test_the_zoo_gives_automata_that_nothing_contradicts(name: str) -> None:
     }
 
 
-@pytest.mark.parametrize(("name", "needed"), [("anbn", 1), ("anb2n", 2), ("anbncn", 2), ("anbmcnm", 1)])
+@pytest.mark.parametrize(("name", "needed"), list(zip(STREAMS, (1, 2, 2, 2, 1), strict=True)))
 def test_stacks_that_the_pattern_does_not_need_do_not_matter(name: str, needed: int) -> None:
     model, task = load_network(ZOO / f"stack-rnn-{name}.pt").model, get_task(name)
     examples = task.sample(40, (2, 30))

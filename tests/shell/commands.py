@@ -49,7 +49,7 @@ def check_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let extraction check on few long words."""
 
     def quickly(model: StackModel[Any], language: Any, config: ExtractionConfig, *rest: Any, **more: Any) -> Extraction:
-        few = dataclasses.replace(config, long_words=100, deep_words=2, depth=50)
+        few = dataclasses.replace(config, long_words=100, deep_words=2, depth=50, height=8, walks=10)
         return extract(model, language, few, *rest, **more)
 
     monkeypatch.setattr("stacklens.extract.extraction.extract", quickly)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -59,7 +60,7 @@ def test_without_out_the_summary_has_the_transition_table(
     found = run(capsys, monkeypatch, "extract-pda", net, *QUICK)
     assert (found.status, found.error) == (0, "")
     assert "2 states, 1 stack symbol, 4 transitions" in found.out
-    assert "0 disagreements on all 127 words of length <= 6" in found.out
+    assert re.search(r"all 127 of length <= 6 +0 +0 +0$", found.out, re.MULTILINE)
     assert "push 1" in found.out
     assert run(capsys, monkeypatch, "stacklens", "extract", net, *QUICK).out == found.out
 
@@ -82,7 +83,7 @@ def test_a_contradiction_gives_status_1_and_the_shortest_word(
     arguments: Sequence[str | Path] = [net, "--out", tmp_path / "x.json", *QUICK, *(["--quiet"] if quiet else [])]
     found = run(capsys, monkeypatch, "extract-pda", *arguments)
     assert (found.status, found.error) == (1, "")
-    assert ("first on ''" if quiet else "they differ on the empty word") in found.out
+    assert ("first on ''" if quiet else "on the empty word") in found.out
     assert (tmp_path / "x.json").exists()
 
 
@@ -111,10 +112,10 @@ def test_the_language_may_be_named_and_none_is_needed(
     save_model(tmp_path / "unnamed.pt", Checkpoint(load_model(net), {}))
     without = run(capsys, monkeypatch, "extract-pda", tmp_path / "unnamed.pt", *QUICK)
     assert without.status == 0
-    assert "against the language" not in without.out
+    assert "language  rounded network" not in without.out
     named = run(capsys, monkeypatch, "extract-pda", tmp_path / "unnamed.pt", "--language", "1n0n", *QUICK)
     assert named.status == 0
-    assert "against the language" in named.out
+    assert "language  rounded network" in named.out
 
 
 def test_a_full_disk_leaves_the_old_file_as_it_was(
@@ -158,7 +159,7 @@ def test_states_seed_jobs_and_device_are_passed_on(
 def test_the_zoo_needs_no_options(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     found = run(capsys, monkeypatch, "extract-pda", ZOO / "nnpda-1n0n.pt")
     assert (found.status, found.error) == (0, "")
-    assert "0 disagreements on all 2,097,151 words of length <= 20" in found.out
+    assert re.search(r"all 2,097,151 of length <= 20 +0 +0 +0$", found.out, re.MULTILINE)
 
 
 def test_help_names_every_option_and_the_exit_statuses(

@@ -1,0 +1,232 @@
+"""Words that an automaton itself suggests: it knows where its transitions are and how deep its stack can get.
+
+Random words never nest past a few levels, so a check on them says nothing of what lies deeper. Here the automaton is
+walked, rare transitions first, to every height of its stack up to a given one; there every input is tried, also those
+that it rejects, and the word is ended in a shortest way, so that what the step left behind shows in the verdict.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+from typing import NamedTuple
+
+from stacklens.automata.completion import Completions, Pile, accepting_by_state
+from stacklens.automata.pda import Configuration, Key, PushdownAutomaton, State, Symbol, Tops
+
+__all__ = ["Driver", "Option", "Point", "driven_words", "rare_walks"]
+
+_UPWARDS = 8.0  # how much rather a climb pushes than pops or stays
+_PATIENCE = 20  # steps for each cell that a climb wants to lay
+_STROLL = 3  # steps from where a climb has ended: not all heads follow a push
+_TRIED = 2  # times that the inputs of a head are tried at a height
+_TAKEN_FOR = 3  # letters that an undefined one is taken for, at most
+
+_Word = tuple[Symbol, ...]
+
+
+class Point(NamedTuple):
+    """Where a walk is: the state, and the stacks (one as a pile, several as a configuration holds them)."""
+
+    state: State
+    stacks: Pile | tuple[_Word, ...]
+
+
+class Option(NamedTuple):
+    """A transition that can be taken: its letter, its key, and where it leads."""
+
+    letter: Symbol
+    key: Key
+    to: Point
+
+
+class Driver:
+    """An automaton to be walked, with the way from each point to the end of a word.
+
+    With several stacks no ways to the end are known, and every beginning counts as a word.
+
+    Args:
+        pda: the automaton.
+    """
+
+    def __init__(self, pda: PushdownAutomaton) -> None:
+        self.pda = accepting_by_state(pda) if pda.n_stacks == 1 else pda
+        self.ways = Completions(self.pda) if pda.n_stacks == 1 else None
+        stacks = self.pda.start.stacks if self.ways is None else self.ways.empty
+        self.start = Point(self.pda.initial, stacks)
+
+    def height(self, point: Point) -> int:
+        """Return how many cells lie on the stacks."""
+        return point.stacks.height if isinstance(point.stacks, Pile) else sum(map(len, point.stacks))
+
+    def tops(self, point: Point) -> Tops:
+        """Return the tops of the stacks."""
+        if isinstance(point.stacks, Pile):
+            return ((self.pda.bottom, *self.pda.stack_alphabet)[point.stacks.symbol],)
+        return Configuration(point.state, point.stacks).tops(self.pda.bottom)
+
+    def reach(self, point: Point) -> float:
+        """Return how high the stack can get from ``point`` without a pop of its top cell; inf if that is not known."""
+        if self.ways is None or not isinstance(point.stacks, Pile):
+            return math.inf
+        return self.ways.reach(point.state, point.stacks)
+
+    def step(self, point: Point, letter: Symbol) -> Option | None:
+        """Return the transition on ``letter``, None where there is none."""
+        if self.ways is None or not isinstance(point.stacks, Pile):
+            return self._step_configuration(point, letter)
+        pile = point.stacks
+        key = point.state, letter, self.tops(point)
+        move = self.pda.transitions.get(key)
+        if move is None:
+            return None
+        (operation,) = move.operations
+        if operation.pop and pile.below is not None:
+            pile = pile.below
+        if operation.push is not None:
+            pile = self.ways.pile(operation.push, pile)
+        return Option(letter, key, Point(move.target, pile))
+
+    def _step_configuration(self, point: Point, letter: Symbol) -> Option | None:
+        assert not isinstance(point.stacks, Pile)
+        here = Configuration(point.state, point.stacks)
+        after = self.pda.step(here, letter)
+        if after is None:
+            return None
+        return Option(letter, (point.state, letter, here.tops(self.pda.bottom)), Point(after.state, after.stacks))
+
+    def live(self, point: Point) -> bool:
+        """Return whether a word can be ended from ``point``."""
+        if self.ways is None or not isinstance(point.stacks, Pile):
+            return True
+        return math.isfinite(self.ways.cost(point.state, point.stacks))
+
+    def options(self, point: Point) -> list[Option]:
+        """Return the transitions after which a word can still be ended."""
+        steps = (self.step(point, letter) for letter in self.pda.input_alphabet)
+        return [option for option in steps if option is not None and self.live(option.to)]
+
+    def ending(self, point: Point) -> _Word:
+        """Return a shortest way to end a word, () where none is known."""
+        if self.ways is None or not isinstance(point.stacks, Pile):
+            return ()
+        return self.ways.word(point.state, point.stacks) or ()
+
+    def probes(self, word: _Word, point: Point, letters: int | None = None) -> Iterator[_Word]:
+        """Yield, for every input at ``point``, words that read it after ``word``, and end.
+
+        A letter without a transition rejects, and the run ends there. A network goes on reading, and may have taken it
+        for another letter, or for none: the word ends as it would after these, at most ``letters`` of them.
+        """
+        others = [point, *(option.to for option in self.options(point)[:letters])]
+        for letter in self.pda.input_alphabet:
+            step = self.step(point, letter)
+            if step is not None and self.live(step.to):
+                yield (*word, letter, *self.ending(step.to))
+            else:
+                yield from ((*word, letter, *self.ending(other)) for other in others)
+
+
+def driven_words(pda: PushdownAutomaton, height: int, climbs: int, seed: int, *, rejected: bool = True) -> list[_Word]:
+    """Return words that try every input at every height of the stack up to ``height``, as far as ``pda`` gets.
+
+    For each height ``climbs`` random ways up are taken, and some steps more from there; transitions that were taken
+    least come first. Every input of the heads met on these steps is tried, each twice at a height. Words are ended in a
+    shortest way; those with ``rejected`` inputs are left out if not wanted.
+
+    >>> from stacklens.automata.pda import POP, Transition, push
+    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
+    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
+    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> words = driven_words(dyck, height=7, climbs=2, seed=0)
+    >>> "(" * 7 + ")" * 7 in {"".join(word) for word in words}
+    True
+    """
+    driver, rng = Driver(pda), Random(seed)
+    taken: Counter[Key] = Counter()
+    tried: Counter[tuple[int, State, Tops]] = Counter()
+    words: dict[_Word, None] = {}
+    for goal in range(height + 1):
+        reached = False
+        for _ in range(climbs):
+            way = _climb(driver, goal, taken, rng)
+            reached |= driver.height(way[1]) >= goal
+            for word, point in _strolls(driver, *way, taken, rng):
+                head = driver.height(point), point.state, driver.tops(point)
+                tried[head] += 1
+                if tried[head] <= _TRIED and head[0] <= height:
+                    found = driver.probes(word, point, _TAKEN_FOR) if rejected else _allowed(driver, word, point)
+                    words |= dict.fromkeys(found)
+        if not reached:  # the automaton's stack gets no higher
+            break
+    return list(words)
+
+
+def rare_walks(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], height: int, seed: int) -> list[_Word]:
+    """Return ``n`` random walks of ``pda`` that prefer what was taken least, and are ended in a shortest way.
+
+    A walk has a length in ``lengths`` before it is ended, and first climbs to a random height up to ``height``.
+    """
+    driver, rng = Driver(pda), Random(seed)
+    taken: Counter[Key] = Counter()
+    words = []
+    for _ in range(n):
+        size = rng.randint(*lengths)
+        word, point = _climb(driver, rng.randint(0, min(height, size)), taken, rng)
+        walked = list(word)
+        while len(walked) < size and (option := _choose(driver, point, taken, rng)) is not None:
+            walked.append(option.letter)
+            point = option.to
+        words.append((*walked, *driver.ending(point)))
+    return words
+
+
+def _allowed(driver: Driver, word: _Word, point: Point) -> Iterator[_Word]:
+    for option in driver.options(point):
+        yield (*word, option.letter, *driver.ending(option.to))
+
+
+def _strolls(
+    driver: Driver, word: _Word, point: Point, taken: Counter[Key], rng: Random
+) -> Iterator[tuple[_Word, Point]]:
+    """Yield ``point`` and the points of a short walk from it, each with the word that leads there."""
+    yield word, point
+    for _ in range(_STROLL):
+        option = _choose(driver, point, taken, rng)
+        if option is None:
+            return
+        word, point = (*word, option.letter), option.to
+        yield word, point
+
+
+def _climb(driver: Driver, height: int, taken: Counter[Key], rng: Random) -> tuple[_Word, Point]:
+    """Return a random way to a point of ``height``, or to where it got to, and that point."""
+    point, word = driver.start, list[Symbol]()
+    for _ in range(_PATIENCE * height):
+        option = _choose(driver, point, taken, rng, height)
+        if option is None:
+            break
+        word.append(option.letter)
+        point = option.to
+        if driver.height(point) >= height:
+            break
+    return tuple(word), point
+
+
+def _choose(driver: Driver, point: Point, taken: Counter[Key], rng: Random, height: int = 0) -> Option | None:
+    """Return a random transition, one taken seldom rather than one taken often; None where there is none.
+
+    With a ``height`` to climb to, those from which it can be reached come first, and pushes rather than others.
+    """
+    options = driver.options(point)
+    options = [option for option in options if driver.reach(option.to) >= height] or options
+    if not options:
+        return None
+    now = driver.height(point)
+    upwards = _UPWARDS if height else 1.0
+    weights = [(upwards if driver.height(o.to) > now else 1.0) / (1 + taken[o.key]) for o in options]
+    (option,) = rng.choices(options, weights)
+    taken[option.key] += 1
+    return option

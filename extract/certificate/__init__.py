@@ -1,0 +1,1 @@
+"""Certificates: a proof by boxes that the rounded network follows an automaton on words of every length."""

@@ -1,0 +1,49 @@
+"""The controllers of the Stack-RNN and the Stack-LSTM on boxes (Suzgun et al. 2019)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stacklens.extract.certificate.box_controller import BoxAnswer, BoxController, array, lstm_box, softmax_operations
+from stacklens.extract.certificate.decisions import Decision, largest, largest_of, set_of
+from stacklens.extract.certificate.interval import Affine, Arithmetic, Box, sigmoid, tanh
+from stacklens.models.marnn import MarnnStackRNN
+
+__all__ = ["MarnnBoxes"]
+
+
+class MarnnBoxes(BoxController):
+    """The Stack-RNN and the Stack-LSTM of Suzgun et al. 2019."""
+
+    def __init__(self, model: MarnnStackRNN) -> None:
+        self.arithmetic, self.size, self.lstm = Arithmetic.of(model.output_bias.dtype), model.shape.hidden, model.lstm
+        memory = Affine.of(array(model.memory_weights), array(model.memory_bias))
+        weights = array(model.hidden_weights)
+        on_memory = Affine.of(weights, array(model.hidden_bias)).after(memory)
+        letters, bias = array(model.input_weights).T, array(model.input_bias)
+        self.layers = [
+            Affine.beside([Affine.of(weights), on_memory, Affine.of(np.zeros((len(bias), 0)), letter + bias)])
+            for letter in letters
+        ]
+        # the gate divides by the temperature before its softmax, but in the plain gating
+        share = 1.0 if model.shape.gating == "softmax" else 1 / model.temperature
+        self.actions = Affine.of(array(model.action_weights) * share, array(model.action_bias) * share)
+        self.numbers = softmax_operations(model)
+        self.pushed = Affine.of(array(model.pushed_weights), array(model.pushed_bias))
+        self.output = Affine.of(array(model.output_weights), array(model.output_bias))
+        self.sets = model.task_kind == "next set"
+
+    def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
+        """Return the answer of sections 3.1 and 3.2."""
+        seen = Box.beside([hidden.columns(0, self.size), reading])
+        drive = self.layers[letter].of_box(seen, self.arithmetic)
+        if self.lstm:
+            whole = lstm_box(drive, hidden.columns(self.size), self.arithmetic)
+        else:
+            whole = tanh(drive, self.arithmetic)
+        after = whole.columns(0, self.size)
+        share = largest(self.actions, after, self.arithmetic)
+        pushed = sigmoid(self.pushed.of_box(after, self.arithmetic), self.arithmetic)
+        said = sigmoid(self.output.of_box(after, self.arithmetic), self.arithmetic)
+        output = set_of(said) if self.sets else largest_of(said)
+        return BoxAnswer(whole, (Decision(self.numbers[share.numbers], share.margins),), (pushed,), output)

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.automata.brute_force import words
+from tests.automata.strategies import dyck, palindromes, pushdown_automata
+
+from stacklens.automata.coverage import covering_words
+from stacklens.automata.driving import driven_words, rare_walks
+from stacklens.automata.pda import Key, PushdownAutomaton
+
+BRACKETS = dyck([("(", ")"), ("[", "]")])
+
+
+def keys(pda: PushdownAutomaton, word: Sequence[str]) -> list[Key]:
+    """Return the transitions that a run takes on a word, an input without one, if any, as the last."""
+    run = list(pda.run(word))
+    return [(here.state, letter, here.tops(pda.bottom)) for here, letter in zip(run, word, strict=False)]
+
+
+def pairs(pda: PushdownAutomaton, found: Iterable[Sequence[str]]) -> set[tuple[Key | None, Key]]:
+    taken = (keys(pda, word) for word in found)
+    return {(before, key) for run in taken for before, key in zip([None, *run], run, strict=False)}
+
+
+@settings(deadline=None, max_examples=60)
+@given(pushdown_automata())
+def test_every_pair_that_short_words_show_is_covered(pda: PushdownAutomaton) -> None:
+    shown = {pair for pair in pairs(pda, words(pda, 5)) if all(key is None or key in pda.transitions for key in pair)}
+    assert shown <= pairs(pda, covering_words(pda))
+
+
+@settings(deadline=None, max_examples=40)
+@given(pushdown_automata())
+def test_every_input_of_every_head_is_tried_even_if_it_is_rejected(pda: PushdownAutomaton) -> None:
+    shown = {key for _, key in pairs(pda, words(pda, 5))}
+    assert shown <= {key for _, key in pairs(pda, covering_words(pda))}
+
+
+def test_words_are_whole_words_where_acceptance_matters() -> None:
+    assert all(BRACKETS.accepts(word) for word in covering_words(BRACKETS, rejected=False))
+    assert all(palindromes().accepts(word) for word in covering_words(palindromes(), rejected=False))
+    assert any(not BRACKETS.accepts(word) for word in covering_words(BRACKETS))
+
+
+def test_a_letter_that_is_taken_for_another_shows_in_the_verdict() -> None:
+    """Whoever pops ( with ] accepts some of the words."""
+    pops = BRACKETS.transitions["q", ")", ("(",)]
+    wrong = replace(BRACKETS, transitions={**BRACKETS.transitions, ("q", "]", ("(",)): pops})
+    assert any(wrong.accepts(word) != BRACKETS.accepts(word) for word in covering_words(BRACKETS))
+
+
+def test_every_input_is_tried_at_every_height() -> None:
+    for pda, tops in ((BRACKETS, "(["), (palindromes(), "AB")):
+        seen = set()
+        for word in driven_words(pda, height=30, climbs=8, seed=1):
+            run = list(pda.run(word))
+            seen |= {(len(here.stacks[0]), *key) for here, key in zip(run, keys(pda, word), strict=False)}
+        for height in range(1, 31):
+            for state in pda.states:
+                for letter in pda.input_alphabet:
+                    assert any((height, state, letter, (top,)) in seen for top in tops), (height, state, letter)
+
+
+def test_a_stack_that_gets_no_higher_ends_the_climb() -> None:
+    heads = {key: step for key, step in BRACKETS.transitions.items() if key[2] == ("⊥",) or key[1] in ")]"}
+    pda = PushdownAutomaton(("q",), BRACKETS.input_alphabet, ("(", "["), heads, "q", acceptance="empty stack")
+    assert max(map(len, driven_words(pda, height=1_000, climbs=2, seed=0))) < 100
+
+
+@settings(deadline=None, max_examples=25)
+@given(pushdown_automata(), st.integers(0, 5))
+def test_the_same_seed_gives_the_same_words(pda: PushdownAutomaton, seed: int) -> None:
+    one, other = (driven_words(pda, 5, 2, seed) for _ in range(2))
+    assert one == other
+    assert rare_walks(pda, 5, (3, 12), 4, seed) == rare_walks(pda, 5, (3, 12), 4, seed)
+
+
+def test_walks_are_ended_and_take_what_is_rare() -> None:
+    walks = rare_walks(palindromes(), 50, (10, 40), 20, seed=3)
+    assert all(palindromes().accepts(walk) for walk in walks)
+    assert max(map(len, walks)) >= 20
+    taken = {key for walk in walks for key in keys(palindromes(), walk)}
+    assert taken == set(palindromes().transitions)

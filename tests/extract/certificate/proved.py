@@ -1,0 +1,62 @@
+"""Networks with the automata that they are proved to follow, for all tests of certificates."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.models.published_networks import published
+
+import stacklens
+from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
+from stacklens.extract.certificate.certify import Proof, prove
+from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.extract.names import subject_named
+from stacklens.languages import get_language
+from stacklens.models.base import StackModel
+from stacklens.models.loading import load_network
+
+ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
+QUICK = ExtractionConfig(max_length=4, long_words=50, deep_words=2)
+Pair = tuple[StackModel[Any], PushdownAutomaton]
+
+
+@cache
+def recogniser(name: str) -> Pair:
+    """Return a zoo network with its language's own reference automaton: nothing is extracted."""
+    return load_network(ZOO / f"nnpda-{name}.pt").model, get_language(name).automaton
+
+
+@cache
+def extracted(path: Path) -> Pair:
+    """Return a network with the automaton that is extracted from it."""
+    found = load_network(path)
+    result = extract(found.model, subject_named(found.task["language"], found.model.task_kind), QUICK)
+    assert result.automaton is not None
+    return found.model, result.automaton
+
+
+def anbn() -> PushdownAutomaton:
+    """Return what counts for a^n b^n streams, and foresees the last b by the cell below its top."""
+    first, more = "s0/⊥", "s0/s0"
+    tops = ("⊥", first, more)
+    rules: dict[Key, Transition] = {
+        ("q", "a", (top,)): Transition("q", (push(first if top == "⊥" else more),), "a") for top in tops
+    }
+    rules |= {("q", "b", (top,)): Transition("q", (POP,), "b" if top == more else "a") for top in (first, more)}
+    rules["q", "b", ("⊥",)] = Transition("q", (NONE,), "a")
+    return PushdownAutomaton(("q",), ("a", "b"), (first, more), rules, "q", frozenset({"q"}), "final state")
+
+
+@cache
+def proof(name: str) -> Proof:
+    """Return the proof for a language's recogniser, a zoo network's file, or a published one's."""
+    path = published(name) if "/" in name else ZOO / f"{name}.pt"
+    if name in ("parentheses", "1n0n", "palindrome"):
+        pair = recogniser(name)
+    else:
+        pair = (load_network(path).model, anbn()) if "stack-rnn" in name and "marnn" not in name else extracted(path)
+    found = prove(*pair)
+    assert isinstance(found, Proof), found.reason
+    return found

@@ -1,0 +1,123 @@
+"""Bounds hold what torch computes, in float32 and in float64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stacklens.extract.certificate.decisions import above, largest, largest_of, set_of, signed
+from stacklens.extract.certificate.interval import Affine, Arithmetic, Box, plus, sigmoid, tanh, times
+from stacklens.extract.certificate.layout import TooWide, pieces
+
+DTYPES = (torch.float32, torch.float64)
+
+
+def drawn_boxes(rng: np.random.Generator, rows: int, size: int, scale: float) -> Box:
+    """Return boxes of very different widths, some of them points."""
+    low = rng.normal(size=(rows, size)) * scale
+    width = (
+        rng.exponential(size=(rows, size)) * 10.0 ** rng.integers(-12, 1, (rows, 1)) * rng.integers(0, 2, (rows, size))
+    )
+    return Box(low, low + width)
+
+
+def points(box: Box, rng: np.random.Generator, dtype: torch.dtype) -> torch.Tensor:
+    """Return a point of every box that ``dtype`` has, corners among them."""
+    share = rng.random(box.low.shape) * rng.integers(0, 2, box.low.shape)
+    return torch.from_numpy(box.low + share * (box.high - box.low)).to(dtype)
+
+
+def around(box: Box, dtype: torch.dtype) -> Box:
+    """Return the boxes with their ends rounded to numbers of ``dtype``, as points drawn from them are."""
+    return Box(*(torch.from_numpy(side).to(dtype).double().numpy() for side in (box.low, box.high)))
+
+
+def holds(box: Box, values: torch.Tensor) -> bool:
+    there = values.double().numpy()
+    return bool((box.low <= there).all() and (there <= box.high).all())
+
+
+@given(st.integers(0, 2**32), st.sampled_from(DTYPES), st.integers(1, 60), st.sampled_from((0.01, 1.0, 30.0)))
+def test_layers_and_curves_hold_what_torch_computes(seed: int, dtype: torch.dtype, size: int, scale: float) -> None:
+    rng, arithmetic = np.random.default_rng(seed), Arithmetic.of(dtype)
+    weights = torch.from_numpy(rng.normal(size=(7, size)) * scale).to(dtype)
+    bias = torch.from_numpy(rng.normal(size=7)).to(dtype)
+    box = around(drawn_boxes(rng, 20, size, scale), dtype)
+    drive = Affine.of(weights.double().numpy(), bias.double().numpy()).of_box(box, arithmetic)
+    seen = points(box, rng, dtype).clamp(torch.from_numpy(box.low), torch.from_numpy(box.high)).to(dtype)
+    computed = torch.nn.functional.linear(seen, weights, bias)
+    assert holds(drive, computed)
+    assert holds(drive, (seen.unsqueeze(1) * weights).sum(-1) + bias)  # in another order
+    assert holds(sigmoid(drive, arithmetic), torch.sigmoid(computed))
+    assert holds(tanh(drive, arithmetic), torch.tanh(computed))
+    other = around(drawn_boxes(rng, 20, 7, scale), dtype)
+    factor = points(other, rng, dtype)
+    assert holds(times(drive, other, arithmetic), computed * factor)
+    assert holds(plus(drive, other, arithmetic), computed + factor)
+
+
+@given(st.integers(0, 2**32), st.sampled_from(DTYPES))
+def test_layers_after_and_beside_each_other_hold_what_torch_computes(seed: int, dtype: torch.dtype) -> None:
+    rng, arithmetic = np.random.default_rng(seed), Arithmetic.of(dtype)
+    first, second, third = (torch.from_numpy(rng.normal(size=shape)).to(dtype) for shape in ((5, 3), (4, 5), (4, 2)))
+    layers = [Affine.of(one.double().numpy()) for one in (first, second, third)]
+    both = Affine.beside([layers[1].after(layers[0]), layers[2]])
+    box = around(drawn_boxes(rng, 20, 5, 1.0), dtype)
+    seen = points(box, rng, dtype)
+    assert holds(both.of_box(box, arithmetic), seen[:, :3] @ first.T @ second.T + seen[:, 3:] @ third.T)
+
+
+@given(st.integers(0, 2**32), st.sampled_from(DTYPES))
+def test_what_is_decided_for_a_box_is_so_at_all_of_its_points(seed: int, dtype: torch.dtype) -> None:
+    rng, arithmetic = np.random.default_rng(seed), Arithmetic.of(dtype)
+    weights = torch.from_numpy(rng.normal(size=(3, 4))).to(dtype)
+    box = around(drawn_boxes(rng, 50, 4, 0.5), dtype)
+    seen = points(box, rng, dtype)
+    shares = torch.softmax(seen @ weights.T, -1)
+    decision = largest(Affine.of(weights.double().numpy()), box, arithmetic)
+    sure = decision.margins > 0
+    assert (decision.numbers == shares.argmax(-1).numpy())[sure].all()
+    ordered = shares.sort(-1).values
+    assert (ordered[:, -1] > ordered[:, -2]).numpy()[sure].all()
+    for found, expected in (
+        (above(box.columns(0, 1), 0.5), seen[:, 0] > 0.5),
+        (signed(box.columns(0, 1), 0.5), 2 * (seen[:, 0] > 0.5) + (seen[:, 0] < -0.5)),
+        (largest_of(box), seen.argmax(-1)),
+        (set_of(box), ((seen > 0.5) * 2 ** torch.arange(4)).sum(-1)),
+    ):
+        assert (found.numbers == expected.long().numpy())[found.margins > 0].all()
+
+
+def test_margins_say_how_far_the_nearest_point_is_from_a_threshold() -> None:
+    box = Box(np.array([[0.6], [0.2], [-0.9], [0.4]]), np.array([[0.7], [0.4], [-0.8], [0.6]]))
+    assert above(box, 0.5).margins == pytest.approx([0.1, 0.1, 1.3, -0.1])
+    assert signed(box, 0.5).numbers.tolist()[:3] == [2, 0, 1]
+    assert signed(box, 0.5).margins == pytest.approx([0.1, 0.1, 0.3, -0.1])
+
+
+@given(st.integers(0, 2**32), st.sampled_from((0.01, 0.1, 1.0)))
+def test_pieces_are_the_whole_box_and_each_lies_in_its_cell(seed: int, width: float) -> None:
+    rng = np.random.default_rng(seed)
+    low = rng.normal(size=2)
+    high = low + rng.random(2) * 3 * width
+    found = pieces(low, high, width)
+    assert len({piece.cell for piece in found}) == len(found)
+    for _ in range(20):
+        point = low + rng.random(2) * (high - low)
+        inside = [piece for piece in found if (piece.low <= point).all() and (point <= piece.high).all()]
+        assert inside
+        (cell,) = pieces(point, point, width)
+        assert cell.cell in {piece.cell for piece in inside}
+    for piece in found:
+        assert (piece.floor <= piece.low).all()
+        assert (piece.high <= piece.ceiling).all()
+        assert (low <= piece.low).all()
+        assert (piece.high <= high).all()
+
+
+def test_a_box_in_too_many_cells_is_refused() -> None:
+    with pytest.raises(TooWide):
+        pieces(np.zeros(8), np.ones(8), 0.1)

@@ -1,0 +1,144 @@
+"""Certificates of trained networks, and planted faults, every one of which is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from tests.extract.certificate.proved import ZOO as ZOO_FILES
+from tests.extract.certificate.proved import proof, recogniser
+
+from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
+from stacklens.extract.certificate.certify import Proof, certify
+from stacklens.extract.certificate.check import check
+from stacklens.extract.certificate.heads import Bounds
+from stacklens.extract.certificate.judge import Unproved
+from stacklens.extract.certificate.replay import replay
+from stacklens.extract.certificate.result import Certified, NotCertified
+from stacklens.models.loading import load_network
+
+RECOGNISERS = ("parentheses", "1n0n", "palindrome")
+ZOO = (*RECOGNISERS, "stack-rnn-anbn", "neural-stack-reversal", "neural-stack-delayed-xor")
+FIRM = "marnn-stack-rnn-dyck-2-firm"  # disturbed in training, so that it can be certified
+PUBLISHED = ("stacknn/linear_reverse_task_20.dat", "stack-rnn-cpp/model_*")
+
+
+@pytest.mark.parametrize("name", [*ZOO, FIRM, *PUBLISHED])
+def test_trained_networks_are_certified(name: str) -> None:
+    certificate = proof(name).certificate
+    assert certificate.margin > 0.02
+    assert certificate.steps >= len(proof(name).system.automaton.transitions)
+    assert certificate.stack_limit == (104 if name == FIRM else 200 if "stack-rnn" in name else None)
+
+
+@pytest.mark.parametrize("name", [*ZOO, FIRM])
+def test_random_runs_stay_in_the_boxes(name: str) -> None:
+    found = replay(proof(name), steps=30_000, seed=1)
+    assert found.steps >= 30_000
+    assert (found.outside, found.word) == (0, None)
+    assert found == replay(proof(name), steps=30_000, seed=1)
+
+
+@pytest.mark.slow
+def test_a_million_random_steps_of_a_published_network_stay_in_the_boxes() -> None:
+    found = replay(proof(PUBLISHED[0]), steps=1_000_000)
+    assert found.steps >= 1_000_000
+    assert found.outside == 0
+
+
+def spoiled(pda: PushdownAutomaton) -> Iterator[PushdownAutomaton]:
+    """Yield the automaton with one transition changed or missing, for each of them and in every way."""
+    for key, step in pda.transitions.items():
+        rest = {other: transition for other, transition in pda.transitions.items() if other != key}
+        changed = [] if step.output is None else [replace(step, output=other) for other in outputs(pda) - {step.output}]
+        for operation in (POP, push(pda.stack_alphabet[0])):
+            if operation.name != step.operations[0].name and (operation != POP or key[2] != (pda.bottom,)):
+                changed.append(Transition(step.target, (operation,), step.output))
+        if pda.acceptance == "both":
+            yield replace(pda, transitions=rest)
+        for transition in changed:
+            yield replace(pda, transitions={**rest, key: transition})
+
+
+def outputs(pda: PushdownAutomaton) -> set[str | tuple[str, ...] | None]:
+    return {step.output for step in pda.transitions.values()}
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_every_wrong_transition_is_refused(name: str) -> None:
+    system = proof(name).system
+    for pda in spoiled(system.automaton):
+        assert isinstance(certify(system.model, pda), NotCertified)
+
+
+def test_a_network_that_was_not_trained_for_it_is_not_certified_and_the_step_is_named() -> None:
+    pda = proof(FIRM).system.automaton
+    refused = certify(load_network(ZOO_FILES / "marnn-stack-rnn-dyck-2.pt").model, pda)
+    assert isinstance(refused, NotCertified)
+    assert refused.transition in pda.transitions
+    assert " -> p" in refused.reason  # pop or push
+
+
+@pytest.mark.parametrize("name", RECOGNISERS)
+def test_wrong_verdicts_are_refused(name: str) -> None:
+    model, pda = recogniser(name)
+    for accepting in (frozenset(pda.states) - pda.accepting, frozenset[str]()):
+        assert isinstance(certify(model, replace(pda, accepting=accepting)), NotCertified)
+    refused = certify(model, replace(pda, acceptance="final state"))
+    assert isinstance(refused, NotCertified)
+    assert "the network rejects and the automaton does not" in refused.reason
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_the_margin_that_is_asked_for_is_kept(name: str) -> None:
+    found = proof(name)
+    system, margin = found.system, found.certificate.margin
+    assert isinstance(check(replace(system, margin=margin * 0.999), found.bounds), Certified)
+    with pytest.raises(Unproved, match="not sure"):
+        check(replace(system, margin=margin), found.bounds)
+    assert isinstance(certify(system.model, system.automaton, margin=5.0), NotCertified)
+
+
+def leaking(found: Proof) -> Iterator[Bounds]:
+    """Yield the proof's boxes, of which one is a little too small on one side."""
+    for key, (low, high) in found.bounds.items():
+        for number in range(len(low)):
+            for side in (0, 1):
+                cut = [low.copy(), high.copy()]
+                cut[side][number] = cut[1 - side][number] if low[number] < high[number] else low[number] + 1 - 2 * side
+                yield {**found.bounds, key: (cut[0], cut[1])}
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_every_box_that_leaks_is_refused(name: str) -> None:
+    found = proof(name)
+    for bounds in leaking(found):
+        with pytest.raises(Unproved):
+            check(found.system, bounds)
+
+
+def test_a_missing_box_is_refused() -> None:
+    found = proof("parentheses")
+    for key in found.bounds:
+        rest = {other: bounds for other, bounds in found.bounds.items() if other != key}
+        with pytest.raises(Unproved, match="box"):
+            check(found.system, rest)
+
+
+def test_runs_that_leave_smaller_boxes_are_found_and_their_word_is_given() -> None:
+    found = proof("palindrome")
+    middle = {key: ((low + high) / 2, (low + high) / 2) for key, (low, high) in found.bounds.items()}
+    seen = replay(replace(found, bounds=middle), steps=5_000)
+    assert seen.outside > 1_000
+    assert seen.word is not None
+    assert len(list(found.system.automaton.run(seen.word))) == len(seen.word) + 1
+
+
+def test_runs_that_do_otherwise_are_found() -> None:
+    found = proof("1n0n")
+    pda = recogniser("1n0n")[1]
+    for wrong in spoiled(pda):
+        if len(wrong.transitions) == len(pda.transitions):
+            seen = replay(replace(found, system=replace(found.system, automaton=wrong)), steps=3_000)
+            assert seen.outside > 0

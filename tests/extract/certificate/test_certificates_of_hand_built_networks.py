@@ -1,0 +1,175 @@
+"""Hand-built networks, whose margins are known, and what cannot be certified at all."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from stacklens.automata.intersection import FiniteAutomaton, containing
+from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
+from stacklens.errors import StacklensError
+from stacklens.extract.certificate.certify import certify, prove
+from stacklens.extract.certificate.result import Certified, NotCertified
+from stacklens.models.list_rnn import ListRNN
+from stacklens.models.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
+
+ROUND = ("(", ")")
+DYCK = PushdownAutomaton(
+    states=("q",),
+    input_alphabet=ROUND,
+    stack_alphabet=("(",),
+    transitions={
+        ("q", "(", ("⊥",)): Transition("q", (push("("),)),
+        ("q", "(", ("(",)): Transition("q", (push("("),)),
+        ("q", ")", ("(",)): Transition("q", (POP,)),
+    },
+    initial="q",
+    accepting=frozenset({"q"}),
+)
+SHORT = FiniteAutomaton(("0", "1"), ROUND, {("0", "("): "1", ("1", ")"): "0"}, "0", frozenset({"0", "1"}))
+
+
+def dyck(push_drive: float = 8.0, pop_drive: float = -8.0, dtype: torch.dtype = torch.float64) -> NNPDA:
+    """Return a network of one neuron that stays near 1; the drives of its actions are given."""
+    net = NNPDA(NNPDAConfig(ROUND, "second", 1, trap=False, empty_reading=False))
+    with torch.no_grad():
+        net.state_weights.zero_()
+        net.state_bias.fill_(40.0)
+        net.action_bias.zero_()
+        net.action_weights.copy_(torch.tensor([[0.0, 0.0, push_drive, pop_drive]]))  # of ( and ) on top, ( and ) read
+    return net.to(dtype)
+
+
+def drive(action: float) -> float:
+    """Return what gives this action, 2 sigmoid(x) - 1."""
+    return math.log((1 + action) / (1 - action))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_network_built_by_hand_is_certified_with_the_margin_that_it_was_given(dtype: torch.dtype) -> None:
+    certificate = certify(dyck(drive(0.9), drive(-0.7), dtype), DYCK)
+    assert isinstance(certificate, Certified)
+    assert certificate.margin == pytest.approx(0.2, abs=1e-4)
+    assert certificate.stack_limit is None
+    assert certificate.to_dict()["verdict"] == "certified"
+
+
+@pytest.mark.parametrize(("above", "certified"), [(1e-5, True), (1e-7, False), (0.0, False), (-1e-9, False)])
+def test_a_margin_that_float_error_or_the_threshold_could_eat_is_too_small(above: float, certified: bool) -> None:
+    assert isinstance(certify(dyck(drive(0.5 + above)), DYCK), Certified) == certified
+
+
+def test_in_float32_the_same_margin_may_be_too_small() -> None:
+    assert isinstance(certify(dyck(drive(0.5 + 1e-6)), DYCK, margin=0), Certified)
+    assert isinstance(certify(dyck(drive(0.5 + 1e-6), dtype=torch.float32), DYCK, margin=0), NotCertified)
+
+
+def test_the_failing_transition_and_the_bounds_there_are_named() -> None:
+    refused = certify(dyck(pop_drive=0.0), DYCK)
+    assert isinstance(refused, NotCertified)
+    assert refused.transition == ("q", ")", ("(",))
+    assert refused.fault.operation == "pop"
+    assert refused.reason == "at (q, ), () -> pop: the network does none"
+    assert refused.to_dict() == {"verdict": "not certified", "reason": refused.reason}
+    unsure = certify(dyck(pop_drive=drive(-0.5)), DYCK)
+    assert isinstance(unsure, NotCertified)
+    assert "the operation is not sure; number 1 of the hidden vector lies anywhere from 1 to 1" in unsure.reason
+
+
+def test_an_automaton_for_fewer_words_is_refused_unless_only_those_count() -> None:
+    flat = {key: step for key, step in DYCK.transitions.items() if key != ("q", "(", ("(",))}
+    small = replace(DYCK, transitions=flat)
+    refused = certify(dyck(), small)
+    assert isinstance(refused, NotCertified)
+    assert refused.transition[1:] == (None, ("⊥",))
+    assert "the network accepts and the automaton does not" in refused.reason
+    assert isinstance(certify(dyck(), small, SHORT), Certified)
+    never = containing(ROUND, "))")
+    assert isinstance(certify(dyck(), small, never), NotCertified)
+
+
+def test_a_network_of_which_no_stack_matters_follows_an_automaton_with_an_empty_stack() -> None:
+    net = StackRNN(StackRNNConfig(("a",), hidden=2, depth=1))
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.zero_()
+    idle = Transition("q", (NONE,), "a")
+    pda = PushdownAutomaton(("q",), ("a",), (), {("q", "a", ("⊥",)): idle}, "q", frozenset({"q"}), "final state")
+    assert isinstance(certify(net, pda, stacks=()), Certified)  # whatever is on the stack, of which a box holds all
+    assert isinstance(certify(net, pda), NotCertified)
+
+
+def test_outputs_of_which_nothing_is_claimed_are_not_asked_for() -> None:
+    net = StackRNN(StackRNNConfig(("a",), hidden=2, depth=1))
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.zero_()
+        net.action_weights[0] = 5.0
+    loop: dict[Key, Transition] = {("q", "a", (top,)): Transition("q", (push("A"),), "a") for top in ("⊥", "A")}
+    pda = PushdownAutomaton(("q",), ("a",), ("A",), loop, "q", frozenset({"q"}), "final state")
+    found = certify(net, pda)
+    assert isinstance(found, Certified)
+    assert found.margin == pytest.approx(5.0)  # half of two units, each weighs 5
+    two = StackRNN(StackRNNConfig(("a", "b"), hidden=2, depth=1))
+    with torch.no_grad():
+        for name, parameter in two.named_parameters():
+            parameter.copy_(torch.zeros_like(parameter) if name != "action_weights" else net.action_weights)
+    rules: dict[Key, Transition] = {
+        ("q", x, (top,)): Transition("q", (push("A"),), "a") for top in ("⊥", "A") for x in ("a", "b")
+    }
+    pda = replace(pda, input_alphabet=("a", "b"), transitions=rules)
+    refused = certify(two, pda)
+    assert isinstance(refused, NotCertified)
+    assert "the output is not sure" in refused.reason
+    silent: dict[Key, Transition] = {key: replace(step, output=None) for key, step in rules.items()}
+    assert isinstance(certify(two, replace(pda, transitions=silent)), Certified)
+
+
+def test_stacks_that_the_automaton_has_not_are_held_in_one_box_each() -> None:
+    net = StackRNN(StackRNNConfig(("a",), hidden=2, n_stacks=2, depth=1))
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.zero_()
+        net.action_weights[:] = torch.tensor([[5.0], [0.0], [5.0], [0.0]])
+        net.memory_weights[:, 1] = 0.1
+    loop: dict[Key, Transition] = {("q", "a", (top,)): Transition("q", (push("A"),), "a") for top in ("⊥", "A")}
+    pda = PushdownAutomaton(("q",), ("a",), ("A",), loop, "q", frozenset({"q"}), "final state")
+    found = prove(net, pda, stacks=(0,))
+    assert not isinstance(found, NotCertified)
+    low, high = found.bounds[next(key for key in found.bounds if key.tag == ("any",))]
+    assert (low[0], high[0] > 0.49) == (-1.0, True)
+
+
+@pytest.mark.parametrize(
+    ("model", "automaton", "stacks", "message"),
+    [
+        (ListRNN(StackRNNConfig(ROUND)), DYCK, None, "a list-rnn cannot be certified; expected one of nnpda, "),
+        (NNPDA(NNPDAConfig(ROUND), nets=2), DYCK, None, "nnpda holds 2 networks; certify one at a time"),
+        (NNPDA(NNPDAConfig(("a", "b"))), DYCK, None, r"the network reads a b, the automaton \( \); certify it for its"),
+        (
+            StackRNN(StackRNNConfig(ROUND, n_stacks=2)),
+            DYCK,
+            None,
+            r"has 1 stacks, the network 2 of which \[0, 1\] were",
+        ),
+        (StackRNN(StackRNNConfig(ROUND, n_stacks=2)), DYCK, (2,), r"name as many as the automaton has"),
+        (dyck(), DYCK, (), "the verdicts of a recogniser depend on its stack; name it among the stacks"),
+        (dyck(), replace(DYCK, acceptance="output"), None, "gives verdicts, and the automaton accepts by output"),
+        (
+            NNPDA(NNPDAConfig(ROUND, "full", 15)),
+            DYCK,
+            None,
+            "full order with 15 neurons has too many corners to certify",
+        ),
+    ],
+)
+def test_what_cannot_be_certified_is_refused_in_one_line(
+    model: NNPDA, automaton: PushdownAutomaton, stacks: tuple[int, ...] | None, message: str
+) -> None:
+    with pytest.raises(StacklensError, match=message) as caught:
+        certify(model, automaton, stacks=stacks)
+    assert "\n" not in str(caught.value)

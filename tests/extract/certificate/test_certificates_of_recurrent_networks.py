@@ -1,0 +1,111 @@
+"""Every recurrent family: networks that forget and always push are certified, and stay in their boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from stacklens.automata.pda import Key, Output, PushdownAutomaton, Transition, push
+from stacklens.extract.certificate.certify import Proof, certify, prove
+from stacklens.extract.certificate.replay import replay
+from stacklens.extract.certificate.result import NotCertified
+from stacklens.models.base import StackModel
+from stacklens.models.marnn import MarnnConfig, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.neural_stack import NeuralStack, NeuralStackConfig
+from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
+
+AB = ("a", "b")
+Built = tuple[StackModel[Any], Output]
+
+
+def shrunk(model: StackModel[Any]) -> StackModel[Any]:
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(0.1)
+    return model
+
+
+def marnn(kind: type[MarnnStackRNN]) -> Built:
+    model = kind(MarnnConfig(AB, hidden=3), seed=5)
+    shrunk(model)
+    with torch.no_grad():
+        model.action_bias.copy_(torch.tensor([4.0, -4.0]))
+        model.output_bias.copy_(torch.tensor([4.0, 4.0]))
+    return model, AB
+
+
+def neural(controller: Any) -> Built:
+    model = NeuralStack(NeuralStackConfig(AB, controller=controller, hidden=3), seed=5)
+    shrunk(model)
+    with torch.no_grad():
+        model.net.bias.copy_(torch.tensor([-4.0, 4.0, 0.0, 0.5, 0.0, 4.0]))  # pop, push, a value, the outputs
+    return model, "b"
+
+
+def joulin() -> Built:
+    model = StackRNN(StackRNNConfig(AB, hidden=3, n_stacks=1, depth=2, recurrent=True), seed=5)
+    with torch.no_grad():
+        model.action_weights.copy_(torch.tensor([[3.0] * 3, [0.0] * 3]))
+        model.output_weights.copy_(torch.tensor([[0.0] * 3, [3.0] * 3]))
+    return model, "b"
+
+
+NETWORKS: dict[str, Callable[[], Built]] = {
+    "stack-rnn": joulin,
+    "marnn-stack-rnn": lambda: marnn(MarnnStackRNN),
+    "marnn-stack-lstm": lambda: marnn(MarnnStackLSTM),
+    "neural stack, rnn": lambda: neural("rnn"),
+    "neural stack, lstm": lambda: neural("lstm"),
+}
+
+
+def always_pushing(output: Output) -> PushdownAutomaton:
+    rules: dict[Key, Transition] = {
+        ("q", letter, (top,)): Transition("q", (push("A"),), output) for letter in AB for top in ("⊥", "A")
+    }
+    return PushdownAutomaton(("q",), AB, ("A",), rules, "q", frozenset({"q"}), "final state")
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_that_forget_are_certified_and_stay_in_their_boxes(name: str) -> None:
+    model, output = NETWORKS[name]()
+    found = prove(model, always_pushing(output))
+    assert isinstance(found, Proof), found.reason
+    assert len(found.bounds) > 3
+    seen = replay(found, steps=5_000)
+    assert (seen.steps >= 5_000, seen.outside) == (True, 0)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_another_output_or_operation_is_refused(name: str) -> None:
+    model, output = NETWORKS[name]()
+    assert isinstance(certify(model, always_pushing(("a",) if output == AB else "a")), NotCertified)
+    with torch.no_grad():
+        for key, parameter in model.named_parameters():
+            if "action" in key:
+                parameter.neg_()
+            elif key == "net.bias":
+                parameter[:2] = parameter[:2].flip(0)
+    assert isinstance(certify(model, always_pushing(output)), NotCertified)
+
+
+def test_what_a_network_keeps_apart_for_ever_is_kept_apart_by_a_grid() -> None:
+    """Its two units remember the first letter by their sign, and an output is sure only where both have the same."""
+    model = MarnnStackRNN(MarnnConfig(AB, hidden=2))
+    values = {
+        "hidden_weights": torch.eye(2) * 3,
+        "input_weights": torch.tensor([[1.0, -1.0], [1.0, -1.0]]),
+        "action_bias": torch.tensor([4.0, -4.0]),
+        "output_weights": torch.tensor([[4.0, -4.0], [4.0, -4.0]]),
+        "output_bias": torch.ones(2),
+    }
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(values.get(name, torch.zeros_like(parameter)))
+    found = prove(model, always_pushing(AB))
+    assert isinstance(found, Proof), found.reason
+    assert found.system.layout.hidden is not None
+    assert replay(found, steps=5_000).outside == 0

@@ -1,0 +1,129 @@
+"""Networks and automata for dyck-2 that are right near the surface and wrong below."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import torch
+from tests.extract.hand_built import HandMachine, Place, Rule, SuperpositionNet
+from torch import Tensor
+
+from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
+from stacklens.languages import get_language
+from stacklens.models.base import Controlled, State
+from stacklens.models.superposition_stack import SuperpositionStack
+
+__all__ = ["LETTERS", "LatchedNet", "SlipperyNet", "dyck_machine", "forgetful", "sloppy", "to_depth"]
+
+LETTERS = ("(", ")", "[", "]")
+UNIT = 1e-3  # what one level counts for in a hidden vector: far less than what tells states apart
+
+
+def to_depth(depth: int) -> PushdownAutomaton:
+    """Return dyck-2 without its words nested deeper than ``depth``, by counting in the states."""
+    return _counting(depth, {})
+
+
+def sloppy(depth: int) -> PushdownAutomaton:
+    """Return dyck-2 but that below ``depth`` any closing bracket pops any opening one."""
+    pops = Transition("deep", (POP,))
+    rules: dict[Key, Transition] = {("deep", letter, (top,)): pops for letter in ")]" for top in "(["}
+    rules |= {("deep", letter, (top,)): Transition("deep", (push(letter),)) for letter in "([" for top in "⊥(["}
+    last: dict[Key, Transition] = {
+        (f"d{depth}", letter, (top,)): Transition("deep", (push(letter),)) for letter in "([" for top in "(["
+    }
+    return _counting(depth, {**rules, **last}, "deep")
+
+
+def forgetful(depth: int) -> PushdownAutomaton:
+    """Return dyck-2 but that at ``depth`` exactly ] closes ( too; its stack symbols count."""
+    cells = [f"{letter}{n}" for n in range(1, depth + 1) for letter in "(["] + ["(+", "[+"]
+    rules: dict[Key, Transition] = {}
+    for top in ("⊥", *cells):
+        level = 0 if top == "⊥" else depth + 1 if top.endswith("+") else int(top[1:])
+        for letter, close in ("()", "[]"):
+            name = f"{letter}{level + 1}" if level < depth else f"{letter}+"
+            rules["q", letter, (top,)] = Transition("q", (push(name),))
+            if top.startswith(letter) or (level == depth and close == "]"):
+                rules["q", close, (top,)] = Transition("q", (POP,))
+    return PushdownAutomaton(("q",), LETTERS, tuple(cells), rules, "q", frozenset("q"))
+
+
+def _counting(depth: int, more: dict[Key, Transition], *states: str) -> PushdownAutomaton:
+    names = [f"d{n}" for n in range(depth + 1)]
+    rules = dict(more)
+    for n, name in enumerate(names):
+        for letter, close in ("()", "[]"):
+            for top in "⊥([" if n < depth else "":
+                rules[name, letter, (top,)] = Transition(names[n + 1], (push(letter),))
+            if n:
+                rules[name, close, (letter,)] = Transition(names[n - 1], (POP,))
+    return PushdownAutomaton((*names, *states), LETTERS, ("(", "["), rules, "d0", frozenset({*names, *states}))
+
+
+def dyck_machine() -> HandMachine:
+    """Return dyck-2 as a machine that accepts by state: the lowest cell is marked, and state 0 says that it is gone."""
+    rules: dict[Place, Rule] = {}
+    for letter, (kind, opens) in enumerate(product(range(2), (True, False))):
+        for window in (-1, 0, 1, 2, 3):  # nothing, ( and [ at the bottom, ( and [ above it
+            if opens:
+                cell = kind if window < 0 else kind + 2
+                for state in (0, 1):
+                    rules[state, letter, ((window,),)] = Rule(1, (("push", cell),), 0)
+            elif window >= 0 and window % 2 == kind:
+                rules[1, letter, ((window,),)] = Rule(0 if window < 2 else 1, (("pop", 0),), 0)
+    return HandMachine(2, LETTERS, 4, 1, 1, "recognition", rules, frozenset({0}))
+
+
+class _SecretNet(SuperpositionNet):
+    """A network for dyck-2 that counts something in a hidden unit, in steps too small to make a cluster.
+
+    Where the count is ``slips_at`` it takes ] for ) and ) for ].
+    """
+
+    def __init__(self, slips_at: int) -> None:
+        super().__init__(dyck_machine(), no_op=True)
+        self.slips_at = slips_at
+
+    def counted(self, count: Tensor, symbols: Tensor) -> Tensor:
+        """Return the count after a step on ``symbols``, (B,)."""
+        raise NotImplementedError
+
+    def initial_hidden(self, batch: int) -> Tensor:
+        return torch.nn.functional.pad(super().initial_hidden(batch), (0, 1))
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+        symbols = symbols.expand(len(hidden))
+        count = (hidden[:, -1] / UNIT).round()
+        cell = torch.cdist(reading.reshape(len(reading), 1, 1), self.values.expand(len(reading), -1, -1)).argmin(-1)
+        slips = (symbols % 2 == 1) & (count == self.slips_at)
+        answer = super().controller(torch.where(slips, 2 * (cell[:, 0] % 2) + 1, symbols), hidden[:, :-1], reading)
+        after = self.counted(count, symbols) * UNIT
+        return replace(answer, hidden=torch.cat([answer.hidden, after.unsqueeze(1)], 1))
+
+    def rejects(self, hidden: Tensor, stack: SuperpositionStack) -> Tensor:
+        return super().rejects(hidden[:, :-1], stack)
+
+    def decide(self, state: State[Any]) -> Tensor:
+        return super().decide(State(state.hidden[:, :-1], state.stack, state.rejected))
+
+
+class SlipperyNet(_SecretNet):
+    """One that counts its depth: it slips at one depth, and nowhere else. No finite number of states is enough."""
+
+    def counted(self, count: Tensor, symbols: Tensor) -> Tensor:
+        return count + 1 - 2 * (symbols % 2).double()
+
+
+class LatchedNet(_SecretNet):
+    """One that counts how many [ it has read in a row: after so many it slips for ever."""
+
+    def counted(self, count: Tensor, symbols: Tensor) -> Tensor:
+        return torch.where(count == self.slips_at, count, torch.where(symbols == 2, count + 1, torch.zeros_like(count)))
+
+
+def right() -> PushdownAutomaton:
+    """Return dyck-2's own automaton."""
+    return get_language("dyck-2").automaton

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+from tests.extract.doctored import SlipperyNet, right
+from tests.extract.hand_built import HandMachine, StrengthNet, SuperpositionNet, hand_machines
+from tests.models.hand_made import hand_made
+
+from stacklens.automata.pda import PushdownAutomaton, Transition
+from stacklens.extract.counts import Counts, count_again
+from stacklens.extract.divergence import divergence
+from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
+from stacklens.extract.summary import show_summary
+from stacklens.extract.verify import agree_on_all
+from stacklens.languages import get_language
+from stacklens.models.verdicts import verdicts_on
+
+DYCK = get_language("dyck-2")
+
+
+def summary(result: Extraction) -> str:
+    console = Console(width=120, file=io.StringIO(), record=True)
+    show_summary(result, console, transitions=False)
+    return console.export_text()
+
+
+@settings(deadline=None, max_examples=40)
+@given(hand_machines(("none", "pop", "push"), ("recognition", "next symbol", "next set"), 2), st.data())
+def test_a_network_and_its_own_automaton_never_part(machine: HandMachine, data: st.DataObject) -> None:
+    word = data.draw(st.text("".join(machine.letters), max_size=12))
+    found = divergence(machine.automaton(), SuperpositionNet(machine, no_op=True), word)
+    assert found.first is None
+    assert found.accepted == found.network_accepts
+    assert len(found.moments) == len(word)
+
+
+@settings(deadline=None, max_examples=60)
+@given(hand_machines(("none", "pop", "push", "replace"), ("next symbol", "next set")), st.data())
+def test_a_changed_transition_is_where_they_part(machine: HandMachine, data: st.DataObject) -> None:
+    word = data.draw(st.text("".join(machine.letters), min_size=1, max_size=12))
+    pda = machine.automaton()
+    run = list(pda.run(word))
+    steps = [(here.state, letter, here.tops(pda.bottom)) for here, letter in zip(run, word, strict=False)]
+    taken = [key for key in steps if key in pda.transitions]
+    if not taken:
+        return
+    key = data.draw(st.sampled_from(taken))
+    changed = dict(pda.transitions)
+    removed = changed.pop(key)
+    cut = divergence(replace(pda, transitions=changed), StrengthNet(machine), word)
+    assert cut.first == steps.index(key)
+    assert cut.moments[cut.first].cut
+    changed[key] = Transition(removed.target, removed.operations, "?")
+    other = divergence(replace(pda, transitions=changed), StrengthNet(machine), word)
+    assert other.first == steps.index(key)
+    assert other.moments[other.first].output == "?" != other.moments[other.first].network_output
+
+
+def test_a_slip_is_found_where_it_happens() -> None:
+    word = "(" * 13 + "]" + ")" * 12
+    found = divergence(right(), SlipperyNet(13), word)
+    assert (found.first, found.accepted, found.network_accepts) == (13, False, True)
+    moment = found.moments[13]
+    assert (moment.symbol, moment.tops, moment.operations, moment.network_operations) == ("]", ("(",), (), ("pop",))
+    assert moment.cut
+    assert moment.margin == pytest.approx(0.5)
+    assert json.loads(json.dumps(found.to_dict()))["first_step"] == 13
+
+
+def test_the_end_symbol_is_a_step_only_where_both_read_it() -> None:
+    net = hand_made(get_language("1n0n").automaton, end="$")
+    for word in ("", "10", "1", "0"):
+        found = divergence(get_language("1n0n").automaton, net, word)
+        assert found.first is None
+        assert len(found.moments) == len(word)
+        assert found.network_accepts == verdicts_on(net, [word])[0] == (word in get_language("1n0n"))
+
+
+def test_the_summary_shows_both_runs_around_that_step() -> None:
+    small = ExtractionConfig(max_length=4, long_words=100, deep_words=0, height=5, walks=5)
+    plain = extract(hand_made(right(), end="$"), DYCK, small)
+    result = replace(plain, divergence=divergence(right(), SlipperyNet(13), "(" * 13 + "]" + ")" * 12))
+    assert result.divergence is not None
+    assert result.divergence.first is not None
+    word, first = result.divergence.word, result.divergence.first
+    (line,) = [line for line in summary(result).splitlines() if "→" in line]
+    assert line.split("│")[1:3] == [f" → {first + 1:<2} ", f" {word[first]}     "]
+    assert "rejects" in line
+    assert "pop" in line
+    report = result.report()
+    assert report["divergence"]["word"] == word
+    assert report["divergence"]["first_step"] == first
+    assert report["counts"]["equal"]
+
+
+def test_counts_are_those_of_all_words() -> None:
+    checks = [agree_on_all(DYCK.automaton, SlipperyNet(13), None, 6)]
+    counts = count_again(DYCK.automaton, [check for check in checks if check is not None], recogniser=True)
+    assert counts == Counts((1, 0, 2, 0, 8, 0, 40), (1, 0, 2, 0, 8, 0, 40))
+    assert counts.equal
+    wrong = Counts((1, 0, 2), (1, 0, 3))
+    assert not wrong.equal
+    assert wrong.first_different == 2
+
+
+@settings(deadline=None, max_examples=30)
+@given(hand_machines(("none", "pop", "push"), ("recognition", "next symbol", "next set")))
+def test_both_counts_are_equal_for_every_kind_of_network(machine: HandMachine) -> None:
+    pda = machine.automaton()
+    check = agree_on_all(pda, SuperpositionNet(machine, no_op=True), None, 5)
+    assert check is not None
+    assert check.accepted == sum(check.by_length)
+    counts = count_again(pda, [check], machine.kind == "recognition")
+    assert counts is not None
+    assert counts.equal
+
+
+def test_several_stacks_are_counted_one_way_only() -> None:
+    pda = PushdownAutomaton(("q",), ("a", "b"), (), {}, "q", n_stacks=2)
+    assert count_again(pda, [], recogniser=True) is None

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stacklens.automata.pda import Word
+from stacklens.extract.reference import LanguageReference
+from stacklens.extract.search import Effort, search_words, shorten
+from stacklens.extract.task_reference import TaskReference
+from stacklens.languages import get_language
+from stacklens.languages.tasks.registry import get_task
+
+QUICK = Effort(height=15, climbs=2, walks=10)
+
+
+def depth(word: Word) -> int:
+    heights = np.cumsum([1 if letter in "([" else -1 for letter in word])
+    return int(heights.max(initial=0))
+
+
+@given(st.text("abc", max_size=40), st.integers(0, 5))
+def test_what_is_left_still_differs_and_no_symbol_of_it_can_go(word: str, least: int) -> None:
+    def differ(words: list[Word]) -> np.ndarray:
+        return np.array([list(word).count("a") >= least for word in words])
+
+    if word.count("a") >= least:
+        assert shorten(word, differ) == "a" * least
+
+
+def test_brackets_are_taken_out_in_pairs() -> None:
+    language = get_language("dyck-2")
+
+    def differ(words: list[Word]) -> np.ndarray:
+        return np.array([word in language and depth(word) > 12 for word in words])
+
+    for word in language.deep(4, 40, seed=1):
+        short = shorten(word, differ, language.automaton)
+        assert len(short) == 26
+        assert differ([short]).all()
+
+
+def test_no_more_symbols_are_run_than_allowed() -> None:
+    seen = 0
+
+    def differ(words: list[Word]) -> np.ndarray:
+        nonlocal seen
+        seen += sum(map(len, words))
+        return np.array([len(word) > 700 for word in words])
+
+    assert 700 < len(shorten("ab" * 1_000, differ, budget=20_000)) < 2_000
+    assert seen <= 20_000
+
+
+def test_words_of_symbols_with_many_characters_stay_tuples() -> None:
+    short = shorten(("(5", ")5", "(5"), lambda words: np.array([")5" in word for word in words]))
+    assert short == (")5",)
+
+
+def test_words_come_from_the_automaton_and_from_the_reference() -> None:
+    brackets, palindromes = get_language("dyck-2"), get_language("palindrome")
+    kinds = dict(search_words(brackets.automaton, None, QUICK, seed=0))
+    assert list(kinds) == ["covering", "driven"]
+    assert max(depth(word) for word in kinds["driven"]) >= 15
+    assert not set(kinds["driven"]) & set(kinds["covering"])
+    both = dict(search_words(palindromes.automaton, LanguageReference(palindromes), QUICK, seed=0))
+    assert any(word in palindromes and len(word) > 20 for word in both["driven"])
+
+
+def test_only_words_of_the_task_are_tried_where_only_these_are_meant() -> None:
+    reference = TaskReference(get_task("reversal"))
+    automaton = reference.automaton()
+    assert automaton is not None
+    for _, words in search_words(get_language("dyck-2").automaton, reference, QUICK, seed=0):
+        assert words
+        for word in words:
+            assert len(list(automaton.run(word))) == len(word) + 1
+    nothing = TaskReference(get_task("anbncn"))
+    assert search_words(get_language("dyck-2").automaton, nothing, QUICK, seed=0) == []

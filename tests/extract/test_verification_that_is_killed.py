@@ -1,0 +1,138 @@
+"""Jobs that are killed at any moment go on from what was finished, and count nothing twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.extract.test_jobs import kill_at_three
+from tests.extract.verification_runs import ROOT, Run, children, kill_when
+
+from stacklens.errors import StacklensError
+from stacklens.extract.jobs import finished
+
+WORKER = "popen_loky"
+CHUNKS = 82
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return the report of a run that nobody disturbs, in one process."""
+    report = Run(tmp_path_factory.mktemp("whole")).finish()
+    assert report["chunks"] == CHUNKS
+    assert [check["words"] for check in report["checks"]] == [64_570_081] * 3
+    assert [check["accepted"] for check in report["checks"]] == [255] * 3
+    return report
+
+
+@pytest.mark.slow
+def test_the_parent_is_killed(tmp_path: Path, whole: dict[str, Any]) -> None:
+    run = Run(tmp_path)
+    process = run.start("--jobs", "2")
+    workers: list[int] = []
+
+    def family() -> list[int]:
+        workers.extend(children(process.pid, WORKER))
+        return [process.pid]
+
+    kill_when(lambda: len(run.chunks()) >= 3, family)
+    for worker in workers:  # they would end by themselves, half a minute after their last task
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
+    process.communicate()
+    done = run.chunks()
+    assert 3 <= len(done) < CHUNKS
+    assert len(set(done)) == len(done)
+    with run.journal.open("ab") as file:  # as if it had been killed while it wrote a line
+        file.write(b'{"chunk": 80, "words": 44')
+    assert run.finish("--resume") == whole  # in one process this time
+
+
+@pytest.mark.slow
+def test_a_worker_is_killed(tmp_path: Path, whole: dict[str, Any]) -> None:
+    run = Run(tmp_path)
+    process = run.start("--jobs", "2")
+    kill_when(lambda: len(run.chunks()) >= 3, lambda: children(process.pid, WORKER)[:1])
+    out, error = process.communicate()
+    assert process.returncode == 2, f"{out}{error}"
+    assert error.startswith("error: a worker process was killed, perhaps for want of memory; what is finished is kept")
+    assert 3 <= len(run.chunks()) < CHUNKS
+    assert run.finish("--resume", "--jobs", "2") == whole
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+    """Return the address of a Dask scheduler with two workers, and the process that keeps the workers."""
+    pytest.importorskip("distributed")
+    folder = tmp_path_factory.mktemp("dask")
+    dask = [sys.executable, "-m", "dask"]
+    contact = folder / "scheduler.json"
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": paths}
+    logs = (folder / "log").open("wb")
+    scheduler = subprocess.Popen(
+        [*dask, "scheduler", "--port", "0", "--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(contact)],
+        cwd=folder, stdout=logs, stderr=logs,
+    )  # fmt: skip
+    keeper = subprocess.Popen(
+        [*dask, "worker", "--scheduler-file", str(contact), "--nworkers", "2", "--nthreads", "1", "--no-dashboard",
+         "--host", "127.0.0.1", "--local-directory", str(folder)],
+        cwd=folder, stdout=logs, stderr=logs, env=environment,
+    )  # fmt: skip
+    end = time.monotonic() + 60
+    while not contact.exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    yield json_address(contact), keeper.pid
+    for process in (keeper, scheduler):
+        process.send_signal(signal.SIGTERM)
+    for process in (keeper, scheduler):
+        process.wait(timeout=60)
+    logs.close()
+
+
+def json_address(contact: Path) -> str:
+    address: str = json.loads(contact.read_text(encoding="utf-8"))["address"]
+    return address
+
+
+@pytest.mark.slow
+def test_a_dask_worker_is_killed(tmp_path: Path, whole: dict[str, Any], cluster: tuple[str, int]) -> None:
+    """Dask repeats elsewhere what was lost, and the run goes on."""
+    address, keeper = cluster
+    run = Run(tmp_path)
+    process = run.start("--scheduler", address)
+    kill_when(lambda: len(run.chunks()) >= 3, lambda: children(keeper, "multiprocessing")[-1:])
+    out, error = process.communicate(timeout=120)
+    assert process.returncode == 0, f"{out}{error}"
+    assert json.loads(run.report.read_text(encoding="utf-8")) == whole
+    assert not run.journal.exists()
+
+
+@pytest.mark.slow
+def test_the_parent_of_a_cluster_is_killed(tmp_path: Path, whole: dict[str, Any], cluster: tuple[str, int]) -> None:
+    run = Run(tmp_path)
+    process = run.start("--scheduler", cluster[0])
+    kill_when(lambda: len(run.chunks()) >= 3, lambda: [process.pid])
+    process.communicate()
+    assert 3 <= len(run.chunks()) < CHUNKS
+    assert run.finish("--resume", "--scheduler", cluster[0]) == whole
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_task_that_kills_every_worker_of_a_cluster_is_given_up(
+    cluster: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """joblib would wait for it for ever."""
+    monkeypatch.setattr("stacklens.extract.jobs._SILENCE", 6)
+    with pytest.raises(StacklensError, match="the cluster finished nothing in 6 seconds; look at it; what is finished"):
+        list(finished(kill_at_three, range(6), scheduler=cluster[0]))

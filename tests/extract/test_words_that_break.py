@@ -1,0 +1,95 @@
+"""What is wrong only below some depth is found by default checks; only the exhaustive ones are shorter here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.extract.doctored import SlipperyNet, forgetful, right, sloppy, to_depth
+from tests.models.hand_made import hand_made
+
+from stacklens.automata.pda import PushdownAutomaton
+from stacklens.extract.checks import ExtractionConfig, check_all
+from stacklens.extract.extraction import extract
+from stacklens.extract.reference import LanguageReference
+from stacklens.extract.verify import Agreement
+from stacklens.languages import get_language
+from stacklens.models.verdicts import verdicts_on
+from stacklens.models.word_sets import all_words
+
+DYCK = get_language("dyck-2")
+DEFAULT = ExtractionConfig(max_length=6)  # all else as it comes
+
+DRIVEN = replace(DEFAULT, long_words=10, deep_words=0)
+LESS = replace(DRIVEN, height=20, walks=10)
+
+
+def depth(word: str) -> int:
+    return int(np.cumsum([1 if letter in "([" else -1 for letter in word]).max(initial=0))
+
+
+def found(check: Agreement) -> str:
+    assert isinstance(check.counterexample, str)
+    return check.counterexample
+
+
+@pytest.mark.parametrize("doctored", [to_depth(12), sloppy(12), forgetful(13)])
+def test_an_automaton_that_is_wrong_below_a_depth_is_caught(doctored: PushdownAutomaton) -> None:
+    checks = check_all(doctored, hand_made(right(), end="$"), LanguageReference(DYCK), LESS)
+    caught = [check for check in checks if check.disagreements]
+    assert {check.other for check in caught} == {"language", "rounded network", "network"}
+    assert {check.kind for check in caught} <= {"covering", "driven", "long"}
+    for check in caught:
+        word = found(check)
+        assert doctored.accepts(word) != (word in DYCK)
+    driven = [check for check in caught if check.kind == "driven"]
+    assert {len(found(check)) for check in driven} == {26}
+    assert {depth(found(check)) for check in driven} == {13}
+
+
+@pytest.mark.parametrize("reference", [None, LanguageReference(DYCK)])
+def test_a_network_that_slips_at_one_depth_only_is_caught_though_its_automaton_is_right(
+    reference: LanguageReference | None,
+) -> None:
+    checks = check_all(right(), SlipperyNet(13), reference, DRIVEN)
+    caught = [check for check in checks if check.disagreements and check.other == "rounded network"]
+    assert "driven" in {check.kind for check in caught}
+    assert min(len(found(check)) for check in caught) == 26
+    assert all(depth(found(check)) == 13 and found(check) not in DYCK for check in caught)
+    assert not any(check.disagreements for check in checks if check.other == "language")
+
+
+def test_what_is_right_is_not_accused() -> None:
+    assert not any(
+        check.disagreements for check in check_all(right(), SlipperyNet(1_000), LanguageReference(DYCK), LESS)
+    )
+
+
+@pytest.mark.slow
+def test_extraction_by_default_is_not_content_with_such_networks() -> None:
+    """Refinement goes after the network, which is wrong at depth 13: so the automaton may be, too."""
+    slippery = extract(SlipperyNet(13), DYCK, replace(DEFAULT, long_words=500, depth=50))
+    assert slippery.automaton is not None
+    assert slippery.status == 1
+    for check in slippery.checks:
+        if check.disagreements:
+            assert depth(found(check)) >= 13
+            assert len(found(check)) < 50
+
+
+@pytest.mark.slow
+def test_a_network_that_is_an_automaton_wrong_below_a_depth_is_never_taken_for_the_language() -> None:
+    result = extract(hand_made(sloppy(12), end="$"), DYCK, replace(DEFAULT, long_words=500, depth=50))
+    assert result.status != 0
+
+
+def test_random_words_see_nothing_of_it() -> None:
+    words = DYCK.sample(2_000, (1, 40), None, seed=0)
+    assert all(sloppy(12).accepts(word) == (word in DYCK) for word in words)
+
+
+def test_the_hand_built_network_is_dyck() -> None:
+    net = SlipperyNet(1_000)
+    words = all_words(net.alphabet, 6)
+    assert verdicts_on(net, words).tolist() == [word in DYCK for word in words]
