@@ -4,13 +4,16 @@ BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench format clean
+.PHONY: help app demo test check bench format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 : /p' $(MAKEFILE_LIST) | awk -F ' : ' '{ printf "%-14s %s\n", $$1, $$2 }'
 
 demo: $(READY) ## read the automaton out of a trained network, draw it to pda.svg and check it on 21 million words
 	@$(BIN)/extract-pda models/zoo/nnpda-palindrome.pt --max-length 15 --out pda.dot --out pda.svg
+
+app: $(READY) ## open the page in the browser, on http://127.0.0.1:8050
+	@$(BIN)/stacklens app
 
 test: $(READY) ## run all tests
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
@@ -37,5 +40,5 @@ $(READY): pyproject.toml constraints.txt
 	  echo "error: $(PYTHON) is not Python 3.11 or later; name one that is: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@echo "setting up .venv; this takes a minute or two, once"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[test,interop]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[test,interop,distributed]'
 	@touch $(READY)

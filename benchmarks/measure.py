@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import statistics
 import sys
 import time
@@ -49,6 +50,12 @@ def medians(tasks: dict[str, Callable[[], Any]], runs: int) -> dict[str, float]:
         for name, task in tasks.items():
             seconds[name].append(timed(task))
     return {name: statistics.median(values) for name, values in seconds.items()}
+
+
+def peak_memory() -> float:
+    """Return the largest memory that this process has held so far, in MB."""
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def environment() -> dict[str, str]:

@@ -13,8 +13,8 @@ from itertools import product
 import numpy as np
 
 from benchmarks.measure import Report, medians, show_ratio, show_seconds
-from benchmarks.others import to_aalpy, to_automata_lib
 from stacklens.automata.enumeration import accepts_all, count_all
+from stacklens.automata.formats import to_aalpy, to_automata_lib
 from stacklens.automata.simulation import accepts_many
 from stacklens.languages import Language, get_language
 

@@ -66,7 +66,8 @@ def test_what_is_committed_covers_every_claim_in_the_papers_words(name: str) -> 
 
 
 def test_every_file_of_results_belongs_to_an_experiment() -> None:
-    assert {path.stem for path in FOLDER.glob("*.json")} == set(EXPERIMENTS)
+    others = {"verify"}  # the table of `stacklens verify --all`
+    assert {path.stem for path in FOLDER.glob("*.json")} - others == set(EXPERIMENTS)
 
 
 def test_a_markdown_table_keeps_signs_that_mean_something_in_markdown() -> None:

@@ -1,0 +1,91 @@
+"""Long jobs: independent tasks, run by joblib on the processes of this machine or on a Dask cluster.
+
+Nothing here distributes anything: joblib does, and its Dask backend where a scheduler is named. Tasks are pure
+functions of what they are given, so who runs them, when, and how many at a time makes no difference to their results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from stacklens.errors import StacklensError
+
+__all__ = ["finished"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+_IDLE = 20  # seconds after which a process without a task ends, as those do whose parent was killed
+# joblib's Dask backend waits for ever for a task that has killed several workers: a time without any result ends it.
+_SILENCE = 1_800  # seconds, much more than any chunk takes
+_KEPT = "what is finished is kept: go on with --resume"
+_PATIENCE = 20  # seconds to wait for a scheduler, and as many for its workers
+
+
+def finished(
+    task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1, scheduler: str | None = None
+) -> Iterator[R]:
+    """Yield ``task(argument)`` for each of ``arguments``, in the order in which they are finished.
+
+    Args:
+        task: a picklable function; with more than one process its arguments and results must be picklable too.
+        arguments: what it is called with, one at a time.
+        jobs: processes on this machine; 1 for none but this one.
+        scheduler: the address of a Dask scheduler, ``tcp://host:8786``, whose workers run the tasks instead.
+
+    Raises:
+        StacklensError: a worker was killed, or there is no scheduler, or the extra "distributed" is not installed.
+
+    >>> sorted(finished(abs, [-2, 1, -3]))
+    [1, 2, 3]
+    """
+    if jobs == 1 and scheduler is None:
+        yield from map(task, arguments)
+        return
+    from multiprocessing import TimeoutError as NoResult
+
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import BrokenProcessPool
+
+    with _workers(scheduler):
+        size, silence = (jobs, None) if scheduler is None else (-1, _SILENCE)
+        pool = Parallel(n_jobs=size, batch_size=1, timeout=silence, return_as="generator_unordered")
+        try:
+            yield from pool(delayed(task)(argument) for argument in arguments)
+        except BrokenProcessPool:
+            raise StacklensError(f"a worker process was killed, perhaps for want of memory; {_KEPT}") from None
+        except NoResult:
+            raise StacklensError(f"the cluster finished nothing in {_SILENCE:,} seconds; look at it; {_KEPT}") from None
+
+
+@contextmanager
+def _workers(scheduler: str | None) -> Iterator[None]:
+    """Let joblib use the workers of a Dask ``scheduler`` in the block; its own processes where that is None."""
+    from joblib import parallel_config
+
+    if scheduler is None:
+        with parallel_config(backend="loky", idle_worker_timeout=_IDLE):
+            yield
+        return
+    client = _connect(scheduler)
+    with client, parallel_config(backend="dask", client=client, wait_for_workers_timeout=_PATIENCE):
+        yield
+
+
+def _connect(scheduler: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise StacklensError(
+            "--scheduler needs Dask: pip install 'stacklens[distributed]', here and on the workers"
+        ) from None
+    try:
+        client: Any = Client(scheduler, timeout=_PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except (OSError, ValueError) as error:
+        raise StacklensError(
+            f"no Dask scheduler with a worker at {scheduler!r}: expected an address like tcp://host:8786 "
+            f"({str(error).splitlines()[0]})"
+        ) from None
+    return client

@@ -1,0 +1,161 @@
+"""The journal of a long job: what is finished, a line each, so that a job that was killed goes on from there.
+
+A line counts once it is whole: the last one may be torn. Every line is written before the next chunk is taken for
+finished, so a kill loses nothing of it; the disk is told to hold it some times a second, so a power cut loses little.
+The first line says which job it is, and no other job goes on from it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.extract.chunks import Tally
+
+__all__ = ["Journal"]
+
+_FORMAT = "stacklens-verification-1"
+_SYNCED = 0.1  # seconds between two waits for the disk, each of which takes milliseconds
+_LONGEST = 60  # characters of a setting shown in an error
+
+
+@dataclass
+class Journal:
+    """An open journal; nobody else can open it meanwhile.
+
+    Attributes:
+        path: where it is.
+        kept: what the job needs again, written when it began.
+        done: the tallies of the chunks that are finished, by their numbers.
+        file: where it is written to.
+        synced: when the disk was last waited for.
+    """
+
+    path: Path
+    kept: dict[str, Any]
+    done: dict[int, Tally]
+    file: IO[bytes]
+    synced: float = -_SYNCED
+
+    @classmethod
+    def open(cls, path: Path, job: dict[str, Any], resume: bool) -> Journal:
+        """Return the journal at ``path`` for the ``job`` that these settings describe, new if there is none.
+
+        Args:
+            path: the journal.
+            job: plain data by which the job can be told from others.
+            resume: go on from what is there; otherwise nothing may be there.
+
+        Raises:
+            StacklensError: another run is writing it, or it is there and not to be resumed, or of another job.
+            FileFormatError: it is no journal.
+        """
+        try:
+            file = path.open("a+b")
+        except OSError as error:
+            raise StacklensError(
+                f"cannot write the journal {path}: {error.strerror}; name another by --journal"
+            ) from None
+        try:
+            _lock(file, path)
+            return cls._read(path, file, job, resume)
+        except BaseException:
+            file.close()
+            raise
+
+    @classmethod
+    def _read(cls, path: Path, file: IO[bytes], job: dict[str, Any], resume: bool) -> Journal:
+        file.seek(0)
+        content = file.read()
+        whole = content[: content.rfind(b"\n") + 1]
+        lines = [_decoded(path, number, line) for number, line in enumerate(whole.splitlines(), start=1)]
+        if not lines:
+            journal = cls(path, {}, {}, file)
+            file.truncate(0)
+            journal._write({"format": _FORMAT, "job": job})
+            return journal
+        _check_job(path, lines[0], job)
+        if not resume:
+            raise StacklensError(
+                f"{path}: this job was begun and not finished; go on with --resume, or delete the file"
+            )
+        file.truncate(len(whole))
+        journal = cls(path, {}, {}, file)
+        for number, line in enumerate(lines[1:], start=2):
+            journal._take(number, line)
+        return journal
+
+    def _take(self, number: int, line: dict[str, Any]) -> None:
+        try:
+            if "chunk" in line:
+                self.done[int(line["chunk"])] = Tally.from_dict(line)
+            else:
+                self.kept.update(line["kept"])
+        except (KeyError, TypeError, ValueError):
+            raise FileFormatError(f"{self.path}, line {number}: not a line of a journal; delete the file") from None
+
+    def keep(self, **values: Any) -> None:
+        """Return nothing; write what the job needs again when it goes on."""
+        self.kept.update(values)
+        self._write({"kept": values})
+
+    def add(self, chunk: int, tally: Tally) -> None:
+        """Return nothing; write that a chunk is finished."""
+        self.done[chunk] = tally
+        self._write({"chunk": chunk, **tally.to_dict()})
+
+    def _write(self, line: dict[str, Any]) -> None:
+        self.file.write(json.dumps(line).encode() + b"\n")
+        self.file.flush()
+        if time.monotonic() - self.synced >= _SYNCED:
+            os.fsync(self.file.fileno())
+            self.synced = time.monotonic()
+
+    def remove(self) -> None:
+        """Return nothing; the job is finished, and nobody has to go on with it."""
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.file.close()
+
+
+def _lock(file: IO[bytes], path: Path) -> None:
+    """Return nothing; the lock goes with the process, however that ends."""
+    import fcntl  # not everywhere, and needed by nobody who does not verify
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise StacklensError(f"{path}: another run is writing this journal; wait for it, or name another") from None
+
+
+def _decoded(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(line)
+    except ValueError:
+        content = None
+    if not isinstance(content, dict) or (number == 1 and content.get("format") != _FORMAT):
+        raise FileFormatError(f"{path}, line {number}: not a line of a journal of stacklens verify; name another file")
+    return content
+
+
+def _check_job(path: Path, head: dict[str, Any], job: dict[str, Any]) -> None:
+    there = head.get("job", {})
+    for name in sorted({*there, *job}):
+        mine, other = json.loads(json.dumps(job.get(name))), there.get(name)
+        if mine != other:
+            raise StacklensError(
+                f"{path}: the journal of another job: its {name} is {str(other)[:_LONGEST]}, this one's "
+                f"{str(mine)[:_LONGEST]}; name another by --journal, or delete it"
+            )

@@ -1,0 +1,108 @@
+"""What `stacklens verify` was asked to do: the network, what it should do, the automaton, and how to tell it again."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from stacklens import __version__
+from stacklens.automata.formats.json import to_json
+from stacklens.automata.formats.reading import read_automaton
+from stacklens.automata.pda import PushdownAutomaton
+from stacklens.errors import StacklensError
+from stacklens.extract.answers import output_number
+from stacklens.extract.chunks import Work, stem_length
+from stacklens.extract.exhaustive import reference_automaton
+from stacklens.extract.extraction import reference_for
+from stacklens.extract.names import subject_named
+from stacklens.extract.reference import Reference, default_max_length
+from stacklens.models.base import StackModel
+from stacklens.models.loading import load_network
+
+__all__ = ["Job", "fitted", "load_job"]
+
+_WORDS = 2_500_000  # the length that gives at most so many, where none is given
+
+
+@dataclass(frozen=True)
+class Job:
+    """A verification: of the ``given`` automaton, or of the one that is extracted where that is None."""
+
+    path: Path
+    model: StackModel[Any]
+    reference: Reference | None
+    target: PushdownAutomaton | None
+    given: PushdownAutomaton | None
+    max_length: int
+
+    @property
+    def stem(self) -> int:
+        """Return how long the beginnings are by which the words are split."""
+        return stem_length(len(self.model.alphabet), self.max_length)
+
+    def work(self, pda: PushdownAutomaton) -> Work:
+        """Return the work of verifying ``pda``."""
+        return Work(pda, self.model, self.target, self.max_length, self.stem)
+
+    def settings(self) -> dict[str, Any]:
+        """Return plain data that tells this job from others; how many processes do it is no part of it."""
+        return {
+            "model": _digest(self.path.read_bytes()),
+            "automaton": "extracted" if self.given is None else _digest(to_json(self.given).encode()),
+            "language": None if self.reference is None else self.reference.name,
+            "reference": None if self.target is None else _digest(to_json(self.target).encode()),
+            "max_length": self.max_length,
+            "stem": self.stem,
+            "version": __version__,
+        }
+
+
+def load_job(path: Path, automaton: Path | None, language: str | None, max_length: int | None) -> Job:
+    """Return the job for the files and names of the command line.
+
+    Raises:
+        StacklensError: a file cannot be read, or network, automaton and language do not fit together.
+    """
+    checkpoint = load_network(path)
+    model = checkpoint.model
+    name = language or checkpoint.task.get("language")
+    reference = None if name is None else reference_for(subject_named(name, model.task_kind))
+    if reference is not None and set(reference.alphabet) != set(model.alphabet):
+        raise StacklensError(
+            f"language {reference.name} has the alphabet {' '.join(reference.alphabet)}, the network "
+            f"{' '.join(model.alphabet)}; name the language that it was trained on"
+        )
+    target = None if reference is None else fitted(reference_automaton(reference), model, reference.name)
+    given = None if automaton is None else fitted(read_automaton(automaton), model, str(automaton))
+    longest = default_max_length(len(model.alphabet), _WORDS) if max_length is None else max_length
+    return Job(path, model, reference, target, given, longest)
+
+
+def fitted(pda: PushdownAutomaton, model: StackModel[Any], name: str) -> PushdownAutomaton:
+    """Return ``pda`` with the network's alphabet in the network's order, in which words are numbered.
+
+    Raises:
+        StacklensError: it reads or says symbols that the network does not, or says nothing where the network predicts;
+            the message calls it ``name``.
+    """
+    if unknown := set(pda.input_alphabet) - set(model.alphabet):
+        known = " ".join(model.alphabet)
+        raise StacklensError(f"{name}: reads {' '.join(sorted(unknown))}; expected the network's symbols, {known}")
+    outputs = {step.output for step in pda.transitions.values()}
+    if model.task_kind != "recognition":
+        if pda.transitions and outputs <= {None}:
+            raise StacklensError(
+                f"{name}: an automaton without outputs, but this network says something at every symbol"
+            )
+        for output in outputs:
+            try:
+                output_number(output, model)
+            except ValueError:
+                raise StacklensError(f"{name}: says {output!r}, which this network cannot") from None
+    return replace(pda, input_alphabet=model.alphabet)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
