@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.measure import Report, show_ratio
 
-_SEED, _NETS, _WORDS, _EPOCHS, _TOTAL, _RUNS = 1, 4, 40, 3, 5_000, 3
+_SEED, _NETS, _WORDS, _EPOCHS, _TOTAL, _RUNS = 1, 8, 40, 3, 5_000, 3
 
 
 def reports() -> Iterator[Report]:

@@ -71,6 +71,11 @@ class StackUse:
         return PushOnlyAsState(left, [self.kept.index(stack) for stack in self.push_only]) if self.push_only else left
 
     @property
+    def stacks(self) -> tuple[int, ...]:
+        """Return the numbers of the stacks that are an automaton's stacks: those kept, but for the push-only ones."""
+        return tuple(stack for stack in self.kept if stack not in self.push_only)
+
+    @property
     def shown(self) -> dict[int, tuple[float, ...]]:
         """Return what the controller is shown in place of each dropped stack."""
         return {dropped.stack: dropped.shown for dropped in self.dropped}

@@ -57,13 +57,12 @@ def certification(
 
     Where that fails for all words and the task shows the network only some, it is tried for these.
     """
-    own = [stack for stack in stacks.kept if stack not in stacks.push_only]
     try:
-        found = Certification(certify(model, automaton, stacks=own))
+        found = Certification(certify(model, automaton, stacks=stacks.stacks))
         task = None if reference is None or not reference.restricted else reference.automaton()
         if isinstance(found.certificate, Certified) or task is None:
             return found
-        narrower = certify(model, automaton, regular_domain(task), stacks=own)
+        narrower = certify(model, automaton, regular_domain(task), stacks=stacks.stacks)
     except StacklensError as error:
         return Certification(None, reason=str(error))
     return Certification(narrower, "the task's") if isinstance(narrower, Certified) else found

@@ -233,7 +233,7 @@ def _divergence(result: Extraction, model: StackModel[Any]) -> Divergence | None
         word = make_word(result.proof.word, model.alphabet)
     if word is None or result.automaton is None:
         return None
-    return divergence(result.automaton, model, word, result.stacks.kept)
+    return divergence(result.automaton, model, word, result.stacks.stacks)
 
 
 def reference_for(language: Language | Task | Reference | None) -> Reference | None:

@@ -130,15 +130,18 @@ def write_table(path: Path, rows: Sequence[Row]) -> None:
 def show_table(rows: Sequence[Row]) -> None:
     """Print the rows as a table, and under it why networks have no automaton."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    table = Table("network", "language", "automaton", "proof", "all words", "differ*", "certificate")
+    table = Table(
+        Column("network", overflow="fold"), "language", "size*", "proof", "all words", "differ**", "certificate"
+    )
     for row in rows:
         table.add_row(row.network.removesuffix(".pt"), row.language or "not known", *_cells(row))
     console = Console(highlight=False)
     wide = Console(highlight=False, width=max(console.width, _WIDTH))
     wide.print(table)
-    wide.print("* the automaton from the language, the rounded network and the network", markup=False)
+    wide.print("*  states x stack symbols", markup=False)
+    wide.print("** the automaton from the language, the rounded network and the network", markup=False)
     for row in rows:
         if row.reason is not None:
             wide.print(f"{row.network}: no automaton: {row.reason}", markup=False)
@@ -147,7 +150,7 @@ def show_table(rows: Sequence[Row]) -> None:
 def _cells(row: Row) -> list[str]:
     if row.automaton is None:
         return ["none", "", "", "", ""]
-    sizes = f"{row.automaton['states']} states, {row.automaton['stack_symbols']} symbols"
+    sizes = f"{row.automaton['states']} x {row.automaton['stack_symbols']}"
     by_other = {check["between"][1]: check for check in row.checks}
     words = next((f"{check['words']:,} <= {check['max_length']}" for check in row.checks), "")
     differ = ", ".join(

@@ -101,7 +101,7 @@ def test_a_stack_that_only_ever_pushes_counts_as_state() -> None:
     net.memory_weights.data[2, 2:] = torch.tensor([15.0, -15.0])  # unit 2 sees what the other one wrote last
     net.pushed_weights.data[1] = torch.tensor([20.0, -20.0, 0.0])
     use = relevant_stacks(net, WORDS)
-    assert (use.kept, use.push_only) == ((0, 1), (1,))
+    assert (use.kept, use.push_only, use.stacks) == ((0, 1), (1,), (0,))
     small = use.without(net)
     assert (small.n_stacks, small.recurrent) == (1, True)
     whole, part = trace(net, WORDS, rounded=True), trace(small, WORDS, rounded=True)
