@@ -22,6 +22,7 @@ from stacklens.errors import StacklensError
 from stacklens.extract.push_only import PushOnlyAsState
 from stacklens.models.base import Controlled, S, StackModel, State
 from stacklens.models.rounding import Rounded, operation_numbers
+from stacklens.models.wrapper import Wrapper
 
 __all__ = ["DroppedStack", "StackUse", "WithoutStacks", "relevant_stacks"]
 
@@ -81,7 +82,7 @@ class StackUse:
         return {dropped.stack: dropped.shown for dropped in self.dropped}
 
 
-class WithoutStacks(StackModel[S]):
+class WithoutStacks(Wrapper[S]):
     """A network of which only some stacks are left; its controller is shown fixed readings of the others.
 
     Args:
@@ -94,20 +95,14 @@ class WithoutStacks(StackModel[S]):
     """
 
     name = "without stacks"
-    _SHARED = (
-        *("action_kind", "operations", "task_kind", "alphabet", "end", "first"),
-        *("depth", "cell_size", "stack_limit", "pushes_input", "recurrent"),
-    )
 
     def __init__(
         self, model: StackModel[S], kept: Sequence[int], shown: dict[int, tuple[float, ...]] | None = None
     ) -> None:
-        super().__init__()
+        super().__init__(model)
         if not set(kept) <= set(range(model.n_stacks)) or list(kept) != sorted(set(kept)):
             raise StacklensError(f"cannot keep stacks {list(kept)}: there are {model.n_stacks}, counted from 0")
-        self.model, self.kept = model, tuple(kept)
-        for attribute in self._SHARED:
-            setattr(self, attribute, getattr(model, attribute))
+        self.kept = tuple(kept)
         self.n_stacks = len(self.kept)
         if not self.kept:
             self.action_kind = "none"
@@ -117,24 +112,11 @@ class WithoutStacks(StackModel[S]):
         self.register_buffer("shown", reading, persistent=False)
         self.shown: Tensor
 
-    @property
-    def output_alphabet(self) -> tuple[str, ...]:
-        """Return the wrapped network's output alphabet."""
-        return self.model.output_alphabet
-
-    def config(self) -> dict[str, Any]:
-        """Return the configuration of the wrapped network."""
-        return self.model.config()
-
     def initial_state(self, batch: int) -> State[S]:
         """Return the wrapped network's own initial state, with the stacks that are left."""
         state = self.model.initial_state(batch)
         nothing = self.shown.new_full((batch, self.n_stacks, self.depth, self.cell_size), torch.nan)
         return State(state.hidden, self.model.stack_of(nothing), state.rejected, state.output)
-
-    def stack_of(self, cells: Tensor) -> S:
-        """Return the wrapped network's stacks, as many as are left."""
-        return self.model.stack_of(cells)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
         """Return the wrapped controller's answer, the stacks that are left only."""
@@ -143,14 +125,6 @@ class WithoutStacks(StackModel[S]):
         answer = self.model.controller(symbols, hidden, whole)
         kept = list(self.kept)
         return Controlled(answer.hidden, answer.actions[:, kept], answer.pushed[:, kept], answer.output)
-
-    def rejects(self, hidden: Tensor, stack: S) -> Tensor:
-        """Return where the wrapped network rejects."""
-        return self.model.rejects(hidden, stack)
-
-    def decide(self, state: State[S]) -> Tensor:
-        """Return the wrapped network's decision."""
-        return self.model.decide(state)
 
 
 def relevant_stacks(
@@ -226,7 +200,9 @@ class _Runs:
         return None
 
     def only_pushes(self, stack: int) -> bool:
-        """Return whether ``stack`` pushes at every step."""
+        """Return whether ``stack`` pushes at every step; a recogniser's verdict may depend on what lies there."""
+        if self.model.task_kind == "recognition":
+            return False
         pushes = [bool((now[:, stack] == _PUSH)[self.real[:, t]].all()) for t, now in enumerate(self.operations)]
         return bool(pushes) and all(pushes)
 

@@ -8,17 +8,17 @@ comparison match, symbols that are never read again; as hidden numbers it makes 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from stacklens.models.base import Controlled, S, StackModel, State
+from stacklens.models.wrapper import Wrapper
 
 __all__ = ["PushOnlyAsState"]
 
 
-class PushOnlyAsState(StackModel[S]):
+class PushOnlyAsState(Wrapper[S]):
     """A network some of whose stacks are taken for memories of the last values pushed.
 
     It does as the network does for as long as these stacks push, whatever their actions are: what is extracted from it
@@ -26,36 +26,20 @@ class PushOnlyAsState(StackModel[S]):
 
     Args:
         model: a single network; its weights are shared, not copied.
-        memories: the numbers of the stacks, fewer than all; the others are left.
+        memories: the numbers of these stacks; the others are left.
     """
 
     name = "push-only stacks as state"
-    recurrent = True
-    _SHARED = (
-        *("action_kind", "operations", "task_kind", "alphabet", "end", "first"),
-        *("depth", "cell_size", "stack_limit", "pushes_input"),
-    )
 
     def __init__(self, model: StackModel[S], memories: Sequence[int]) -> None:
-        super().__init__()
-        self.model, self.memories = model, list(memories)
+        super().__init__(model)
+        self.memories = list(memories)
         self.left = [stack for stack in range(model.n_stacks) if stack not in self.memories]
-        for attribute in self._SHARED:
-            setattr(self, attribute, getattr(model, attribute))
-        self.n_stacks = len(self.left)
+        self.n_stacks, self.recurrent = len(self.left), True
         if not self.left:
             self.action_kind = "none"
         # a controller that never looks at its own hidden vector has no need of it between steps
         self.own = model.initial_state(1).hidden.shape[-1] if model.recurrent else 0
-
-    @property
-    def output_alphabet(self) -> tuple[str, ...]:
-        """Return the wrapped network's output alphabet."""
-        return self.model.output_alphabet
-
-    def config(self) -> dict[str, Any]:
-        """Return the configuration of the wrapped network."""
-        return self.model.config()
 
     def initial_state(self, batch: int) -> State[S]:
         """Return the wrapped network's own state, readings of its memories after the hidden vector."""
@@ -64,10 +48,6 @@ class PushOnlyAsState(StackModel[S]):
         nothing = seen.new_full((batch, self.n_stacks, self.depth, self.cell_size), torch.nan)
         hidden = torch.cat([state.hidden[:, : self.own], seen], -1)
         return State(hidden, self.model.stack_of(nothing), state.rejected, state.output)
-
-    def stack_of(self, cells: Tensor) -> S:
-        """Return the wrapped network's stacks, as many as are left."""
-        return self.model.stack_of(cells)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
         """Return the wrapped controller's answer, with the memories after their push behind its hidden vector."""

@@ -6,12 +6,11 @@ to be shown is that rounding changed nothing.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
-from stacklens.models.base import ActionKind, Controlled, S, StackModel, State
+from stacklens.models.base import ActionKind, Controlled, S, StackModel
+from stacklens.models.wrapper import Wrapper
 
 __all__ = ["Rounded", "operation_numbers", "round_actions"]
 
@@ -48,7 +47,7 @@ def operation_numbers(kind: ActionKind, operations: tuple[str, ...], rounded: Te
     return torch.zeros(rounded.shape[:-1], dtype=torch.int64, device=rounded.device)
 
 
-class Rounded(StackModel[S]):
+class Rounded(Wrapper[S]):
     """A network with discrete actions; its hidden vectors and pushed values stay analog.
 
     Args:
@@ -57,52 +56,13 @@ class Rounded(StackModel[S]):
     """
 
     name = "rounded"
-    _SHARED = (
-        *("action_kind", "operations", "task_kind", "alphabet", "end", "first"),
-        *("n_stacks", "depth", "cell_size", "stack_limit", "pushes_input", "recurrent", "real_time", "extra_steps"),
-    )
 
     def __init__(self, model: StackModel[S], threshold: float = 0.5) -> None:
-        super().__init__()
-        self.model, self.threshold = model, threshold
-        for attribute in self._SHARED:
-            setattr(self, attribute, getattr(model, attribute))
-
-    @property
-    def output_alphabet(self) -> tuple[str, ...]:
-        """Return the wrapped network's output alphabet."""
-        return self.model.output_alphabet
-
-    def config(self) -> dict[str, Any]:
-        """Return the configuration of the wrapped network."""
-        return self.model.config()
-
-    def initial_state(self, batch: int) -> State[S]:
-        """Return the wrapped network's own initial state."""
-        return self.model.initial_state(batch)
-
-    def stack_of(self, cells: Tensor) -> S:
-        """Return the wrapped network's stacks."""
-        return self.model.stack_of(cells)
+        super().__init__(model)
+        self.threshold = threshold
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
         """Return the wrapped controller's answer with rounded actions."""
         answer = self.model.controller(symbols, hidden, reading)
         actions = round_actions(self.action_kind, answer.actions, self.threshold)
         return Controlled(answer.hidden, actions, answer.pushed, answer.output)
-
-    def feed(self, stack: S, symbols: Tensor) -> S:
-        """Return the wrapped network's stacks with ``symbols`` in their queues, where they have some."""
-        return self.model.feed(stack, symbols)
-
-    def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
-        """Return what the wrapped network says, given ``output`` and rounded ``actions`` of all steps."""
-        return self.model.said(output, actions, lengths)
-
-    def rejects(self, hidden: Tensor, stack: S) -> Tensor:
-        """Return where the wrapped network rejects."""
-        return self.model.rejects(hidden, stack)
-
-    def decide(self, state: State[S]) -> Tensor:
-        """Return the wrapped network's decision."""
-        return self.model.decide(state)

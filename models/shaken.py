@@ -8,19 +8,18 @@ network is an old means to the same end (Jim, Giles & Horne 1996).
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
-from stacklens.models.base import Controlled, S, StackModel, State
+from stacklens.models.base import Controlled, S, StackModel
+from stacklens.models.wrapper import Wrapper
 
 __all__ = ["Shaken"]
 
 _READING = 0.3  # a reading is disturbed less than a hidden vector: values on a stack lie between 0 and 1, not -1 and 1
 
 
-class Shaken(StackModel[S]):
+class Shaken(Wrapper[S]):
     """A network that is disturbed at every step, and keeps count of how blurred it is; for one run.
 
     All numbers of a hidden vector are moved by the same amount, up or down; the amount is drawn for every word and
@@ -35,34 +34,11 @@ class Shaken(StackModel[S]):
     """
 
     name = "shaken"
-    _SHARED = (
-        *("action_kind", "operations", "task_kind", "alphabet", "end", "first"),
-        *("n_stacks", "depth", "cell_size", "stack_limit", "pushes_input", "recurrent", "real_time", "extra_steps"),
-    )
 
     def __init__(self, model: StackModel[S], amount: float, size: int | None, generator: torch.Generator) -> None:
-        super().__init__()
-        self.model, self.amount, self.size, self.generator = model, amount, size, generator
+        super().__init__(model)
+        self.amount, self.size, self.generator = amount, size, generator
         self.blurs: list[Tensor] = []  # of each step, (..., B)
-        for attribute in self._SHARED:
-            setattr(self, attribute, getattr(model, attribute))
-
-    @property
-    def output_alphabet(self) -> tuple[str, ...]:
-        """Return the wrapped network's output alphabet."""
-        return self.model.output_alphabet
-
-    def config(self) -> dict[str, Any]:
-        """Return the configuration of the wrapped network."""
-        return self.model.config()
-
-    def initial_state(self, batch: int) -> State[S]:
-        """Return the wrapped network's own initial state."""
-        return self.model.initial_state(batch)
-
-    def stack_of(self, cells: Tensor) -> S:
-        """Return the wrapped network's stacks."""
-        return self.model.stack_of(cells)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
         """Return the wrapped controller's answer to what is disturbed."""
