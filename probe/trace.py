@@ -13,6 +13,7 @@ from stacklens.automata.pda import Word
 from stacklens.automata.tables import encode_words
 from stacklens.models.base import StackModel, State
 from stacklens.models.rounding import Rounded
+from stacklens.probe.contents import memory_size, topmost_cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +45,8 @@ class Trace:
         rejected: whether the word was rejected for good by the end of the step, (N, T) bool.
         verdicts: whether the network accepts the word, or, for others than recognisers, reads all of it, (N,) bool.
         lengths: for continuous stacks, how much of what step s pushed is left after step t, (N, T, T), where asked for.
+        cells: for memories with cells, what these hold after every step, (N, T, n_stacks, C, D), the top first, where
+            asked for: C is the number of cells of a ring; else T, or how many there are if that is less.
     """
 
     words: tuple[Word, ...]
@@ -58,6 +61,7 @@ class Trace:
     rejected: np.ndarray
     verdicts: np.ndarray
     lengths: np.ndarray | None = None
+    cells: np.ndarray | None = None
 
     @property
     def valid(self) -> np.ndarray:
@@ -112,8 +116,8 @@ def trace(
         model: one network; rounded networks can be traced too.
         words: the words, empty ones included.
         rounded: trace the network with discrete actions instead (Sun et al. 1993, eq. 21).
-        stacks: keep the contents of continuous stacks after every step, N T^2 numbers; by default where these are fewer
-            than ten million.
+        stacks: keep the contents of the stacks after every step, about N T^2 lengths or cells; by default where these
+            are fewer than ten million numbers.
 
     Raises:
         UnknownSymbolError: a word has a symbol outside the network's alphabet.
@@ -133,7 +137,8 @@ def trace(
     if model.extra_steps:
         letters, codes, steps = _with_extra_steps(letters, codes, steps, model.extra_steps)
     if stacks is None:
-        stacks = len(words) * codes.shape[1] ** 2 < 10_000_000
+        numbers = 1 if model.pushes_input else model.n_stacks * model.cell_size
+        stacks = len(words) * codes.shape[1] ** 2 * numbers < 10_000_000
     runner = Rounded(model) if rounded else model
     parts = [
         _trace_chunk(runner, codes[begin : begin + _CHUNK], steps[begin : begin + _CHUNK], stacks)
@@ -162,6 +167,8 @@ def _trace_chunk(model: StackModel[Any], codes: np.ndarray, steps: np.ndarray, s
     hidden, rejected = [state.hidden], []
     taken: list[list[torch.Tensor]] = []  # copies: a reading is a view that would keep its whole stack in memory
     lengths: list[torch.Tensor] = []
+    cells: list[torch.Tensor | None] = []
+    size = memory_size(state.stack, codes.shape[1])
     decisions = [_standing(model, state)]
     for column in symbols.unbind(1):
         step = model.step(column, state)
@@ -172,12 +179,15 @@ def _trace_chunk(model: StackModel[Any], codes: np.ndarray, steps: np.ndarray, s
         decisions.append(_standing(model, state))
         if stacks and hasattr(state.stack, "lengths"):
             lengths.append(state.stack.lengths)
+        cells.append(topmost_cells(state.stack, size) if stacks else None)
     valid = np.arange(codes.shape[1]) < steps[:, None]
     arrays: dict[str, Any] = _arrays(taken, rejected, valid)
     arrays["hidden"] = _masked(torch.stack(hidden, 1), np.pad(valid, ((0, 0), (1, 0)), constant_values=True))
     decided = torch.stack(decisions, 1).cpu().numpy()
     arrays["verdicts"] = decided[np.arange(len(codes)), steps]
     arrays["lengths"] = _padded(lengths, valid) if lengths else None
+    kept = [one for one in cells if one is not None]
+    arrays["cells"] = _masked(torch.stack(kept, 1), valid) if kept else None
     return arrays
 
 

@@ -8,10 +8,13 @@ import typer
 
 from stacklens import __version__
 from stacklens.extract.cli import extract_command
+from stacklens.extract.verify_cli import verify_command
 from stacklens.models.cli import train_app
 from stacklens.papers.cli import papers_app
-from stacklens.probe.cli import trace_command
 from stacklens.shell import new_app, run_app
+from stacklens.viz.app_cli import app_command
+from stacklens.viz.export_cli import export_command
+from stacklens.viz.trace_cli import trace_command
 
 __all__ = ["app", "main"]
 
@@ -20,6 +23,9 @@ app.add_typer(train_app, name="train")
 app.add_typer(papers_app, name="papers")
 app.command("trace")(trace_command)
 app.command("extract")(extract_command)
+app.command("verify")(verify_command)
+app.command("export")(export_command)
+app.command("app")(app_command)
 
 
 def _show_version(wanted: bool) -> None:

@@ -136,7 +136,14 @@ def test_a_bad_file_gives_one_line_that_names_it_and_status_2(
         ),
         ("stacklens trace GOOD", "Missing argument 'WORD'"),
         ("stacklens trace GOOD 10x1", "symbol 'x' is not in the alphabet 1 0"),
-        ("stacklens trace GOOD 10 --out x.txt", "cannot write x.txt: expected a name that ends in .csv"),
+        (
+            "stacklens trace GOOD 10 --out x.txt",
+            "expected a name that ends in .html, .svg, .png, .csv, .json",
+        ),
+        ("stacklens trace GOOD 10 --figure x", "unknown figure 'x': expected one of actions, hidden, map, operations"),
+        ("stacklens trace GOOD 10 --theme x", "unknown theme 'x': expected one of dark, light"),
+        ("stacklens export GOOD --html x.htm", "cannot write x.htm: expected a name that ends in .html"),
+        ("stacklens export GOOD --html none/x.html", "cannot write none/x.html: the folder none does not exist"),
         ("stacklens trace GOOD 10 --out none/x.csv", "cannot write none/x.csv: the folder none does not exist"),
     ],
 )

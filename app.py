@@ -1,0 +1,9 @@
+"""The page in the browser: `python app.py`, or `app:server` for a production server such as waitress or gunicorn."""
+
+from stacklens.viz.dashboard.application import new_application
+
+app = new_application()
+server = app.server
+
+if __name__ == "__main__":
+    app.run()

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+from tests.viz.networks import network
+
+from stacklens.automata.formats.dot import to_dot
+from stacklens.automata.formats.rendering import render
+from stacklens.errors import StacklensError, UnknownNameError
+from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.languages import get_language
+from stacklens.models.loading import load_network
+from stacklens.probe.trace import trace
+from stacklens.viz.figures import paper_figure
+from stacklens.viz.page import drawing, heading, page, paragraph, plot, preformatted, table
+from stacklens.viz.pictures import check_browser, picture
+from stacklens.viz.report import report_page, some_words, summary_text
+from stacklens.viz.style import themed
+
+ZOO = Path(__file__).parents[2] / "models" / "zoo"
+
+
+class Elements(HTMLParser):
+    """What a page is made of: its start tags with their attributes, and its texts outside programs and styles."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def outside(html: str) -> list[str]:
+    """Return the addresses that a page would load from elsewhere."""
+    loaded = [value for _, attrs in Elements(html).tags for name, value in attrs.items() if name in ("src", "href")]
+    styles = " ".join(re.findall(r"<style>(.*?)</style>", html, re.DOTALL))
+    assert "url(" not in styles
+    assert "@import" not in styles
+    return [value for value in loaded if value is not None and not value.startswith("#")]
+
+
+def browser_or_skip() -> None:
+    try:
+        check_browser()
+    except StacklensError as error:
+        pytest.skip(str(error))
+
+
+def test_a_page_holds_the_figure_and_the_program_and_loads_nothing() -> None:
+    net = network("marnn-stack-rnn")
+    html = picture(paper_figure(net, trace(net, "abba", stacks=True)), "html").decode()
+    assert outside(html) == []
+    assert "default-src 'none'" in html
+    assert html.count("Plotly.newPlot(") >= 1
+    assert len(html) > 1_000_000
+
+
+def test_the_program_is_in_a_page_once_and_only_where_there_is_a_figure() -> None:
+    figure = plot(go.Figure(go.Scatter(y=[1])))
+    size = len(page("t", [figure]))
+    assert len(page("t", [figure, figure])) < 1.1 * size
+    assert len(page("t", [paragraph("x")])) < 5_000
+
+
+def test_texts_in_a_page_are_plain_texts() -> None:
+    evil = "<script>alert(1)</script>"
+    frame = pd.DataFrame({evil: [evil]})
+    html = page(evil, [heading(evil), paragraph(evil), preformatted(evil), table(frame)])
+    elements = Elements(html)
+    assert "script" not in [tag for tag, _ in elements.tags]
+    assert elements.texts.count(evil) == 6
+
+
+def test_words_in_a_figure_do_not_end_the_program_that_holds_them() -> None:
+    net = network("rnn")
+    figure = paper_figure(net, trace(net, "ab")).update_layout(title_text="</script><b>")
+    assert "</script><b>" not in plot(figure)
+
+
+def test_a_page_has_the_ground_of_its_figures_theme() -> None:
+    net = network("rnn")
+    dark = themed(paper_figure(net, trace(net, "ab")), "dark")
+    assert f'<body style="background: {dark.layout.paper_bgcolor}">' in picture(dark, "html").decode()
+
+
+def test_a_drawing_is_part_of_the_page() -> None:
+    svg = render(to_dot(get_language("palindrome").automaton), "svg")
+    assert drawing(svg).startswith('<div class="drawing"><svg')
+    assert "<?xml" not in drawing(svg)
+
+
+@pytest.mark.slow
+def test_svg_and_png_are_drawn_by_a_browser() -> None:
+    browser_or_skip()
+    net = network("rnn")
+    figure = paper_figure(net, trace(net, "ab"))
+    svg = picture(figure, "svg").decode()
+    assert svg.startswith("<svg")
+    assert "hidden vector after each step" in svg
+    assert not re.findall(r'(?:src|xlink:href)="https?://', svg)
+    png = picture(figure, "png")
+    assert png.startswith(b"\x89PNG\r\n")
+    assert int.from_bytes(png[16:20], "big") == 2_000
+
+
+def test_without_a_browser_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROWSER_PATH", "/none")
+    message = r"^cannot draw .svg or .png: no Chrome or Chromium was found; install one .* or write .html, which "
+    with pytest.raises(StacklensError, match=message):
+        picture(go.Figure(), "png")
+
+
+def test_a_browser_that_fails_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> bytes:
+        raise RuntimeError("it\nclosed")
+
+    monkeypatch.setattr("stacklens.viz.pictures.check_browser", lambda: None)
+    monkeypatch.setattr("kaleido.calc_fig_sync", fail)
+    with pytest.raises(StacklensError, match=r"^cannot draw svg: the browser failed \(it closed\); write .html"):
+        picture(go.Figure(), "svg")
+
+
+def test_a_format_has_to_be_known() -> None:
+    with pytest.raises(UnknownNameError, match=r"^unknown picture format 'gif': expected one of html, png, svg$"):
+        picture(go.Figure(), "gif")
+
+
+def test_a_report_has_the_summary_the_automaton_and_the_traces() -> None:
+    few = ExtractionConfig(max_length=5, long_words=50, deep_words=2, depth=20, height=8, walks=10)
+    result = extract(load_network(ZOO / "nnpda-palindrome.pt").model, get_language("palindrome"), few)
+    words = some_words(result, 2)
+    html = report_page(result, words, "title")
+    assert outside(html) == []
+    texts = "".join(Elements(html).texts)
+    assert summary_text(result) in texts
+    assert "equal for all words (proof)" in texts
+    assert "Q = {q0, q1}" in texts
+    assert html.count("<tr>") == 12
+    assert html.count("plotly-graph-div") >= len(words) == 2
+    assert all(4 <= len(word) <= 16 for word in words)
+    assert report_page(result, [], "title").count("plotly-graph-div") == 0

@@ -1,0 +1,113 @@
+"""Stacks as pieces between heights, and the coloured table of operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.models.hand_made import parentheses_net
+from tests.viz.networks import network, said
+
+from stacklens.probe.trace import Trace, trace
+from stacklens.viz.columns import operation_table
+from stacklens.viz.operations import action_names, operation_names
+from stacklens.viz.segments import pieces_of, segment_figure
+from stacklens.viz.style import MARKS, OPERATION_COLOURS
+
+
+def drawn_lengths(figure: Any, seen: Trace) -> np.ndarray:
+    """Return the height of what every letter's bars fill after every step, (T, letters)."""
+    found = np.zeros((int(seen.steps[0]), len(seen.letters)))
+    for bars in (one for one in figure.data if one.type == "bar"):
+        for middle, width, length in zip(bars.x, bars.width, bars.y, strict=True):
+            first, last = round(middle - width / 2 + 0.5), round(middle + width / 2 - 0.5)
+            found[first - 1 : last, seen.letters.index(bars.name)] += length
+    return found
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 200), word=st.text("ab", min_size=1, max_size=12))
+def test_boxes_have_the_lengths_of_the_traced_segments(seed: int, word: str) -> None:
+    net = network("nnpda", seed)
+    seen = trace(net, word)
+    found = drawn_lengths(segment_figure(net, seen), seen)
+    for step in range(len(word) + 1):
+        expected = np.zeros(len(seen.letters))
+        for symbol, length in seen.segments(0, step):
+            expected[seen.letters.index(symbol)] += length
+        np.testing.assert_allclose(found[step], expected, atol=1e-9)
+
+
+def test_boxes_of_a_hand_made_net_are_where_its_symbols_lie() -> None:
+    net = parentheses_net()
+    (bars,) = (one for one in segment_figure(net, trace(net, "(())")).data if one.type == "bar")
+    assert bars.name == "("
+    boxes = sorted(zip(bars.x, bars.width, bars.base, bars.y, strict=True))
+    assert boxes == [(2.0, 1, 1, 1), (2.0, 3, 0, 1)]  # middle, width, bottom, length
+    assert "pushed at step 1, reading (" in "".join(bars.hovertext)
+
+
+@pytest.mark.parametrize("name", ["neural-stack", "buffered-neural-stack"])
+def test_boxes_of_a_strength_stack_are_as_high_as_what_was_pushed_less_what_was_popped(name: str) -> None:
+    net = network(name)
+    seen = trace(net, "abba")
+    height, heights = 0.0, []
+    for pop, push in seen.actions[0, :, 0, :2]:
+        height = max(0.0, height - pop) + push
+        heights.append(height)
+    np.testing.assert_allclose(drawn_lengths(segment_figure(net, seen), seen).sum(1), heights)
+
+
+def test_stacks_with_cells_have_no_segments() -> None:
+    net = network("marnn-stack-rnn")
+    seen = trace(net, "ab")
+    assert said(segment_figure(net, seen)) == "The stack of this marnn-stack-rnn has no lengths: its cells show it."
+    with pytest.raises(ValueError, match=r"^a stack with softmax actions has no lengths$"):
+        pieces_of(net, seen)
+
+
+def test_operations_are_the_largest_shares_or_the_rounded_actions() -> None:
+    net = parentheses_net()
+    assert operation_names(net, trace(net, "(())")) == [("push",), ("push",), ("pop",), ("pop",), ("none",)]
+    several = network("stack-rnn")
+    seen = trace(several, "abba")
+    expected = [tuple(several.operations[i] for i in row) for row in seen.actions[0].argmax(-1)]
+    assert operation_names(several, seen) == expected
+    assert operation_names(network("rnn"), trace(network("rnn"), "ab")) == [(), ()]
+    assert action_names(network("rnn")) == ()
+    assert action_names(network("neural-stack")) == ("pop", "push")
+
+
+def test_the_table_colours_and_marks_every_operation_and_names_it_in_the_legend() -> None:
+    net = network("stack-rnn")
+    seen = trace(net, "abbab", stacks=True)
+    assert seen.cells is not None
+    figure = operation_table(net, seen)
+    names, legend = operation_names(net, seen), [one.name.split()[-1] for one in figure.data[1:]]
+    map_ = figure.data[0]
+    for stack in range(2):
+        for step in range(5):
+            name = names[step][stack]
+            assert legend[int(map_.z[stack][step])] == name
+            assert map_.colorscale[2 * int(map_.z[stack][step])][1] == OPERATION_COLOURS[name]
+            assert map_.text[stack][step] == f"{MARKS[name]}<br>{seen.cells[0, step, stack, 0, 0]:.2f}"
+            assert f"{seen.cells[0, step, stack, 0, 0]:.6g}" in map_.customdata[stack][step]
+
+
+def test_operations_of_a_models_own_are_written_out() -> None:
+    net = network("list-rnn")
+    figure = operation_table(net, trace(net, "abbaba"))
+    texts = {text.split("<br>")[0] for row in figure.data[0].text for text in row}
+    assert texts <= set(net.operations)
+    assert {one.name for one in figure.data[1:]} == texts
+    assert said(operation_table(network("rnn"), trace(network("rnn"), "a"))).startswith("This rnn has no stack")
+
+
+def test_long_words_have_colours_and_hover_texts_only() -> None:
+    net = network("stack-rnn")
+    figure = operation_table(net, trace(net, "ab" * 60))
+    assert {text for row in figure.data[0].text for text in row} == {""}
+    assert len(figure.data[0].customdata[0]) == 120

@@ -1,0 +1,127 @@
+"""The figures by name, and for every network the one that its own paper draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from stacklens.errors import UnknownNameError
+from stacklens.models.base import StackModel
+from stacklens.models.rounding import Rounded
+from stacklens.probe.trace import Trace, trace
+from stacklens.viz.actions import action_heatmap, action_panel, pushed_panel, reading_panel
+from stacklens.viz.columns import operation_panel, operation_table
+from stacklens.viz.hidden import hidden_heatmap, hidden_map, hidden_panel
+from stacklens.viz.panels import Panel, figure_of, letters_of
+from stacklens.viz.segments import segment_figure, segment_panel
+from stacklens.viz.stacks import stack_heatmap, stack_panels
+from stacklens.viz.style import sentence
+from stacklens.viz.titles import title_of
+from stacklens.viz.tracks import category_track, depth_track
+
+__all__ = ["FIGURES", "draw", "paper_figure", "rounding_figure"]
+
+_FEW = 6  # cells of each stack where there are several
+_MANY = 3  # stacks above which the table of operations stands alone
+
+
+def paper_figure(
+    model: StackModel[Any],
+    seen: Trace,
+    word: int = 0,
+    *,
+    depths: np.ndarray | None = None,
+    states: Sequence[str] | None = None,
+) -> go.Figure:
+    """Return what the network's own paper shows of a word, with the true depth and an automaton's states under it.
+
+    Stacks with lengths: their segments, the action and the reading (Sun et al. 1993, figures 4-6), or the strengths and
+    the pushed vectors (Hao et al. 2018, figures 5 and 6). One stack with cells: the operations' shares and the cells
+    (Suzgun et al. 2019, figures 3 and 4). Several: the table of operations (Joulin & Mikolov 2015, figure 3), and the
+    cells of up to three. No stack: the hidden vector.
+
+    Args:
+        model: the network, or the rounded one.
+        seen: its trace, with stacks=True.
+        word: the number of the word in the trace.
+        depths: the true depth after each step, (T, n), see `tracks.true_depths`.
+        states: a name for each step, such as the automaton's state, see `tracks.state_names`.
+    """
+    letters = letters_of(seen, word)
+    panels = _panels(model, seen, word) if letters else []
+    if depths is not None:
+        panels.append(depth_track(depths[: len(letters)]))
+    if states is not None:
+        panels.append(category_track("state", list(states)[: len(letters)]))
+    return figure_of(title_of(model, seen, word), panels, letters)
+
+
+def _panels(model: StackModel[Any], seen: Trace, word: int) -> list[Panel]:
+    if model.n_stacks == 0:
+        return [hidden_panel(seen, word)] if seen.hidden.shape[-1] else []
+    if model.action_kind == "signed":
+        return [segment_panel(model, seen, word), action_panel(model, seen, word), reading_panel(model, seen, word)]
+    if model.action_kind == "strengths":
+        return [segment_panel(model, seen, word), action_panel(model, seen, word), pushed_panel(seen, word)]
+    if model.n_stacks == 1:
+        cells = [] if seen.cells is None else stack_panels(seen, word)
+        return [action_panel(model, seen, word), *cells, pushed_panel(seen, word)]
+    cells = [] if seen.cells is None or model.n_stacks > _MANY else stack_panels(seen, word, _FEW)
+    return [operation_panel(model, seen, word), *cells]
+
+
+def rounding_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
+    """Return the network's stack over that of the rounded network on the same word, and the actions of both.
+
+    Where the two part, rounding changes what the network does.
+    """
+    if isinstance(model, Rounded):
+        return sentence("These actions are rounded already: draw this figure of the network itself.")
+    if model.n_stacks == 0:
+        return sentence(f"This {model.name} has no stack.")
+    rounded = trace(Rounded(model), [seen.words[word]], stacks=True)
+    letters = letters_of(seen, word)
+    panels: list[Panel] = []
+    for name, one, number in (("soft actions", seen, word), ("rounded actions", rounded, 0)):
+        mine = _stack_and_actions(model, one, number) if letters else []
+        panels += [replace(panel, heading=f"{name}: {panel.heading}") for panel in mine]
+    return figure_of(title_of(model, seen, word), panels, letters)
+
+
+def _stack_and_actions(model: StackModel[Any], seen: Trace, word: int) -> list[Panel]:
+    if model.action_kind in ("signed", "strengths"):
+        return [segment_panel(model, seen, word), action_panel(model, seen, word)]
+    cells = [] if seen.cells is None else stack_panels(seen, word)
+    return [*cells, action_panel(model, seen, word)]
+
+
+def _map(model: StackModel[Any], seen: Trace, word: int) -> go.Figure:
+    del word
+    return hidden_map(model, seen)
+
+
+FIGURES: dict[str, Callable[[StackModel[Any], Trace, int], go.Figure]] = {
+    "paper": paper_figure,
+    "actions": action_heatmap,
+    "stack": stack_heatmap,
+    "segments": segment_figure,
+    "operations": operation_table,
+    "hidden": hidden_heatmap,
+    "map": _map,
+    "rounding": rounding_figure,
+}
+
+
+def draw(name: str, model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
+    """Return the figure called ``name``, one of `FIGURES`, of word number ``word``.
+
+    Raises:
+        UnknownNameError: there is no such figure.
+    """
+    if name not in FIGURES:
+        raise UnknownNameError("figure", name, list(FIGURES))
+    return FIGURES[name](model, seen, word)

@@ -1,0 +1,108 @@
+"""How pictures look: colours that colour-blind readers tell apart, a mark for every operation, fonts, light and dark.
+
+Categories take the palette of Okabe & Ito (2008). Values that have a sign take a diverging scale around 0, others a
+sequential one that grows lighter or darker steadily.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from stacklens.errors import UnknownNameError
+
+__all__ = [
+    *("CATEGORIES", "FONT", "MARKS", "OPERATION_COLOURS", "Scale"),
+    *("category_colours", "scale_for", "sentence", "themed"),
+]
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+_SIZE = 13  # points of all text
+
+# blue, orange, green, vermillion, purple, sky blue, yellow; black is left to the text
+CATEGORIES = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
+_OTHER = "#8C8C8C"  # what comes after the palette's end, and operations that do nothing
+
+# push, pop and nothing as in Joulin & Mikolov 2015, figure 3: green, red, grey; each with a mark for those who see none
+OPERATION_COLOURS = {"push": "#009E73", "pop": "#D55E00", "none": "#C8C8C8", "replace": "#56B4E9"}
+MARKS = {"push": "▲", "pop": "▼", "none": "·", "replace": "◆"}
+
+_SEQUENTIAL = ((0.0, "#F7F7F7"), (0.5, "#7FA8CF"), (1.0, "#08306B"))
+_DIVERGING = ((0.0, "#B35806"), (0.5, "#F7F7F7"), (1.0, "#08306B"))
+
+_GROUND = {"light": "#FFFFFF", "dark": "#16181D"}
+_INK = {"light": "#1B1F24", "dark": "#E6E8EB"}
+_GRID = {"light": "#E3E5E8", "dark": "#33373F"}
+
+
+class Scale(NamedTuple):
+    """Which colours values take, and the values at its two ends."""
+
+    colours: tuple[tuple[float, str], ...]
+    low: float
+    high: float
+
+
+def scale_for(
+    values: np.ndarray, low: float | None = None, high: float | None = None, diverging: bool | None = None
+) -> Scale:
+    """Return the scale for ``values``, any of which may be NaN.
+
+    By default values below 0, or a ``low`` below 0, take a diverging scale, as wide on both sides, and others run from
+    0. Without ``low`` and ``high`` the ends are -1 or 0, and 1, or wider if the finite values are.
+    """
+    finite = values[np.isfinite(values)]
+    least, most = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    if diverging is None:
+        diverging = (least if low is None else low) < 0
+    if diverging:
+        reach = high if high is not None else max(1.0, -least, most)
+        return Scale(_DIVERGING, -reach, reach)
+    return Scale(_SEQUENTIAL, 0.0 if low is None else low, max(1.0, most) if high is None else high)
+
+
+def category_colours(names: Sequence[str]) -> dict[str, str]:
+    """Return a colour for each of ``names``, from the palette as far as it goes, then grey."""
+    return {name: CATEGORIES[i] if i < len(CATEGORIES) else _OTHER for i, name in enumerate(dict.fromkeys(names))}
+
+
+def themed(figure: go.Figure, theme: str = "light") -> go.Figure:
+    """Return a copy of ``figure`` in the light or the dark theme.
+
+    Raises:
+        UnknownNameError: there is no such theme.
+    """
+    if theme not in _GROUND:
+        raise UnknownNameError("theme", theme, list(_GROUND))
+    copy = go.Figure(figure)
+    copy.layout.template, copy.layout.paper_bgcolor = _template(theme), _GROUND[theme]
+    return copy
+
+
+@cache
+def _template(theme: str) -> go.layout.Template:
+    """Return the theme as what every figure falls back to."""
+    grey, ground = _GRID[theme], _GROUND[theme]
+    axis = {"gridcolor": grey, "linecolor": grey, "tickcolor": grey, "zeroline": False, "automargin": True}
+    axis |= {"title": {"font": {"size": _SIZE}}, "showline": True, "ticks": "outside"}
+    layout = {
+        "font": {"family": FONT, "size": _SIZE, "color": _INK[theme]},
+        "plot_bgcolor": ground,
+        "hoverlabel": {"font": {"family": FONT, "size": _SIZE}},
+        "xaxis": axis,
+        "yaxis": axis,
+    }
+    return go.layout.Template(layout=layout, data={"bar": [{"marker": {"line": {"color": ground}}}]})
+
+
+def sentence(text: str) -> go.Figure:
+    """Return a figure that says ``text`` where there is nothing to draw."""
+    note: dict[str, Any] = {"text": text, "showarrow": False, "x": 0.5, "y": 0.5, "xref": "paper", "yref": "paper"}
+    figure = go.Figure(layout={"annotations": [note], "height": 160, "margin": {"l": 20, "r": 20, "t": 20, "b": 20}})
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
+    return themed(figure)

@@ -1,0 +1,36 @@
+"""What a network should do on a word, as far as its file says what it was trained on."""
+
+from __future__ import annotations
+
+from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.errors import StacklensError
+from stacklens.extract.extraction import reference_for
+from stacklens.extract.names import subject_named
+from stacklens.languages import get_language
+from stacklens.models.checkpoint import Checkpoint
+
+__all__ = ["true_automaton"]
+
+
+def true_automaton(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | None:
+    """Return the automaton of what the network was trained on, if that is known and has one that reads ``word``.
+
+    For predictors of a language that is the language's own: the automaton of the task may keep its top symbol in the
+    state, so that its stack is lower than the word is deep.
+    """
+    name, kind = checkpoint.task.get("language"), checkpoint.model.task_kind
+    pda = None if name is None else _of_language(name) if kind == "next set" else None
+    if pda is None and name is not None:
+        try:
+            reference = reference_for(subject_named(name, kind))
+        except StacklensError:  # somebody else's name for it
+            return None
+        pda = None if reference is None else reference.automaton()
+    return pda if pda is not None and set(word) <= set(pda.input_alphabet) else None
+
+
+def _of_language(name: str) -> PushdownAutomaton | None:
+    try:
+        return get_language(name).automaton
+    except StacklensError:  # a task alone has that name
+        return None
