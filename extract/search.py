@@ -18,12 +18,12 @@ from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.extract.reference import Reference
 from stacklens.languages.words import make_word
 
-__all__ = ["Effort", "search_words", "shorten"]
+__all__ = ["BUDGET", "Effort", "search_words", "shorten"]
 
 _SYMBOLS = 250_000  # of all words of a kind together, a second or so for a network
 _PAIRS = 2_500  # cuts of two factors that are tried together
 _TRIED = 100_000  # symbols of the words that are tried together where one thing is nested in another
-_BUDGET = 400_000  # symbols that are run to shorten one word
+BUDGET = 400_000  # symbols that are run to shorten one word
 
 
 class Effort(NamedTuple):
@@ -66,7 +66,7 @@ def _words(words: list[tuple[Symbol, ...]], pda: PushdownAutomaton, seed: int) -
 
 
 def shorten(
-    word: Word, differ: Callable[[list[Word]], np.ndarray], pda: PushdownAutomaton | None = None, budget: int = _BUDGET
+    word: Word, differ: Callable[[list[Word]], np.ndarray], pda: PushdownAutomaton | None = None, budget: int = BUDGET
 ) -> Word:
     """Return ``word``, or a shorter one like it on which two things still differ.
 

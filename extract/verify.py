@@ -13,7 +13,7 @@ from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.automata.simulation import first_rejection
 from stacklens.extract.answers import automaton_answers, automaton_answers_on_all, network_answers
 from stacklens.extract.reference import Reference
-from stacklens.extract.search import shorten
+from stacklens.extract.search import BUDGET, shorten
 from stacklens.languages.words import format_word, make_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
@@ -21,6 +21,7 @@ from stacklens.models.verdicts import answers_on_all
 
 __all__ = ["Agreement", "Kind", "agree_on", "agree_on_all"]
 
+_LESS = 4  # words of the analog network, which contradict nothing, are shortened with so many times less effort
 Kind = Literal["exhaustive", "long", "deep", "covering", "driven"]
 
 
@@ -115,7 +116,8 @@ def agree_on(
     longest = max(map(len, words), default=0)
     first = None
     if different:
-        first = shorten(min(different, key=len), lambda words: _differ(pda, model, other, words, domain), pda)
+        budget = BUDGET if other is not None or isinstance(model, Rounded) else BUDGET // _LESS
+        first = shorten(min(different, key=len), lambda words: _differ(pda, model, other, words, domain), pda, budget)
     ends = mine[np.arange(len(words)), [max(0, len(word) - 1) for word in words] if mine.shape[1] > 1 else 0]
     accepted = int(_accepted(ends, model).sum())
     return Agreement(kind, _name(model, other), longest, len(words), accepted, len(different), first)
