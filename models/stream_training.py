@@ -47,6 +47,7 @@ class StreamTraining(Trainer):
         nets: how many networks.
         model: "stack-rnn" or "list-rnn".
         shape: changes to the recipe's shape, such as ``{"n_stacks": 1}``.
+        device: where to train, in torch's words.
 
     >>> from stacklens.languages.tasks.registry import get_task
     >>> from stacklens.models.stream_recipes import stream_recipe
@@ -65,10 +66,12 @@ class StreamTraining(Trainer):
         nets: int = 1,
         model: str = "stack-rnn",
         shape: dict[str, Any] | None = None,
+        device: str = "cpu",
     ) -> None:
+        self.device = device
         self.recipe, self.task, self.seed, self.n_nets, self.model = recipe, task, seed, nets, model
         self.shape = {"alphabet": task.alphabet, **recipe.shape, **(shape or {})}
-        self.net = build_model(model, {**self.shape, "stack_limit": recipe.cells}, seed=seed, nets=nets)
+        self.net = build_model(model, {**self.shape, "stack_limit": recipe.cells}, seed=seed, nets=nets).to(device)
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=recipe.rate)
         self.clean_checks = [0] * nets
         self.losses = torch.full((nets,), math.inf, dtype=torch.float64)
@@ -102,8 +105,9 @@ class StreamTraining(Trainer):
     def _epoch(self) -> None:
         for group in self.optimizer.param_groups:
             group["lr"] = self._rate()
-        symbols, counts = self._streams()
-        state, losses = self.net.initial_state(self.recipe.streams), torch.zeros(self.n_nets, dtype=torch.float64)
+        symbols, counts = (part.to(self.device) for part in self._streams())
+        state = self.net.initial_state(self.recipe.streams)
+        losses = torch.zeros(self.n_nets, dtype=torch.float64, device=self.device)
         for begin in range(0, self.recipe.windows * self.recipe.window, self.recipe.window):
             there = slice(begin, begin + self.recipe.window + 1)
             state, loss = self._window(_detached(state), symbols[:, there], counts[:, there])
@@ -115,7 +119,7 @@ class StreamTraining(Trainer):
 
     def check(self) -> None:
         """Return nothing; count every network's errors as the paper does, keep what is best."""
-        whole = build_model(self.model, self.shape, nets=self.n_nets)
+        whole = build_model(self.model, self.shape, nets=self.n_nets).to(self.device)
         whole.load_state_dict(self.net.state_dict())
         with one_thread():
             rounded, analog = (self._errors(net) for net in (Rounded(whole), whole))
@@ -129,7 +133,7 @@ class StreamTraining(Trainer):
         """Return network ``number`` as it was at its best check; the best of all where no number is given."""
         chosen = self.best_number if number is None else number
         single = build_model(self.model, self.shape)
-        single.load_state_dict({name: value[chosen] for name, value in self.best_weights.items()})
+        single.load_state_dict({name: value[chosen].cpu() for name, value in self.best_weights.items()})
         return single.eval()
 
     def identity(self) -> dict[str, Any]:
@@ -204,13 +208,13 @@ class StreamTraining(Trainer):
     @torch.no_grad()
     def _errors(self, net: StackModel[Any]) -> np.ndarray:
         """Return how many pieces of the check every network gets wrong, (nets,) int64."""
-        symbols = torch.from_numpy(np.maximum(self._checks.symbols, 0).astype(np.int64))
+        symbols = torch.from_numpy(np.maximum(self._checks.symbols, 0).astype(np.int64)).to(self.device)
         outputs = np.zeros((self.n_nets, *symbols.shape), dtype=np.int64)
         state = net.initial_state(len(symbols))
         for t in range(symbols.shape[1]):
             state = net.step(symbols[:, t], state).state
             assert state.output is not None
-            outputs[..., t] = net.output_numbers(state.output).numpy()
+            outputs[..., t] = net.output_numbers(state.output).cpu().numpy()
         hits, wrong = self._checks.hits(outputs), np.zeros(self.n_nets, dtype=np.int64)
         for row, pieces in enumerate(self._pieces):
             length = sum(map(len, pieces))

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = ["OPTIONS", "make_trainer"]
 
-_STREAM = ("hidden", "stacks", "depth", "no_op", "recurrent", "epochs")
+_STREAM = ("hidden", "stacks", "depth", "no_op", "recurrent", "epochs", "device")
 _MARNN = ("hidden", "cell_size", "gating", "epochs", "device")
 # model: what may be chosen besides language and seeds
 OPTIONS: dict[str, tuple[str, ...]] = {
-    "nnpda": ("order", "neurons", "hints"),
+    "nnpda": ("order", "neurons", "hints", "device"),
     "stack-rnn": _STREAM,
     "list-rnn": _STREAM,
     "marnn-stack-rnn": (*_MARNN, "firm"),
@@ -65,11 +65,14 @@ def make_trainer(
         known = ", ".join(OPTIONS[model])
         raise StacklensError(f"{model} has no option {', '.join(strange)}; it has {known}")
     shape = {_SHAPE.get(name, name): value for name, value in chosen.items() if name not in _NO_SHAPE}
+    from stacklens.models.machine import check_device
+
+    check_device(chosen.setdefault("device", "cpu"))
     if model == "nnpda":
-        return _recogniser(_named(subject, recogniser=True), seed, nets, shape, chosen.get("hints", True))
+        return _recogniser(_named(subject, recogniser=True), seed, nets, shape, chosen)
     task = _named(subject, recogniser=False)
     if model in ("stack-rnn", "list-rnn"):
-        return _stream(model, task, seed, nets, shape, chosen.get("epochs"))
+        return _stream(model, task, seed, nets, shape, chosen)
     model = f"buffered-{model}" if chosen.get("buffered") else model
     return _fitting(model, task, seed, nets, shape, chosen)
 
@@ -83,21 +86,21 @@ def _named(subject: Any, recogniser: bool) -> Any:
     return get_language(subject) if recogniser else get_task(subject)
 
 
-def _recogniser(language: Language, seed: int, nets: int, shape: dict[str, Any], hints: bool) -> Trainer:
+def _recogniser(language: Language, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
     from stacklens.models.recipes import RECIPES, recipe_for
     from stacklens.models.training import Training
 
     recipe = recipe_for(language)
-    if not hints:
+    if not chosen.get("hints", True):
         name = f"{language.name} without hints"
         if name not in RECIPES:
             raise StacklensError(f"there is no recipe without hints for {language.name}; only for 1n0n")
         recipe = RECIPES[name]
     recipe = dataclasses.replace(recipe, shape={**recipe.shape, **shape})
-    return Training(recipe, language, seed=seed, nets=nets)
+    return Training(recipe, language, seed=seed, nets=nets, device=chosen["device"])
 
 
-def _stream(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], epochs: int | None) -> Trainer:
+def _stream(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
     from stacklens.languages.tasks.streams import StreamTask
     from stacklens.models.stream_recipes import stream_recipe
     from stacklens.models.stream_training import StreamTraining
@@ -105,9 +108,9 @@ def _stream(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any],
     if not isinstance(task, StreamTask):
         raise StacklensError(f"{model} predicts endless streams, and {task.name} is none; choose one such as anbn")
     recipe = stream_recipe(task.name, model)
-    if epochs is not None:
-        recipe = dataclasses.replace(recipe, epochs=epochs)
-    return StreamTraining(recipe, task, seed=seed, nets=nets, model=model, shape=shape)
+    if "epochs" in chosen:
+        recipe = dataclasses.replace(recipe, epochs=chosen["epochs"])
+    return StreamTraining(recipe, task, seed=seed, nets=nets, model=model, shape=shape, device=chosen["device"])
 
 
 def _fitting(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
@@ -127,8 +130,4 @@ def _fitting(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any]
         recipe = dataclasses.replace(recipe, epochs=chosen["epochs"])
     if chosen.get("firm"):
         recipe = firm(recipe)
-    device = chosen.get("device", "cpu")
-    from stacklens.models.machine import check_device
-
-    check_device(device)
-    return Fitting(model, recipe, task, seed=seed, nets=nets, device=device)
+    return Fitting(model, recipe, task, seed=seed, nets=nets, device=chosen["device"])

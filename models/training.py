@@ -33,12 +33,15 @@ class Training(Trainer):
     net: NNPDA
     kind = "recognition"
 
-    def __init__(self, recipe: Recipe, language: Language, *, seed: int = 0, nets: int = 1) -> None:
+    def __init__(
+        self, recipe: Recipe, language: Language, *, seed: int = 0, nets: int = 1, device: str = "cpu"
+    ) -> None:
         self.recipe, self.language, self.seed, self.n_nets = recipe, language, seed, nets
+        self.device = device
         self.subject, self.source = language.name, recipe.source
         self.checked = f"all words of length <= {recipe.check_length}"
         shape = NNPDAConfig(language.alphabet, **recipe.shape)
-        self.net = NNPDA(shape, seed=seed, init=recipe.init, nets=nets)
+        self.net = NNPDA(shape, seed=seed, init=recipe.init, nets=nets).to(device)
         parameters = list(self.net.parameters())
         make = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[recipe.optimizer]
         self.optimizer: torch.optim.Optimizer = make(parameters, lr=recipe.rate)
@@ -67,7 +70,8 @@ class Training(Trainer):
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad()
-        losses = OBJECTIVES[self.recipe.objective](self.net, self.words, self.weights)
+        with torch.device(self.device):  # where new tensors are made
+            losses = OBJECTIVES[self.recipe.objective](self.net, self.words, self.weights)
         losses.sum().backward()  # type: ignore[no-untyped-call]
         if self.recipe.clip is not None:
             self._clip(self.recipe.clip)
@@ -91,7 +95,7 @@ class Training(Trainer):
         """Return network ``number`` as it was at its best check; the best of all where no number is given."""
         chosen = self.best_number if number is None else number
         single = NNPDA(self.net.shape)
-        single.load_state_dict({name: value[chosen] for name, value in self.best_weights.items()})
+        single.load_state_dict({name: value[chosen].cpu() for name, value in self.best_weights.items()})
         return single
 
     def identity(self) -> dict[str, Any]:
@@ -116,7 +120,7 @@ class Training(Trainer):
         self.round, self.clean_checks, self.losses = state["round"], state["clean_checks"], state["losses"]
         self.optimizer.load_state_dict(state["optimizer"])
         words = [make_word(word, self.language.alphabet) for word in state["words"]]
-        self.words, self.weights = WordSet.of(self.language, words), state["weights"]
+        self.words, self.weights = WordSet.of(self.language, words).to(self.device), state["weights"].to(self.device)
 
     @property
     def _curriculum_over(self) -> bool:
@@ -152,7 +156,8 @@ class Training(Trainer):
     def _set_words(self, words: list[Word], weights: Tensor) -> None:
         """Keep ``words``; the first of them have ``weights`` (nets, n), the rest weigh 1 for every network."""
         rest = torch.ones(self.n_nets, len(words) - weights.shape[-1], dtype=weights.dtype)
-        self.words, self.weights = WordSet.of(self.language, words), torch.cat([weights, rest], -1)
+        self.words = WordSet.of(self.language, words).to(self.device)
+        self.weights = torch.cat([weights.cpu(), rest], -1).to(self.device)
 
     def _add_counterexamples(self) -> None:
         """Give every network the words that it gets wrong, and it alone (section 4.2)."""
@@ -167,7 +172,7 @@ class Training(Trainer):
             columns.append(torch.from_numpy(wrong[:, position] & (wrong[:, :position].sum(-1) < _NEW_WORDS)))
             words.append(candidates[position])
         if columns:
-            self._set_words(words, torch.cat([self.weights, torch.stack(columns, -1).to(self.weights.dtype)], -1))
+            self._set_words(words, torch.cat([self.weights, torch.stack(columns, -1).to(self.weights)], -1))
 
     def _errors(self, net: NNPDA | Rounded[Any]) -> np.ndarray:
         """Return where the verdicts on all words up to the check length are wrong, (nets, words) bool, by length."""

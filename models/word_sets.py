@@ -50,6 +50,11 @@ class WordSet:
         lengths = np.array([len(word) for word in kept], dtype=np.int64)
         return cls(kept, *(torch.from_numpy(array) for array in (symbols, lengths, legal, live)))
 
+    def to(self, device: str) -> WordSet:
+        """Return the same words with their tensors on ``device``."""
+        tensors = (self.symbols, self.lengths, self.legal, self.live)
+        return WordSet(self.words, *(tensor.to(device) for tensor in tensors))
+
     @property
     def members(self) -> Tensor:
         """Return whether each word as a whole is a member, (N,) bool."""

@@ -96,6 +96,8 @@ def test_the_number_of_epochs_may_be_chosen(model: str, language: str) -> None:
         ("baby-ntm", "dyck-2", {"gating": "hard"}, "gating 'hard' is not one of softmax"),
         ("neural-stack", "xor", {"controller": "gru"}, "controller 'gru' is not one of linear, rnn, lstm"),
         ("neural-stack", "xor", {"device": "abacus"}, "device 'abacus' cannot be used here"),
+        ("stack-rnn", "anbn", {"device": "abacus"}, "device 'abacus' cannot be used here"),
+        ("nnpda", "palindrome", {"device": "abacus"}, "device 'abacus' cannot be used here"),
     ],
 )
 def test_what_cannot_be_is_refused(model: str, language: str, options: dict[str, Any], message: str) -> None:
