@@ -36,7 +36,7 @@ class ExtractionConfig:
             this one, on so many ways up to each, and so many walks (see `search.search_words`).
         states, stack_symbols: try only this number of clusters; None to walk upward.
         seed: for everything that is drawn.
-        jobs: processes for the checks.
+        jobs: processes for the walk over numbers of clusters and for the checks.
         device: where the network runs on words, in torch's words: "cpu", "cuda", "cuda:1", ….
     """
 

@@ -40,7 +40,7 @@ def extract_command(
     seed: Annotated[int, typer.Option(min=0, help="For everything that is drawn.")] = 0,
     report: Annotated[Path | None, typer.Option(help="Write all figures to this .json file.")] = None,
     device: Annotated[str, typer.Option(help="Where the network runs: cpu, cuda, cuda:1, …")] = "cpu",
-    jobs: Annotated[int, typer.Option(min=1, help="Processes for the checks.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes for the search for states and the checks.")] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
 ) -> int:
     """Extract a pushdown automaton from a trained network, and check it.

@@ -181,7 +181,7 @@ def _extract(
     stacks = relevant_stacks(runner, words, None if reference is None else reference.scored(words))
     rounded = trace(stacks.without(runner), samples.traced, rounded=True, stacks=False)
     judge = Judge(stacks.without(model), samples, complete, config.seed, reference)
-    finder = Finder(judge, rounded, Choice(config.states, config.stack_symbols))
+    finder = Finder(judge, rounded, Choice(config.states, config.stack_symbols), config.jobs)
     fidelity = Fidelity(samples.rounding(), None, *action_margins(model, seen))
     if is_stack(model):
         finder.walk()

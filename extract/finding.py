@@ -22,10 +22,11 @@ class Finder:
         judge: who knows the rounded network's answers.
         seen: a trace of the rounded network.
         choice: fixed numbers in place of a walk.
+        jobs: processes for the walk.
     """
 
-    def __init__(self, judge: Judge, seen: Trace, choice: Choice) -> None:
-        self.judge, self.seen, self.choice = judge, seen, choice
+    def __init__(self, judge: Judge, seen: Trace, choice: Choice, jobs: int = 1) -> None:
+        self.judge, self.seen, self.choice, self.jobs = judge, seen, choice, jobs
         self.attempts: list[Attempt] = []
 
     @property
@@ -35,7 +36,7 @@ class Finder:
 
     def walk(self) -> None:
         """Try machines until one is exact, small ones first."""
-        self.attempts += walk(self.seen, self.judge, self.choice)
+        self.attempts += walk(self.seen, self.judge, self.choice, self.jobs)
 
     def refine(self) -> None:
         """Split what misleads the best exploration, if no attempt is exact, and then, from the start, the smallest."""

@@ -6,13 +6,14 @@ functions of what they are given, so who runs them, when, and how many at a time
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from stacklens.errors import StacklensError
 
-__all__ = ["finished"]
+__all__ = ["finished", "in_order"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -57,6 +58,30 @@ def finished(
             raise StacklensError(f"a worker process was killed, perhaps for want of memory; {_KEPT}") from None
         except NoResult:
             raise StacklensError(f"the cluster finished nothing in {_SILENCE:,} seconds; look at it; {_KEPT}") from None
+
+
+def in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1) -> Iterator[R]:
+    """Yield ``task(argument)`` for each of ``arguments`` in their order, computed in ``jobs`` processes.
+
+    What was begun and is no longer asked for is dropped.
+
+    >>> list(in_order(abs, [-2, 1, -3]))
+    [2, 1, 3]
+    """
+    if jobs == 1:
+        yield from map(task, arguments)
+        return
+    from joblib import Parallel, delayed
+
+    pool = Parallel(n_jobs=jobs, batch_size=1, pre_dispatch=jobs, return_as="generator")
+    made = pool(delayed(task)(argument) for argument in arguments)
+    try:
+        for result in made:  # noqa: UP028 (`yield from` would close what is left before the block below)
+            yield result
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib warns of what is dropped, which is meant
+            made.close()
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import product
 from typing import Any
 
@@ -20,6 +19,7 @@ from stacklens.errors import StacklensError
 from stacklens.extract.attempts import Attempt, Judge, minimised
 from stacklens.extract.explore import explore
 from stacklens.extract.fidelity import MOST_STACKS
+from stacklens.extract.jobs import in_order
 from stacklens.extract.machine import Machine, StackSymbols
 from stacklens.extract.quantise import Clusters, Levels, Quantiser, cluster
 from stacklens.extract.vote import vote
@@ -90,32 +90,54 @@ def _laid(model: StackModel[Any], seen: Trace) -> np.ndarray:
     return values
 
 
-def walk(seen: Trace, judge: Judge, choice: Choice) -> Iterator[Attempt]:
+def walk(seen: Trace, judge: Judge, choice: Choice, jobs: int = 1) -> Iterator[Attempt]:
     """Yield attempts one by one, each judged.
 
     Small machines come first. The last one is exact, unless all of them failed. ``seen`` is a trace of the judge's
-    network, rounded.
+    network, rounded. With more ``jobs`` several sizes are tried at once, with the same attempts in the end.
 
     Raises:
         StacklensError: the network rejects every word at once.
     """
     model = judge.model
-    hidden, pushed = vectors(model, seen)
-    state_quantiser = cache(lambda size: _quantiser(model, hidden, size, judge.seed))
-    symbols = cache(lambda size: _symbols(model, pushed, size, judge.seed))
+    hidden, _ = vectors(model, seen)
     sizes = product(_symbol_sizes(model, choice.stack_symbols), _quantiser_sizes(model, hidden, choice.states))
+    ordered = sorted(sizes, key=lambda pair: pair[0] * pair[1])
     tried = set()
-    for pair in sorted(sizes, key=lambda pair: pair[0] * pair[1]):
-        machine = Machine(Rounded(model), symbols(pair[0]), state_quantiser(pair[1]))
-        found = (len(machine.symbols.names), machine.quantiser.name)
+    for found, attempts in in_order(_Try(seen, judge), ordered, jobs):
         if found in tried:  # there are no more different vectors than that
             continue
         tried.add(found)
-        for attempt in _attempts(machine, seen, judge.complete):
-            judged = judge.judged(attempt)
-            yield judged
-            if judged.exact:
+        for attempt in attempts:
+            yield attempt
+            if attempt.exact:
                 return
+
+
+class _Try:
+    """Tries one number of stack symbols and of states: a task that can be sent to another process."""
+
+    def __init__(self, seen: Trace, judge: Judge) -> None:
+        self.seen, self.judge = seen, judge
+        self.hidden, self.pushed = vectors(judge.model, seen)
+        self.states: dict[int, Quantiser] = {}
+        self.symbols: dict[int, StackSymbols] = {}
+
+    def __call__(self, sizes: tuple[int, int]) -> tuple[tuple[int, str], list[Attempt]]:
+        """Return what was found to be tried, and the attempts, the last of them exact if one is."""
+        model, seed = self.judge.model, self.judge.seed
+        symbols, states = sizes
+        if symbols not in self.symbols:
+            self.symbols[symbols] = _symbols(model, self.pushed, symbols, seed)
+        if states not in self.states:
+            self.states[states] = _quantiser(model, self.hidden, states, seed)
+        machine = Machine(Rounded(model), self.symbols[symbols], self.states[states])
+        attempts = []
+        for attempt in _attempts(machine, self.seen, self.judge.complete):
+            attempts.append(self.judge.judged(attempt))
+            if attempts[-1].exact:
+                break
+        return (len(machine.symbols.names), machine.quantiser.name), attempts
 
 
 def vectors(model: StackModel[Any], seen: Trace) -> tuple[np.ndarray, np.ndarray]:

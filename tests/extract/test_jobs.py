@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import sys
@@ -9,7 +10,7 @@ import sys
 import pytest
 
 from stacklens.errors import StacklensError
-from stacklens.extract.jobs import finished
+from stacklens.extract.jobs import finished, in_order
 
 
 def square(number: int) -> int:
@@ -20,6 +21,14 @@ def kill_at_three(number: int) -> int:
     if number == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return number
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_results_come_in_order_and_those_after_the_last_one_asked_for_are_dropped(jobs: int) -> None:
+    assert list(in_order(square, range(12), jobs)) == [number**2 for number in range(12)]
+    endless = in_order(square, itertools.count(), jobs)
+    assert [next(endless), next(endless)] == [0, 1]
+    endless.close()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

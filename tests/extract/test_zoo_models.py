@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
@@ -56,3 +57,10 @@ def test_a_checkpoint_says_how_it_was_made_and_what_it_scored(name: str) -> None
     assert provenance["command"].endswith(f"--out models/zoo/{name}.pt")
     assert provenance["scores"]["errors_rounded"] <= (4 if name == "baby-ntm-dyck-2" else 0)
     assert "et al." in provenance["recipe"]
+
+
+@pytest.mark.slow
+def test_several_processes_find_the_same() -> None:
+    checkpoint = load_checkpoint(str(files("stacklens.models") / "zoo" / "marnn-stack-rnn-dyck-2.pt"))
+    one, two = (extract(checkpoint.model, get_task("dyck-2"), replace(SMALL, jobs=jobs)).report() for jobs in (1, 2))
+    assert {**one, "seconds": None} == {**two, "seconds": None}
