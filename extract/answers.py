@@ -18,7 +18,7 @@ from stacklens.automata.tables import compile_tables
 from stacklens.models.base import StackModel
 from stacklens.models.verdicts import outputs_on, verdicts_on
 
-__all__ = ["automaton_answers", "automaton_answers_on_all", "network_answers", "output_number"]
+__all__ = ["accepted_answers", "automaton_answers", "automaton_answers_on_all", "network_answers", "output_number"]
 
 
 def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
@@ -66,3 +66,9 @@ def _number_table(pda: PushdownAutomaton, model: StackModel[Any]) -> np.ndarray:
     """Return the model's numbers of the automaton's outputs, and -1 as the last, where index -1 leads."""
     outputs = compile_tables(pda).outputs
     return np.array([*(output_number(output, model) for output in outputs), -1], dtype=np.int32)
+
+
+def accepted_answers(answers: np.ndarray, model: StackModel[Any]) -> np.ndarray:
+    """Return which answers accept, or, where ``model`` is no recogniser, do not cut the word short; bool."""
+    accepted: np.ndarray = answers > 0 if model.task_kind == "recognition" else answers >= 0
+    return accepted

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.regular_domain import regular_domain
 from stacklens.errors import StacklensError
 from stacklens.extract.ablation import StackUse
 from stacklens.extract.certificate.certify import certify
-from stacklens.extract.certificate.domain import regular_domain
 from stacklens.extract.certificate.result import Certificate, Certified
 from stacklens.extract.reference import Reference
 from stacklens.models.base import StackModel

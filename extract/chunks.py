@@ -14,7 +14,7 @@ import numpy as np
 
 from stacklens.automata.enumeration import count_all, word_at
 from stacklens.automata.pda import PushdownAutomaton, Symbol
-from stacklens.extract.answers import automaton_answers_on_all
+from stacklens.extract.answers import accepted_answers, automaton_answers_on_all
 from stacklens.models.base import StackModel
 from stacklens.models.machine import one_thread
 from stacklens.models.rounding import Rounded
@@ -116,7 +116,7 @@ class Work:
             mine = list(automaton_answers_on_all(self.pda, self.model, further, prefix))
             accepted = [0] * (self.max_length + 1)
             for length, answers in enumerate(mine, start=len(prefix)):
-                accepted[length] = int((answers > 0 if self.model.task_kind == "recognition" else answers >= 0).sum())
+                accepted[length] = int(accepted_answers(answers, self.model).sum())
             compared: dict[str, Compared] = {
                 other: _compare(mine, self._answers(other, prefix, further), prefix, self.alphabet)
                 for other in self.others

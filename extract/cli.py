@@ -86,17 +86,15 @@ def _symbols(alphabet: str | None) -> list[str] | None:
 
 def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) -> Extraction:
     from stacklens.extract.extraction import extract
-    from stacklens.extract.names import subject_named
+    from stacklens.extract.names import reference_of
 
-    name = language or checkpoint.task.get("language")
     with progress_bar(quiet) as bar:
         task = bar.add_task("", total=5)
 
         def progress(stage: str) -> None:
             bar.update(task, advance=0 if bar.tasks[task].description == "" else 1, description=stage)
 
-        subject = None if name is None else subject_named(name, checkpoint.model.task_kind)
-        result = extract(checkpoint.model, subject, config, progress)
+        result = extract(checkpoint.model, reference_of(checkpoint, language), config, progress)
         bar.update(task, completed=5, description="done")
     return result
 

@@ -16,7 +16,7 @@ from stacklens.extract.counts import Counts, count_again
 from stacklens.extract.jobs import finished
 from stacklens.extract.journal import Journal
 from stacklens.extract.reference import Reference
-from stacklens.extract.verify import Agreement
+from stacklens.extract.verify import Agreement, first_contradiction
 from stacklens.languages.words import make_word
 
 __all__ = ["Verification", "reference_automaton", "verify_exhaustively"]
@@ -37,8 +37,7 @@ class Verification:
     @property
     def contradicted(self) -> Agreement | None:
         """Return the first check against the language or the rounded network that found a disagreement."""
-        decisive = (check for check in self.checks if check.other != "network")
-        return next((check for check in decisive if check.disagreements), None)
+        return first_contradiction(self.checks)
 
     @property
     def status(self) -> int:

@@ -10,7 +10,6 @@ from typing import Any
 
 from stacklens.automata.compare import Comparison, Different, Equal, Undecided
 from stacklens.automata.pda import Output, PushdownAutomaton
-from stacklens.errors import StacklensError
 from stacklens.extract.ablation import StackUse, relevant_stacks
 from stacklens.extract.attempts import Attempt, Judge
 from stacklens.extract.certification import NOT_TRIED as NOT_CERTIFIED
@@ -20,11 +19,11 @@ from stacklens.extract.counts import Counts, count_again
 from stacklens.extract.divergence import Divergence, divergence
 from stacklens.extract.fidelity import Fidelity, action_margins, is_stack, why_unfaithful
 from stacklens.extract.finding import Finder
-from stacklens.extract.reference import LanguageReference, Reference
+from stacklens.extract.names import reference_for
+from stacklens.extract.reference import Reference, check_alphabet
 from stacklens.extract.samples import draw_samples
 from stacklens.extract.search import Effort
-from stacklens.extract.task_reference import TaskReference
-from stacklens.extract.verify import Agreement
+from stacklens.extract.verify import Agreement, first_contradiction
 from stacklens.extract.walk import Choice
 from stacklens.languages.base import Language
 from stacklens.languages.tasks.base import Task
@@ -87,8 +86,7 @@ class Extraction:
         The analog network may well differ on long words, where its errors have summed up (Sun et al. 1993, section
         4.1): that is reported, and contradicts nothing.
         """
-        decisive = (check for check in self.checks if check.other != "network")
-        return next((check for check in decisive if check.disagreements), None)
+        return first_contradiction(self.checks)
 
     @property
     def status(self) -> int:
@@ -164,11 +162,7 @@ def extract(
 def _extract(
     model: StackModel[Any], reference: Reference | None, config: ExtractionConfig, progress: Callable[[str], None]
 ) -> Extraction:
-    if reference is not None and set(reference.alphabet) != set(model.alphabet):
-        raise StacklensError(
-            f"language {reference.name} has the alphabet {' '.join(reference.alphabet)}, the network "
-            f"{' '.join(model.alphabet)}; name the language that it was trained on"
-        )
+    check_alphabet(reference, model)
     exhaustive_length(len(model.alphabet), config.max_length)  # refused before any work is done
     complete: frozenset[Output] = frozenset() if reference is None else reference.complete
     clock = _Clock(progress)
@@ -234,13 +228,6 @@ def _divergence(result: Extraction, model: StackModel[Any]) -> Divergence | None
     if word is None or result.automaton is None:
         return None
     return divergence(result.automaton, model, word, result.stacks.stacks)
-
-
-def reference_for(language: Language | Task | Reference | None) -> Reference | None:
-    """Return what to check against, for a language, a task, or what is a reference already."""
-    if isinstance(language, Language):
-        return LanguageReference(language)
-    return TaskReference(language) if isinstance(language, Task) else language
 
 
 class _Clock:

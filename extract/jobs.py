@@ -6,9 +6,9 @@ functions of what they are given, so who runs them, when, and how many at a time
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, TypeVar
 
 from stacklens.errors import StacklensError
@@ -61,9 +61,9 @@ def finished(
 
 
 def in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1) -> Iterator[R]:
-    """Yield ``task(argument)`` for each of ``arguments`` in their order, computed in ``jobs`` processes.
+    """Yield ``task(argument)`` for each of ``arguments`` in their order, ``jobs`` of them at a time.
 
-    What was begun and is no longer asked for is dropped.
+    Whoever stops asking wastes what is left of the last ``jobs``, and nothing has to be called off.
 
     >>> list(in_order(abs, [-2, 1, -3]))
     [2, 1, 3]
@@ -73,15 +73,10 @@ def in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1) -> I
         return
     from joblib import Parallel, delayed
 
-    pool = Parallel(n_jobs=jobs, batch_size=1, pre_dispatch=jobs, return_as="generator")
-    made = pool(delayed(task)(argument) for argument in arguments)
-    try:
-        for result in made:  # noqa: UP028 (`yield from` would close what is left before the block below)
-            yield result
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib warns of what is dropped, which is meant
-            made.close()
+    rest = iter(arguments)
+    with Parallel(n_jobs=jobs, batch_size=1) as pool:
+        while some := list(islice(rest, jobs)):
+            yield from pool(delayed(task)(argument) for argument in some)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 from stacklens.models.word_sets import all_words
 
-__all__ = ["LanguageReference", "Reference", "default_max_length", "random_words"]
+__all__ = ["LanguageReference", "Reference", "check_alphabet", "default_max_length", "random_words"]
 
 
 class Reference(ABC):
@@ -164,3 +164,16 @@ def random_words(alphabet: tuple[str, ...], n: int, lengths: tuple[int, int], se
     rng = np.random.default_rng(seed)
     sizes = rng.integers(lengths[0], lengths[1] + 1, n)
     return [make_word([alphabet[i] for i in rng.integers(0, len(alphabet), size)], alphabet) for size in sizes]
+
+
+def check_alphabet(reference: Reference | None, model: StackModel[Any]) -> None:
+    """Return nothing if a network reads the symbols of what it is to be checked against.
+
+    Raises:
+        StacklensError: it reads others.
+    """
+    if reference is not None and set(reference.alphabet) != set(model.alphabet):
+        raise StacklensError(
+            f"language {reference.name} has the alphabet {' '.join(reference.alphabet)}, the network "
+            f"{' '.join(model.alphabet)}; name the language that it was trained on"
+        )

@@ -13,17 +13,15 @@ from stacklens.automata.formats.reading import read_automaton
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import output_number
+from stacklens.extract.checks import exhaustive_length
 from stacklens.extract.chunks import Work, stem_length
 from stacklens.extract.exhaustive import reference_automaton
-from stacklens.extract.extraction import reference_for
-from stacklens.extract.names import subject_named
-from stacklens.extract.reference import Reference, default_max_length
+from stacklens.extract.names import reference_of
+from stacklens.extract.reference import Reference, check_alphabet
 from stacklens.models.base import StackModel
 from stacklens.models.loading import load_network
 
 __all__ = ["Job", "fitted", "load_job"]
-
-_WORDS = 2_500_000  # the length that gives at most so many, where none is given
 
 
 @dataclass(frozen=True)
@@ -67,16 +65,11 @@ def load_job(path: Path, automaton: Path | None, language: str | None, max_lengt
     """
     checkpoint = load_network(path)
     model = checkpoint.model
-    name = language or checkpoint.task.get("language")
-    reference = None if name is None else reference_for(subject_named(name, model.task_kind))
-    if reference is not None and set(reference.alphabet) != set(model.alphabet):
-        raise StacklensError(
-            f"language {reference.name} has the alphabet {' '.join(reference.alphabet)}, the network "
-            f"{' '.join(model.alphabet)}; name the language that it was trained on"
-        )
+    reference = reference_of(checkpoint, language)
+    check_alphabet(reference, model)
     target = None if reference is None else fitted(reference_automaton(reference), model, reference.name)
     given = None if automaton is None else fitted(read_automaton(automaton), model, str(automaton))
-    longest = default_max_length(len(model.alphabet), _WORDS) if max_length is None else max_length
+    longest = exhaustive_length(len(model.alphabet), None) if max_length is None else max_length
     return Job(path, model, reference, target, given, longest)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from stacklens.automata.enumeration import word_at
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.automata.simulation import first_rejection
-from stacklens.extract.answers import automaton_answers, automaton_answers_on_all, network_answers
+from stacklens.extract.answers import accepted_answers, automaton_answers, automaton_answers_on_all, network_answers
 from stacklens.extract.reference import Reference
 from stacklens.extract.search import BUDGET, shorten
 from stacklens.languages.words import format_word, make_word
@@ -19,7 +19,7 @@ from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 from stacklens.models.verdicts import answers_on_all
 
-__all__ = ["Agreement", "Kind", "agree_on", "agree_on_all"]
+__all__ = ["Agreement", "Kind", "agree_on", "agree_on_all", "first_contradiction"]
 
 _LESS = 4  # words of the analog network, which contradict nothing, are shortened with so many times less effort
 Kind = Literal["exhaustive", "long", "deep", "covering", "driven"]
@@ -71,6 +71,12 @@ class Agreement:
         }
 
 
+def first_contradiction(checks: Sequence[Agreement]) -> Agreement | None:
+    """Return the first check against the language or the rounded network that found a disagreement, None for none."""
+    decisive = (check for check in checks if check.other != "network")
+    return next((check for check in decisive if check.disagreements), None)
+
+
 def agree_on_all(
     pda: PushdownAutomaton, model: StackModel[Any], other: Reference | None, max_length: int
 ) -> Agreement | None:
@@ -90,7 +96,7 @@ def agree_on_all(
             symbols = word_at(int(different[0]), length, pda.input_alphabet)
             counterexample = make_word(symbols, pda.input_alphabet)
         words, disagreements = words + len(mine), disagreements + len(different)
-        accepted.append(int(_accepted(mine, model).sum()))
+        accepted.append(int(accepted_answers(mine, model).sum()))
     name = _name(model, other)
     return Agreement(
         "exhaustive", name, max_length, words, sum(accepted), disagreements, counterexample, tuple(accepted)
@@ -119,7 +125,7 @@ def agree_on(
         budget = BUDGET if other is not None or isinstance(model, Rounded) else BUDGET // _LESS
         first = shorten(min(different, key=len), lambda words: _differ(pda, model, other, words, domain), pda, budget)
     ends = mine[np.arange(len(words)), [max(0, len(word) - 1) for word in words] if mine.shape[1] > 1 else 0]
-    accepted = int(_accepted(ends, model).sum())
+    accepted = int(accepted_answers(ends, model).sum())
     return Agreement(kind, _name(model, other), longest, len(words), accepted, len(different), first)
 
 
@@ -149,11 +155,6 @@ def _differ(
     if kept:
         meant[meant] = _wrong(automaton_answers(pda, model, kept), model, other, kept, domain)
     return meant
-
-
-def _accepted(answers: np.ndarray, model: StackModel[Any]) -> np.ndarray:
-    accepted: np.ndarray = answers > 0 if model.task_kind == "recognition" else answers >= 0
-    return accepted
 
 
 def _name(model: StackModel[Any], other: Reference | None) -> str:

@@ -10,16 +10,15 @@ from typing import Any
 
 from stacklens.errors import StacklensError
 from stacklens.extract.checks import ExtractionConfig
-from stacklens.extract.extraction import extract, reference_for
+from stacklens.extract.extraction import extract
 from stacklens.extract.jobs import finished
-from stacklens.extract.names import subject_named
+from stacklens.extract.names import reference_of
 from stacklens.files import write_whole
 from stacklens.models.checkpoint import Checkpoint
-from stacklens.models.loading import load_network
+from stacklens.models.loading import ZOO, load_network
 
-__all__ = ["ZOO", "Row", "networks_in", "show_table", "verify_all", "write_table"]
+__all__ = ["Row", "networks_in", "show_table", "verify_all", "write_table"]
 
-ZOO = Path(__file__).parents[1] / "models" / "zoo"
 _WIDTH = 120  # of the table, at least, where nobody says how wide
 _SUFFIXES = {".pt", ".pth", ".dat", ""}  # of the authors' files; those of the C++ program have none
 
@@ -104,14 +103,11 @@ class _Verify:
 
     def __call__(self, given: tuple[Path, Checkpoint]) -> tuple[Path, Row]:
         path, checkpoint = given
-        model, name = checkpoint.model, checkpoint.task.get("language")
-        subject = None if name is None else subject_named(name, model.task_kind)
-        config = ExtractionConfig(max_length=self.max_length)
-        found = extract(model, reference_for(subject), config)
+        found = extract(checkpoint.model, reference_of(checkpoint), ExtractionConfig(max_length=self.max_length))
         content = found.report()
         return path, Row(
             network=path.name,
-            language=name,
+            language=checkpoint.task.get("language"),
             status=found.status,
             automaton=content["automaton"],
             reason=content["reason"],

@@ -13,9 +13,10 @@ from stacklens.models.checkpoint import Checkpoint, checkpoint_of, is_checkpoint
 from stacklens.models.formats import marnns, stack_rnn_cpp, stacknn
 from stacklens.models.reading import describe, read_plain
 
-__all__ = ["FORMATS", "FileFormat", "load_network"]
+__all__ = ["FORMATS", "ZOO", "FileFormat", "load_network"]
 
 FileFormat = Literal["auto", "stacklens", "marnns", "stacknn", "stack-rnn-cpp"]
+ZOO = Path(__file__).parent / "zoo"  # the networks that come with stacklens
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 
 _EXPECTED = "a network: a stacklens checkpoint, or a file of marnns, StackNN or the C++ Stack RNN program"

@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +69,9 @@ class _Subject:
 
 def zoo_path(language: str) -> Path:
     """Return the file of the zoo's network for ``language``."""
-    return Path(str(resources.files("stacklens.models") / "zoo" / f"nnpda-{language}.pt"))
+    from stacklens.models.loading import ZOO
+
+    return ZOO / f"nnpda-{language}.pt"
 
 
 @cache

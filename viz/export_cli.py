@@ -34,7 +34,7 @@ def export_command(
     """
     _check(model, html)
     from stacklens.extract.extraction import ExtractionConfig, extract
-    from stacklens.extract.names import subject_named
+    from stacklens.extract.names import reference_of
     from stacklens.files import write_whole
     from stacklens.languages.words import parse_word
     from stacklens.models.loading import load_network
@@ -43,12 +43,11 @@ def export_command(
     checkpoint = load_network(model)
     network = checkpoint.model
     words = [parse_word(text, network.alphabet) for text in word or []]
-    name = language or checkpoint.task.get("language")
-    subject = None if name is None else subject_named(name, network.task_kind)
+    reference = reference_of(checkpoint, language)
     config = ExtractionConfig(max_length=max_length, seed=seed)
     with progress_bar(quiet) as bar:
         task = bar.add_task("", total=None)
-        result = extract(network, subject, config, lambda stage: bar.update(task, description=stage))
+        result = extract(network, reference, config, lambda stage: bar.update(task, description=stage))
     write_whole(html, report_page(result, words or some_words(result, _WORDS), f"stacklens: {model.name}"))
     if not quiet:
         typer.echo(f"wrote {html}")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import StacklensError
-from stacklens.extract.extraction import reference_for
-from stacklens.extract.names import subject_named
+from stacklens.extract.names import reference_of
 from stacklens.languages import get_language
 from stacklens.models.checkpoint import Checkpoint
 
@@ -22,7 +21,7 @@ def true_automaton(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | No
     pda = None if name is None else _of_language(name) if kind == "next set" else None
     if pda is None and name is not None:
         try:
-            reference = reference_for(subject_named(name, kind))
+            reference = reference_of(checkpoint)
         except StacklensError:  # somebody else's name for it
             return None
         pda = None if reference is None else reference.automaton()

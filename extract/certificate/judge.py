@@ -246,17 +246,15 @@ class _Case:
 
     def _hidden(self, target: State | None) -> list[tuple[Key, Piece]]:
         if not self.system.model.recurrent:  # what it keeps is never read
-            return [
-                (Place(("start",)), piece) for piece in self._pieces(*self.system.start_bounds()[Place(("start",))])
-            ]
-        found = self._pieces(self.image.low, self.image.high, self.system.layout.hidden)
+            return [(Place(("start",)), piece) for piece in pieces(*self.system.start_bounds()[Place(("start",))])]
+        found = pieces(self.image.low, self.image.high, self.system.layout.hidden)
         return [(Place((target, *self._tag()), piece.cell), piece) for piece in found]
 
     def _pushed(self, stack: int, operation: int, symbol: Symbol | None) -> list[tuple[Key, Piece]]:
         if operation < 2:
             return []
         width = None if self.system.model.pushes_input else self.system.layout.values
-        found = self._pieces(*self.image.pushed[stack], width)
+        found = pieces(*self.image.pushed[stack], width)
         return [(Value(stack, (symbol, *self._tag()), piece.cell), piece) for piece in found]
 
     def _others(self) -> list[tuple[Key, Piece]]:
@@ -265,11 +263,8 @@ class _Case:
         for stack in self.system.others:
             number, margin = self.image.operations[stack]
             if number >= 2 or not margin > self.system.margin:
-                found += [(other_stack(stack), piece) for piece in self._pieces(*self.image.pushed[stack])]
+                found += [(other_stack(stack), piece) for piece in pieces(*self.image.pushed[stack])]
         return found
-
-    def _pieces(self, low: Row, high: Row, width: float | None = None) -> list[Piece]:
-        return pieces(low, high, width)
 
     def _tag(self) -> Tag:
         return (self.letter, *self.names) if self.system.layout.tops else (self.letter,)

@@ -49,7 +49,7 @@ class TooWide(Exception):  # noqa: N818 - it is caught where a step is judged, a
     """A box lies in more cells than can be looked at."""
 
 
-def pieces(low: Row, high: Row, width: float | None) -> list[Piece]:
+def pieces(low: Row, high: Row, width: float | None = None) -> list[Piece]:
     """Return the parts of a box (D,) in the cells of a grid with lines ``width`` apart; together they are the box.
 
     Raises:

@@ -16,8 +16,7 @@ from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.extract.chunks import Tally, Work, stem_length
 from stacklens.extract.exhaustive import reference_automaton, verify_exhaustively
-from stacklens.extract.extraction import reference_for
-from stacklens.extract.names import subject_named
+from stacklens.extract.names import reference_of
 from stacklens.extract.verify import agree_on_all
 from stacklens.models.base import StackModel
 from stacklens.models.loading import load_network
@@ -32,7 +31,7 @@ NETWORKS = {"nnpda-palindrome": 7, "nnpda-1n0n": 9, "marnn-stack-rnn-dyck-2": 6}
 def loaded(name: str) -> tuple[StackModel[Any], PushdownAutomaton]:
     """Return a network of the zoo, and the automaton of what it should do."""
     checkpoint = load_network(ZOO / f"{name}.pt")
-    reference = reference_for(subject_named(checkpoint.task["language"], checkpoint.model.task_kind))
+    reference = reference_of(checkpoint)
     assert reference is not None
     pda = reference_automaton(reference)
     return checkpoint.model, replace(pda, input_alphabet=checkpoint.model.alphabet)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from tests.viz.networks import heat_map, said
 
 from stacklens.errors import UnknownNameError
+from stacklens.models.loading import ZOO
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
 from stacklens.viz.dashboard.application import new_application
@@ -130,7 +131,7 @@ def test_what_is_wrong_with_a_view_is_said_in_one_sentence(view: View, problem: 
 def test_the_python_lines_make_the_same_figure() -> None:
     view = View("nnpda-palindrome", "aca", rounded=True, figure="actions")
     lines = python_line(view).replace(".show()", "").replace('"models/zoo/', 'ZOO + "/').splitlines()
-    names: dict[str, Any] = {"ZOO": str(load.__wrapped__.__globals__["_ZOO"])}
+    names: dict[str, Any] = {"ZOO": str(ZOO)}
     exec("\n".join(lines[:-1]) + f"\nfigure = {lines[-1]}", names)
     np.testing.assert_array_equal(heat_map(names["figure"]), heat_map(probed(view).figure))
 

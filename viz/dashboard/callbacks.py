@@ -8,12 +8,11 @@ from typing import Any
 from dash import ClientsideFunction, Dash, Input, Output, State, ctx, no_update
 
 from stacklens.errors import StacklensError
-from stacklens.languages.words import parse_word
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
 from stacklens.viz.dashboard.networks import load, network_names, random_word
 from stacklens.viz.dashboard.probe_page import badges
-from stacklens.viz.dashboard.probing import probed, python_line
+from stacklens.viz.dashboard.probing import probed, python_line, read_word
 from stacklens.viz.dashboard.view import View, view_of
 from stacklens.viz.figures import FIGURES
 from stacklens.viz.tables import trace_data
@@ -116,11 +115,11 @@ def _download(csv: int | None, json_: int | None, network: str, word: str | None
     del csv, json_
     model = load(network).model
     try:
-        read = parse_word(word or "", model.alphabet)
+        read = read_word(word or "", model)
     except StacklensError:
         return no_update
     runner = Rounded(model) if kind == "rounded" else model
-    seen = trace(runner, [read], stacks=True)
+    seen = trace(runner, [read])
     if ctx.triggered_id == "csv":
         content, name = seen.to_pandas().to_csv(index=False), f"{network}.csv"
     else:

@@ -23,7 +23,7 @@ from stacklens.viz.titles import verdict_of
 from stacklens.viz.tracks import true_depths
 from stacklens.viz.truth import true_automaton
 
-__all__ = ["LONGEST", "Probed", "probed", "python_line"]
+__all__ = ["LONGEST", "Probed", "probed", "python_line", "read_word"]
 
 LONGEST = 10_000  # symbols of a word
 _SEGMENTS = 200  # symbols up to which a note lists what a continuous stack holds: there are as many again in each
@@ -58,11 +58,20 @@ def probed(view: View, theme: str = "light") -> Probed:
         return Probed(themed(sentence(f"Nothing to draw: {error}."), theme), problem=f"{error}.")
 
 
+def read_word(text: str, model: StackModel[Any]) -> Word:
+    """Return the word that was typed for ``model``.
+
+    Raises:
+        StacklensError: it is too long for the page, or has symbols that the network does not read.
+    """
+    if len(text) > LONGEST:
+        raise StacklensError(f"this word has {len(text):,} characters; expected at most {LONGEST:,}")
+    return parse_word(text, model.alphabet)
+
+
 def _probed(view: View, theme: str) -> Probed:
     checkpoint = load(view.network)
-    if len(view.word or "") > LONGEST:
-        raise StacklensError(f"this word has {len(view.word or ''):,} characters; expected at most {LONGEST:,}")
-    word = parse_word(view.word or "", checkpoint.model.alphabet)
+    word = read_word(view.word or "", checkpoint.model)
     networks: tuple[StackModel[Any], ...] = (checkpoint.model, Rounded(checkpoint.model))
     keep = len(word) <= _SEGMENTS or not checkpoint.model.pushes_input
     traces = [trace(one, [word], stacks=keep and number == view.rounded) for number, one in enumerate(networks)]

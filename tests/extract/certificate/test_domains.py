@@ -9,8 +9,8 @@ from tests.automata.strategies import pushdown_automata
 from tests.extract.certificate.proved import ZOO, extracted
 
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.regular_domain import regular_domain
 from stacklens.extract.certificate.certify import certify
-from stacklens.extract.certificate.domain import regular_domain
 from stacklens.extract.certificate.result import Certified, NotCertified
 from stacklens.languages.tasks import get_task
 
