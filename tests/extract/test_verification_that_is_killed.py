@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -78,28 +78,27 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int
     contact = folder / "scheduler.json"
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": paths}
-    logs = (folder / "log").open("wb")
-    scheduler = subprocess.Popen(
-        [*dask, "scheduler", "--port", "0", "--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(contact)],
-        cwd=folder, stdout=logs, stderr=logs,
-    )  # fmt: skip
-    keeper = subprocess.Popen(
-        [*dask, "worker", "--scheduler-file", str(contact), "--nworkers", "2", "--nthreads", "1", "--no-dashboard",
-         "--host", "127.0.0.1", "--local-directory", str(folder)],
-        cwd=folder, stdout=logs, stderr=logs, env=environment,
-    )  # fmt: skip
-    end = time.monotonic() + 60
-    while not contact.exists() and time.monotonic() < end:
-        time.sleep(0.1)
-    yield json_address(contact), keeper.pid
-    for process in (keeper, scheduler):
-        process.send_signal(signal.SIGTERM)
-    for process in (keeper, scheduler):
-        process.wait(timeout=60)
-    logs.close()
+    with (folder / "log").open("wb") as logs, ExitStack() as running:
+
+        def start(*arguments: str) -> subprocess.Popen[bytes]:
+            process = subprocess.Popen([*dask, *arguments], cwd=folder, stdout=logs, stderr=logs, env=environment)
+            running.callback(process.wait, timeout=60)
+            running.callback(process.send_signal, signal.SIGTERM)
+            return process
+
+        here = ("--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(contact))
+        start("scheduler", "--port", "0", *here)
+        address = json_address(contact)  # workers read the file, too: it has to be whole
+        keeper = start("worker", "--nworkers", "2", "--nthreads", "1", "--local-directory", str(folder), *here)
+        yield address, keeper.pid
 
 
 def json_address(contact: Path) -> str:
+    """Return the address in the scheduler's file, as soon as all of that is written."""
+    end = time.monotonic() + 60
+    while not (contact.exists() and contact.read_text(encoding="utf-8").rstrip().endswith("}")):
+        assert time.monotonic() < end, "the scheduler did not start"
+        time.sleep(0.1)
     address: str = json.loads(contact.read_text(encoding="utf-8"))["address"]
     return address
 
