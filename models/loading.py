@@ -27,13 +27,19 @@ _CPP_TASKS = {(2, 1): "anbn", (3, 1): "anbncn", (4, 1): "anbncndn", (2, 2): "anb
 _STACKNN_TASKS = {3: "reversal", 5: "parenthesis-prediction"}
 
 
-def load_network(path: str | Path, format: str = "auto", alphabet: Sequence[str] | None = None) -> Checkpoint:  # noqa: A002
+def load_network(
+    path: str | Path,
+    format: str = "auto",  # noqa: A002
+    alphabet: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Checkpoint:
     """Return the network in the file at ``path``, with the task that it was trained for as far as that is known.
 
     Args:
         path: a stacklens checkpoint, or a file of one of the authors' programs.
         format: one of `FORMATS`; "auto" looks into the file.
         alphabet: the symbols of a file that does not name them; a checkpoint has its own.
+        title: what the file was called before it came to lie at ``path``, if that was something else.
 
     Raises:
         FileFormatError: the file cannot be read, or is none of these; the message names it.
@@ -41,28 +47,29 @@ def load_network(path: str | Path, format: str = "auto", alphabet: Sequence[str]
     """
     if format not in FORMATS:
         raise UnknownNameError("format", format, list(FORMATS))
+    title = title or Path(path).name
     if format == "stack-rnn-cpp" or (format == "auto" and stack_rnn_cpp.looks_like(path)):
-        return _published(stack_rnn_cpp.read_stack_rnn_cpp(path, alphabet), _cpp_task(Path(path)), path)
+        return _published(stack_rnn_cpp.read_stack_rnn_cpp(path, alphabet), _cpp_task(title), title)
     content = read_plain(Path(path), _EXPECTED)
     if format == "stacklens" or (format == "auto" and is_checkpoint(content)):
         return _with_alphabet(path, checkpoint_of(path, content), alphabet)
     if format == "marnns" or (format == "auto" and marnns.looks_like(content)):
         network = marnns.read_marnns(path, alphabet)
         brackets = len(network.alphabet) // 2
-        return _published(network, f"dyck-{brackets}" if network.first else None, path)
+        return _published(network, f"dyck-{brackets}" if network.first else None, title)
     if format == "stacknn" or (format == "auto" and stacknn.looks_like(content)):
         stack_network = stacknn.read_stacknn(path, alphabet)
-        return _published(stack_network, _STACKNN_TASKS.get(len(stack_network.alphabet)), path)
+        return _published(stack_network, _STACKNN_TASKS.get(len(stack_network.alphabet)), title)
     raise FileFormatError(f"{path}: {describe(content)}; expected {_EXPECTED}")
 
 
-def _published(network: StackModel[Any], task: str | None, path: str | Path) -> Checkpoint:
+def _published(network: StackModel[Any], task: str | None, title: str) -> Checkpoint:
     """Return a published network as a checkpoint; ``task`` is what it seems to have been trained for."""
-    return Checkpoint(network, {"kind": network.task_kind, "language": task}, {"file": Path(path).name})
+    return Checkpoint(network, {"kind": network.task_kind, "language": task}, {"file": title})
 
 
-def _cpp_task(path: Path) -> str | None:
-    found = re.search(r"ntask1_nchar(\d+)_.*nrep(\d+)", path.name)
+def _cpp_task(title: str) -> str | None:
+    found = re.search(r"ntask1_nchar(\d+)_.*nrep(\d+)", title)
     return _CPP_TASKS.get((int(found[1]), int(found[2]))) if found else None
 
 

@@ -59,8 +59,10 @@ def _why_unreadable(data: bytes, error: Exception, expected: str) -> str:
 
 
 def _is_intact(archive: bytes) -> bool:
+    """Return whether ``archive`` is whole; torch never packs its members, and packed ones could fill the memory."""
     try:
-        return zipfile.ZipFile(io.BytesIO(archive)).testzip() is None
+        found = zipfile.ZipFile(io.BytesIO(archive))
+        return sum(member.file_size for member in found.infolist()) <= len(archive) and found.testzip() is None
     except Exception:  # zipfile raises half a dozen kinds
         return False
 

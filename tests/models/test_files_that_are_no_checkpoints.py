@@ -130,3 +130,11 @@ def test_what_is_no_checkpoint_of_ours_is_described(tmp_path: Path) -> None:
     ]:
         torch.save(content, path)
         assert complaint(path) == f"not a stacklens checkpoint: {found}{expected}"
+
+
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/data/0", bytes(10_000_000))
+    size = (tmp_path / "bomb.pt").stat().st_size
+    assert size < 100_000
+    assert complaint(tmp_path / "bomb.pt") == f"damaged or truncated: {size} bytes that torch cannot read"
