@@ -211,11 +211,12 @@ class StackModel(nn.Module, ABC, Generic[S]):
     def run(self, symbols: Tensor, state: State[S]) -> Run:
         """Return the steps on ``symbols`` (T, B) int, -1 beyond the end of a word, from ``state``, rejected or not.
 
+        Models that run step by step take words of their own for every network, (T, ..., B), too.
         Models that can take many steps at once faster than one by one do so here, as the same function of their
         weights. Gradients flow into the weights, and not necessarily into ``state``.
         """
         hidden, stack, outputs, actions = state.hidden, state.stack, [], []
-        nothing = symbols.new_full((len(symbols) * self.extra_steps, symbols.shape[1]), -1)
+        nothing = symbols.new_full((len(symbols) * self.extra_steps, *symbols.shape[1:]), -1)
         for now in torch.cat([symbols, nothing]):
             stack = self.feed(stack, now)
             answer = self.controller(now.clamp(min=0), hidden, stack.reading())

@@ -21,9 +21,10 @@ import torch
 from torch import Tensor
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import ActionKind, Controlled, StackModel, State, TaskKind
+from stacklens.models.base import ActionKind, Controlled, Run, StackModel, State, TaskKind
 from stacklens.models.marnn import affine, lstm_cell, uniform
 from stacklens.models.stack_rnn import add_parameters, check_predictor, check_shape
+from stacklens.models.stack_scan import Scan, ScanShape, ScanWeights, looked_up, scan
 
 __all__ = ["Baseline", "BaselineConfig", "BaselineKind", "BaselineTask", "NoStack"]
 
@@ -159,14 +160,54 @@ class Baseline(StackModel[NoStack]):
             else:
                 seen = torch.tanh(drive)
             after.append(seen)
-        logits = self._affine(seen, "output")
-        output = torch.sigmoid(logits) if self.task_kind == "next set" else torch.softmax(logits, -1)
+        output = self._written(self._affine(seen, "output"))
         hidden = torch.cat([*after, *cells], -1) if after else hidden
         return Controlled(hidden, reading[..., :0], reading, output)
+
+    def run(self, symbols: Tensor, state: State[NoStack]) -> Run:
+        """Return the steps on ``symbols`` (T, B), layer by layer by hand-made gradients where these are wanted.
+
+        With ``symbols`` (T, ..., B) every network has words of its own.
+        """
+        if not self.layers or not torch.is_grad_enabled():
+            return super().run(symbols, state)
+        vectors = state.hidden.reshape(*state.hidden.shape[:-1], self.vectors, self.shape.hidden)
+        after, cells = [], []
+        weights, known = self.get_parameter("input_0_weights").mT, symbols.clamp(min=0)
+        if symbols.dim() == 2:
+            drive = looked_up(weights, known)  # (T, ..., B, rows)
+        else:  # every network has words of its own
+            drive = torch.nn.functional.one_hot(known, self.n_symbols).to(weights) @ weights
+        for layer in range(self.layers):
+            biases = self.get_parameter(f"input_{layer}_bias") + self.get_parameter(f"hidden_{layer}_bias")
+            drive = drive + biases.unsqueeze(-2)
+            made = self._layer(drive, vectors, layer)
+            after.append(made.state[..., : self.shape.hidden])
+            cells.append(made.state[..., self.shape.hidden :])
+            if layer + 1 < self.layers:
+                drive = made.hidden @ self.get_parameter(f"input_{layer + 1}_weights").mT
+        output = self._written(self._affine(made.hidden, "output"))
+        state = State(torch.cat([*after, *cells], -1), state.stack, state.rejected, output[-1])
+        return Run(output, output.new_zeros(*output.shape[:-1], 0, 0), state)
+
+    def _layer(self, drive: Tensor, vectors: Tensor, layer: int) -> Scan:
+        """Return the steps of one layer, driven by what it sees; there are no stacks to read."""
+        lstm = self.shape.controller == "lstm"
+        hidden = vectors[..., layer, :]
+        if lstm:
+            hidden = torch.cat([hidden, vectors[..., self.layers + layer, :]], -1)
+        recurrent = self.get_parameter(f"hidden_{layer}_weights")
+        nothing = recurrent.new_zeros(*self.leading, 0, self.shape.hidden)
+        weights = ScanWeights(recurrent, nothing, nothing[..., 0])
+        shape = ScanShape("lstm" if lstm else "tanh", 2, 1, 0.0, 0)
+        return scan(drive, weights, hidden, hidden.new_zeros(*hidden.shape[:-1], 0, 0, 1), shape)
 
     def stack_of(self, cells: Tensor) -> NoStack:
         """Return nothing for each of ``cells`` (M, 0, 1, 1)."""
         return NoStack(cells[:, :, 0])
+
+    def _written(self, logits: Tensor) -> Tensor:
+        return torch.sigmoid(logits) if self.task_kind == "next set" else torch.softmax(logits, -1)
 
     def _affine(self, values: Tensor, layer: str) -> Tensor:
         return affine(values, self.get_parameter(f"{layer}_weights"), self.get_parameter(f"{layer}_bias"))

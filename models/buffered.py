@@ -113,9 +113,9 @@ class BufferedNeuralStack(StackModel[Buffers]):
         A reading mixes the logits y_t; logarithms of their softmax differ from them by a number that is the same for
         all symbols, which the softmax of the mixture does not show.
         """
-        steps = torch.arange(len(output), device=output.device).unsqueeze(-1)
+        steps = torch.arange(len(output), device=output.device).view(-1, *[1] * lengths.dim())
         taken = steps < lengths * (1 + self.extra_steps)  # (S, B): a shorter word's steps are over earlier
-        taken = taken.view(len(output), *[1] * (actions.dim() - 4), -1)
+        taken = taken.view(len(output), *[1] * (actions.dim() - 3 - lengths.dim()), *lengths.shape)
         ends = (actions[..., 0, 3] * taken).cumsum(0).movedim(0, -1)  # (..., B, S)
         readings = torch.arange(len(output) // (1 + self.extra_steps), device=output.device) + self.shape.dequeue_first
         seen = window(ends.unsqueeze(-2), readings.to(ends))  # (..., B, T, S)

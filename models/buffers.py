@@ -27,8 +27,9 @@ class Buffers:
     """A batch of stacks, each with an input queue beside it.
 
     Attributes:
-        letters: what was put into the queues, one-hot, (B, T, symbols); zeros where there was nothing to put in.
-        ends: where the items end, (B, T).
+        letters: what was put into the queues, one-hot, (B, T, symbols); zeros where there was nothing to put in. With
+            leading axes where every network has words of its own.
+        ends: where the items end, (B, T), with the same axes.
         gone: how much strength has left the queues, (..., B), at least 0.
         stack: the stacks.
     """
@@ -46,15 +47,19 @@ class Buffers:
         return cls(like.new_zeros(batch, 0, symbols), like.new_zeros(batch, 0), like.new_zeros(leading), stack)
 
     def fed(self, symbols: Tensor) -> Buffers:
-        """Return the same with ``symbols`` (B,) int at the back of the queues; any that is no symbol adds nothing."""
-        known = self.letters.shape[-1]
+        """Return the same with ``symbols`` (B,) int at the back of the queues; any that is no symbol adds nothing.
+
+        Symbols (..., B) give every network its own.
+        """
+        known, read = self.letters.shape[-1], self.ends.shape[-1]
         there = ((symbols >= 0) & (symbols < known)).to(self.ends).unsqueeze(-1)  # (B, 1)
         letter = nn.functional.one_hot(symbols.clamp(0, known - 1), known) * there
-        last = self.ends[:, -1:] if self.ends.shape[1] else torch.zeros_like(there)
+        letters, ends = self.letters.expand(*symbols.shape, read, known), self.ends.expand(*symbols.shape, read)
+        last = ends[..., -1:] if read else torch.zeros_like(there)
         return replace(
             self,
-            letters=torch.cat([self.letters, letter.unsqueeze(1)], 1),
-            ends=torch.cat([self.ends, last + there], 1),
+            letters=torch.cat([letters, letter.unsqueeze(-2)], -2),
+            ends=torch.cat([ends, last + there], -1),
         )
 
     def reading(self) -> Tensor:
@@ -68,7 +73,12 @@ class Buffers:
 
     def select(self, index: Tensor) -> Buffers:
         """Return the memories of the batch entries ``index`` (M,), which may repeat."""
-        return Buffers(self.letters[index], self.ends[index], self.gone[..., index], self.stack.select(index))
+        return Buffers(
+            self.letters[..., index, :, :],
+            self.ends[..., index, :],
+            self.gone[..., index],
+            self.stack.select(index),
+        )
 
 
 def window(ends: Tensor, position: Tensor) -> Tensor:

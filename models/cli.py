@@ -35,7 +35,7 @@ _LEARNED = {  # what to learn, by model
     "stack-rnn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
     "list-rnn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
     **dict.fromkeys(
-        ("marnn-stack-rnn", "marnn-stack-lstm", "baby-ntm"),
+        ("marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "baby-ntm"),
         "dyck-N, homomorphic-palindrome, simple-palindrome, string-reversal.",
     ),
     "neural-stack": "reversal, xor, delayed-xor, string-reversal, parenthesis-prediction, boolean-formula, agreement.",
@@ -47,6 +47,7 @@ _ABOUT = {
     "list-rnn": "the List RNN of Joulin & Mikolov 2015",
     "marnn-stack-rnn": "the Stack-RNN of Suzgun et al. 2019",
     "marnn-stack-lstm": "the Stack-LSTM of Suzgun et al. 2019",
+    "marnn-joulin": "the Stack RNN of Joulin & Mikolov 2015 as Suzgun et al. 2019 have it",
     "baby-ntm": "the Baby-NTM of Suzgun et al. 2019",
     "neural-stack": "the Neural Stack of Hao et al. 2018",
     "rnn": "a tanh RNN without a stack",

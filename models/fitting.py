@@ -27,7 +27,7 @@ from stacklens.models.machine import one_thread
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.shaken import Shaken
-from stacklens.models.trainer import Score, Trainer
+from stacklens.models.trainer import WORST, Score, Trainer
 
 __all__ = ["Batch", "Fitting", "batch_losses", "batches_by_length"]
 
@@ -114,8 +114,9 @@ class Fitting(Trainer):
         _check_kinds(net, task)
         self.net = net.to(device).eval()
         make = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[recipe.optimizer]
+        fused = torch.device(device).type in ("cpu", "cuda")  # one call for all weights: a tenth of a step saved
         self.optimizer: torch.optim.Optimizer = make(
-            self.net.parameters(), lr=recipe.rate, weight_decay=recipe.weight_decay
+            self.net.parameters(), lr=recipe.rate, weight_decay=recipe.weight_decay, fused=fused
         )
         self.train_words = task.sample(recipe.words, recipe.lengths, seed=recipe.words_seed + _TRAIN)
         self.check_words = self._draw_checks()
@@ -149,7 +150,7 @@ class Fitting(Trainer):
         if self.done:
             return
         rng = np.random.default_rng([self.recipe.words_seed, self.epochs_done])
-        batches = batches_by_length(self.train_words.lengths, self.recipe.batch, rng)
+        batches = self._batches(rng)
         self.net.train()
         shaking = torch.Generator().manual_seed(_SHAKING + self.epochs_done)
         for number, rows in enumerate(batches):
@@ -176,6 +177,8 @@ class Fitting(Trainer):
         for number in range(self.n_nets):
             if self.finished(number):
                 continue
+            if self.recipe.keep == "last":
+                self.best[number] = WORST
             fewest = self.best[number]
             score, loss = Score(int(rounded[number]), int(analog[number]), float(worst[number])), float(losses[number])
             if self.keep_if_better(number, score):
@@ -268,6 +271,14 @@ class Fitting(Trainer):
             return batch_losses(self.net, batch)
         shaken = Shaken(self.net, share * self.recipe.shake, self.recipe.shape.get("hidden"), shaking)
         return batch_losses(shaken, batch) + share * self.recipe.firmness * shaken.blur(batch.weights)
+
+    def _batches(self, rng: np.random.Generator) -> list[np.ndarray]:
+        """Return the numbers of the words of this epoch, in batches."""
+        lengths, size = self.train_words.lengths, self.recipe.batch
+        if self.recipe.order == "by length":
+            return batches_by_length(lengths, size, rng)
+        rows = np.arange(len(lengths))
+        return [rows[start : start + size] for start in range(0, len(rows), size)]
 
     def _set_rate(self, share: float) -> None:
         """Return nothing; set the learning rate for when ``share`` of all epochs is done."""

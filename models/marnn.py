@@ -1,6 +1,7 @@
 """The memory-augmented recurrent networks of Suzgun, Gehrmann, Belinkov & Shieber 2019 (section 3).
 
-One controller and two memories. With x the symbol and s the first cell of the memory before the step:
+One controller and two memories, of which the Baby-NTM's is in `baby_ntm`. With x the symbol and s the first cell of the
+memory before the step:
 
     h~ = h + W_s s + b_s                                              sections 3.1 to 3.3
     h' = tanh(W_ih x + b_ih + W_hh h~ + b_hh)                         Stack-RNN and Baby-NTM
@@ -26,13 +27,13 @@ from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
 from stacklens.models.base import ActionKind, Controlled, Run, S, StackModel, State, TaskKind
-from stacklens.models.ring_memory import RING_OPERATIONS, RingMemory
+from stacklens.models.scan_units import Activation
 from stacklens.models.stack_rnn import add_parameters, check_predictor, check_shape
 from stacklens.models.stack_scan import ScanShape, ScanWeights, looked_up, scan
 from stacklens.models.superposition_stack import SuperpositionStack
 
 __all__ = [
-    *("BabyNTM", "Gating", "Marnn", "MarnnConfig", "MarnnStackLSTM", "MarnnStackRNN"),
+    *("Gating", "Marnn", "MarnnConfig", "MarnnStackLSTM", "MarnnStackRNN"),
     *("affine", "lstm_cell", "uniform"),
 ]
 
@@ -98,6 +99,8 @@ class Marnn(StackModel[S]):
     action_kind: ActionKind = "softmax"
     squared_error = True
     lstm: ClassVar[bool] = False
+    ring: ClassVar[bool] = False
+    activation: ClassVar[Activation] = "tanh"
     input_weights: nn.Parameter  # W_ih, (..., H or 4H, symbols); an LSTM's gates are input, forget, cell, output
     input_bias: nn.Parameter
     hidden_weights: nn.Parameter  # W_hh, (..., H or 4H, H)
@@ -148,23 +151,70 @@ class Marnn(StackModel[S]):
         drive = self.input_weights.mT[..., symbols, :] + self.input_bias.unsqueeze(-2)
         drive = drive + affine(before, self.hidden_weights, self.hidden_bias)
         after, cell = lstm_cell(drive, cell) if self.lstm else (torch.tanh(drive), cell)
+        return self._said(after, torch.cat([after, cell], -1) if self.lstm else after)
+
+    def run(self, symbols: Tensor, state: State[S]) -> Run:
+        """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted.
+
+        Gumbel noise is drawn for all steps at once, so it is other noise than that of steps one by one.
+        """
+        if not torch.is_grad_enabled():
+            return super().run(symbols, state)
+        warmth = 1.0 if self.shape.gating == "softmax" else self.temperature
+        rows, recurrent = self._recurrence()
+        heads = torch.cat([self.action_weights / warmth, self.pushed_weights], -2)
+        bias = torch.cat([self.action_bias / warmth, self.pushed_bias], -1)
+        drive = looked_up(rows, symbols.clamp(min=0))  # (T, ..., B, H or 4H)
+        noise = self._all_noise(drive) / warmth if self._noisy else None
+        cells = self.cells_of(state.stack)
+        shape = ScanShape(self.activation, len(self.operations), 1, 0.0, self.stack_limit, self.ring)
+        made = scan(drive, ScanWeights(recurrent, heads, bias), state.hidden, cells, shape, noise)
+        output = torch.sigmoid(affine(made.hidden, self.output_weights, self.output_bias))
+        after = State(made.state, self.with_cells(state.stack, made.cells), state.rejected, output[-1])
+        return Run(output, made.shares, after)
+
+    def _recurrence(self) -> tuple[Tensor, Tensor]:
+        """Return what a symbol adds to the sums of the hidden units, (..., symbols, H or 4H), and R of the scan."""
+        constant = affine(self.memory_bias.unsqueeze(-2), self.hidden_weights, self.hidden_bias + self.input_bias)
+        recurrent = torch.cat([self.hidden_weights, self.hidden_weights @ self.memory_weights], -1)
+        return self.input_weights.mT + constant, recurrent
+
+    @abstractmethod
+    def cells_of(self, memory: S) -> Tensor:
+        """Return the cells of memories, (..., B, 1, C, D)."""
+
+    @abstractmethod
+    def with_cells(self, memory: S, cells: Tensor) -> S:
+        """Return ``memory`` with other cells, (..., B, 1, C, D)."""
+
+    def _said(self, after: Tensor, hidden: Tensor) -> Controlled:
+        """Return what a controller answers with the hidden vector h' ``after``, which ``hidden`` begins with."""
         actions = self._gate(affine(after, self.action_weights, self.action_bias)).unsqueeze(-2)
         pushed = torch.sigmoid(affine(after, self.pushed_weights, self.pushed_bias)).unsqueeze(-2)
         output = torch.sigmoid(affine(after, self.output_weights, self.output_bias))
-        return Controlled(torch.cat([after, cell], -1) if self.lstm else after, actions, pushed, output)
+        return Controlled(hidden, actions, pushed, output)
 
     def _gate(self, logits: Tensor) -> Tensor:
         """Return the shares of the operations, (..., B, A); noise is drawn in training mode only (section 3.4)."""
         if self.shape.gating == "softmax":
             return torch.softmax(logits, -1)
-        if self.shape.gating == "gumbel-softmax" and self.training:
+        if self._noisy:
             logits = torch.log_softmax(logits, -1) + self._gumbel(logits)
         return torch.softmax(logits / self.temperature, -1)
+
+    @property
+    def _noisy(self) -> bool:
+        return self.training and self.shape.gating == "gumbel-softmax"
 
     def _gumbel(self, like: Tensor) -> Tensor:
         shape = like.shape[len(self.leading) :]
         draws = [torch.empty(shape, dtype=like.dtype).exponential_(generator=one) for one in self._noise]
         return -torch.stack(draws).reshape(like.shape).log().to(like.device)  # -log Exp(1) is Gumbel(0, 1)
+
+    def _all_noise(self, drive: Tensor) -> Tensor:
+        """Return noise for the steps that ``drive`` (T, ..., B, H) drives, (T, ..., B, operations)."""
+        steps, batch = drive.shape[0], drive.shape[-2]
+        return self._gumbel(drive.new_empty(*self.leading, steps, batch, len(self.operations))).movedim(-3, 0)
 
     def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
         """Return PyTorch's default weights: uniform up to 1 / sqrt(H) in a cell, 1 / sqrt(inputs) in a linear layer."""
@@ -201,22 +251,13 @@ class MarnnStackRNN(Marnn[SuperpositionStack]):
         """Return empty stacks; ``leading`` ends with the batch."""
         return SuperpositionStack.empty(leading, 1, self.cell_size, self.output_bias, limit=self.stack_limit)
 
-    def run(self, symbols: Tensor, state: State[SuperpositionStack]) -> Run:
-        """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted and can be had."""
-        noisy = self.training and self.shape.gating == "gumbel-softmax"
-        if self.lstm or noisy or not torch.is_grad_enabled():
-            return super().run(symbols, state)
-        warmth = 1.0 if self.shape.gating == "softmax" else self.temperature
-        constant = affine(self.memory_bias.unsqueeze(-2), self.hidden_weights, self.hidden_bias + self.input_bias)
-        drive = looked_up(self.input_weights.mT + constant, symbols.clamp(min=0))  # (T, ..., B, H)
-        recurrent = torch.cat([self.hidden_weights, self.hidden_weights @ self.memory_weights], -1)
-        heads = torch.cat([self.action_weights / warmth, self.pushed_weights], -2)
-        bias = torch.cat([self.action_bias / warmth, self.pushed_bias], -1)
-        shape = ScanShape("tanh", len(self.operations), 1, 0.0, self.stack_limit)
-        made = scan(drive, ScanWeights(recurrent, heads, bias), state.hidden, state.stack.stored, shape)
-        output = torch.sigmoid(affine(made.hidden, self.output_weights, self.output_bias))
-        stack = replace(state.stack, stored=made.cells)
-        return Run(output, made.shares, State(made.hidden[-1], stack, state.rejected, output[-1]))
+    def cells_of(self, memory: SuperpositionStack) -> Tensor:
+        """Return the cells of stacks, (..., B, 1, C, D)."""
+        return memory.stored
+
+    def with_cells(self, memory: SuperpositionStack, cells: Tensor) -> SuperpositionStack:
+        """Return stacks with other cells, (..., B, 1, C, D)."""
+        return replace(memory, stored=cells)
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
         """Return stacks with ``cells`` (M, 1, 1, D), NaN where there is none."""
@@ -232,35 +273,7 @@ class MarnnStackLSTM(MarnnStackRNN):
 
     name: ClassVar[str] = "marnn-stack-lstm"
     lstm: ClassVar[bool] = True
-
-
-class BabyNTM(Marnn[RingMemory]):
-    """A Baby-NTM (section 3.3), or ``nets`` of them: the Stack-RNN's controller on a ring of ``stack_limit`` cells.
-
-    Raises:
-        StacklensError: ``stack_limit`` is None: a ring has a size.
-
-    >>> net = BabyNTM(MarnnConfig(("(", ")")), seed=1)
-    >>> net.step(torch.tensor([0]), net.initial_state(1)).actions.shape, net.operations[0]
-    (torch.Size([1, 1, 5]), 'rotate right')
-    """
-
-    name: ClassVar[str] = "baby-ntm"
-    operations = RING_OPERATIONS
-
-    def __init__(self, shape: MarnnConfig, *, seed: int = 0, nets: int | None = None) -> None:
-        if shape.stack_limit is None:
-            raise StacklensError("the ring of a Baby-NTM has a size: expected a stack_limit, such as 104")
-        super().__init__(shape, seed=seed, nets=nets)
-
-    def initial_memory(self, leading: tuple[int, ...]) -> RingMemory:
-        """Return rings of zeros; ``leading`` ends with the batch."""
-        return RingMemory.empty(leading, self.stack_limit or 0, self.cell_size, self.output_bias)
-
-    def stack_of(self, cells: Tensor) -> RingMemory:
-        """Raise StacklensError: a ring rotates, so no window of cells says what a stack's top says."""
-        del cells
-        raise StacklensError(f"{self.name} works on a ring, which is no stack: it has no pushdown automaton")
+    activation: ClassVar[Activation] = "lstm"
 
 
 def uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator) -> Tensor:

@@ -20,7 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import ActionKind, Controlled, StackModel, State, TaskKind
+from stacklens.models.base import ActionKind, Controlled, Run, StackModel, State, TaskKind
+from stacklens.models.scan_units import Activation
+from stacklens.models.strength_scan import strength_scan
 from stacklens.models.strength_stack import StrengthStack
 
 __all__ = ["ControllerKind", "InstructionNet", "NeuralStack", "NeuralStackConfig"]
@@ -116,6 +118,32 @@ class InstructionNet(nn.Module):
         after = torch.sigmoid(leave) * torch.tanh(cell)
         return torch.cat([after, cell], -1), self._last_layer(after)
 
+    def drive(self, columns: Tensor, lone: bool) -> Tensor:
+        """Return what symbols add to the first layer's sums, biases included, (T, N, S, B); see `strength_scan`.
+
+        ``columns`` (T, 1 or N, K, B) are one-hot. A ``lone`` network stands on an axis of its own there.
+        """
+        linear = self.kind == "linear"
+        weight: Tensor = self.weight if linear else self.weight_ih
+        bias: Tensor = self.bias if linear else self.bias_ih + self.bias_hh
+        if lone:
+            weight, bias = weight.unsqueeze(0), bias.unsqueeze(0)
+        return weight[..., : columns.shape[-2]] @ columns + bias.unsqueeze(-1)
+
+    def recurrent(self, n_symbols: int, lone: bool) -> Tensor:
+        """Return the weights of what comes back, of h and the reading, (N, S, H + D)."""
+        linear = self.kind == "linear"
+        read = (self.weight if linear else self.weight_ih)[..., n_symbols:]
+        weights = read if linear else torch.cat([self.weight_hh, read], -1)
+        return weights.unsqueeze(0) if lone else weights
+
+    def scanned(self, lone: bool) -> tuple[Activation | None, tuple[Tensor, Tensor] | None]:
+        """Return the kind of units, and the last layer's weights and biases; None and None without a hidden vector."""
+        if self.kind == "linear":
+            return None, None
+        last = (self.weight.unsqueeze(0), self.bias.unsqueeze(0)) if lone else (self.weight, self.bias)
+        return ("tanh" if self.kind == "rnn" else "lstm"), last
+
     def _last_layer(self, features: Tensor) -> Tensor:
         return features @ self.weight.mT + self.bias.unsqueeze(-2)
 
@@ -171,6 +199,29 @@ class NeuralStack(StackModel[StrengthStack]):
         logits = drive[..., 2 + self.cell_size :]
         instructions = torch.sigmoid(drive[..., : 2 + self.cell_size]).unsqueeze(-2)  # (..., B, 1, 2 + D)
         return Controlled(after, instructions[..., :2], instructions[..., 2:], torch.softmax(logits, -1))
+
+    def run(self, symbols: Tensor, state: State[StrengthStack]) -> Run:
+        """Return the steps on ``symbols`` (T, B) or (T, ..., B) from ``state``; gradients come from `strength_scan`."""
+        if not torch.is_grad_enabled() or state.stack.tops.shape[-1] or not len(symbols):
+            return super().run(symbols, state)
+        lone = not self.leading
+        drive = self.net.drive(self._columns(symbols, lone), lone)
+        kind, last = self.net.scanned(lone)
+        made = strength_scan(drive, self.net.recurrent(self.n_symbols, lone), last, kind, self.cell_size)
+        output, instructions, hidden = (part.movedim(-1, -2) for part in made[:3])
+        bottoms, tops = (part.movedim(0, -1) for part in made[3:])
+        if lone:
+            output, instructions = output[:, 0], instructions[:, 0]
+            hidden, bottoms, tops = (part[0] for part in (hidden, bottoms, tops))
+        stack = StrengthStack(bottoms, tops, instructions.detach()[..., 2:].movedim(0, -2), tops[..., -1])
+        taken = instructions.unsqueeze(-2)[..., :2]
+        output = torch.softmax(output, -1)
+        return Run(output, taken, State(hidden, stack, state.rejected, output[-1]))
+
+    def _columns(self, symbols: Tensor, lone: bool) -> Tensor:
+        """Return ``symbols`` (T, B) or (T, ..., B) one-hot, (T, 1 or N, K, B), anything beyond the end as the first."""
+        chosen = nn.functional.one_hot(symbols.clamp(min=0), self.n_symbols).to(self.net.bias.dtype).movedim(-1, -2)
+        return chosen.unsqueeze(1) if lone or symbols.dim() == 2 else chosen
 
     def stack_of(self, cells: Tensor) -> StrengthStack:
         """Return stacks with one value of strength 1, ``cells`` (M, 1, 1, D), none where it is NaN."""

@@ -93,9 +93,9 @@ class NNPDA(StackModel[ContinuousStack]):
         n_reading = n_symbols + shape.empty_reading
         sizes = {"second": n_states * (n_reading + n_symbols), "third": n_states * n_reading * n_symbols}
         sizes["full"] = 2**n_states * n_reading * n_symbols
-        self._state_order: Order = "third" if shape.order == "full" else shape.order
+        self.state_order: Order = "third" if shape.order == "full" else shape.order
         shapes: dict[str, tuple[int, ...]] = {
-            "state_weights": (n_states, sizes[self._state_order]),
+            "state_weights": (n_states, sizes[self.state_order]),
             "action_weights": (1, sizes[shape.order]),
             "state_bias": (n_states,),
             "action_bias": (1,),
@@ -126,7 +126,7 @@ class NNPDA(StackModel[ContinuousStack]):
         seen = reading[..., 0, :]
         if self.shape.empty_reading:
             seen = torch.cat([seen, 1 - seen.sum(-1, keepdim=True)], -1)
-        products = features(self._state_order, hidden, seen, symbol)
+        products = features(self.state_order, hidden, seen, symbol)
         after = torch.sigmoid(products @ self.state_weights.mT + self.state_bias.unsqueeze(-2))
         if self.shape.order == "full":
             action = features("full", hidden, seen, symbol) @ self.action_weights.mT

@@ -14,10 +14,12 @@ import torch
 from torch import Tensor
 
 from stacklens.models.nnpda import NNPDA
+from stacklens.models.rtrl import RtrlNNPDA
 from stacklens.models.word_sets import WordSet
 
 __all__ = ["OBJECTIVES", "Course", "Objective", "end_objective", "prefix_objective", "run_course"]
 
+_DRIVEN_FROM = 0.9  # a length of the stack, section 4.3 (2)
 _UNDERFLOW = 1e-6  # a pop of an empty stack by more than this ends a word's run in training
 
 
@@ -41,6 +43,8 @@ def run_course(net: NNPDA, words: WordSet, read_end: bool) -> Course:
         symbols = torch.cat([symbols, symbols.new_zeros(len(symbols), 1)], 1)
         beyond = torch.arange(symbols.shape[1]) >= words.lengths.unsqueeze(1)
         symbols = symbols.masked_fill(beyond, len(net.alphabet))
+    if isinstance(net, RtrlNNPDA):
+        return Course(*net.course(symbols))
     state = net.initial_state(len(symbols))
     columns: list[tuple[Tensor, Tensor, Tensor]] = []
     for column in symbols.unbind(1):
@@ -83,12 +87,15 @@ def _mean(losses: Tensor, weights: Tensor) -> Tensor:
     return (weights * losses).sum(-1) / weights.sum(-1).clamp(min=1)
 
 
-def prefix_objective(net: NNPDA, words: WordSet, weights: Tensor) -> Tensor:
+def prefix_objective(net: NNPDA, words: WordSet, weights: Tensor, drive: bool = False) -> Tensor:
     """Return the error at every prefix up to the first dead one, (...,) one a network (section 4.3, "trap state").
 
     A prefix is dead if no continuation is legal: there S_last should be 0, and the run ends. While it lives, S_last
     should be 1 and nothing be popped from an empty stack; where it is legal the stack should be empty, where it is
     live but not legal it should hold one symbol at least. Each of the four demands has the same weight in sum.
+
+    With ``drive`` the last demand has no end: beyond 0.9 its error falls on with the slope that it has there, which is
+    the small driving force of section 4.3 (2), L* - L = 0.1. It lets no push remain a half.
     """
     course = run_course(net, words, read_end=False)
     steps = course.last.shape[-1]
@@ -99,7 +106,7 @@ def prefix_objective(net: NNPDA, words: WordSet, weights: Tensor) -> Tensor:
         (live, (1 - course.last) ** 2 + course.underflow**2),
         (dead, course.last**2),
         (legal, course.length**2),
-        (live & ~legal, torch.relu(1 - course.length) ** 2),
+        (live & ~legal, _driven(course.length) if drive else torch.relu(1 - course.length) ** 2),
     )
     total = torch.zeros(course.last.shape[:-2], dtype=course.last.dtype)
     for mask, error in demands:
@@ -108,8 +115,14 @@ def prefix_objective(net: NNPDA, words: WordSet, weights: Tensor) -> Tensor:
     return total
 
 
+def _driven(length: Tensor) -> Tensor:
+    slack = 1 - _DRIVEN_FROM
+    return torch.where(length < _DRIVEN_FROM, (1 - length) ** 2, slack**2 - 2 * slack * (length - _DRIVEN_FROM))
+
+
 OBJECTIVES: dict[str, Objective] = {
     "end": end_objective,
     "end without hint": partial(end_objective, pop_hint=False),
     "prefix": prefix_objective,
+    "prefix with drive": partial(prefix_objective, drive=True),
 }

@@ -61,6 +61,8 @@ class Recipe:
         check_length: networks are checked on all words up to this length.
         rounds: at most so many rounds of counterexamples follow (section 4.2): each adds the words that a network gets
             wrong, up to ``check_length - rounds + round``, and trains for ``round_epochs`` at ``round_rate``.
+        gradient: "exact", through the stack and back; "rtrl", carried forward with the paper's approximation of the
+            stack's derivative (see `rtrl`); "local", the same gradient by going back (see `local_reading`), for less.
         source: where the settings come from.
     """
 
@@ -75,6 +77,7 @@ class Recipe:
     rounds: int = 0
     round_epochs: int = 100
     round_rate: float = 0.01
+    gradient: Literal["exact", "rtrl", "local"] = "exact"
     source: str = ""
 
     @property
@@ -142,6 +145,16 @@ RECIPES: dict[str, Recipe] = {
         ),
         check_length=8,
         source="Sun et al. 1993, section 4.3: full-order linear action, trap state, its two training sets and a third",
+    ),
+    "palindrome as printed": Recipe(
+        shape={"order": "full", "n_states": 3, **_TRAP},
+        init=0.1,
+        objective="prefix with drive",
+        optimizer="adam",
+        rate=0.05,
+        stages=(Stage(epochs=200, up_to=3, members_up_to=5), Stage(epochs=200, up_to=5, members_up_to=7)),
+        check_length=8,
+        source="Sun et al. 1993, section 4.3: full-order linear action, trap state, driving force, two sets",
     ),
 }
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from stacklens.errors import UnknownNameError
 
-__all__ = ["STREAM_RECIPES", "StreamRecipe", "stream_recipe"]
+__all__ = ["MEMORIES", "STREAM_RECIPES", "StreamRecipe", "stream_recipe"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class StreamRecipe:
         n_max: sizes of pieces grow with the epochs up to one below it (the authors' nmax, see `streams.curriculum`).
         epochs: at most so many; fresh streams from empty memories in each.
         windows: how many windows of backpropagation an epoch has, each followed by an update.
+        beginnings: so many times an epoch the streams begin anew, with empty memories.
         window: how many steps a window has (section 5: 50).
         streams: how many streams are read side by side.
         rate: Adam's learning rate; it falls to a tenth as a cosine over the epochs after the curriculum.
@@ -45,6 +46,7 @@ class StreamRecipe:
     n_max: int = 15
     epochs: int = 60
     windows: int = 40
+    beginnings: int = 1
     window: int = 50
     streams: int = 8
     rate: float = 0.01
@@ -91,11 +93,13 @@ STREAM_RECIPES: dict[str, StreamRecipe] = {
         source=f"{_PAPER} and figure 2",
     ),
 }
+MEMORIES = ("stack-rnn", "list-rnn")
+_BASELINES = ("rnn", "lstm")
 _LISTS = 5  # "either 5 lists or 10 stacks", section 5.1
 
 
 def stream_recipe(task: str, model: str = "stack-rnn") -> StreamRecipe:
-    """Return the recipe of a task by name, for ``stack-rnn`` or ``list-rnn``.
+    """Return the recipe of a task by name, for ``stack-rnn`` or ``list-rnn``, or for ``rnn`` or ``lstm``.
 
     Raises:
         UnknownNameError: there is no recipe for such a task, or no such model.
@@ -103,9 +107,11 @@ def stream_recipe(task: str, model: str = "stack-rnn") -> StreamRecipe:
     if task not in STREAM_RECIPES:
         raise UnknownNameError("stream recipe", task, list(STREAM_RECIPES))
     recipe = STREAM_RECIPES[task]
+    if model not in (*MEMORIES, *_BASELINES):
+        raise UnknownNameError("predictor of streams", model, [*MEMORIES, *_BASELINES])
+    if model in _BASELINES:
+        return replace(recipe, shape={"controller": model, "task_kind": "next symbol", "hidden": 100}, sharpness=0.0)
     if model == "stack-rnn":
         return recipe
-    if model != "list-rnn":
-        raise UnknownNameError("predictor of streams", model, ["stack-rnn", "list-rnn"])
     lists = 10 if recipe.shape["n_stacks"] == 10 else _LISTS
     return replace(recipe, shape={**recipe.shape, "n_stacks": lists})

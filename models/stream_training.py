@@ -21,10 +21,11 @@ from stacklens.models.base import StackModel, State
 from stacklens.models.machine import one_thread
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.stream_recipes import StreamRecipe
+from stacklens.models.stream_recipes import MEMORIES, StreamRecipe
+from stacklens.models.stream_scores import said
 from stacklens.models.trainer import Score, Trainer
 
-__all__ = ["StreamTraining"]
+__all__ = ["StreamTraining", "detached"]
 
 _LAST_RATE = 0.1  # what the learning rate falls to, as a share of the first
 _TINY = 1e-12  # probabilities are kept above it in logarithms
@@ -45,7 +46,7 @@ class StreamTraining(Trainer):
         task: the streams.
         seed: of the first network's weights.
         nets: how many networks.
-        model: "stack-rnn" or "list-rnn".
+        model: "stack-rnn" or "list-rnn", or "rnn" or "lstm", which have no memory to round.
         shape: changes to the recipe's shape, such as ``{"n_stacks": 1}``.
         device: where to train, in torch's words.
 
@@ -71,7 +72,8 @@ class StreamTraining(Trainer):
         self.device = device
         self.recipe, self.task, self.seed, self.n_nets, self.model = recipe, task, seed, nets, model
         self.shape = {"alphabet": task.alphabet, **recipe.shape, **(shape or {})}
-        self.net = build_model(model, {**self.shape, "stack_limit": recipe.cells}, seed=seed, nets=nets).to(device)
+        memory = {"stack_limit": recipe.cells} if model in MEMORIES else {}
+        self.net = build_model(model, {**self.shape, **memory}, seed=seed, nets=nets).to(device)
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=recipe.rate)
         self.clean_checks = [0] * nets
         self.losses = torch.full((nets,), math.inf, dtype=torch.float64)
@@ -105,17 +107,28 @@ class StreamTraining(Trainer):
     def _epoch(self) -> None:
         for group in self.optimizer.param_groups:
             group["lr"] = self._rate()
-        symbols, counts = (part.to(self.device) for part in self._streams())
-        state = self.net.initial_state(self.recipe.streams)
         losses = torch.zeros(self.n_nets, dtype=torch.float64, device=self.device)
-        for begin in range(0, self.recipe.windows * self.recipe.window, self.recipe.window):
-            there = slice(begin, begin + self.recipe.window + 1)
-            state, loss = self._window(_detached(state), symbols[:, there], counts[:, there])
-            losses += loss
-        self.losses = losses / self.recipe.windows
+        for part in range(self.recipe.beginnings):
+            losses += self._read(*(tensor.to(self.device) for tensor in self._streams(part)))
+        self.losses = losses / self.recipe.beginnings
         self.epochs_done += 1
         if self.epochs_done % self.recipe.check_every == 0 or self.done:
             self.check()
+
+    def _read(self, symbols: Tensor, counts: Tensor) -> Tensor:
+        """Return the mean losses of all networks on streams that they read from empty memories on, (nets,)."""
+        state = self.net.initial_state(self.recipe.streams)
+        losses, windows = torch.zeros(self.n_nets, dtype=torch.float64, device=self.device), self._windows
+        for begin in range(0, windows * self.recipe.window, self.recipe.window):
+            there = slice(begin, begin + self.recipe.window + 1)
+            state, loss = self._window(detached(state), symbols[:, there], counts[:, there])
+            losses += loss
+        return losses / windows
+
+    @property
+    def _windows(self) -> int:
+        """Return how many windows there are from one beginning to the next."""
+        return max(1, self.recipe.windows // self.recipe.beginnings)
 
     def check(self) -> None:
         """Return nothing; count every network's errors as the paper does, keep what is best."""
@@ -169,12 +182,12 @@ class StreamTraining(Trainer):
         share = (self.epochs_done - grown) / max(1, self.recipe.epochs - grown)
         return self.recipe.sharpness * min(1.0, max(0.0, 2 * share))
 
-    def _streams(self) -> tuple[Tensor, Tensor]:
-        """Return an epoch's symbols, (B, T + 1) int64, and which of them count where they are predicted, bool."""
+    def _streams(self, part: int = 0) -> tuple[Tensor, Tensor]:
+        """Return the symbols of a part of an epoch, (B, T + 1) int64, and which count where they are predicted."""
         recipe = self.recipe
         sizes = curriculum(self.epochs_done, recipe.n_max, recipe.smallest)
-        length = recipe.windows * recipe.window + 1
-        rng = np.random.default_rng((_TRAIN_SEED, self.epochs_done))
+        length = self._windows * recipe.window + 1
+        rng = np.random.default_rng((_TRAIN_SEED, self.epochs_done, *([part] if part else [])))
         words = [_stream(self.task, length, sizes, rng) for _ in range(recipe.streams)]
         number = {symbol: i for i, symbol in enumerate(self.task.alphabet)}
         symbols = torch.tensor([[number[symbol] for symbol in word] for word in words])
@@ -191,9 +204,11 @@ class StreamTraining(Trainer):
         logs = made.output.gather(-1, following).squeeze(-1).clamp(min=_TINY).log()  # (W, nets, B)
         counted = counts[:, 1:].T.unsqueeze(1).to(logs)  # (W, 1, B)
         losses = -(logs * counted).sum((0, 2)) / counted.sum().clamp(min=1)
-        graded = 1 - made.actions.square().sum(-1)  # (W, nets, B, n_stacks), 0 for whole operations
-        blur = self._sharpness() * graded.mean((0, 2, 3))
-        (losses + blur).sum().backward()  # type: ignore[no-untyped-call]
+        cost = losses
+        if self.net.n_stacks:
+            graded = 1 - made.actions.square().sum(-1)  # (W, nets, B, n_stacks), 0 for whole operations
+            cost = losses + self._sharpness() * graded.mean((0, 2, 3))
+        cost.sum().backward()  # type: ignore[no-untyped-call]
         self._clip()
         self.optimizer.step()
         return made.state, losses.detach()
@@ -205,17 +220,10 @@ class StreamTraining(Trainer):
         for gradient in gradients:
             gradient.mul_(factors.view(-1, *[1] * (gradient.dim() - 1)))
 
-    @torch.no_grad()
     def _errors(self, net: StackModel[Any]) -> np.ndarray:
         """Return how many pieces of the check every network gets wrong, (nets,) int64."""
-        symbols = torch.from_numpy(np.maximum(self._checks.symbols, 0).astype(np.int64)).to(self.device)
-        outputs = np.zeros((self.n_nets, *symbols.shape), dtype=np.int64)
-        state = net.initial_state(len(symbols))
-        for t in range(symbols.shape[1]):
-            state = net.step(symbols[:, t], state).state
-            assert state.output is not None
-            outputs[..., t] = net.output_numbers(state.output).cpu().numpy()
-        hits, wrong = self._checks.hits(outputs), np.zeros(self.n_nets, dtype=np.int64)
+        hits = self._checks.hits(said(net, self._checks.symbols, self.device))
+        wrong = np.zeros(self.n_nets, dtype=np.int64)
         for row, pieces in enumerate(self._pieces):
             length = sum(map(len, pieces))
             wrong += (~self.task.pieces_correct(pieces, hits[:, row, :length])).sum(-1)
@@ -249,7 +257,7 @@ def _check_streams(task: StreamTask, recipe: StreamRecipe) -> tuple[list[list[st
     return streams, task.examples(["".join(pieces) for pieces in streams])
 
 
-def _detached(state: State[Any]) -> State[Any]:
+def detached(state: State[Any]) -> State[Any]:
     """Return the same state, from which no gradient flows back."""
     stack = state.stack
     tensors = {field.name: getattr(stack, field.name) for field in fields(stack)}

@@ -14,7 +14,7 @@ from torch import Tensor
 from stacklens.errors import StacklensError
 from stacklens.models.base import StackModel
 
-__all__ = ["Score", "Trainer", "on_cpu"]
+__all__ = ["WORST", "Score", "Trainer", "on_cpu"]
 
 
 @dataclass(frozen=True, order=True)

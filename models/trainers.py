@@ -23,6 +23,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "list-rnn": _STREAM,
     "marnn-stack-rnn": (*_MARNN, "firm"),
     "marnn-stack-lstm": (*_MARNN, "firm"),
+    "marnn-joulin": (*_MARNN, "firm"),
     "baby-ntm": _MARNN,
     "neural-stack": ("controller", "buffered", "hidden", "cell_size", "epochs", "device"),
     "rnn": ("hidden", "layers", "epochs", "device"),

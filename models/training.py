@@ -12,23 +12,30 @@ from torch import Tensor
 from stacklens.automata.pda import Word
 from stacklens.languages.base import Language
 from stacklens.languages.words import make_word
+from stacklens.models.local_reading import LocalNNPDA
 from stacklens.models.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.objectives import OBJECTIVES
 from stacklens.models.recipes import Recipe
 from stacklens.models.rounding import Rounded
+from stacklens.models.rtrl import RtrlNNPDA
 from stacklens.models.trainer import Score, Trainer
 from stacklens.models.verdicts import verdicts_on_all
 from stacklens.models.word_sets import WordSet, all_words, cut_at_dead
 
-__all__ = ["Score", "Training"]
+__all__ = ["KINDS", "Score", "Training"]
 
 _CHECK_EVERY = 50  # epochs between two checks on all words up to the recipe's check length
 _PATIENCE = 3  # checks without an error, one after the other, that end the training early
 _NEW_WORDS = 50  # at most so many counterexamples a network and round
+KINDS = {"exact": NNPDA, "rtrl": RtrlNNPDA, "local": LocalNNPDA}
 
 
 class Training(Trainer):
-    """NNPDAs ``seed``, ``seed + 1``, … trained side by side by one recipe for one language (see `Trainer`)."""
+    """NNPDAs ``seed``, ``seed + 1``, … trained side by side by one recipe for one language (see `Trainer`).
+
+    Attributes:
+        given: how many words each network got wrong and was given in each round of counterexamples, rounds of nets.
+    """
 
     net: NNPDA
     kind = "recognition"
@@ -41,12 +48,13 @@ class Training(Trainer):
         self.subject, self.source = language.name, recipe.source
         self.checked = f"all words of length <= {recipe.check_length}"
         shape = NNPDAConfig(language.alphabet, **recipe.shape)
-        self.net = NNPDA(shape, seed=seed, init=recipe.init, nets=nets).to(device)
+        self.net = KINDS[recipe.gradient](shape, seed=seed, init=recipe.init, nets=nets).to(device)
         parameters = list(self.net.parameters())
         make = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[recipe.optimizer]
         self.optimizer: torch.optim.Optimizer = make(parameters, lr=recipe.rate)
         self.begin()
         self.round, self.clean_checks = 0, 0
+        self.given: list[list[int]] = []
         self.losses = torch.full((nets,), math.inf, dtype=torch.float64)
         self._members = _membership(language, recipe.check_length)
         self._set_words(self._stage_words(0), torch.ones(nets, 0, dtype=torch.float64))
@@ -101,7 +109,8 @@ class Training(Trainer):
     def identity(self) -> dict[str, Any]:
         """Return language, seed, number of networks, and what of the recipe may be chosen."""
         shape = " ".join(f"{key}={value}" for key, value in sorted(self.recipe.shape.items()))
-        recipe = f"{self.recipe.objective}: {shape}"
+        gradient = "" if self.recipe.gradient == "exact" else f", {self.recipe.gradient} gradients"
+        recipe = f"{self.recipe.objective}{gradient}: {shape}"
         return {"language": self.language.name, "seed": self.seed, "nets": self.n_nets, "recipe": recipe}
 
     def progress_state(self) -> dict[str, Any]:
@@ -109,6 +118,7 @@ class Training(Trainer):
         return {
             "round": self.round,
             "clean_checks": self.clean_checks,
+            "given": self.given,
             "losses": self.losses,
             "optimizer": self.optimizer.state_dict(),
             "words": [list(word) for word in self.words.words],
@@ -118,6 +128,7 @@ class Training(Trainer):
     def apply_state(self, state: dict[str, Any]) -> None:
         """Return nothing; put back what `progress_state` gave."""
         self.round, self.clean_checks, self.losses = state["round"], state["clean_checks"], state["losses"]
+        self.given = state["given"]
         self.optimizer.load_state_dict(state["optimizer"])
         words = [make_word(word, self.language.alphabet) for word in state["words"]]
         self.words, self.weights = WordSet.of(self.language, words).to(self.device), state["weights"].to(self.device)
@@ -151,7 +162,7 @@ class Training(Trainer):
 
     def _stage_words(self, number: int) -> list[Word]:
         words = self.recipe.stages[number].word_list(self.language, self.seed)
-        return cut_at_dead(self.language, words) if self.recipe.objective == "prefix" else words
+        return cut_at_dead(self.language, words) if self.recipe.objective.startswith("prefix") else words
 
     def _set_words(self, words: list[Word], weights: Tensor) -> None:
         """Keep ``words``; the first of them have ``weights`` (nets, n), the rest weigh 1 for every network."""
@@ -167,6 +178,7 @@ class Training(Trainer):
         longest = self.recipe.check_length - self.recipe.rounds + self.round
         candidates = all_words(self.language.alphabet, longest)
         wrong = self._errors(self.net)[:, : len(candidates)]
+        self.given.append([min(int(number), _NEW_WORDS) for number in wrong.sum(-1)])
         words, columns = list(self.words.words), []
         for position in np.flatnonzero(wrong.any(0)):
             columns.append(torch.from_numpy(wrong[:, position] & (wrong[:, :position].sum(-1) < _NEW_WORDS)))

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
-from platform import python_version
 
-from stacklens import __version__
 from stacklens.errors import UnknownNameError
-from stacklens.papers import sun1993
+from stacklens.papers import hao2018, joulin2015, sun1993, sun1993_rtrl, suzgun2019
 from stacklens.papers.claims import Claim, Experiment
+from stacklens.papers.grid import Grid
 from stacklens.papers.results import Measured, Results
+from stacklens.papers.versions import versions
 
 __all__ = ["EXPERIMENTS", "check_name", "run_experiment"]
 
-EXPERIMENTS: dict[str, Callable[[], Experiment]] = {
+# Claims of a paper, or a grid: its table. A paper's module says which there are by ``grids()``.
+EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
     "sun1993-claims": sun1993.claims_experiment,
     "sun1993-training": sun1993.training_experiment,
+    "sun1993-rtrl": sun1993_rtrl.rtrl_experiment,
+    **joulin2015.grids(),
+    **hao2018.grids(),
+    **suzgun2019.grids(),
 }
-_LIBRARIES = ("numpy", "scikit-learn", "torch")
 
 
 def check_name(name: str) -> str:
@@ -43,7 +46,7 @@ def run_experiment(experiment: Experiment, progress: Callable[[str], None] = lam
         title=experiment.title,
         claims=claims,
         seeds=experiment.seeds,
-        versions={"python": python_version(), "stacklens": __version__, **_versions()},
+        versions=versions(),
         seconds=round(time.process_time() - begun, 1),
     )
 
@@ -61,13 +64,3 @@ def _measure(claim: Claim, experiment: str, progress: Callable[[str], None]) -> 
         command=f"stacklens papers run {experiment}",
         seconds=round(time.process_time() - begun, 1),
     )
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for library in _LIBRARIES:
-        try:
-            found[library] = version(library)
-        except PackageNotFoundError:  # vendored without its metadata
-            found[library] = "unknown"
-    return found

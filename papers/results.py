@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.files import write_whole
 
-__all__ = ["FOLDER", "Measured", "Results", "read_results", "result_path", "write_results"]
+__all__ = ["FOLDER", "Measured", "Results", "checked_fields", "read_results", "result_path", "write_results"]
 
 FOLDER = Path(__file__).parent / "results"
 _SCHEMA = 1
@@ -63,16 +63,24 @@ class Results:
         """
         if not isinstance(content, dict) or content.get("schema") != _SCHEMA:
             raise StacklensError(f"expected results of schema {_SCHEMA}")
-        values = {**_checked(cls, {key: value for key, value in content.items() if key != "schema"})}
-        values["claims"] = tuple(Measured(**_checked(Measured, claim)) for claim in values["claims"])
+        values = {**checked_fields(cls, {key: value for key, value in content.items() if key != "schema"})}
+        values["claims"] = tuple(Measured(**checked_fields(Measured, claim)) for claim in values["claims"])
         return cls(**{**values, "seeds": tuple(values["seeds"])})
 
 
-def _checked(kind: type, values: object) -> dict[str, Any]:
-    expected = {f.name for f in fields(kind)}
-    if not isinstance(values, dict) or set(values) != expected:
+def checked_fields(kind: type, values: object) -> dict[str, Any]:
+    """Return ``values`` if they are those of the fields of the dataclass ``kind``, by name.
+
+    Fields with a default may be missing: files are older than those.
+
+    Raises:
+        StacklensError: something is missing, or too much, or these are no values by name.
+    """
+    known = {f.name: f.default is not MISSING or f.default_factory is not MISSING for f in fields(kind)}
+    required = {name for name, optional in known.items() if not optional}
+    if not isinstance(values, dict) or not required <= set(values) <= set(known):
         found = ", ".join(sorted(values)) if isinstance(values, dict) else type(values).__name__
-        raise StacklensError(f"expected {', '.join(sorted(expected))}; found {found}")
+        raise StacklensError(f"expected {', '.join(sorted(known))}; found {found}")
     return values
 
 

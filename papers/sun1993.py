@@ -11,6 +11,7 @@ from functools import partial
 from stacklens.papers import sun1993_measures as measure
 from stacklens.papers.claims import Claim, Experiment
 from stacklens.papers.sun1993_measures import Sizes
+from stacklens.papers.sun1993_traces import TABLE_1, TABLE_2, traced
 
 __all__ = ["PAPER", "Sizes", "claims_experiment", "training_experiment"]
 
@@ -100,7 +101,15 @@ def claims_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
             partial(measure.states, "palindrome", sizes),
         ),
     )
-    return Experiment("sun1993-claims", PAPER, "section 4, on the networks of the zoo", claims, (measure.SEED,))
+    tables = tuple(
+        Claim("4.3 (5)", f"palindromes: steps on {', '.join(words)} ({name})", paper, partial(traced, words))
+        for name, words, paper in (
+            ("table 1", TABLE_1, "L 1.8805, illegal; S_N 0.9993, L 0.0318, legal; S_N 0.0054, L 3.6539, illegal"),
+            ("table 2", TABLE_2, "L 1.0776, illegal: errors have added up"),
+        )
+    )
+    title = "section 4, on the networks of the zoo"
+    return Experiment("sun1993-claims", PAPER, title, (*claims, *tables), (measure.SEED,))
 
 
 def training_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
@@ -132,5 +141,17 @@ def training_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
             ("palindrome", "errors add up and may misclassify words that are too long"),
         )
     )
+    rounds = tuple(
+        Claim(
+            "4.2",
+            f"{recipe}: rounds of misclassified words, 100 epochs each",
+            paper,
+            partial(measure.rounds, recipe, sizes),
+        )
+        for recipe, paper in (
+            ("1n0n", "trained without the trap hint: next row"),
+            ("1n0n without hints", "5 rounds: 6 words of length <= 8 misclassified, then 8 of length <= 9, …"),
+        )
+    )
     title = f"training {sizes.nets} networks anew by each recipe"
-    return Experiment("sun1993-training", PAPER, title, claims + long_words, tuple(range(sizes.nets)))
+    return Experiment("sun1993-training", PAPER, title, claims + rounds + long_words, tuple(range(sizes.nets)))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SEED = 0
 _LONG = (50, 100)  # section 4.1
+_FURTHER = 3  # lengths beyond a recipe's check: some 65,000 words of two symbols, 266,000 of three
 # What the paper's analog net gets wrong, section 4.3 (5).
 MISTAKES = ("ababcbaba", "abbacabba", "bbbacabbb", "abcbbcbcb")
 
@@ -43,7 +44,8 @@ class Sizes:
         depths: members nested so deep.
         nets: networks trained anew, from the seeds 0, 1, ….
         epochs: stop the training after so many; None for the recipe's.
-        extraction_length: each automaton is checked on all words up to this length; None for about 2.5 million words.
+        extraction_length: each automaton is checked on all words up to this length; None for about 2.5 million words,
+            and of networks trained anew for words a little longer than those that their recipe checks.
         extraction_depth: and on members nested so deep.
     """
 
@@ -218,7 +220,10 @@ def _both_errors(language: str, words: Sequence[Word], sizes: Sizes) -> tuple[in
 
 @dataclass(frozen=True)
 class _Trained:
-    """How the networks of one training came out."""
+    """How the networks of one training came out.
+
+    ``given`` says how many words each network got wrong and was given in each round, rounds of networks.
+    """
 
     analog_exact: int
     rounded_exact: int
@@ -226,6 +231,8 @@ class _Trained:
     check_length: int
     epochs: int
     seconds: float  # of processor time, training alone
+    given: tuple[tuple[int, ...], ...]
+    right: tuple[bool, ...]  # which analog networks are exact
 
     @property
     def exact(self) -> list[Extraction]:
@@ -249,13 +256,17 @@ def _train(recipe: str, sizes: Sizes) -> _Trained:
         training.epoch()
     training.check()
     seconds = time.process_time() - begun
+    length = sizes.extraction_length or RECIPES[recipe].check_length + _FURTHER
+    checked = replace(sizes, extraction_length=length)
     return _Trained(
         analog_exact=sum(score.analog_errors == 0 for score in training.best),
         rounded_exact=sum(score.rounded_errors == 0 for score in training.best),
-        extractions=tuple(_extract(training.network(n), language, sizes) for n in range(sizes.nets)),
+        extractions=tuple(_extract(training.network(n), language, checked) for n in range(sizes.nets)),
         check_length=RECIPES[recipe].check_length,
         epochs=training.epochs_done,
         seconds=seconds,
+        given=tuple(map(tuple, training.given)),
+        right=tuple(score.analog_errors == 0 for score in training.best),
     )
 
 
@@ -279,6 +290,27 @@ def converged(recipe: str, sizes: Sizes) -> Finding:
         "seconds_per_net": round(per_net, 2),
     }
     return Finding(ours, figures)
+
+
+def rounds(recipe: str, sizes: Sizes) -> Finding:
+    """Return how many rounds of counterexamples the networks need, and how many words each round adds."""
+    trained = _train(recipe, sizes)
+    needed = [sum(number > 0 for number in numbers) for numbers in zip(*trained.given, strict=True)] or [0] * sizes.nets
+    enough = [number for number, right in zip(needed, trained.right, strict=True) if right]
+    by_number = [f"{number} for {enough.count(number)}" for number in sorted(set(enough))]
+    shown = f"rounds that make a net exact: {', '.join(by_number)}" if by_number else "no net becomes exact"
+    if by_number and len(enough) < sizes.nets:
+        shown += f"; not exact after all: {sizes.nets - len(enough)}"
+    added = "; ".join(_words_added(numbers) for numbers in trained.given if any(numbers))
+    figures = {"nets": sizes.nets, "rounds_of_exact_nets": enough, "words_added": [list(one) for one in trained.given]}
+    return Finding(shown + (f". Words added, round by round: {added}" if added else ""), figures)
+
+
+def _words_added(numbers: Sequence[int]) -> str:
+    """Return how many words a round adds to a network's."""
+    some = [number for number in numbers if number]
+    low, high = min(some), max(some)
+    return f"{low if low == high else f'{low}–{high}'} to {count(len(some), 'net')}"
 
 
 def trained_on_long_words(recipe: str, sizes: Sizes) -> Finding:

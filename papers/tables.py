@@ -1,4 +1,4 @@
-"""Ours beside theirs: a table for the shell, and the results section of the README."""
+"""Ours beside theirs: tables for the shell, the short section of the README and the long one of the findings."""
 
 from __future__ import annotations
 
@@ -7,38 +7,56 @@ from typing import TYPE_CHECKING
 
 from stacklens.errors import StacklensError
 from stacklens.files import write_whole
+from stacklens.papers.grid import Grid
+from stacklens.papers.grid_results import GridResults
+from stacklens.papers.grid_tables import TextTable, grid_tables
 from stacklens.papers.results import Results
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["BEGIN", "END", "markdown_table", "replace_section", "rich_table", "write_report"]
+__all__ = ["BEGIN", "END", "claims_table", "grid_markdown", "markdown_table", "replace_section", "rich_table"]
+__all__ += ["write_report"]
 
 BEGIN = "<!-- results: written by stacklens papers report -->"
 END = "<!-- end of results -->"
 _COLUMNS = ("section", "what", "paper", "ours")
 
 
-def rich_table(results: Results) -> Table:
+def claims_table(results: Results) -> TextTable:
     """Return the claims as a table, the paper's figures beside ours."""
+    rows = tuple((claim.section, claim.claim, claim.paper, claim.ours) for claim in results.claims)
+    caption = f"stacklens papers run {results.experiment}; {results.seconds:,.0f} CPU s"
+    return TextTable(f"{results.paper}: {results.title}", _COLUMNS, rows, caption)
+
+
+def grid_markdown(grid: Grid, results: GridResults) -> str:
+    """Return the tables of a grid in Markdown."""
+    return "\n\n".join(map(markdown_table, grid_tables(grid, results)))
+
+
+def rich_table(table: TextTable) -> Table:
+    """Return a table for the shell."""
     from rich.table import Table
 
-    caption = f"{results.claims[0].command}, {results.seconds:,.0f} CPU s" if results.claims else None
-    table = Table(title=f"{results.paper}: {results.title}", caption=caption, show_lines=True)
-    for column in _COLUMNS:
-        table.add_column(column, overflow="fold")
-    for claim in results.claims:
-        table.add_row(*(cell.replace("[", r"\[") for cell in (claim.section, claim.claim, claim.paper, claim.ours)))
-    return table
+    shown = Table(title=_plain(table.title), caption=_plain(table.caption) or None, show_lines=True)
+    for column in table.columns:
+        shown.add_column(_plain(column), overflow="fold")
+    for row in table.rows:
+        shown.add_row(*map(_plain, row))
+    return shown
 
 
-def markdown_table(results: Results) -> str:
-    """Return the claims as a table in Markdown under a line that says what was run."""
-    command = f"`stacklens papers run {results.experiment}`"
-    lines = [f"**{results.paper}: {results.title}** ({command}, {results.seconds:,.0f} CPU s)", ""]
-    rows = [_COLUMNS, ("---",) * len(_COLUMNS)]
-    rows += [(claim.section, claim.claim, claim.paper, claim.ours) for claim in results.claims]
-    return "\n".join([*lines, *("| " + " | ".join(map(_cell, row)) + " |" for row in rows)])
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+def markdown_table(table: TextTable) -> str:
+    """Return a table in Markdown under a line that says what it is, and above one that says what was run."""
+    lines = [f"**{_cell(table.title)}**", ""]
+    rows = [table.columns, ("---",) * len(table.columns), *table.rows]
+    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
+    return "\n".join([*lines, "", f"({_cell(table.caption)})"] if table.caption else lines)
 
 
 def _cell(text: str) -> str:
@@ -63,18 +81,18 @@ def replace_section(text: str, section: str) -> str:
     return f"{before}{BEGIN}\n\n{section}\n\n{END}\n" + rest.removeprefix("\n")
 
 
-def write_report(readme: Path, results: list[Results]) -> None:
-    """Return nothing; put the tables of ``results`` between the markers of ``readme``.
+def write_report(file: Path, section: str) -> None:
+    """Return nothing; put ``section`` between the markers of ``file``.
 
     Raises:
         StacklensError: the file is missing, or has no markers; nothing was written.
     """
     try:
-        text = readme.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
     except OSError as error:
-        raise StacklensError(f"{readme}: cannot be read: {error.strerror}; expected a Markdown file") from None
+        raise StacklensError(f"{file}: cannot be read: {error.strerror}; expected a Markdown file") from None
     try:
-        content = replace_section(text, "\n\n".join(map(markdown_table, results)))
+        content = replace_section(text, section)
     except StacklensError as error:
-        raise StacklensError(f"{readme}: {error}") from None
-    write_whole(readme, content)
+        raise StacklensError(f"{file}: {error}") from None
+    write_whole(file, content)

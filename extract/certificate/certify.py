@@ -43,6 +43,7 @@ _FAMILIES: dict[str, Callable[[Any], BoxController]] = {
     "stack-rnn": StackRNNBoxes,
     "marnn-stack-rnn": MarnnBoxes,
     "marnn-stack-lstm": MarnnBoxes,
+    "marnn-joulin": MarnnBoxes,
     "neural-stack": NeuralStackBoxes,
 }
 

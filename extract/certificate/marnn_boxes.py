@@ -1,4 +1,4 @@
-"""The controllers of the Stack-RNN and the Stack-LSTM on boxes (Suzgun et al. 2019)."""
+"""The controllers of the Stack-RNNs and the Stack-LSTM on boxes (Suzgun et al. 2019)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,26 @@ from stacklens.extract.certificate.box_controller import BoxAnswer, BoxControlle
 from stacklens.extract.certificate.decisions import Decision, largest, largest_of, set_of
 from stacklens.extract.certificate.interval import Affine, Arithmetic, Box, sigmoid, tanh
 from stacklens.models.marnn import MarnnStackRNN
+from stacklens.models.marnn_joulin import MarnnJoulin
 
 __all__ = ["MarnnBoxes"]
 
 
 class MarnnBoxes(BoxController):
-    """The Stack-RNN and the Stack-LSTM of Suzgun et al. 2019."""
+    """The Stack-RNN and the Stack-LSTM of Suzgun et al. 2019, and the Stack-RNN that they compare with."""
 
     def __init__(self, model: MarnnStackRNN) -> None:
         self.arithmetic, self.size, self.lstm = Arithmetic.of(model.output_bias.dtype), model.shape.hidden, model.lstm
-        memory = Affine.of(array(model.memory_weights), array(model.memory_bias))
-        weights = array(model.hidden_weights)
-        on_memory = Affine.of(weights, array(model.hidden_bias)).after(memory)
-        letters, bias = array(model.input_weights).T, array(model.input_bias)
+        self.squashed = sigmoid if isinstance(model, MarnnJoulin) else tanh
+        weights, letters = array(model.hidden_weights), array(model.input_weights).T
+        if isinstance(model, MarnnJoulin):
+            on_memory = Affine.of(array(model.memory_weights))
+        else:
+            memory = Affine.of(array(model.memory_weights), array(model.memory_bias))
+            on_memory = Affine.of(weights, array(model.hidden_bias)).after(memory)
+            letters = letters + array(model.input_bias)
         self.layers = [
-            Affine.beside([Affine.of(weights), on_memory, Affine.of(np.zeros((len(bias), 0)), letter + bias)])
+            Affine.beside([Affine.of(weights), on_memory, Affine.of(np.zeros((len(letter), 0)), letter)])
             for letter in letters
         ]
         # the gate divides by the temperature before its softmax, but in the plain gating
@@ -40,7 +45,7 @@ class MarnnBoxes(BoxController):
         if self.lstm:
             whole = lstm_box(drive, hidden.columns(self.size), self.arithmetic)
         else:
-            whole = tanh(drive, self.arithmetic)
+            whole = self.squashed(drive, self.arithmetic)
         after = whole.columns(0, self.size)
         share = largest(self.actions, after, self.arithmetic)
         pushed = sigmoid(self.pushed.of_box(after, self.arithmetic), self.arithmetic)

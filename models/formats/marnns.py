@@ -19,7 +19,8 @@ import torch
 from torch import Tensor
 
 from stacklens.errors import FileFormatError, StacklensError
-from stacklens.models.marnn import BabyNTM, Gating, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.baby_ntm import BabyNTM
+from stacklens.models.marnn import Gating, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
 from stacklens.models.reading import read_plain
 
 __all__ = ["SYMBOLS", "looks_like", "read_marnns"]

@@ -14,7 +14,7 @@ import torch
 from stacklens.errors import StacklensError
 from stacklens.languages.tasks import Examples, Task, get_task
 from stacklens.models.base import StackModel
-from stacklens.models.fit_recipes import FIT_RECIPES, SETS, SYMBOLS, FitRecipe, fit_recipe
+from stacklens.models.fit_recipes import FIT_RECIPES, SETS, SYMBOLS, FitRecipe, fit_recipe, suzgun_recipe
 from stacklens.models.fitting import Batch, Fitting, batch_losses, batches_by_length
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
@@ -232,6 +232,24 @@ def test_the_rate_falls_over_the_last_share_of_the_epochs() -> None:
     assert rates == pytest.approx([0.01, 0.01, 0.005, 0.0])
 
 
+def test_words_come_as_they_were_drawn_where_that_is_asked_for() -> None:
+    trained = fitting(recipe=replace(SMALL, order="as drawn", batch=8))
+    batches = trained._batches(np.random.default_rng(0))
+    assert [rows.tolist() for rows in batches] == [list(range(start, min(start + 8, 30))) for start in (0, 8, 16, 24)]
+
+
+def test_the_last_network_is_kept_where_that_is_asked_for() -> None:
+    trained = fitting(recipe=replace(SMALL, keep="last", rate=0.05, check_every=2, epochs=4))
+    for _ in range(4):
+        trained.epoch()
+        if trained.epochs_done % 2 == 0:
+            assert equal(weights(trained), trained.best_weights)
+    trained.recipe = replace(trained.recipe, keep="best")
+    trained.net.get_parameter("output_bias").data.fill_(-9)  # says nothing: worse
+    trained.check()
+    assert not equal(weights(trained), trained.best_weights)
+
+
 def test_networks_that_get_no_better_stop() -> None:
     trained = fitting(
         "linear",
@@ -262,6 +280,16 @@ def test_checking_words_are_none_of_those_trained_on() -> None:
 def test_a_model_that_cannot_say_what_is_asked_is_refused(model: str, task: str, message: str) -> None:
     with pytest.raises(StacklensError, match=message):
         fitting(model, FitRecipe(), get_task(task))
+
+
+@pytest.mark.parametrize("model", ["lstm", "marnn-joulin", "baby-ntm"])
+def test_the_recipes_of_suzgun_et_al(model: str) -> None:
+    task = get_task("dyck-2")
+    paper, fast = (suzgun_recipe(model, task, {"hidden": 8}, 5_000, protocol) for protocol in ("paper", "fast"))
+    assert (paper.batch, paper.epochs, paper.rate, paper.order, paper.keep) == (1, 3, 0.01, "as drawn", "last")
+    assert paper.cooling == 1e-4
+    assert fast.cooling * fast.epochs * fast.words == pytest.approx(1e-4 * 3 * 5_000)
+    build_model(model, {"alphabet": task.alphabet, **fast.shape})
 
 
 def test_recipes_have_a_source_and_fit_the_task() -> None:

@@ -8,11 +8,14 @@ import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
-from stacklens.models.marnn import BabyNTM, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.baby_ntm import BabyNTM
+from stacklens.models.base import StackModel
+from stacklens.models.marnn import Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.marnn_joulin import MarnnJoulin
 from stacklens.models.ring_memory import RING_OPERATIONS
 
 Net = Marnn[Any]
-MODELS: list[type[Net]] = [MarnnStackRNN, MarnnStackLSTM, BabyNTM]
+MODELS: list[type[Net]] = [MarnnStackRNN, MarnnStackLSTM, MarnnJoulin, BabyNTM]
 SHAPE = MarnnConfig(("(", ")", "[", "]"), hidden=3, cell_size=2, stack_limit=6, first=("(", "["))
 
 
@@ -36,6 +39,14 @@ def as_torch_cell(net: Net) -> nn.RNNCell | nn.LSTMCell:
     return cell
 
 
+def next_hidden(net: Net, x: Tensor, hidden: Tensor, carried: Tensor, top: Tensor) -> tuple[Tensor, Tensor]:
+    """Return h' and c' after reading x with ``top`` the first cell, from sections 3.1 to 3.3 and appendix A."""
+    if isinstance(net, MarnnJoulin):
+        return torch.sigmoid(net.input_weights @ x + net.hidden_weights @ hidden + net.memory_weights @ top), carried
+    cell, before = as_torch_cell(net), hidden + net.memory_weights @ top + net.memory_bias
+    return cell(x, (before, carried)) if isinstance(cell, nn.LSTMCell) else (cell(x, before), carried)
+
+
 def next_memory(net: Net, memory: list[Tensor], shares: list[float], new: Tensor) -> list[Tensor]:
     """Return a memory of cells (D,) after a step, from section 3.1 or 3.3 of the paper."""
     zero = torch.zeros_like(new)
@@ -52,17 +63,12 @@ def next_memory(net: Net, memory: list[Tensor], shares: list[float], new: Tensor
 
 def run_plainly(net: Net, word: list[int]) -> list[tuple[Tensor, Tensor, Tensor]]:
     """Return hidden vectors, outputs and memories of one word, from the paper's equations and PyTorch's cells."""
-    cell, size = as_torch_cell(net), net.shape.hidden
-    hidden, carried = torch.zeros(size, dtype=torch.float64), torch.zeros(size, dtype=torch.float64)
+    hidden, carried = torch.zeros(2, net.shape.hidden, dtype=torch.float64)
     memory = [torch.zeros(net.cell_size, dtype=torch.float64) for _ in range(net.stack_limit or 0)]
     course = []
     for symbol in word:
         x = nn.functional.one_hot(torch.tensor(symbol), net.n_symbols).double()
-        before = hidden + net.memory_weights @ memory[0] + net.memory_bias
-        if isinstance(cell, nn.LSTMCell):
-            hidden, carried = cell(x, (before, carried))
-        else:
-            hidden = cell(x, before)
+        hidden, carried = next_hidden(net, x, hidden, carried, memory[0])
         logits = net.action_weights @ hidden + net.action_bias
         if net.shape.gating != "softmax":
             logits = logits / net.temperature
@@ -155,6 +161,31 @@ def test_gumbel_noise_is_seeded_and_drawn_in_training_only() -> None:
     assert torch.equal(actions(plain)[0], expected)
     chosen = (drawn[:, 0] > 0.5).double().mean()  # the Gumbel-max trick: the arg-max is a draw from the softmax
     assert chosen.item() == pytest.approx(expected[0].item(), abs=0.04)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_all_steps_at_once_draw_noise_for_each_of_them(model: type[Net], monkeypatch: pytest.MonkeyPatch) -> None:
+    net = model(MarnnConfig(("(", ")"), gating="gumbel-softmax", temperature=0.7, stack_limit=6), seed=1, nets=2)
+    symbols = torch.tensor([[0, 1], [0, 0], [1, 0]])
+    generator = torch.Generator().manual_seed(5)
+    noise = torch.randn(3, 2, 2, len(net.operations), generator=generator, dtype=torch.float64)
+    monkeypatch.setattr(net, "_all_noise", lambda _: noise)
+    one_by_one = iter(noise)
+    monkeypatch.setattr(net, "_gumbel", lambda _: next(one_by_one))
+    fast, slow = net.run(symbols, net.initial_state(2)), StackModel.run(net, symbols, net.initial_state(2))
+    torch.testing.assert_close(fast.actions, slow.actions)
+    torch.testing.assert_close(fast.output, slow.output)
+    gradients = [torch.autograd.grad(run.output.square().sum(), net.action_weights)[0] for run in (fast, slow)]
+    torch.testing.assert_close(*gradients)
+
+
+def test_noise_for_all_steps_is_each_networks_own() -> None:
+    shape = MarnnConfig(("(", ")"), gating="gumbel-softmax")
+    many, alone = MarnnStackRNN(shape, seed=3, nets=2), MarnnStackRNN(shape, seed=4)
+    symbols = torch.tensor([[0, 1, 1], [1, 0, 0]])
+    together, single = (net.run(symbols, net.initial_state(3)) for net in (many, alone))
+    torch.testing.assert_close(together.actions[:, 1], single.actions)
+    assert not torch.allclose(together.actions[:, 0], single.actions)
 
 
 def test_a_lower_temperature_decides_more_and_is_kept() -> None:

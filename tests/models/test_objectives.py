@@ -80,6 +80,16 @@ def test_at_prefixes_the_four_demands_are_those_of_section_4_3() -> None:
     assert loss(net, [")((("], "prefix") == pytest.approx(0.8**2)
 
 
+@pytest.mark.parametrize(("push", "length"), [(0.5, 0.5), (0.85, 0.85), (1.0, 1.0)])
+def test_a_driving_force_wants_more_on_the_stack_even_where_there_is_enough(push: float, length: float) -> None:
+    """Section 4.3 (2): live but not legal, up to L = 0.9 as without it, and beyond with L* - L = 0.1."""
+    net = constant_net(0.8, push, -0.75)
+    without, driven = loss(net, ["("], "prefix"), loss(net, ["("], "prefix with drive")
+    assert without == pytest.approx(0.2**2 + (1 - length) ** 2)
+    further = 0.1**2 - 2 * 0.1 * (length - 0.9)
+    assert driven == pytest.approx(without if length < 0.9 else 0.2**2 + further)
+
+
 def test_networks_on_the_leading_axis_have_losses_and_gradients_of_their_own() -> None:
     shape = NNPDAConfig(("(", ")"), "second", 3)
     many = NNPDA(shape, seed=3, init=1.0, nets=3)

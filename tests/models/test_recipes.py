@@ -56,6 +56,9 @@ def test_the_training_sets_of_section_4_3_have_all_short_words_and_the_longer_le
     assert len([word for word in second if 0 < len(word) <= 5]) == 363
     assert len([word for word in second if len(word) > 5]) == 8
     assert all(word in language for word in second if len(word) > 5)
+    printed = RECIPES["palindrome as printed"].stages
+    assert [stage.word_list(language, 0) for stage in printed] == [first, second]
+    assert [stage.epochs for stage in printed] == [200, 200]
 
 
 def test_anbn_is_trained_as_1n0n_with_other_letters() -> None:

@@ -106,6 +106,10 @@ def test_counterexamples_are_given_only_to_the_networks_that_err_on_them() -> No
     assert training.weights[:, before:].bool().tolist() == wrong[:, wrong.any(0)].tolist()
     assert training.weights[:, :before].eq(1).all()
     assert training.round == 1
+    assert training.given == [wrong.sum(-1).tolist()]
+    resumed = trained(0)
+    resumed.restore(training.state())
+    assert resumed.given == training.given
 
 
 def test_the_network_handed_out_is_the_best_check_and_not_the_last_one() -> None:

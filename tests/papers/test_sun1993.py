@@ -6,8 +6,9 @@ from functools import cache
 
 import pytest
 
-from stacklens.papers.claims import Experiment
-from stacklens.papers.experiments import EXPERIMENTS, run_experiment
+from stacklens.papers import sun1993_measures
+from stacklens.papers.claims import Experiment, Finding
+from stacklens.papers.experiments import run_experiment
 from stacklens.papers.results import Measured, Results, read_results
 from stacklens.papers.sun1993 import Sizes, claims_experiment, training_experiment
 from stacklens.papers.sun1993_measures import zoo_path
@@ -110,7 +111,42 @@ def test_training_counts_nets_and_extracts_each() -> None:
 
 
 def test_the_experiments_are_of_the_papers_own_size_unless_told_otherwise() -> None:
-    text = " ".join(claim.claim for claim in EXPERIMENTS["sun1993-claims"]().claims)
+    text = " ".join(claim.claim for claim in claims_experiment().claims)
     assert "length <= 20" in text
     assert "length <= 15" in text
-    assert "10 seeds" in EXPERIMENTS["sun1993-training"]().claims[0].claim
+    assert "10 seeds" in training_experiment().claims[0].claim
+
+
+def test_the_papers_tables_come_as_steps_with_the_command_that_draws_them() -> None:
+    figures = find("table 1").figures
+    assert list(figures) == ["acabc", "bacab", "bacba"]
+    assert [figures[word]["verdict"] for word in figures] == ["illegal", "legal", "illegal"]
+    for word, table in figures.items():
+        assert [step["input"] for step in table["steps"]] == list(word)
+        for step in table["steps"]:
+            assert len(step["state"]) == 3
+            assert -1 <= step["action"] <= 1
+        assert table["length"] == pytest.approx(sum(length for _, length in table["steps"][-1]["segments"]), abs=1e-3)
+        assert table["command"] == f"stacklens trace models/zoo/nnpda-palindrome.pt {word}"
+
+
+def rounds_of(*given: tuple[int, ...], right: tuple[bool, ...], monkeypatch: pytest.MonkeyPatch) -> Finding:
+    """Return what is found where the networks were given so many words, round by round."""
+    trained = sun1993_measures._Trained(0, 0, (), 12, 100, 1.0, given, right)
+    monkeypatch.setattr(sun1993_measures, "_train", lambda *_: trained)
+    return sun1993_measures.rounds("1n0n", Sizes(nets=len(right)))
+
+
+def test_rounds_are_counted_for_networks_that_become_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = rounds_of((3, 0, 7), (0, 0, 2), right=(True, True, False), monkeypatch=monkeypatch)
+    assert found.figures["rounds_of_exact_nets"] == [1, 0]
+    assert found.figures["words_added"] == [[3, 0, 7], [0, 0, 2]]
+    assert found.ours == (
+        "rounds that make a net exact: 0 for 1, 1 for 1; not exact after all: 1. "
+        "Words added, round by round: 3–7 to 2 nets; 2 to 1 net"
+    )
+
+
+def test_no_network_may_be_exact_and_no_round_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rounds_of(right=(False,), monkeypatch=monkeypatch).ours == "no net becomes exact"
+    assert rounds_of(right=(True,), monkeypatch=monkeypatch).figures["rounds_of_exact_nets"] == [0]

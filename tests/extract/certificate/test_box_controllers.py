@@ -15,6 +15,7 @@ from stacklens.extract.certificate.certify import boxes_of
 from stacklens.extract.certificate.interval import Box
 from stacklens.models.base import Controlled, StackModel
 from stacklens.models.marnn import MarnnConfig, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.marnn_joulin import MarnnJoulin
 from stacklens.models.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.rounding import operation_numbers, round_actions
@@ -36,6 +37,7 @@ NETWORKS: dict[str, Callable[[int], StackModel[Any]]] = {
         MarnnConfig(AB, 5, 1, gating="softmax with temperature", temperature=0.5), seed=seed
     ),
     "marnn stack-lstm": lambda seed: MarnnStackLSTM(MarnnConfig(AB, 4), seed=seed),
+    "marnn stack-rnn of joulin": lambda seed: MarnnJoulin(MarnnConfig(AB, 5, 2), seed=seed),
     "marnn transducer": lambda seed: MarnnStackRNN(MarnnConfig(AB, 5, task_kind="transduction"), seed=seed),
     "neural stack linear": lambda seed: NeuralStack(NeuralStackConfig(AB), seed=seed),
     "neural stack rnn": lambda seed: NeuralStack(NeuralStackConfig(AB, controller="rnn", hidden=4), seed=seed),

@@ -1,0 +1,210 @@
+"""What a table of a paper is: rows of networks that are trained from several seeds, with what the paper reports.
+
+Plain data, beside the functions that train: nothing heavy is imported before one of them is called.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from stacklens.errors import StacklensError, UnknownNameError
+
+if TYPE_CHECKING:
+    from stacklens.models.base import StackModel
+
+__all__ = ["STATISTICS", "VALIDATION", "Grid", "Outcome", "Protocol", "Row", "Settings", "statistic"]
+
+Protocol = Literal["paper", "fast"]
+# "paper"  as the paper and its program do it, to the letter: batches, schedule, sizes, number of epochs
+# "fast"   the same networks on the same tasks, by recipes that train many seeds at once
+
+VALIDATION = "validation"  # the score by which `chosen` takes a network
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the rows of a grid are to be trained.
+
+    Attributes:
+        seeds: one network each.
+        protocol: see `Protocol`.
+        device: where to train, in torch's words.
+        scale: sizes of everything that is drawn and numbers of epochs, as a share of the whole, above 0 and at most 1;
+            below 1 for trials only.
+        texts: for grids that need them, the user's files, as a line that tells these from others.
+
+    Raises:
+        StacklensError: no seeds or the same one twice, an unknown protocol, or a scale outside its range.
+    """
+
+    seeds: tuple[int, ...]
+    protocol: Protocol = "fast"
+    device: str = "cpu"
+    scale: float = 1.0
+    texts: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.seeds or len(set(self.seeds)) < len(self.seeds):
+            raise StacklensError(f"seeds {self.seeds}: expected at least one, and each of them once")
+        if self.protocol not in get_args(Protocol):
+            raise UnknownNameError("protocol", self.protocol, list(get_args(Protocol)))
+        if not 0 < self.scale <= 1:
+            raise StacklensError(f"scale {self.scale}: expected a number above 0 and at most 1")
+
+    def scaled(self, number: int, least: int = 1) -> int:
+        """Return ``number`` times the scale, ``least`` or more of it.
+
+        >>> Settings((0,)).scaled(60), Settings((0,), scale=0.01).scaled(60, least=2)
+        (60, 2)
+        """
+        return number if self.scale == 1 else max(min(least, number), round(number * self.scale))
+
+    def consecutive(self) -> tuple[int, int]:
+        """Return the first seed and how many there are, for trainers whose networks have consecutive seeds.
+
+        Raises:
+            StacklensError: they are not consecutive.
+        """
+        if self.seeds != tuple(range(self.seeds[0], self.seeds[0] + len(self.seeds))):
+            raise StacklensError(f"seeds {self.seeds}: expected consecutive ones, as networks are trained side by side")
+        return self.seeds[0], len(self.seeds)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One trained network.
+
+    Attributes:
+        seed: what it was drawn from.
+        scores: as the paper scores, shares from 0 to 1 by name (perplexities where a grid says so); `VALIDATION` is
+            the one by which restarts are chosen ("validation rounded" for the score "test rounded").
+        model: the network itself, of its best epoch; None where there is none to extract from.
+        task: the name of its language or task, which extraction compares with; None for none.
+        converged: whether it does what it should, so that an automaton is worth looking for.
+    """
+
+    seed: int
+    scores: dict[str, float]
+    model: StackModel[Any] | None = None
+    task: str | None = None
+    converged: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """Networks of one model on one task.
+
+    Attributes:
+        name: unique in its grid, such as "LSTM, reversal".
+        cells: the leading columns as shown, such as ``{"model": "LSTM", "task": "reversal"}``.
+        train: trains a network from each seed of the settings.
+        reported: the paper's figures as printed, by the column beside which they stand, such as "test median".
+        source: where shapes and settings come from: a section, or the authors' program.
+        extraction_seconds: how much processor time an extraction may take; a network that needs more counts as one
+            without an automaton.
+    """
+
+    name: str
+    cells: dict[str, str]
+    train: Callable[[Settings], list[Outcome]]
+    reported: dict[str, str] = field(default_factory=dict)
+    source: str = ""
+    extraction_seconds: float = 120.0
+
+
+@dataclass(frozen=True)
+class Grid:
+    """One table or figure of a paper.
+
+    Attributes:
+        name: what `stacklens papers run` calls it.
+        paper: the reference.
+        title: what is measured, in a few words.
+        rows: what is trained.
+        scores: which scores of the networks are shown, in this order.
+        statistics: which of `STATISTICS` over the networks of a row are shown.
+        seeds: how many networks a row has unless told otherwise.
+        across: the cell whose values stand side by side as columns, as in the paper's table; None for one line a row.
+        score_names: for ``across``, what a line is called for a score, added to the other cells: "+ rounding".
+        shares: whether scores are shares from 0 to 1, shown in percent.
+        digits: how many are shown behind the point.
+        note: what a reader of the table should know, in a sentence or two.
+        with_texts: makes the same grid for the user's files for training, validation and test, where it needs such.
+
+    Raises:
+        StacklensError: two rows of one name, rows with other cells than the first, or an unknown statistic.
+    """
+
+    name: str
+    paper: str
+    title: str
+    rows: tuple[Row, ...]
+    scores: tuple[str, ...]
+    statistics: tuple[str, ...] = ("min", "median", "mean", "max")
+    seeds: int = 10
+    across: str | None = None
+    score_names: dict[str, str] = field(default_factory=dict)
+    shares: bool = True
+    digits: int = 1
+    note: str = ""
+    with_texts: Callable[[Path, Path, Path], Grid] | None = None
+
+    def __post_init__(self) -> None:
+        names = [row.name for row in self.rows]
+        if len(set(names)) < len(names):
+            raise StacklensError(f"{self.name}: two rows have the same name among {', '.join(names)}")
+        if any(list(row.cells) != list(self.rows[0].cells) for row in self.rows):
+            raise StacklensError(f"{self.name}: every row should have the columns {', '.join(self.rows[0].cells)}")
+        if unknown := set(self.statistics) - set(STATISTICS):
+            raise UnknownNameError("statistic", sorted(unknown)[0], list(STATISTICS))
+
+    def chosen_rows(self, names: Sequence[str] = ()) -> tuple[Row, ...]:
+        """Return the rows called ``names``, in the grid's order; all of them where no name is given.
+
+        Raises:
+            UnknownNameError: there is no such row.
+        """
+        known = [row.name for row in self.rows]
+        for name in names:
+            if name not in known:
+                raise UnknownNameError(f"row of {self.name}", name, [repr(one) for one in known])
+        return tuple(row for row in self.rows if not names or row.name in names)
+
+
+def _chosen(networks: Sequence[Mapping[str, float]], score: str) -> float:
+    """Return the score of the network that is best on validation, the first of several.
+
+    For "test rounded" that is "validation rounded", where there is such a score.
+    """
+    own = f"{VALIDATION} rounded" if score.endswith(" rounded") else VALIDATION
+    by = own if all(own in scores for scores in networks) else VALIDATION
+    return max(networks, key=lambda scores: scores.get(by, scores[score]))[score]
+
+
+def _over_all(function: Callable[[list[float]], float]) -> Callable[[Sequence[Mapping[str, float]], str], float]:
+    return lambda networks, score: float(function([scores[score] for scores in networks]))
+
+
+# over the networks of a row; "chosen" is the one that is best on validation, which is no look at the test
+STATISTICS: dict[str, Callable[[Sequence[Mapping[str, float]], str], float]] = {
+    "min": _over_all(min),
+    "median": _over_all(statistics.median),
+    "mean": _over_all(statistics.fmean),
+    "max": _over_all(max),
+    "chosen": _chosen,
+}
+
+
+def statistic(name: str, networks: Sequence[Mapping[str, float]], score: str) -> float | None:
+    """Return the statistic called ``name`` of a score over networks, each given by its scores; None where one lacks it.
+
+    >>> statistic("median", [{"test": 0.5}, {"test": 1.0}], "test")
+    0.75
+    """
+    if not networks or any(score not in scores for scores in networks):
+        return None
+    return STATISTICS[name](networks, score)

@@ -1,0 +1,167 @@
+"""Joulin & Mikolov 2015, "Inferring algorithmic patterns with stack-augmented recurrent nets".
+
+Table 2 (five counting patterns) and figure 2 (memorisation, binary addition): which networks, on which streams, and
+what was reported. "Percent of n" counts a size n from 2 to 59 where all strings of that size are predicted.
+
+Table 3 and figure 3 show one network's steps on one word, as `stacklens trace NETWORK WORD --rounded` does: `EXAMPLES`
+has networks and words. Figure 3 is of binary addition, which no network of ours has learned; memorisation stands in.
+Table 4 needs a text of the user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from stacklens.errors import StacklensError
+from stacklens.papers.grid import Grid, Outcome, Row, Settings
+
+__all__ = ["EXAMPLES", "FEW", "MODELS", "PAPER", "PATTERNS", "figure2", "grids", "table2", "table4"]
+
+PAPER = "Joulin & Mikolov 2015"
+MODELS = {"RNN": "rnn", "LSTM": "lstm", "List RNN 40+5": "list-rnn", "Stack RNN 40+10": "stack-rnn"}
+FEW = "Stack RNN, 1 to 3 stacks"  # not in the paper: networks small enough to be read
+PATTERNS = {
+    "anbn": "a^n b^n",
+    "anbncn": "a^n b^n c^n",
+    "anbncndn": "a^n b^n c^n d^n",
+    "anb2n": "a^n b^2n",
+    "anbmcnm": "a^n b^m c^n+m",
+}
+# table 2, in the order of PATTERNS; the networks "+ rounding" are those of the line above
+_REPORTED = {
+    ("RNN", "test"): ("25", "23.3", "13.3", "23.3", "33.3"),
+    ("LSTM", "test"): ("100", "100", "68.3", "75", "100"),
+    ("List RNN 40+5", "test"): ("100", "33.3", "100", "100", "100"),
+    ("Stack RNN 40+10", "test"): ("100", "100", "100", "100", "43.3"),
+    ("Stack RNN 40+10", "test rounded"): ("100", "100", "100", "100", "100"),
+}
+# figure 2: a curve for each network, over the size of the strings
+_CURVES = {
+    "RNN": ("rnn", "memorization"),
+    "LSTM": ("lstm", "memorization"),
+    "List RNN": ("list-rnn", "memorization"),
+    "Stack RNN": ("stack-rnn", "memorization"),
+    "Stack RNN, addition": ("stack-rnn", "addition"),
+}
+_SHOWN = (5, 10, 15, 20, 30, 40, 50, 59)
+# networks that come with stacklens, and words
+EXAMPLES = {
+    "table 3": ("models/zoo/stack-rnn-anb2n.pt", "b" + "a" * 6 + "b" * 12),
+    "figure 3": ("models/zoo/stack-rnn-memorization.pt", "2122=22121"),
+}
+_SOURCE = "section 5; the paper protocol is that of the authors' program, the fast one Adam on many streams at once"
+
+
+def _pattern(model: str, pattern: str, few: bool, settings: Settings) -> list[Outcome]:
+    from stacklens.papers.joulin2015_training import train_pattern
+
+    return train_pattern(model, pattern, few, settings)
+
+
+def _recall(model: str, task: str, settings: Settings) -> list[Outcome]:
+    from stacklens.papers.joulin2015_training import train_recall
+
+    return train_recall(model, task, settings)
+
+
+def _row(name: str, pattern: str) -> Row:
+    column = list(PATTERNS).index(pattern)
+    reported = {f"{score} chosen": figures[column] for (line, score), figures in _REPORTED.items() if line == name}
+    train = partial(_pattern, MODELS.get(name, "stack-rnn"), pattern, name == FEW)
+    return Row(
+        f"{name}, {pattern}",
+        {"network": name, "pattern": PATTERNS[pattern]},
+        train,
+        reported,
+        _SOURCE,
+        60 if name == FEW else 10,
+    )
+
+
+def table2() -> Grid:
+    """Return table 2, with a line of ours for networks with few stacks."""
+    return Grid(
+        "joulin2015-table2",
+        PAPER,
+        "table 2: percent of n that are predicted, counting patterns",
+        tuple(_row(name, pattern) for name in (*MODELS, FEW) for pattern in PATTERNS),
+        scores=("test", "test rounded"),
+        statistics=("chosen", "median", "max"),
+        across="pattern",
+        score_names={"test": "", "test rounded": "+ rounding"},
+        note="Sizes n from 2 to 59; chosen is the restart that is best on validation, sizes 2 to 19. The first two "
+        "strings of a stream, which begins with empty memories, are not scored.",
+    )
+
+
+def figure2() -> Grid:
+    """Return figure 2, whose numbers the paper does not print, at some sizes; results have all of them."""
+    rows = tuple(Row(name, {"network": name}, partial(_recall, *what), {}, _SOURCE) for name, what in _CURVES.items())
+    return Grid(
+        "joulin2015-fig2",
+        PAPER,
+        "figure 2: percent of the strings of size n that are predicted, memorisation and binary addition",
+        rows,
+        scores=tuple(f"n = {n}{rounded}" for rounded in ("", " rounded") for n in _SHOWN),
+        statistics=("chosen",),
+        across="network",
+        note="Chosen is the restart that is best on validation, sizes 2 to 19. The paper prints a curve, no numbers: "
+        "its lists and stacks memorise at all sizes, its RNN and LSTM at none beyond training; its Stack RNN adds.",
+    )
+
+
+# table 4: validation and test perplexity on the Penn Treebank, and the shape: 100 hidden units, 60 stacks, R not 0
+_WORDS: dict[str, tuple[str, tuple[str, str], dict[str, Any]]] = {
+    "RNN": ("rnn", ("137", "129"), {"hidden": 100, "controller": "rnn", "task_kind": "next symbol"}),
+    "LSTM": ("lstm", ("120", "115"), {"hidden": 100, "controller": "lstm", "task_kind": "next symbol"}),
+    "Stack RNN": ("stack-rnn", ("124", "118"), {"hidden": 100, "n_stacks": 60, "recurrent": True, "stack_limit": 50}),
+}
+_NEEDED = (
+    "joulin2015-table4 needs a text: --train FILE --valid FILE --test FILE, each with a sentence a line and words with "
+    "blanks between them; the paper's is the Penn Treebank, which is licensed and does not come with stacklens"
+)
+
+
+def _words(
+    model: str, shape: dict[str, Any], files: tuple[Path, Path, Path] | None, settings: Settings
+) -> list[Outcome]:
+    if files is None:
+        raise StacklensError(_NEEDED)
+    from stacklens.papers.joulin2015_words import train_words
+
+    return train_words(model, shape, files, settings)
+
+
+def table4(train: Path | None = None, valid: Path | None = None, test: Path | None = None) -> Grid:
+    """Return table 4 for a text in three files; without them its rows can be shown, but not trained."""
+    files = None if train is None or valid is None or test is None else (train, valid, test)
+    rows = tuple(
+        Row(
+            name,
+            {"network": name},
+            partial(_words, model, shape, files),
+            {"validation perplexity min": reported[0], "test perplexity min": reported[1]},
+            "section 5.2 and table 4",
+        )
+        for name, (model, reported, shape) in _WORDS.items()
+    )
+    return Grid(
+        "joulin2015-table4",
+        PAPER,
+        "table 4: perplexity of language models over words",
+        rows,
+        scores=("validation perplexity", "test perplexity"),
+        statistics=("min",),
+        seeds=1,
+        shares=False,
+        note="The paper's figures are those of the Penn Treebank: ours are beside them only if they are of that text.",
+        with_texts=table4,
+    )
+
+
+def grids() -> dict[str, Callable[[], Grid]]:
+    """Return the grids of this paper by name."""
+    return {"joulin2015-table2": table2, "joulin2015-fig2": figure2, "joulin2015-table4": table4}

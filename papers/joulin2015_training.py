@@ -1,0 +1,191 @@
+"""Glue for the experiments on Joulin & Mikolov 2015: recipes by protocol, training, and the paper's scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from stacklens.languages.tasks.registry import get_task
+from stacklens.languages.tasks.streams import StreamTask
+from stacklens.models.base import StackModel
+from stacklens.models.online_training import OnlineRecipe, OnlineTraining
+from stacklens.models.registry import build_model
+from stacklens.models.rounding import Rounded
+from stacklens.models.stream_recipes import MEMORIES, StreamRecipe, stream_recipe
+from stacklens.models.stream_scores import PieceTest, known_entropy
+from stacklens.models.stream_training import StreamTraining
+from stacklens.papers.grid import VALIDATION, Outcome, Settings
+
+__all__ = ["paper_recipe", "pattern_recipe", "recall_recipe", "train_pattern", "train_recall"]
+
+_NEVER = 1_000_000  # checks without an error after which training would end: every seed gets all its epochs
+_TRAINED = (2, 19)  # sizes of training and validation, section 5.1; the test goes to 59
+_TESTED = (2, 59)
+_VALIDATION_SEED = 1
+_CONVERGED = 0.99
+# section 5: hidden layers of the RNN and the LSTM were chosen among 40 to 500 and 50 to 200; lists and stacks, table 2
+_SHAPES: dict[str, dict[str, Any]] = {
+    "rnn": {"hidden": 100},
+    "lstm": {"hidden": 50},
+    "list-rnn": {"hidden": 40, "n_stacks": 5},
+    "stack-rnn": {"hidden": 40, "n_stacks": 10},
+}
+_LARGE: dict[str, dict[str, Any]] = {  # figure 2: 100 hidden units, 10 stacks or lists
+    "rnn": {"hidden": 100},
+    "lstm": {"hidden": 100},
+    "list-rnn": {"hidden": 100, "n_stacks": 10},
+    "stack-rnn": {"hidden": 100, "n_stacks": 10},
+}
+_LONG = ("anb2n",)  # patterns with n_max 20 in the authors' scripts; the others have 15
+_EMPTIED = {"memorization": 100, "addition": 10}  # pieces between emptied memories there; 1,000 for the patterns
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """Networks of one shape on the leading axis of ``net``, each at its best validation."""
+
+    net: StackModel[Any]
+    model: str
+    shape: dict[str, Any]
+    task: StreamTask
+
+    def network(self, number: int) -> StackModel[Any]:
+        """Return network ``number`` alone."""
+        single = build_model(self.model, self.shape)
+        single.load_state_dict({name: value[number].cpu() for name, value in self.net.state_dict().items()})
+        return single.eval()
+
+
+def pattern_recipe(model: str, pattern: str, few: bool, settings: Settings) -> StreamRecipe:
+    """Return how the fast protocol trains ``model`` on a pattern of table 2; ``few`` for the zoo's number of stacks."""
+    recipe = stream_recipe(pattern, model)
+    return replace(
+        recipe,
+        shape=recipe.shape if few else {**recipe.shape, **_SHAPES[model]},
+        n_max=settings.scaled(20, least=4),
+        epochs=settings.scaled(55),
+        windows=settings.scaled(recipe.windows, least=2),
+        beginnings=10 if settings.scale == 1 else 1,
+        sharpness=0.3 if model in MEMORIES else 0.0,
+        check_sizes=(recipe.smallest, settings.scaled(_TRAINED[1], least=3)),
+        patience=_NEVER,
+    )
+
+
+def recall_recipe(model: str, name: str, settings: Settings) -> StreamRecipe:
+    """Return how the fast protocol trains ``model`` on memorisation or binary addition (figure 2)."""
+    recipe = stream_recipe(name, model)
+    return replace(
+        recipe,
+        shape={**recipe.shape, **_LARGE[model]},
+        epochs=settings.scaled(60),
+        windows=settings.scaled(recipe.windows, least=2),
+        check_sizes=(2, settings.scaled(_TRAINED[1], least=3)),
+        patience=_NEVER,
+    )
+
+
+def paper_recipe(model: str, name: str, settings: Settings) -> OnlineRecipe:
+    """Return how the paper and its program train ``model`` on a task (section 5 and the authors' scripts)."""
+    toy = name not in _EMPTIED
+    base = stream_recipe(name, model).shape
+    return OnlineRecipe(
+        shape={**base, **(_SHAPES if toy else _LARGE)[model]},
+        smallest=0 if name == "addition" else 2,
+        n_max=settings.scaled(20 if name in _LONG else 15, least=4),
+        epochs=settings.scaled(100),
+        pieces=settings.scaled(2_000),
+        emptied=_EMPTIED.get(name, 1_000),
+        steps=settings.scaled(50, least=4),
+        validation=settings.scaled(10),
+        known_only=name == "addition",
+    )
+
+
+def train_pattern(model: str, pattern: str, few: bool, settings: Settings) -> list[Outcome]:
+    """Return networks of ``model`` trained on a pattern, with the scores of table 2.
+
+    "test" is the share of the sizes 2 to 59 of which every string is predicted, "validation" how likely the network
+    finds what can be known in strings of sizes 2 to 19, as the geometric mean over its symbols; both again "rounded".
+    """
+    trained = _trained(pattern_recipe(model, pattern, few, settings), model, pattern, settings)
+    return _outcomes(trained, settings, lambda right: {"test": right.all(-1).mean(-1)})
+
+
+def train_recall(model: str, name: str, settings: Settings) -> list[Outcome]:
+    """Return networks of ``model`` trained on memorisation or binary addition, with what figure 2 shows.
+
+    "n = 20" is the share of the strings of size 20 that are predicted, "test" that of all strings of sizes 2 to 59; see
+    `train_pattern` for the others.
+    """
+    trained = _trained(recall_recipe(model, name, settings), model, name, settings)
+
+    def score(right: np.ndarray) -> dict[str, np.ndarray]:
+        curve = {f"n = {_TESTED[0] + place}": right[:, place].mean(-1) for place in range(right.shape[1])}
+        return {"test": right.mean((-2, -1)), **curve}
+
+    return _outcomes(trained, settings, score)
+
+
+def _trained(recipe: StreamRecipe, model: str, name: str, settings: Settings) -> _Trained:
+    """Return networks trained by the settings' protocol; ``recipe`` is that of the fast one."""
+    task = get_task(name)
+    assert isinstance(task, StreamTask)
+    first, nets = settings.consecutive()
+    if settings.protocol == "paper":
+        slow = paper_recipe(model, name, settings)
+        online = OnlineTraining(model, slow, task, seed=first, nets=nets, device=settings.device)
+        while not online.done:
+            online.epoch()
+        return _Trained(online.best_net, model, online.shape, task)
+    training = StreamTraining(recipe, task, seed=first, nets=nets, model=model, device=settings.device)
+    while not training.done:
+        training.epoch()
+    net = build_model(model, training.shape, nets=nets).to(settings.device)
+    net.load_state_dict(training.best_weights)
+    return _Trained(net, model, training.shape, task)
+
+
+def _outcomes(
+    trained: _Trained, settings: Settings, score: Callable[[np.ndarray], dict[str, np.ndarray]]
+) -> list[Outcome]:
+    """Return the outcomes of networks, with what ``score`` makes of which strings are right, (nets, sizes, strings)."""
+    scores = _scores(trained.net, trained.task, settings, score)
+    if trained.net.n_stacks:
+        rounded = _scores(Rounded(trained.net), trained.task, settings, score)
+        scores |= {f"{name} rounded": values for name, values in rounded.items()}
+    converged = scores.get("test rounded", scores["test"]) >= _CONVERGED
+    return [
+        Outcome(
+            seed,
+            {name: float(values[number]) for name, values in scores.items()},
+            trained.network(number),
+            trained.task.name,
+            converged=bool(converged[number]),
+        )
+        for number, seed in enumerate(settings.seeds)
+    ]
+
+
+def _scores(
+    net: StackModel[Any],
+    task: StreamTask,
+    settings: Settings,
+    score: Callable[[np.ndarray], dict[str, np.ndarray]],
+) -> dict[str, np.ndarray]:
+    """Return the scores of all networks, (nets,) each."""
+    tested = (_TESTED[0], settings.scaled(_TESTED[1], least=4))
+    right = PieceTest(task, tested, *_strings(settings)).right(net, settings.device)
+    trained = (_TRAINED[0], settings.scaled(_TRAINED[1], least=3))
+    words = PieceTest(task, trained, 20, 20, _VALIDATION_SEED).words()
+    return {**score(right), VALIDATION: np.exp(-known_entropy(net, task, words, settings.device))}
+
+
+def _strings(settings: Settings) -> tuple[int, int]:
+    """Return how many strings of each size are tested, and in how many streams: 200 in one, as in the paper, or 40."""
+    if settings.scale < 1:
+        return 2, 2
+    return (200, 1) if settings.protocol == "paper" else (40, 20)

@@ -1,0 +1,226 @@
+"""Running the rows of a grid: train, extract from what converged, write after every row, go on where a run stopped."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stacklens.errors import StacklensError
+from stacklens.papers.grid import Grid, Outcome, Row, Settings
+from stacklens.papers.grid_results import GridResults, Network, RowResult, read_grid, write_grid
+from stacklens.papers.versions import versions
+
+if TYPE_CHECKING:
+    from stacklens.extract.extraction import Extraction
+
+__all__ = ["extraction_of", "left_to_do", "run_grid"]
+
+
+def run_grid(
+    grid: Grid,
+    settings: Settings,
+    folder: Path,
+    *,
+    rows: Sequence[str] = (),
+    fresh: bool = False,
+    jobs: int = 1,
+    progress: Callable[[str, int], None] = lambda _row, _done: None,
+) -> GridResults:
+    """Return the results of ``grid`` with the rows called ``rows`` in them, all of them where no name is given.
+
+    The file in ``folder`` is written anew after every row, so a run that is stopped and begun again trains only what is
+    left. A row that was run by other settings is run again, and replaced.
+
+    Args:
+        grid: what to run.
+        settings: how.
+        folder: of the results.
+        rows: names of rows.
+        fresh: run them again even if nothing has changed.
+        jobs: processes, a row each.
+        progress: told a row that is under way, and how many of those asked for are done.
+
+    Raises:
+        UnknownNameError: there is no such row.
+        FileFormatError: the file that is there holds no results of a grid, and ``fresh`` is not asked for.
+        StacklensError: the device cannot be used, or nothing can be written.
+    """
+    results = _known(grid, folder, fresh)
+    todo = left_to_do(grid, settings, results, rows, fresh)
+    order, waiting = [row.name for row in grid.rows], [row.name for row in todo]
+    before = len(grid.chosen_rows(rows)) - len(todo)
+    progress(waiting[0] if waiting else "", before)
+    for number, done in enumerate(_trained(todo, grid, settings, jobs), start=1):
+        results = results.with_row(done, order)
+        write_grid(results, folder)
+        waiting.remove(done.name)
+        progress(waiting[0] if waiting else "", before + number)
+    return results
+
+
+def left_to_do(
+    grid: Grid, settings: Settings, results: GridResults, rows: Sequence[str] = (), fresh: bool = False
+) -> list[Row]:
+    """Return which of the rows called ``rows`` (all where none is named) are not in ``results`` by these settings.
+
+    Raises:
+        UnknownNameError: there is no such row.
+    """
+    chosen = grid.chosen_rows(rows)
+    if fresh:
+        return list(chosen)
+    return [row for row in chosen if (done := results.row(row.name)) is None or not done.is_of(settings)]
+
+
+def _known(grid: Grid, folder: Path, fresh: bool) -> GridResults:
+    """Return what was measured before, under the paper and the title that the grid has now."""
+    try:
+        found = read_grid(grid.name, folder)
+    except StacklensError:
+        if not fresh:
+            raise
+        found = None
+    return replace(found or GridResults(grid.paper, grid.name, ""), paper=grid.paper, title=grid.title)
+
+
+def _trained(rows: list[Row], grid: Grid, settings: Settings, jobs: int) -> Iterator[RowResult]:
+    if not rows:
+        return
+    from stacklens.extract.jobs import finished
+    from stacklens.models.machine import check_device
+
+    check_device(settings.device)
+    yield from finished(_RunRow(grid.name, settings), rows, min(jobs, len(rows)))
+
+
+@dataclass(frozen=True)
+class _RunRow:
+    """A task that can be sent to another process."""
+
+    grid: str
+    settings: Settings
+
+    def __call__(self, row: Row) -> RowResult:
+        settings, clock = self.settings, _Clock()
+        outcomes = row.train(settings)
+        if tuple(outcome.seed for outcome in outcomes) != settings.seeds:
+            raise StacklensError(f"{row.name}: training gave other networks than those of the seeds {settings.seeds}")
+        training = clock.lap()
+        networks = tuple(_extracted(outcome, row.extraction_seconds) for outcome in outcomes)
+        extraction = clock.lap()
+        return RowResult(
+            name=row.name,
+            protocol=settings.protocol,
+            seeds=settings.seeds,
+            scale=settings.scale,
+            device=settings.device,
+            networks=networks,
+            seconds={
+                **{f"training, {key}": value for key, value in training.items()},
+                **{f"extraction, {key}": value for key, value in extraction.items()},
+            },
+            versions=versions(),
+            command=_command(self.grid, row, settings),
+            texts=settings.texts,
+        )
+
+
+def _command(grid: str, row: Row, settings: Settings) -> str:
+    """Return the command that runs one row again as it was run."""
+    scale = "" if settings.scale == 1 else f" --scale {settings.scale:g}"
+    device = "" if settings.device == "cpu" else f" --device {settings.device}"
+    files = " --train FILE --valid FILE --test FILE" if settings.texts else ""
+    options = f"--seeds {len(settings.seeds)} --protocol {settings.protocol}{device}{scale}{files}"
+    return f'stacklens papers run {grid} --rows "{row.name}" {options} --fresh'
+
+
+def _extracted(outcome: Outcome, seconds: float) -> Network:
+    scores = {name: float(score) for name, score in outcome.scores.items()}
+    network = Network(outcome.seed, scores, bool(outcome.converged))
+    if not outcome.converged or outcome.model is None:
+        return network
+    return replace(network, extraction=extraction_of(outcome.model, outcome.task, seconds))
+
+
+def extraction_of(model: Any, task: str | None, seconds: float = 120.0) -> dict[str, Any]:
+    """Return what is extracted from a network in so many ``seconds`` of processor time, as plain data.
+
+    "status" is that of `extract-pda`, with "reason" for 3; sizes are those after minimisation, and before it; "proof"
+    and "certificate" are verdicts; None stands for what there is not.
+    """
+    from stacklens.extract.extraction import extract
+    from stacklens.extract.names import subject_named
+
+    begun = time.perf_counter()
+    try:
+        with _at_most(seconds):
+            found = extract(model, None if task is None else subject_named(task, model.task_kind))
+    except StacklensError as error:
+        kept: dict[str, Any] = {"status": 3, "reason": str(error)}
+    except _OutOfTime:
+        kept = {"status": 3, "reason": f"no automaton was found in {seconds:g} seconds of processor time"}
+    else:
+        kept = _kept(found)
+    return {**kept, "seconds": round(time.perf_counter() - begun, 1)}
+
+
+class _OutOfTime(BaseException):
+    """Nothing that handles errors on the way should take this for one."""
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Raise `_OutOfTime` in a block that takes more processor time; only the main thread of a process can be timed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(signal_number: int, frame: object) -> None:
+        del signal_number, frame
+        raise _OutOfTime
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def _kept(found: Extraction) -> dict[str, Any]:
+    report = found.report()
+    fidelity = report["fidelity"]
+    contradicted = found.contradicted
+    return {
+        "status": found.status,
+        "reason": found.reason,
+        "automaton": report["automaton"],
+        "stacks": report["stacks"],
+        "contradicted": None if contradicted is None else contradicted.to_dict(),
+        "rounding_mismatch": fidelity["rounding"]["mismatch"],
+        "minority_transitions": fidelity["minority_transitions"],
+        "action_margin": fidelity["action_margin"],
+        "graded_actions": fidelity["graded_actions"],
+        "proof": report["proof"],
+        "certificate": {key: report["certificate"].get(key) for key in ("verdict", "reason", "words")},
+    }
+
+
+class _Clock:
+    """Seconds by the clock and of processor time, lap by lap."""
+
+    def __init__(self) -> None:
+        self.begun = time.perf_counter(), time.process_time()
+
+    def lap(self) -> dict[str, float]:
+        now = time.perf_counter(), time.process_time()
+        passed = [round(end - start, 1) for start, end in zip(self.begun, now, strict=True)]
+        self.begun = now
+        return {"wall": passed[0], "CPU": passed[1]}

@@ -1,0 +1,115 @@
+"""How the networks of a row of Suzgun et al. 2019 are trained and scored: which recipe, which words.
+
+All networks of a row stand side by side and see the same words, "the same random seed across each run" (table 2);
+their weights are drawn apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from stacklens.papers.grid import Outcome, Settings
+
+if TYPE_CHECKING:
+    from stacklens.models.fit_recipes import FitRecipe
+    from stacklens.models.fitting import Fitting
+
+__all__ = ["Trial", "train"]
+
+_CONVERGED = 0.99  # of the test words, by the network itself or rounded
+_TEST_WORDS, _TEST_SEED = 5_000, 52  # section 5.1; their program takes 1,000
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What the networks of a row are and learn.
+
+    Attributes:
+        model: its name.
+        gating: of a Marnn, else "".
+        task: the name of the task.
+        hidden, cell_size: sizes of the network.
+        words: how many to train on.
+    """
+
+    model: str
+    gating: str
+    task: str
+    hidden: int
+    cell_size: int
+    words: int
+
+
+def train(trial: Trial, settings: Settings) -> list[Outcome]:
+    """Return a network from each seed of ``settings``, with its scores.
+
+    "train", "test" are the paper's, "test rounded" that of the network with discrete actions. By the protocol "paper"
+    gates with Gumbel noise draw it in the test too, as in the authors' program.
+    """
+    outcomes = {}
+    for first, nets in _runs(settings.seeds):
+        outcomes.update({outcome.seed: outcome for outcome in _trained(trial, settings, first, nets)})
+    return [outcomes[seed] for seed in settings.seeds]
+
+
+def _runs(seeds: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Return the seeds as runs of consecutive ones: the first of each, and how many there are.
+
+    >>> _runs((0, 1, 2, 7, 5, 6))
+    [(0, 3), (5, 3)]
+    """
+    runs: list[tuple[int, int]] = []
+    for seed in sorted(seeds):
+        if runs and sum(runs[-1]) == seed:
+            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
+        else:
+            runs.append((seed, 1))
+    return runs
+
+
+def _trained(trial: Trial, settings: Settings, seed: int, nets: int) -> list[Outcome]:
+    from stacklens.languages.tasks import get_task
+    from stacklens.models.fitting import Fitting
+
+    task = get_task(trial.task)
+    recipe = _recipe(trial, settings)
+    fitting = Fitting(trial.model, recipe, task, seed=seed, nets=nets, device=settings.device)
+    while not fitting.done:
+        fitting.epoch()
+    scores = _scores(fitting, settings)
+    return [_outcome(trial, fitting, number, scores) for number in range(nets)]
+
+
+def _recipe(trial: Trial, settings: Settings) -> FitRecipe:
+    from stacklens.languages.tasks import get_task
+    from stacklens.models.fit_recipes import suzgun_recipe
+
+    shape: dict[str, Any] = {"hidden": trial.hidden}
+    if trial.gating:
+        shape |= {"cell_size": trial.cell_size, "gating": trial.gating}
+    recipe = suzgun_recipe(trial.model, get_task(trial.task), shape, trial.words, settings.protocol)
+    words, epochs = settings.scaled(recipe.words, least=20), settings.scaled(recipe.epochs)
+    return replace(recipe, words=words, epochs=epochs)
+
+
+def _scores(fitting: Fitting, settings: Settings) -> dict[str, Any]:
+    """Return the scores of all networks by name, (nets,) each."""
+    from stacklens.models.rounding import Rounded
+    from stacklens.models.word_accuracy import word_accuracy
+
+    noisy = settings.protocol == "paper"
+    longer = fitting.task.sample(settings.scaled(_TEST_WORDS, least=20), split="test", seed=_TEST_SEED)
+    scores = {
+        "train": word_accuracy(fitting.net, fitting.train_words, noisy),
+        "test": word_accuracy(fitting.net, longer, noisy),
+    }
+    if fitting.net.action_kind != "none":
+        scores["test rounded"] = word_accuracy(Rounded(fitting.net), longer)
+    return scores
+
+
+def _outcome(trial: Trial, fitting: Fitting, number: int, scores: dict[str, Any]) -> Outcome:
+    own = {name: float(values[number]) for name, values in scores.items()}
+    good = max(own["test"], own.get("test rounded", 0.0)) >= _CONVERGED
+    return Outcome(fitting.seed + number, own, fitting.network(number), trial.task, good)

@@ -1,0 +1,213 @@
+"""The paper's derivatives, carried forward, against back-propagation: with its approximation, and without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from stacklens.errors import StacklensError
+from stacklens.languages import get_language
+from stacklens.models.continuous_stack import ContinuousStack
+from stacklens.models.local_reading import LocalNNPDA, window_slopes
+from stacklens.models.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.recipes import RECIPES, Recipe, Stage
+from stacklens.models.rtrl import RtrlNNPDA, forward_derivatives
+from stacklens.models.training import Training
+
+LETTERS = ("a", "b", "c")
+Columns = tuple[Tensor, Tensor, Tensor]  # S_last, L, U, (..., B, T) each
+
+
+def columns(net: NNPDA, symbols: Tensor) -> tuple[Columns, list[ContinuousStack]]:
+    """Return the course of a run, and the stacks before every step."""
+    state, rows, stacks = net.initial_state(len(symbols)), [], []
+    for column in symbols.unbind(1):
+        before = state.stack
+        step = net.step(column, state)
+        state = step.state
+        rows.append((step.hidden[..., -1], state.stack.length, torch.relu(-(before.length + step.actions[..., 0, 0]))))
+        stacks.append(before)
+    last, length, underflow = (torch.stack(series, -1) for series in zip(*rows, strict=True))
+    return (last, length, underflow), stacks
+
+
+def flat(values: list[Tensor]) -> Tensor:
+    return torch.cat([value.flatten() for value in values])
+
+
+def gradient_of(value: Tensor, net: NNPDA) -> Tensor:
+    """Return the gradient by all weights, 0 by those that ``value`` does not depend on, flat."""
+    weights = list(net.parameters())
+    found = torch.autograd.grad(value, weights, retain_graph=True, allow_unused=True)
+    return flat([torch.zeros_like(p) if g is None else g for p, g in zip(weights, found, strict=True)])
+
+
+def gradient(net: NNPDA, course: Columns, shares: Columns) -> Tensor:
+    """Return the gradient of the columns, added up with ``shares``."""
+    parts = [(column * share).sum() for column, share in zip(course, shares, strict=True)]
+    return gradient_of(torch.stack(parts).sum(), net)
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> NNPDAConfig:
+    return NNPDAConfig(
+        LETTERS[: draw(st.integers(1, 3))],
+        draw(st.sampled_from(("second", "third", "full"))),
+        draw(st.integers(1, 3)),
+        end=draw(st.sampled_from((None, "e"))),
+        empty_reading=draw(st.booleans()),
+    )
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[NNPDAConfig, Tensor, int, float]:
+    """Draw a shape, words, a seed, and how large the weights are."""
+    shape = draw(shapes())
+    letters = len(shape.alphabet) + (shape.end is not None)
+    word = st.lists(st.integers(0, letters - 1), min_size=6, max_size=6)
+    symbols = torch.tensor(draw(st.lists(word, min_size=1, max_size=3)))
+    return shape, symbols, draw(st.integers(0, 99)), draw(st.sampled_from((0.1, 1.0, 3.0)))
+
+
+def drawn_shares(course: Columns, seed: int) -> Columns:
+    generator = torch.Generator().manual_seed(seed)
+    last, length, underflow = (torch.rand(part.shape, generator=generator, dtype=part.dtype) for part in course)
+    return last, length, underflow
+
+
+@settings(deadline=None)
+@given(cases(), st.sampled_from((None, 2)))
+def test_carried_forward_and_propagated_back_the_approximate_gradient_is_one(
+    case: tuple[NNPDAConfig, Tensor, int, float], nets: int | None
+) -> None:
+    shape, symbols, seed, init = case
+    forward = RtrlNNPDA(shape, seed=seed, init=init, nets=nets)
+    back = LocalNNPDA(shape, seed=seed, init=init, nets=nets)
+    exact = NNPDA(shape, seed=seed, init=init, nets=nets)
+    course, (expected, _), (true, _) = forward.course(symbols), columns(back, symbols), columns(exact, symbols)
+    for ours, theirs, network in zip(course, expected, true, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
+        torch.testing.assert_close(ours, network, rtol=0, atol=1e-12)  # the network itself is not approximated
+    shares = drawn_shares(course, seed)
+    torch.testing.assert_close(
+        gradient(forward, course, shares), gradient(back, expected, shares), rtol=1e-9, atol=1e-9
+    )
+
+
+def answers_to_the_last_action_only(stack: ContinuousStack) -> bool:
+    """Return whether eq. 20 is exact for what ``stack``, of one word, shows.
+
+    So it is where the window of depth 1 is full and holds one symbol, or two, the upper of which is the last slot's;
+    and where less is there, but nothing was before that slot.
+    """
+    length = stack.length.item()
+    slots = list(
+        zip(stack.bottoms[0].tolist(), stack.tops[0].tolist(), stack.values[0].argmax(-1).tolist(), strict=True)
+    )
+    seen = [(number, symbol) for number, (low, high, symbol) in enumerate(slots) if high > max(low, length - 1)]
+    if not seen:
+        return not slots
+    sections = [symbol for i, (_, symbol) in enumerate(seen) if i == 0 or symbol != seen[i - 1][1]]
+    if length < 1:
+        return len(slots) == 1
+    upper = [number for number, symbol in seen if symbol == sections[-1]]
+    return len(sections) == 1 or (len(sections) == 2 and upper == [len(slots) - 1])
+
+
+def pushing(shape: NNPDAConfig, seed: int, init: float) -> NNPDA:
+    """Return a network that pushes more than it pops, so that its stack fills up."""
+    net = NNPDA(shape, seed=seed, init=init)
+    with torch.no_grad():
+        net.get_parameter("action_bias" if shape.order != "full" else "action_weights").add_(1.5)
+    return net
+
+
+def derivatives(net: NNPDA, word: Tensor) -> list[Tensor]:
+    """Return the paper's derivatives of S_last, L and U after every step of one word, flat."""
+    return [
+        torch.cat([carried.hidden[0, -1], carried.length[0], carried.underflow[0]])
+        for carried in forward_derivatives(net, word.unsqueeze(0))
+    ]
+
+
+@settings(deadline=None)
+@given(shapes(), st.data())
+def test_the_gradient_is_exact_as_long_as_the_readings_answer_to_the_last_action_only(
+    shape: NNPDAConfig, data: st.DataObject
+) -> None:
+    net = pushing(shape, data.draw(st.integers(0, 99)), data.draw(st.sampled_from((0.1, 1.0))))
+    letters = len(shape.alphabet) + (shape.end is not None)
+    word = torch.tensor(data.draw(st.lists(st.integers(0, letters - 1), min_size=5, max_size=5)))
+    course, stacks = columns(net, word.unsqueeze(0))
+    for t, ours in enumerate(derivatives(net, word)):
+        if not answers_to_the_last_action_only(stacks[t]):
+            return
+        for part, column in zip(ours.chunk(3), course, strict=True):
+            torch.testing.assert_close(part, gradient_of(column[0, t], net), rtol=1e-9, atol=1e-12)
+
+
+def test_it_is_not_exact_where_an_earlier_action_has_moved_what_is_seen() -> None:
+    """After two pushes that leave less than 1 the reading answers to both."""
+    net = NNPDA(NNPDAConfig(LETTERS, "second", 2), seed=1, init=1.0)
+    with torch.no_grad():
+        net.action_weights.zero_()
+        net.action_bias.fill_(0.8)  # pushes of 0.38
+    word = torch.tensor([0, 1, 2])
+    (last, _, _), stacks = columns(net, word.unsqueeze(0))
+    assert [answers_to_the_last_action_only(stack) for stack in stacks[1:]] == [True, False]
+    exact = gradient_of(last[0, 2], net)
+    ours = derivatives(net, word)[2].chunk(3)[0]
+    assert torch.nn.functional.cosine_similarity(ours, exact, 0).item() > 0.5
+    assert (ours - exact).norm() > 1e-2 * exact.norm()
+
+
+def test_the_example_below_equation_20() -> None:
+    """From bottom to top 0.9 of b, 0.2 of a, 0.7 of b and 0.15 of c: r1 is c, r2 is a."""
+    stack = ContinuousStack.empty((1,), 3, torch.zeros((), dtype=torch.float64))
+    for letter, length in ((1, 0.9), (0, 0.2), (1, 0.7), (2, 0.15)):
+        value = torch.nn.functional.one_hot(torch.tensor([[letter]]), 3).double()
+        stack = stack.next(torch.tensor([[[length]]], dtype=torch.float64), value)
+    assert window_slopes(stack).tolist() == [[-1, 0, 1]]
+
+
+def test_without_a_full_window_there_is_no_lower_symbol_and_on_an_empty_stack_none() -> None:
+    empty = ContinuousStack.empty((1,), 2, torch.zeros((), dtype=torch.float64))
+    one = empty.next(torch.tensor([[[0.4]]]).double(), torch.tensor([[[0.0, 1.0]]]).double())
+    gone = one.next(torch.tensor([[[-0.5]]]).double(), torch.tensor([[[1.0, 0.0]]]).double())
+    assert [window_slopes(stack).tolist() for stack in (empty, one, gone)] == [[[0, 0]], [[0, 1]], [[0, 0]]]
+
+
+SHORT = {"stages": (Stage(epochs=6, up_to=3),), "check_length": 4, "rounds": 0}
+
+
+def recipe(name: str, gradient: str) -> Recipe:
+    return replace(RECIPES[name], gradient=gradient, **SHORT)  # type: ignore[arg-type]
+
+
+def trained(name: str, gradient: str, nets: int = 2) -> Training:
+    training = Training(recipe(name, gradient), get_language(name), seed=4, nets=nets)
+    for _ in range(4):
+        training.epoch()
+    return training
+
+
+@pytest.mark.parametrize("name", ["parentheses", "1n0n", "palindrome"])
+def test_training_by_either_way_comes_to_the_same_and_gives_plain_networks(name: str) -> None:
+    forward, back, exact = (trained(name, kind) for kind in ("rtrl", "local", "exact"))
+    for ours, theirs in zip(forward.net.parameters(), back.net.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9)
+    if name != "parentheses":  # of which only one symbol is pushed at first
+        assert not torch.allclose(flat(list(forward.net.parameters())), flat(list(exact.net.parameters())), atol=1e-9)
+    forward.check()
+    assert type(forward.network(0)) is NNPDA
+
+
+def test_a_training_is_not_resumed_with_other_gradients() -> None:
+    exact = Training(recipe("1n0n", "exact"), get_language("1n0n"))
+    with pytest.raises(StacklensError, match="it was begun with recipe 'prefix, rtrl gradients: "):
+        exact.restore(Training(recipe("1n0n", "rtrl"), get_language("1n0n")).state())

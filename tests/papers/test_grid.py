@@ -1,0 +1,263 @@
+"""Grids: running and resuming, what is kept of a network, and the tables that come of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from stacklens.__main__ import app
+from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
+from stacklens.models.checkpoint import load_checkpoint
+from stacklens.papers import experiments
+from stacklens.papers.grid import STATISTICS, Grid, Outcome, Row, Settings, statistic
+from stacklens.papers.grid_results import GridResults, read_grid, write_grid
+from stacklens.papers.grid_tables import grid_tables
+from stacklens.papers.runner import extraction_of, left_to_do, run_grid
+from stacklens.papers.sun1993_measures import zoo_path
+
+TWO = Settings((0, 1))
+
+
+class Trained:
+    """Stands for training: counts calls, and fails on demand."""
+
+    def __init__(self, score: float = 0.5, fails: bool = False) -> None:
+        self.score, self.fails, self.calls = score, fails, list[Settings]()
+
+    def __call__(self, settings: Settings) -> list[Outcome]:
+        self.calls.append(settings)
+        if self.fails:
+            raise KeyboardInterrupt
+        return [Outcome(seed, {"test": self.score + seed / 100}) for seed in settings.seeds]
+
+
+def grid(**trains: Callable[[Settings], list[Outcome]]) -> Grid:
+    rows = tuple(
+        Row(f"{name} net", {"model": name}, train, {"test median": "99"}, "section 1") for name, train in trains.items()
+    )
+    return Grid("toy", "Nobody 1993", "a|b", rows, ("test",), ("median", "max"), seeds=2)
+
+
+def shown(results: GridResults, of: Grid) -> dict[str, dict[str, str]]:
+    (table,) = grid_tables(of, results)
+    return {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+
+
+def test_rows_that_are_done_outlive_a_kill_and_are_not_run_again(tmp_path: Path) -> None:
+    first, second = Trained(), Trained(fails=True)
+    with pytest.raises(KeyboardInterrupt):
+        run_grid(grid(first=first, second=second), TWO, tmp_path)
+    kept = read_grid("toy", tmp_path)
+    assert kept is not None
+    assert [row.name for row in kept.rows] == ["first net"]
+    second.fails = False
+    told: list[tuple[str, int]] = []
+    done = run_grid(grid(first=first, second=second), TWO, tmp_path, progress=lambda row, n: told.append((row, n)))
+    assert [row.name for row in done.rows] == ["first net", "second net"]
+    assert (len(first.calls), len(second.calls)) == (1, 2)
+    assert done == read_grid("toy", tmp_path)
+    assert told == [("second net", 1), ("", 2)]
+
+
+@pytest.mark.parametrize(
+    ("changed", "calls"),
+    [
+        ({}, 1),
+        ({"device": "cpu:0"}, 1),
+        ({"protocol": "paper"}, 2),
+        ({"seeds": (0, 2)}, 2),
+        ({"scale": 0.5}, 2),
+    ],
+)
+def test_a_row_is_run_again_by_other_settings_only(tmp_path: Path, changed: dict[str, Any], calls: int) -> None:
+    train = Trained()
+    run_grid(grid(first=train), TWO, tmp_path)
+    done = run_grid(grid(first=train), replace(TWO, **changed), tmp_path)
+    assert len(train.calls) == calls
+    assert [row.name for row in done.rows] == ["first net"]
+    assert done.rows[0].is_of(replace(TWO, **changed))
+
+
+def test_fresh_runs_again_what_is_asked_for_and_keeps_the_rest(tmp_path: Path) -> None:
+    first, second = Trained(), Trained()
+    both = grid(first=first, second=second)
+    run_grid(both, TWO, tmp_path)
+    done = run_grid(both, TWO, tmp_path, rows=["second net"], fresh=True)
+    assert (len(first.calls), len(second.calls)) == (1, 2)
+    assert len(done.rows) == 2
+
+
+def test_rows_that_the_grid_has_no_longer_are_dropped(tmp_path: Path) -> None:
+    run_grid(grid(old=Trained()), TWO, tmp_path)
+    assert [row.name for row in run_grid(grid(new=Trained()), TWO, tmp_path).rows] == ["new net"]
+
+
+def test_several_processes_give_the_same_rows(tmp_path: Path) -> None:
+    both = grid(first=Trained(0.25), second=Trained(0.5))
+    rows = run_grid(both, TWO, tmp_path, jobs=2).rows
+    alone = run_grid(both, TWO, tmp_path, fresh=True).rows
+    assert [(row.name, row.networks) for row in rows] == [(row.name, row.networks) for row in alone]
+
+
+def test_a_row_that_was_not_run_says_so_in_every_column(tmp_path: Path) -> None:
+    both = grid(first=Trained(), second=Trained())
+    results = run_grid(both, TWO, tmp_path, rows=["first net"])
+    lines = shown(results, both)
+    assert lines["second"]["test median, ours / paper"] == "not run / 99"
+    assert {value for key, value in lines["second"].items() if "paper" not in key and key != "model"} == {"not run"}
+    assert "" not in lines["first"].values()
+    assert [row.name for row in left_to_do(both, TWO, results)] == ["second net"]
+
+
+def test_ours_stands_beside_theirs(tmp_path: Path) -> None:
+    one = grid(first=Trained(0.5))
+    (line,) = shown(run_grid(one, TWO, tmp_path), one).values()
+    assert line["test median, ours / paper"] == "50.5 / 99"
+    assert line["test max"] == "51.0"
+    assert line["converged"] == "0 of 2"
+    assert line["extracted"] == "–"
+
+
+def test_a_grid_can_put_one_cell_across(tmp_path: Path) -> None:
+    rows = tuple(
+        Row(f"{model}, {task}", {"model": model, "task": task}, Trained(), {"test max": "7"} if model == "A" else {})
+        for model in "AB"
+        for task in ("x", "y")
+    )
+    wide = Grid("toy", "Nobody", "t", rows, ("test", "rounded"), ("max",), across="task", score_names={"test": ""})
+    scores, extraction = grid_tables(wide, run_grid(wide, TWO, tmp_path, rows=["A, x", "B, y"]))
+    assert scores.columns == ("networks", "of the seeds", "x", "y")
+    assert scores.rows == (("A", "max", "51.0 / 7", "not run / 7"), ("B", "max", "not run", "51.0"))
+    assert [row[:3] for row in extraction.rows][:2] == [("A", "x", "0 of 2"), ("A", "y", "not run")]
+
+
+@pytest.mark.slow
+def test_what_converged_is_extracted_and_counted(tmp_path: Path) -> None:
+    def train(settings: Settings) -> list[Outcome]:
+        model = load_checkpoint(zoo_path("parentheses")).model
+        return [Outcome(seed, {"test": 1.0}, model, "parentheses", seed == 0) for seed in settings.seeds]
+
+    one = grid(zoo=train)
+    results = run_grid(one, TWO, tmp_path)
+    good, bad = results.rows[0].networks
+    assert bad.extraction is None
+    assert good.extraction is not None
+    assert good.extraction["status"] == 0
+    (line,) = shown(results, one).values()
+    assert line["converged"] == line["extracted"] == line["proved"] == "1 of 2"
+    assert line["states"] == "1 (3)"
+    assert line["stack symbols"] == "1 (1)"
+
+
+def test_a_network_that_nothing_can_be_read_from_says_why() -> None:
+    model = load_checkpoint(zoo_path("parentheses")).model
+    found = extraction_of(model, "palindrome")
+    assert found["status"] == 3
+    assert "alphabet" in found["reason"]
+
+
+def test_an_extraction_that_takes_too_long_is_given_up() -> None:
+    model = load_checkpoint(zoo_path("parentheses")).model
+    found = extraction_of(model, "parentheses", 0.01)
+    assert found["status"] == 3
+    assert found["reason"] == "no automaton was found in 0.01 seconds of processor time"
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": 1, "kind": "grid"}', '{"schema": 1, "claims": []}'])
+def test_a_damaged_file_is_named_and_left_alone_unless_fresh(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "toy.json"
+    path.write_text(content, encoding="utf-8")
+    train = Trained()
+    with pytest.raises(FileFormatError, match=r"toy.json: no results of a grid: .* --fresh, which forgets this file"):
+        run_grid(grid(first=train), TWO, tmp_path)
+    assert path.read_text(encoding="utf-8") == content
+    assert not train.calls
+    assert len(run_grid(grid(first=train), TWO, tmp_path, fresh=True).rows) == 1
+
+
+@pytest.mark.parametrize("damage", ["networks", "seeds", "seconds"])
+def test_a_row_that_lacks_something_is_refused(tmp_path: Path, damage: str) -> None:
+    path = write_grid(run_grid(grid(first=Trained()), TWO, tmp_path), tmp_path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["rows"][0][damage]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(FileFormatError, match="no results of a grid: expected command, device"):
+        read_grid("toy", tmp_path)
+
+
+def test_networks_of_other_seeds_are_refused(tmp_path: Path) -> None:
+    content = run_grid(grid(first=Trained()), TWO, tmp_path).to_dict()
+    content["rows"][0]["networks"][0]["seed"] = 5
+    with pytest.raises(StacklensError, match="not those of the seeds"):
+        GridResults.from_dict(content)
+    with pytest.raises(StacklensError, match="other networks than those of the seeds"):
+        run_grid(grid(first=lambda _: [Outcome(9, {})]), TWO, tmp_path, fresh=True)
+
+
+def test_an_unknown_row_is_named_with_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="unknown row of toy 'third': expected one of 'first net', 'second net'"):
+        run_grid(grid(first=Trained(), second=Trained()), TWO, tmp_path, rows=["third"])
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"seeds": ()}, "expected at least one"),
+        ({"seeds": (1, 1)}, "each of them once"),
+        ({"protocol": "quick"}, "unknown protocol 'quick': expected one of fast, paper"),
+        ({"scale": 0.0}, "scale 0.0: expected a number above 0 and at most 1"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        replace(TWO, **values)
+
+
+def test_a_grid_that_makes_no_sense_is_refused() -> None:
+    row = Row("a", {"model": "A"}, Trained())
+    with pytest.raises(StacklensError, match="two rows have the same name among a, a"):
+        Grid("toy", "", "", (row, row), ("test",))
+    with pytest.raises(StacklensError, match="every row should have the columns model"):
+        Grid("toy", "", "", (row, replace(row, name="b", cells={"task": "B"})), ("test",))
+    with pytest.raises(UnknownNameError, match="unknown statistic 'mode'"):
+        Grid("toy", "", "", (row,), ("test",), ("mode",))
+
+
+def test_statistics_are_those_of_their_names_and_chosen_looks_at_validation_only() -> None:
+    networks = [{"test": 0.2, "validation": 0.9}, {"test": 1.0, "validation": 0.1}, {"test": 0.6, "validation": 0.9}]
+    found = {name: statistic(name, networks, "test") for name in STATISTICS}
+    assert found == {"min": 0.2, "median": 0.6, "mean": pytest.approx(0.6), "max": 1.0, "chosen": 0.2}
+    assert statistic("min", [*networks, {}], "test") is None
+
+
+def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train = Trained()
+    monkeypatch.setattr(experiments, "EXPERIMENTS", {"toy": lambda: grid(first=train, second=Trained())})
+
+    def papers(*arguments: str | Path) -> str:
+        result = CliRunner().invoke(app, ["papers", *map(str, arguments)], env={"COLUMNS": "250"})
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result.output
+
+    there = ("--results", tmp_path)
+    said = papers(
+        "run", "toy", "--rows", "first net", "--seeds", "3", "--first-seed", "5", "--protocol", "paper", *there
+    )
+    assert train.calls == [Settings((5, 6, 7), "paper")]
+    assert "not run / 99" in said
+    assert said.endswith(f"wrote {tmp_path / 'toy.json'}\n")
+    assert "1 rows" in papers("list", *there)
+    assert papers("table", "toy", *there) in said
+    assert papers("run", "toy", "--quiet", *there) == ""
+    assert [row.seeds for row in (read_grid("toy", tmp_path) or GridResults("", "", "")).rows] == [(0, 1), (0, 1)]
+    with pytest.raises(StacklensError, match="device 'abacus' cannot be used here"):
+        papers("run", "toy", "--device", "abacus", "--fresh", *there)
+    with pytest.raises(UnknownNameError, match="unknown protocol 'quick'"):
+        papers("run", "toy", "--protocol", "quick", *there)
