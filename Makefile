@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help app demo test check bench format clean
+.PHONY: help app demo test check bench screenshots format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 : /p' $(MAKEFILE_LIST) | awk -F ' : ' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -25,6 +25,9 @@ check: $(READY) ## lint, format and types: what must be clean before a commit
 
 bench: $(READY) ## measure how fast it is
 	@$(BIN)/python -m benchmarks
+
+screenshots: $(READY) ## take the pictures of the page in the README
+	@OMP_NUM_THREADS=1 $(BIN)/python docs/screenshots.py
 
 format: $(READY) ## format the code and mend what ruff can mend
 	@$(BIN)/ruff format .

@@ -1,15 +1,27 @@
 """The repository's root goes to the end of the path: `tests.automata.strategies` is found there, and a bare `automata`
 is automata-lib, not our folder of that name, which `python -m pytest` would put first. One thread a process: tests run
 side by side, and torch's threads would only wait for each other.
+
+The fixtures are those of the tests in a browser, Debian's Chromium or the one that BROWSER_PATH names. What they need
+is imported when a test asks for it.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import shutil
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch is imported, which is later
 ROOT = str(Path(__file__).parents[1])
@@ -19,3 +31,60 @@ sys.path[:] = [*(path for path in sys.path if path not in ("", ROOT)), ROOT]
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+_FLAGS = ("no-sandbox", "disable-dev-shm-usage", "disable-background-networking", "disable-component-update")
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the address of a server with the page, whose store is its own."""
+    from werkzeug.serving import make_server
+
+    before = os.environ.get("STACKLENS_CACHE")
+    os.environ["STACKLENS_CACHE"] = str(tmp_path_factory.mktemp("store"))
+    from stacklens.viz.dashboard.application import new_application
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # not a line for every request
+    server = make_server("127.0.0.1", 0, new_application().server, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.port}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    if before is None:
+        del os.environ["STACKLENS_CACHE"]
+    else:
+        os.environ["STACKLENS_CACHE"] = before
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Yield a browser; skip where there is none, which in CI is a failure."""
+    program = os.environ.get("BROWSER_PATH") or shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        reason = "no Chromium: install one (Debian: apt-get install chromium), or name it in BROWSER_PATH"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=30_000)
+    with sync_playwright() as playwright:
+        flags = [f"--{flag}" for flag in _FLAGS]
+        opened = playwright.chromium.launch(executable_path=program, args=flags, timeout=60_000)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """Yield a fresh page on which every error and every request to another host is a failure in the end."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    context.set_default_timeout(30_000)
+    opened, wrong = context.new_page(), list[str]()
+    opened.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    inside = (address, "data:", "blob:")
+    opened.on("request", lambda request: None if request.url.startswith(inside) else wrong.append(request.url))
+    yield opened
+    context.close()
+    assert wrong == []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlencode
 
 import typer
 
@@ -10,15 +12,19 @@ from stacklens.errors import StacklensError
 
 __all__ = ["app_command"]
 
+_THREADS = 8  # a user's browser asks for several things at once
+
 
 def app_command(
+    models: Annotated[
+        list[Path] | None, typer.Argument(metavar="[MODEL]...", help="Files with trained networks, to be opened.")
+    ] = None,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Where to listen; 0 takes a free one.")] = 8050,
     host: Annotated[str, typer.Option(help="Which address to listen on; others than this one let others in.")] = (
         "127.0.0.1"
     ),
 ) -> int:
     """Open the page on http://127.0.0.1:8050 until Ctrl-C."""
-    import logging
     import socket
 
     try:
@@ -26,13 +32,26 @@ def app_command(
     except OSError as error:
         reason = error.strerror or error
         raise StacklensError(f"cannot listen on {host}:{port}: {reason}; choose another --port or --host") from None
-    from werkzeug.serving import make_server
+    with listening:
+        names = [_kept(path) for path in models or []]
+        from waitress import create_server
 
-    from stacklens.viz.dashboard.application import new_application
+        from stacklens.viz.dashboard.application import new_application
 
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # not a line for every request
-    server = new_application().server
-    with listening, make_server(host, port, server, threaded=True, fd=listening.fileno()) as serving:
-        typer.echo(f"stacklens is at http://{host}:{listening.getsockname()[1]} (Ctrl-C ends it)")
-        serving.serve_forever()
+        serving = create_server(new_application().server, sockets=[listening], threads=_THREADS, ident=None)
+        base = f"http://{host}:{listening.getsockname()[1]}"
+        for name in names:
+            typer.echo(f"{base}/?{urlencode({'network': name})}")
+        typer.echo(f"stacklens is at {base} (Ctrl-C ends it)")
+        serving.run()
+        serving.close()
     return 0
+
+
+def _kept(path: Path) -> str:
+    """Return the name under which the page knows the network in the file at ``path``."""
+    from stacklens.models.loading import load_network
+    from stacklens.viz.dashboard.uploads import keep
+
+    load_network(path)  # says what is wrong with a file by its whole path
+    return keep(path.read_bytes(), path.name).name

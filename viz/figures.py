@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import UnknownNameError
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import Trace, trace
 from stacklens.viz.actions import action_heatmap, action_panel, pushed_panel, reading_panel
+from stacklens.viz.automaton_stacks import discrete_panel
 from stacklens.viz.columns import operation_panel, operation_table
 from stacklens.viz.hidden import hidden_heatmap, hidden_map, hidden_panel
 from stacklens.viz.panels import Panel, figure_of, letters_of
@@ -21,7 +23,7 @@ from stacklens.viz.segments import segment_figure, segment_panel
 from stacklens.viz.stacks import stack_heatmap, stack_panels
 from stacklens.viz.style import sentence
 from stacklens.viz.titles import title_of
-from stacklens.viz.tracks import category_track, depth_track
+from stacklens.viz.tracks import category_track, depth_track, state_names
 
 __all__ = ["FIGURES", "draw", "paper_figure", "rounding_figure"]
 
@@ -35,9 +37,9 @@ def paper_figure(
     word: int = 0,
     *,
     depths: np.ndarray | None = None,
-    states: Sequence[str] | None = None,
+    automaton: PushdownAutomaton | None = None,
 ) -> go.Figure:
-    """Return what the network's own paper shows of a word, with the true depth and an automaton's states under it.
+    """Return what the network's own paper shows of a word, with an automaton's stacks and states and the true depth.
 
     Stacks with lengths: their segments, the action and the reading (Sun et al. 1993, figures 4-6), or the strengths and
     the pushed vectors (Hao et al. 2018, figures 5 and 6). One stack with cells: the operations' shares and the cells
@@ -49,14 +51,17 @@ def paper_figure(
         seen: its trace, with stacks=True.
         word: the number of the word in the trace.
         depths: the true depth after each step, (T, n), see `tracks.true_depths`.
-        states: a name for each step, such as the automaton's state, see `tracks.state_names`.
+        automaton: what was read out of the network: its stacks stand under the soft one, cell by cell.
     """
     letters = letters_of(seen, word)
     panels = _panels(model, seen, word) if letters else []
+    if automaton is not None and letters:
+        high = model.action_kind in ("signed", "strengths")
+        stacks = range(automaton.n_stacks)
+        panels += [discrete_panel(automaton, seen.words[word], stack, from_the_bottom=high) for stack in stacks]
+        panels.append(category_track("state", _states(automaton, seen, word)))
     if depths is not None:
         panels.append(depth_track(depths[: len(letters)]))
-    if states is not None:
-        panels.append(category_track("state", list(states)[: len(letters)]))
     return figure_of(title_of(model, seen, word), panels, letters)
 
 
@@ -99,29 +104,45 @@ def _stack_and_actions(model: StackModel[Any], seen: Trace, word: int) -> list[P
     return [*cells, action_panel(model, seen, word)]
 
 
-def _map(model: StackModel[Any], seen: Trace, word: int) -> go.Figure:
+def _states(automaton: PushdownAutomaton, seen: Trace, word: int) -> list[str]:
+    """Return the state of ``automaton`` for every step of the network, which may read an end symbol besides."""
+    names, steps = state_names(automaton, seen.words[word]), int(seen.steps[word])
+    return [*names, *["end"] * (steps - len(names))][:steps]
+
+
+def _hidden(model: StackModel[Any], seen: Trace, word: int, automaton: PushdownAutomaton | None) -> go.Figure:
+    return hidden_heatmap(model, seen, word, None if automaton is None else _states(automaton, seen, word))
+
+
+def _map(model: StackModel[Any], seen: Trace, word: int, automaton: PushdownAutomaton | None) -> go.Figure:
     del word
-    return hidden_map(model, seen)
+    states = None if automaton is None else [_states(automaton, seen, number) for number in range(len(seen.words))]
+    return hidden_map(model, seen, states)
 
 
-FIGURES: dict[str, Callable[[StackModel[Any], Trace, int], go.Figure]] = {
-    "paper": paper_figure,
-    "actions": action_heatmap,
-    "stack": stack_heatmap,
-    "segments": segment_figure,
-    "operations": operation_table,
-    "hidden": hidden_heatmap,
+_Figure = Callable[[StackModel[Any], Trace, int, PushdownAutomaton | None], go.Figure]
+FIGURES: dict[str, _Figure] = {
+    "paper": lambda model, seen, word, automaton: paper_figure(model, seen, word, automaton=automaton),
+    "actions": lambda model, seen, word, _: action_heatmap(model, seen, word),
+    "stack": lambda model, seen, word, _: stack_heatmap(model, seen, word),
+    "segments": lambda model, seen, word, _: segment_figure(model, seen, word),
+    "operations": lambda model, seen, word, _: operation_table(model, seen, word),
+    "hidden": _hidden,
     "map": _map,
-    "rounding": rounding_figure,
+    "rounding": lambda model, seen, word, _: rounding_figure(model, seen, word),
 }
 
 
-def draw(name: str, model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
+def draw(
+    name: str, model: StackModel[Any], seen: Trace, word: int = 0, automaton: PushdownAutomaton | None = None
+) -> go.Figure:
     """Return the figure called ``name``, one of `FIGURES`, of word number ``word``.
+
+    With an ``automaton``, what was read out of the network, it shows the automaton's states where it has a place.
 
     Raises:
         UnknownNameError: there is no such figure.
     """
     if name not in FIGURES:
         raise UnknownNameError("figure", name, list(FIGURES))
-    return FIGURES[name](model, seen, word)
+    return FIGURES[name](model, seen, word, automaton)

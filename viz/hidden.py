@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from stacklens.errors import StacklensError
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
+from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import Trace
 from stacklens.viz.panels import Panel, figure_of, heat_panel, letters_of
 from stacklens.viz.style import category_colours, sentence, themed
@@ -75,13 +76,17 @@ def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[st
         )
     what = "symbol read" if states is None else "state"
     figure.update_layout(
-        title={"text": f"Hidden vectors of the {model.name}, by {what}", "x": 0, "xref": "paper"},
+        title={"text": f"Hidden vectors of the {_called(model)}, by {what}", "x": 0, "xref": "paper"},
         height=460,
         margin={"l": 70, "r": 20, "t": 60, "b": 50},
     )
     figure.update_xaxes(title={"text": f"first principal component ({shares[0]:.0%} of the variance)"})
     figure.update_yaxes(title={"text": f"second principal component ({shares[1]:.0%})"})
     return themed(figure)
+
+
+def _called(model: StackModel[Any]) -> str:
+    return f"rounded {model.model.name}" if isinstance(model, Rounded) else model.name
 
 
 def plane(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from stacklens.probe.trace import Trace
-from stacklens.viz.style import scale_for, sentence, themed
+from stacklens.viz.style import scale_for, sentence, theme_layout
 
 __all__ = ["Panel", "figure_of", "heat_panel", "letters_of"]
 
@@ -19,6 +19,8 @@ _SPELLED = 80  # steps that are labelled with their symbols; more of them would 
 _MARKED = 2_000  # cells that get a mark of their own
 _LABELLED_CELLS = 40_000  # cells whose hover text names the symbol; beyond, a file would hold mostly such text
 _ROW = 22  # pixels
+_GAP = 40  # pixels between two panels, where a heading stands
+_EDGES = 120  # pixels above and below all panels
 
 
 @dataclass(frozen=True)
@@ -100,35 +102,49 @@ def figure_of(title: str, panels: Sequence[Panel], letters: Sequence[str]) -> go
         return sentence("The word is empty and the network takes no step, so there is nothing to draw.")
     if not panels:
         return sentence("This network has neither a stack nor a hidden vector, so there is nothing to draw.")
-    from plotly.subplots import make_subplots
-
     heights = [panel.height for panel in panels]
-    gaps, edges = 40 * (len(panels) - 1), 120
-    figure = make_subplots(
-        rows=len(panels),
-        cols=1,
-        shared_xaxes=True,
-        row_heights=heights,
-        vertical_spacing=40 / (sum(heights) + gaps) if len(panels) > 1 else 0,
-        subplot_titles=[panel.heading for panel in panels],
-    )
-    for row, panel in enumerate(panels, 1):
-        figure.add_traces(list(panel.traces), rows=[row] * len(panel.traces), cols=[1] * len(panel.traces))
-        figure.update_yaxes(panel.y, row=row, col=1)
-    _place_colour_bars(figure, sum(heights) + gaps)
-    _name_once(figure)
-    figure.update_annotations(x=0, xanchor="left", font={"size": 13})
-    figure.update_xaxes(range=[0.5, len(letters) + 0.5], showgrid=False)
-    figure.update_xaxes(_word_axis(letters), row=len(panels), col=1)
-    figure.update_layout(
-        title={"text": title, "x": 0, "xref": "paper", "font": {"size": 15}},
-        height=sum(heights) + gaps + edges,
-        margin={"l": 90, "r": 20, "t": 70, "b": 50},
-        barmode="overlay",
-        bargap=0,
-        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"},
-    )
-    return themed(figure)
+    domains, pixels = _domains(heights), sum(heights) + _GAP * (len(panels) - 1)
+    layout: dict[str, Any] = {
+        **theme_layout(),
+        "title": {"text": title, "x": 0, "xref": "paper", "font": {"size": 15}},
+        "height": pixels + _EDGES,
+        "margin": {"l": 90, "r": 20, "t": 70, "b": 50},
+        "barmode": "overlay",
+        "bargap": 0,
+        "legend": {"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"},
+        "annotations": [_heading(panel.heading, high) for panel, (_, high) in zip(panels, domains, strict=True)],
+    }
+    traces: list[dict[str, Any]] = []
+    for row, (panel, domain) in enumerate(zip(panels, domains, strict=True), 1):
+        number = "" if row == 1 else str(row)
+        layout[f"xaxis{number}"] = _step_axis(number, letters, row == len(panels))
+        layout[f"yaxis{number}"] = {"anchor": f"x{number}", "domain": domain, **panel.y}
+        for trace in panel.traces:
+            placed = {**trace.to_plotly_json(), "xaxis": f"x{number}", "yaxis": f"y{number}"}
+            traces.append({**placed, **_colour_bar(placed, domain, pixels)})
+    _name_once(traces)
+    return go.Figure({"data": traces, "layout": layout})
+
+
+def _domains(heights: Sequence[int]) -> list[tuple[float, float]]:
+    """Return from where to where each panel reaches, the first on top, as parts of the figure's height."""
+    pixels = sum(heights) + _GAP * (len(heights) - 1)
+    above = [sum(heights[:row]) + _GAP * row for row in range(len(heights))]
+    return [
+        (max(0.0, 1 - (top + height) / pixels), 1 - top / pixels) for top, height in zip(above, heights, strict=True)
+    ]
+
+
+def _heading(text: str, high: float) -> dict[str, Any]:
+    place = {"x": 0, "xref": "paper", "xanchor": "left", "y": high, "yref": "paper", "yanchor": "bottom"}
+    return {"text": text, "showarrow": False, "font": {"size": 13}, **place}
+
+
+def _step_axis(number: str, letters: Sequence[str], last: bool) -> dict[str, Any]:
+    """Return the axis of steps of a panel; all move together, and the last one says what is read."""
+    axis = {"anchor": f"y{number}", "range": [0.5, len(letters) + 0.5], "showgrid": False}
+    together = {"matches": "x"} if number else {}
+    return {**axis, **together, **(_word_axis(letters) if last else {"showticklabels": False})}
 
 
 def _word_axis(letters: Sequence[str]) -> dict[str, Any]:
@@ -139,20 +155,21 @@ def _word_axis(letters: Sequence[str]) -> dict[str, Any]:
     return {"title": {"text": "symbol read"}, "tickvals": ticks, "ticktext": list(letters), "tickangle": 0}
 
 
-def _name_once(figure: go.Figure) -> None:
+def _name_once(traces: Sequence[dict[str, Any]]) -> None:
     """Let a name that several panels have stand in the legend once."""
     named = set[str]()
-    for one in figure.select_traces(selector=lambda one: one.name is not None):
-        one.legendgroup, one.showlegend = one.name, one.name not in named
-        named.add(one.name)
+    for trace in traces:
+        name = trace.get("name")
+        if name is not None:
+            trace |= {"legendgroup": name, "showlegend": name not in named}
+            named.add(name)
 
 
-def _place_colour_bars(figure: go.Figure, pixels: int) -> None:
-    """Put every heat map's colour bar beside its own panel."""
-    for map_ in figure.select_traces(selector={"type": "heatmap"}):
-        if map_.showscale is False:
-            continue
-        low, high = figure.layout["yaxis" + map_.yaxis[1:]].domain
-        bar = {"len": high - low, "lenmode": "fraction", "y": (low + high) / 2, "thickness": 10, "outlinewidth": 0}
-        short = (high - low) * pixels < 90
-        map_.colorbar = {**bar, "nticks": 3 if short else 5, "tickfont": {"size": 11}}
+def _colour_bar(trace: dict[str, Any], domain: tuple[float, float], pixels: int) -> dict[str, Any]:
+    """Return the colour bar of a heat map, which stands beside its own panel."""
+    if trace["type"] != "heatmap" or trace.get("showscale") is False:
+        return {}
+    low, high = domain
+    bar = {"len": high - low, "lenmode": "fraction", "y": (low + high) / 2, "thickness": 10, "outlinewidth": 0}
+    short = (high - low) * pixels < 90
+    return {"colorbar": {**bar, "nticks": 3 if short else 5, "tickfont": {"size": 11}}}

@@ -7,14 +7,18 @@ from collections.abc import Sequence
 from stacklens.automata.formats.dot import to_dot
 from stacklens.automata.formats.rendering import render
 from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.errors import StacklensError
 from stacklens.extract.extraction import Extraction
 from stacklens.extract.summary import show_summary
 from stacklens.languages.words import format_word
 from stacklens.probe.trace import trace
+from stacklens.viz.automaton_drawing import check_size
 from stacklens.viz.figures import paper_figure
 from stacklens.viz.page import drawing, heading, page, paragraph, plot, preformatted, table
 from stacklens.viz.tables import formal_definition, transition_table
-from stacklens.viz.tracks import state_names, true_depths
+from stacklens.viz.tracks import true_depths
+from stacklens.viz.trust_report import trust_parts
+from stacklens.viz.visits import state_map, visiting_words, visits
 
 __all__ = ["report_page", "some_words"]
 
@@ -23,10 +27,10 @@ _ROWS = 1_000  # transitions in the table
 
 
 def report_page(result: Extraction, words: Sequence[Word], title: str) -> str:
-    """Return a self-contained page on ``result``: summary, automaton, and a trace of each of ``words``."""
-    parts = [heading(title, 1), preformatted(summary_text(result))]
+    """Return a self-contained page on ``result``: summary, automaton, its states, and a trace of each of ``words``."""
+    parts = [heading(title, 1), preformatted(summary_text(result)), *trust_parts(result)]
     if result.automaton is not None:
-        parts += _automaton(result.automaton)
+        parts += _automaton(result.automaton) + _states(result, result.automaton)
     if words:
         parts.append(heading("The network at work"))
         parts += [_traced(result, word) for word in words]
@@ -47,19 +51,34 @@ def summary_text(result: Extraction) -> str:
 
 def _automaton(pda: PushdownAutomaton) -> list[str]:
     frame = transition_table(pda)
-    parts = [heading("The automaton"), drawing(render(to_dot(pda), "svg")), preformatted(formal_definition(pda))]
+    parts = [heading("The automaton"), _drawing(pda), preformatted(formal_definition(pda))]
     parts += [heading("Transitions", 3), table(frame[:_ROWS])]
     if len(frame) > _ROWS:
         parts.append(paragraph(f"The first {_ROWS:,} of {len(frame):,} transitions; extract-pda --out writes all."))
     return parts
 
 
+def _drawing(pda: PushdownAutomaton) -> str:
+    try:
+        check_size(pda)
+    except StacklensError as error:
+        return paragraph(f"No drawing: {error}.")
+    return drawing(render(to_dot(pda), "svg"))
+
+
+def _states(result: Extraction, pda: PushdownAutomaton) -> list[str]:
+    """Return how often, and with which hidden vectors, a few words visit each state."""
+    words = visiting_words(result.model, result.language)
+    seen = trace(result.model, words, stacks=False)
+    counts = "; ".join(f"{state} {len(found):,}" for state, found in visits(pda, seen).items())
+    said = f"How often {len(words)} words, short ones and others, visit each state: {counts}."
+    return [heading("Hidden vectors by state", 3), plot(state_map(result.model, seen, pda)), paragraph(said)]
+
+
 def _traced(result: Extraction, word: Word) -> str:
     seen = trace(result.model, [word], stacks=True)
-    depths = states = None
-    if result.automaton is not None:
-        depths, states = true_depths(result.automaton, word), state_names(result.automaton, word)
-    figure = paper_figure(result.model, seen, depths=depths, states=states)
+    depths = None if result.automaton is None else true_depths(result.automaton, word)
+    figure = paper_figure(result.model, seen, depths=depths, automaton=result.automaton)
     return plot(figure)
 
 

@@ -17,7 +17,7 @@ from stacklens.errors import UnknownNameError
 
 __all__ = [
     *("CATEGORIES", "FONT", "MARKS", "OPERATION_COLOURS", "Scale"),
-    *("category_colours", "scale_for", "sentence", "themed"),
+    *("category_colours", "scale_for", "sentence", "theme_layout", "themed"),
 ]
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
@@ -76,11 +76,19 @@ def themed(figure: go.Figure, theme: str = "light") -> go.Figure:
     Raises:
         UnknownNameError: there is no such theme.
     """
+    layout = {**figure.layout.to_plotly_json(), **theme_layout(theme)}
+    return go.Figure({"data": [trace.to_plotly_json() for trace in figure.data], "layout": layout})
+
+
+def theme_layout(theme: str = "light") -> dict[str, Any]:
+    """Return the part of a figure's layout that makes it light or dark.
+
+    Raises:
+        UnknownNameError: there is no such theme.
+    """
     if theme not in _GROUND:
         raise UnknownNameError("theme", theme, list(_GROUND))
-    copy = go.Figure(figure)
-    copy.layout.template, copy.layout.paper_bgcolor = _template(theme), _GROUND[theme]
-    return copy
+    return {"template": _template(theme), "paper_bgcolor": _GROUND[theme]}
 
 
 @cache

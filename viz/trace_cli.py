@@ -37,7 +37,8 @@ def trace_command(
         str, typer.Option(help=f"Which figure: {', '.join(NAMES)}; paper is what the network's own paper draws.")
     ] = "paper",
     automaton: Annotated[
-        Path | None, typer.Option(help="An automaton (.json, .jff, .dot) whose states stand under the word.")
+        Path | None,
+        typer.Option(help="An automaton (.json, .jff, .dot) whose stacks and states stand under the network's."),
     ] = None,
     theme: Annotated[str, typer.Option(help="Colours of the figure: light or dark.")] = "light",
 ) -> int:
@@ -102,19 +103,18 @@ def _drawn(
     seen: Trace,
     automaton: PushdownAutomaton | None,
 ) -> Figure:
-    """Return the figure asked for; that of the paper has the true depth and the automaton's states under the word."""
+    """Return the figure asked for; that of the paper has the true depth under the word, too."""
     from stacklens.viz.figures import draw, paper_figure
     from stacklens.viz.style import themed
-    from stacklens.viz.tracks import state_names, true_depths
+    from stacklens.viz.tracks import true_depths
     from stacklens.viz.truth import true_automaton
 
     if figure != "paper":
-        return themed(draw(figure, network, seen), theme)
+        return themed(draw(figure, network, seen, automaton=automaton), theme)
     (word,) = seen.words
     reference = automaton or true_automaton(checkpoint, word)
     depths = None if reference is None else true_depths(reference, word)
-    states = None if automaton is None else state_names(automaton, word)
-    return themed(paper_figure(network, seen, depths=depths, states=states), theme)
+    return themed(paper_figure(network, seen, depths=depths, automaton=automaton), theme)
 
 
 def _write(path: Path, network: StackModel[Any], seen: Trace, drawn: Figure | None) -> None:

@@ -14,6 +14,7 @@ from stacklens.papers.cli import papers_app
 from stacklens.shell import new_app, run_app
 from stacklens.viz.app_cli import app_command
 from stacklens.viz.export_cli import export_command
+from stacklens.viz.judge_cli import judge_command
 from stacklens.viz.trace_cli import trace_command
 
 __all__ = ["app", "main"]
@@ -24,6 +25,7 @@ app.add_typer(papers_app, name="papers")
 app.command("trace")(trace_command)
 app.command("extract")(extract_command)
 app.command("verify")(verify_command)
+app.command("judge")(judge_command)
 app.command("export")(export_command)
 app.command("app")(app_command)
 

@@ -1,64 +1,22 @@
-"""The Probe page in a real browser: Debian's Chromium, or the one named in BROWSER_PATH."""
+"""The Probe page, and what it shares with the others, in a real browser."""
 
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import shutil
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
-from werkzeug.serving import make_server
+from playwright.sync_api import Browser, Page, expect
 
-from stacklens.viz.dashboard.application import new_application
+from stacklens.models.loading import ZOO
+from stacklens.viz.dashboard.uploads import LARGEST
 
 pytestmark = pytest.mark.slow
 
 DYCK = "?network=marnn-stack-rnn-dyck-2&figure=paper"
-
-
-@pytest.fixture(scope="session")
-def address() -> Iterator[str]:
-    """Yield the address of a server with the page."""
-    server = make_server("127.0.0.1", 0, new_application().server, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.port}/"
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Yield a browser; skip where there is none."""
-    program = os.environ.get("BROWSER_PATH") or shutil.which("chromium") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("no Chromium: install one (Debian: apt-get install chromium), or name it in BROWSER_PATH")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"], timeout=60_000
-        )
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    """Yield a fresh page on which every error and every request to another host is a failure in the end."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
-    context.set_default_timeout(30_000)
-    opened, wrong = context.new_page(), list[str]()
-    opened.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    inside = (address, "data:", "blob:")
-    opened.on("request", lambda request: None if request.url.startswith(inside) else wrong.append(request.url))
-    yield opened
-    context.close()
-    assert wrong == []
 
 
 def opened(page: Page, address: str, search: str = f"{DYCK}&word=([])&step=2") -> Page:
@@ -68,10 +26,15 @@ def opened(page: Page, address: str, search: str = f"{DYCK}&word=([])&step=2") -
     return page
 
 
-def band(page: Page) -> tuple[float, float]:
-    """Return between which steps the band over the figure stands."""
-    first = "document.querySelector('#picture .js-plotly-plot').layout.shapes[0]"
-    return page.evaluate(f"{first}.x0"), page.evaluate(f"{first}.x1")
+def band(page: Page, step: int) -> None:
+    """Wait until the band stands over ``step`` of the figure, and over nothing else of it."""
+    page.wait_for_selector(f"#picture .band[data-step='{step}']")
+    plot, mark = (page.locator(f"#picture {part}").first.bounding_box() for part in (".nsewdrag", ".band"))
+    letters = page.evaluate("document.querySelectorAll('#tape span').length")
+    assert plot is not None
+    assert mark is not None
+    assert mark["width"] == pytest.approx(plot["width"] / letters, abs=2)
+    assert mark["x"] == pytest.approx(plot["x"] + (step - 1) * plot["width"] / letters, abs=2)
 
 
 def test_a_link_shows_network_word_and_step(page: Page, address: str) -> None:
@@ -80,7 +43,7 @@ def test_a_link_shows_network_word_and_step(page: Page, address: str) -> None:
     expect(page.locator("#now")).to_contain_text("step 2 reads [")
     expect(page.locator("#tape .current")).to_have_text("[")
     expect(page.locator("#verdicts")).to_contain_text("✓ network: every symbol was predicted")
-    assert band(page) == (1.5, 2.5)
+    band(page, 2)
     page.reload()
     expect(page.locator("#now")).to_contain_text("step 2 reads [")
 
@@ -95,7 +58,7 @@ def test_buttons_and_keys_move_the_band_the_tape_and_the_address(page: Page, add
         expect(page.locator("#now")).to_contain_text(f"step {step} reads")
     page.keyboard.press("End")
     expect(page).to_have_url(re.compile(r"[?&]step=4(&|$)"))
-    page.wait_for_function("document.querySelector('#picture .js-plotly-plot').layout.shapes[0].x0 === 3.5")
+    band(page, 4)
 
 
 def test_space_plays_from_the_start_once_the_end_is_reached_and_stops_there(page: Page, address: str) -> None:
@@ -162,7 +125,9 @@ def test_dark_and_light_last_over_a_reload(page: Page, address: str) -> None:
 
 def test_a_click_on_the_figure_goes_to_that_step(page: Page, address: str) -> None:
     opened(page, address)
-    place = page.locator("#picture .nsewdrag").first.bounding_box()
+    plot = page.locator("#picture .nsewdrag").first
+    plot.scroll_into_view_if_needed()
+    place = plot.bounding_box()
     assert place is not None
     page.mouse.click(place["x"] + 0.9 * place["width"], place["y"] + 5)
     expect(page.locator("#now")).to_contain_text("step 4 reads )")
@@ -186,3 +151,91 @@ def test_every_figure_is_drawn(figure: str, page: Page, address: str) -> None:
     opened(page, address, f"?network=marnn-stack-rnn-dyck-2&word=([])&figure={figure}")
     page.click("#forward")
     expect(page.locator("#now")).to_contain_text("step 2 reads")
+
+
+def test_a_file_that_is_opened_is_shown_and_a_link_to_it_works(
+    page: Page, address: str, tmp_path: Path, browser: Browser
+) -> None:
+    opened(page, address)
+    file = tmp_path / "my network.pt"
+    shutil.copy(ZOO / "nnpda-1n0n.pt", file)
+    page.set_input_files("#upload input", file)
+    expect(page.locator("#network")).to_contain_text("my network.pt (opened)")
+    expect(page.locator("#word")).to_have_value(re.compile("^[01]+$"))
+    expect(page).to_have_url(re.compile("network=upload-"))
+    page.reload()
+    expect(page.locator("#network")).to_contain_text("my network.pt (opened)")
+    expect(page.locator("#picture .main-svg").first).to_be_visible()
+    other = browser.new_page()
+    other.goto(page.url)
+    expect(other.locator("#network")).to_contain_text("my network.pt (opened)")
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"hello", "bad.pt: not a PyTorch file (it begins with b'hello'); expected a network: "),
+        (
+            pickle.dumps(os.getcwd),
+            "bad.pt: holds objects other than tensors and plain data, and loading them could",
+        ),
+        (bytes(LARGEST + 1), "bad.pt: 20 MB; expected a trained network of at most 20 MB."),
+        (b"", "bad.pt: the file is empty; expected a network: "),
+    ],
+    ids=["text", "code", "large", "empty"],
+)
+def test_a_file_that_is_no_network_is_refused_in_one_sentence(
+    content: bytes, said: str, page: Page, address: str, tmp_path: Path
+) -> None:
+    opened(page, address)
+    bad = tmp_path / "bad.pt"
+    bad.write_bytes(content)
+    page.set_input_files("#upload input", bad)
+    expect(page.locator("#problem")).to_contain_text(said)
+    page.fill("#word", "()")
+    page.keyboard.press("Enter")
+    expect(page.locator("#problem")).to_be_empty()
+    expect(page.locator("#tape")).to_have_text("()")
+
+
+def test_a_file_may_be_dropped_anywhere(page: Page, address: str) -> None:
+    opened(page, address)
+    page.evaluate(
+        """bytes => {
+            const file = new File([new Uint8Array(bytes)], "dropped.pt"), data = new DataTransfer();
+            data.items.add(file);
+            const drop = new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
+            document.querySelector("#picture").dispatchEvent(drop);
+        }""",
+        list((ZOO / "nnpda-parentheses.pt").read_bytes()),
+    )
+    expect(page.locator("#network")).to_contain_text("dropped.pt (opened)")
+
+
+def test_figures_and_tables_are_saved_as_files(page: Page, address: str, tmp_path: Path) -> None:
+    opened(page, address)
+    page.click("text=table of steps")
+    expect(page.locator("#steps .ag-row")).to_have_count(4)
+    expect(page.locator("#steps-line")).to_contain_text("print(step_table(network, seen))")
+    buttons = {"#picture + .buttons [data-kind=svg]": b"<svg", "#picture + .buttons [data-kind=png]": b"\x89PNG"}
+    for button, begins in {**buttons, ".save-table": b'"step"'}.items():
+        with page.expect_download() as waiting:
+            page.click(button)
+        place = tmp_path / waiting.value.suggested_filename
+        waiting.value.save_as(place)
+        assert place.read_bytes().lstrip(b"\xef\xbb\xbf").startswith(begins)
+
+
+def test_pages_are_turned_and_back_turns_them_back(page: Page, address: str) -> None:
+    opened(page, address)
+    for name in ("automaton", "trust", "papers"):
+        page.click(f"#go-{name}")
+        expect(page.locator(f"#page-{name}")).to_be_visible()
+        expect(page.locator("#page-probe")).to_be_hidden()
+        expect(page).to_have_url(re.compile(f"page={name}"))
+    page.go_back()
+    expect(page.locator("#page-trust")).to_be_visible()
+    page.reload()
+    expect(page.locator("#page-trust")).to_be_visible()
+    expect(page.locator("#word")).to_be_hidden()

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import socket
+import subprocess
+import sys
+import urllib.request
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.models.hand_made import parentheses_net
 from tests.shell.commands import ZOO, check_quickly, run
-from werkzeug.serving import BaseWSGIServer
 
 from stacklens.automata.formats.json import to_json
 from stacklens.languages import get_language
 from stacklens.models.checkpoint import Checkpoint, save_model
 
+ROOT = Path(__file__).parents[2]
 NET = ZOO / "marnn-stack-rnn-dyck-2.pt"
 
 
@@ -66,7 +71,7 @@ def test_a_figure_is_chosen_by_name(
     assert out.is_file()
 
 
-def test_the_states_of_an_automaton_stand_under_the_word(
+def test_the_stack_and_states_of_an_automaton_stand_under_the_word(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     net, pda, out = (tmp_path / name for name in ("net.pt", "pda.json", "t.html"))
@@ -77,7 +82,8 @@ def test_the_states_of_an_automaton_stand_under_the_word(
     assert run(capsys, monkeypatch, "stacklens", *arguments).status == 0
     assert "nnpda, rounded on (()" in drawn[0].layout.title.text
     (initial,) = {get_language("parentheses").automaton.initial}
-    assert list(drawn[0].data[-1].text[0]) == [initial] * 3
+    assert list(drawn[0].data[-2].text[0]) == [*[initial] * 3, "end"]
+    assert "automaton's stack after each step" in [note.text for note in drawn[0].layout.annotations]
     other = tmp_path / "other.json"
     other.write_text(to_json(get_language("palindrome").automaton), encoding="utf-8")
     found = run(capsys, monkeypatch, "stacklens", "trace", net, "(()", "--automaton", other)
@@ -122,16 +128,41 @@ def test_export_writes_a_page_with_automaton_checks_proof_and_traces(
     assert run(capsys, monkeypatch, "stacklens", *arguments, "--word", "x").status == 2
 
 
-def test_the_page_says_where_it_is_and_ends(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(_: BaseWSGIServer) -> None:
-        raise KeyboardInterrupt
+@pytest.mark.slow
+def test_the_page_says_where_it_is_opens_files_and_ends(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "STACKLENS_CACHE": str(tmp_path / "store")}
+    command = [sys.executable, "-m", "stacklens", "app", str(ZOO / "nnpda-1n0n.pt"), "--port", "0"]
+    with subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as serving:
+        assert serving.stdout is not None
+        link, said = serving.stdout.readline(), serving.stdout.readline()
+        found = re.fullmatch(r"stacklens is at (http://127.0.0.1:\d+) \(Ctrl-C ends it\)\n", said)
+        assert found
+        assert re.fullmatch(re.escape(found[1]) + r"/\?network=upload-[0-9a-f]{24}\n", link)
+        with urllib.request.urlopen(link.strip(), timeout=30) as answer:
+            assert b"<title>stacklens</title>" in answer.read()
+        serving.send_signal(signal.SIGINT)
+        assert serving.wait(30) == 0
+        assert serving.stdout.read() == ""
 
-    monkeypatch.setattr(BaseWSGIServer, "serve_forever", interrupted)
-    found = run(capsys, monkeypatch, "stacklens", "app", "--port", "0")
-    assert (found.status, found.error) == (130, "")
-    assert re.fullmatch(r"stacklens is at http://127.0.0.1:\d+ \(Ctrl-C ends it\)\n", found.out)
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(None, "no such file; expected a network"), (b"x", "not a PyTorch file")],
+    ids=["none", "text"],
+)
+def test_a_file_that_cannot_be_opened_is_one_line(
+    content: bytes | None,
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bad = tmp_path / "bad.pt"
+    if content is not None:
+        bad.write_bytes(content)
+    found = run(capsys, monkeypatch, "stacklens", "app", bad, "--port", "0")
+    assert (found.status, found.out) == (2, "")
+    assert found.error.startswith(f"error: {bad}: {said}")
 
 
 def test_a_port_that_is_taken_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

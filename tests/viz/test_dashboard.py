@@ -18,13 +18,19 @@ from hypothesis import strategies as st
 from tests.viz.networks import heat_map, said
 
 from stacklens.errors import UnknownNameError
+from stacklens.extract.checks import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.names import reference_of
 from stacklens.models.loading import ZOO
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
 from stacklens.viz.dashboard.application import new_application
+from stacklens.viz.dashboard.extractions import Settings, keep
 from stacklens.viz.dashboard.networks import load, network_names, random_word
-from stacklens.viz.dashboard.probing import LONGEST, probed, python_line
-from stacklens.viz.dashboard.view import View, address_of, view_of
+from stacklens.viz.dashboard.probing import TABLES, drawn, python_lines, table_lines, tabled
+from stacklens.viz.dashboard.steps import LONGEST, steps_of
+from stacklens.viz.dashboard.view import PAGE_NAMES, View, address_of, view_of
+from stacklens.viz.figures import FIGURES
 
 ROOT = Path(__file__).parents[2]
 NAME = "marnn-stack-rnn-dyck-2"
@@ -38,7 +44,8 @@ def client() -> FlaskClient:
 
 def answer(client: FlaskClient, output: str, inputs: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
     """Return what the server answers to a page whose parts have these values; the first input has changed."""
-    (found,) = [one for one in json.loads(client.get("/_dash-dependencies").text) if output in one["output"]]
+    there = [one for one in json.loads(client.get("/_dash-dependencies").text) if output in one["output"]]
+    (found,) = [one for one in there if {*inputs} <= {given["id"] for given in one["inputs"]}]
     parts = [part.split(".") for part in found["output"].strip(".").split("...")]
     outputs = [{"id": name, "property": what} for name, what in parts]
     changed = next(one for one in found["inputs"] if one["id"] in inputs)
@@ -56,19 +63,22 @@ def answer(client: FlaskClient, output: str, inputs: dict[str, Any], state: dict
 
 
 @given(
+    page=st.sampled_from(PAGE_NAMES),
     network=st.text(max_size=9),
     word=st.none() | st.text(max_size=9),
     rounded=st.booleans(),
     figure=st.text(min_size=1, max_size=5),
     step=st.integers(0, 99_999),
 )
-def test_an_address_says_all_of_a_view(network: str, word: str | None, rounded: bool, figure: str, step: int) -> None:
-    view = View(network, word, rounded, figure, step)
+def test_an_address_says_all_of_a_view(
+    page: str, network: str, word: str | None, rounded: bool, figure: str, step: int
+) -> None:
+    view = View(page, network, word, rounded, figure, step)
     assert view_of(address_of(view)) == view
 
 
 @pytest.mark.parametrize(
-    "search", [None, "", "?", "?step=x", "?step=-1", "?step=²", "?rounded=yes&x=y", "?&&=", "?step="]
+    "search", [None, "", "?", "?step=x", "?step=-1", "?step=²", "?rounded=yes&x=y", "?&&=", "?step=", "?page=x"]
 )
 def test_an_address_that_makes_no_sense_is_the_usual_view(search: str | None) -> None:
     assert view_of(search) == View()
@@ -78,62 +88,92 @@ def test_an_address_that_makes_no_sense_is_the_usual_view(search: str | None) ->
 def test_every_network_of_the_zoo_has_words_and_is_shown(name: str) -> None:
     word = random_word(name, 3)
     assert word == random_word(name, 3)
-    found = probed(View(name, word))
+    found = steps_of(name, word)
     assert found.problem is None
-    assert found.figure.data
     assert len(found.letters) == len(found.notes) >= 1
     assert [who for who, _, _ in found.verdicts][:2] == ["network", "rounded network"]
+    assert drawn(View("probe", name, word)).data
 
 
 def test_the_rounded_network_is_shown_where_it_is_asked_for() -> None:
     net = load(NAME).model
-    found = heat_map(probed(View(NAME, "([])", rounded=True)).figure)
+    found = heat_map(drawn(View("probe", NAME, "([])", rounded=True)))
     np.testing.assert_array_equal(found, trace(Rounded(net), "([])").actions[0, :, 0].T)
 
 
-def test_the_band_stands_over_the_step_and_the_last_one_at_most() -> None:
-    for step, place in ((1, 1), (3, 3), (9, 4)):
-        (band,) = probed(View(NAME, "([])", step=step)).figure.layout.shapes
-        assert (band.x0, band.x1) == (place - 0.5, place + 0.5)
-    assert not probed(View(NAME, "([])", figure="map")).figure.layout.shapes
+def test_a_figure_says_whether_it_runs_over_steps() -> None:
+    assert drawn(View("probe", NAME, "([])")).layout.meta == {"over_steps": True}
+    assert drawn(View("probe", NAME, "([])", figure="map")).layout.meta == {"over_steps": False}
 
 
 def test_notes_tell_every_step() -> None:
-    notes = probed(View("nnpda-palindrome", "aca")).notes
+    notes = steps_of("nnpda-palindrome", "aca").notes
     assert [note.split(" · ")[0] for note in notes] == ["step 1 reads a", "step 2 reads c", "step 3 reads a"]
     assert "operation push · stack a 0.9" in notes[0]
-    assert probed(View("nnpda-palindrome", "ccc")).notes[-1].endswith("rejected")
+    assert steps_of("nnpda-palindrome", "ccc").notes[-1].endswith("rejected")
 
 
 def test_notes_of_a_long_word_stay_short() -> None:
-    found = probed(View("nnpda-palindrome", "a" * 1_000))
+    found = steps_of("nnpda-palindrome", "a" * 1_000)
     assert len(found.notes) == 1_000
     assert max(map(len, found.notes)) < 120
-    assert found.figure.data
+    assert drawn(View("probe", "nnpda-palindrome", "a" * 1_000)).data
 
 
 @pytest.mark.parametrize(
-    ("view", "problem"),
+    ("network", "word", "problem"),
     [
-        (View(NAME, "(x"), "symbol 'x' is not in the alphabet ( ) [ ]."),
-        (View("none", ""), "unknown network 'none': expected one of baby-ntm-dyck-2, "),
-        (View(NAME, "", figure="x"), "unknown figure 'x': expected one of actions, "),
-        (View(NAME, "(" * (LONGEST + 1)), "this word has 10,001 characters; expected at most 10,000."),
+        (NAME, "(x", "symbol 'x' is not in the alphabet ( ) [ ]."),
+        ("none", "", "unknown network 'none': expected one of baby-ntm-dyck-2, "),
+        (NAME, "(" * (LONGEST + 1), "this word has 10,001 characters; expected at most 10,000."),
+        ("upload-1", "", "no file upload-1 here; files are kept for a day: open it again."),
     ],
 )
-def test_what_is_wrong_with_a_view_is_said_in_one_sentence(view: View, problem: str) -> None:
-    found = probed(view)
+def test_what_is_wrong_with_a_word_is_said_in_one_sentence(network: str, word: str, problem: str) -> None:
+    found = steps_of(network, word)
     assert found.problem is not None
     assert found.problem.startswith(problem)
-    assert problem in said(found.figure)
+    assert problem in said(drawn(View("probe", network, word)))
 
 
-def test_the_python_lines_make_the_same_figure() -> None:
-    view = View("nnpda-palindrome", "aca", rounded=True, figure="actions")
-    lines = python_line(view).replace(".show()", "").replace('"models/zoo/', 'ZOO + "/').splitlines()
-    names: dict[str, Any] = {"ZOO": str(ZOO)}
-    exec("\n".join(lines[:-1]) + f"\nfigure = {lines[-1]}", names)
-    np.testing.assert_array_equal(heat_map(names["figure"]), heat_map(probed(view).figure))
+def test_an_unknown_figure_is_said_in_one_sentence() -> None:
+    assert "unknown figure 'x': expected one of actions, " in said(drawn(View("probe", NAME, "", figure="x")))
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_the_python_lines_make_the_same_figure(figure: str) -> None:
+    view = View("probe", "nnpda-palindrome", "aca", rounded=figure != "rounding", figure=figure)
+    lines = python_lines(view).splitlines()
+    names = run_lines("\n".join([*lines[:-1], f"figure = {lines[-1].removesuffix('.show()')}"]))
+    found = drawn(view)
+    assert json.loads(names["figure"].to_json())["data"] == json.loads(found.to_json())["data"]
+
+
+def test_a_network_without_an_automaton_is_shown_without_one_and_with_one_once_it_is_extracted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
+    view = View("probe", "nnpda-palindrome", "aca")
+    assert "automaton" not in [who for who, *_ in steps_of(view.network, "aca").verdicts]
+    checkpoint = load(view.network)
+    result = extract(checkpoint.model, reference_of(checkpoint), ExtractionConfig(max_length=5))
+    keep(view.network, Settings(), result)
+    assert steps_of(view.network, "aca").verdicts[-1] == ("automaton", "accepted", True)
+    assert "state" in [note.text for note in drawn(view).layout.annotations]
+    assert "automaton=extract(" in python_lines(view)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_python_lines_make_the_same_table(name: str) -> None:
+    view = View("probe", NAME, "([)")
+    names = run_lines(table_lines(view, name).replace("print(", "table = ("))
+    assert names["table"].equals(tabled(view, name))
+
+
+def run_lines(lines: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    exec(lines.replace("models/zoo", str(ZOO)), names)
+    return names
 
 
 def test_a_network_has_to_be_in_the_zoo() -> None:
@@ -152,22 +192,40 @@ def test_the_server_gives_the_page_and_its_own_files_only(client: FlaskClient) -
 
 def test_an_address_fills_the_controls(client: FlaskClient) -> None:
     found = answer(client, "kind.value", {"address": "?network=nnpda-1n0n&word=10&step=2&rounded=1"}, {})
-    values = {name: next(iter(value.values())) for name, value in found.items()}
-    assert values == {"network": "nnpda-1n0n", "word": "10", "kind": "rounded", "figure": "paper", "step": 2}
+    values = {name: value.get("value", value.get("data")) for name, value in found.items()}
+    shown = {"network": "nnpda-1n0n", "word": "10", "kind": "rounded", "figure": "paper", "step": 2}
+    assert values == {**shown, "page": "probe"}
     found = answer(client, "kind.value", {"address": "?network=none&figure=none"}, {})
     assert (found["network"]["value"], found["figure"]["value"]) == (View.network, View.figure)
     assert found["word"]["value"]
 
 
-def test_a_word_gives_figure_verdicts_and_steps(client: FlaskClient) -> None:
-    choice = {"network": NAME, "word": "([)", "kind": "soft", "figure": "paper", "theme": "dark"}
-    found = answer(client, "picture.figure", choice, {"step": 2})
+def test_a_word_gives_verdicts_and_steps(client: FlaskClient) -> None:
+    choice = {"network": NAME, "word": "([)", "kind": "soft", "page": "probe"}
+    found = answer(client, "verdicts.children", choice, {})
     assert found["letters"]["data"] == list("([)")
     assert found["step"]["max"] == 3
     texts = [badge["props"]["children"] for badge in found["verdicts"]["children"]]
     assert texts[0] == "✗ network: symbol 3 was not predicted"
     assert texts[2] == "✗ language: not a member"
-    assert found["picture"]["figure"]["layout"]["shapes"][0]["x0"] == 1.5
+
+
+def test_a_word_gives_a_figure_in_the_theme(client: FlaskClient) -> None:
+    choice = {"network": NAME, "word": "([)", "kind": "soft", "page": "probe", "figure": "paper", "theme": "dark"}
+    found = answer(client, "picture.figure", choice, {})
+    assert found["picture"]["figure"]["layout"]["paper_bgcolor"] == "#16181D"
+    assert "load_network" in found["picture-line"]["children"]
+    assert answer(client, "picture.figure", {**choice, "page": "trust"}, {}) == {}
+
+
+def test_a_table_gives_rows_and_columns(client: FlaskClient) -> None:
+    choice = {"network": NAME, "word": "([)", "kind": "soft", "page": "probe", "table": "steps"}
+    found = answer(client, "steps.rowData", choice, {})["steps"]
+    assert [row["symbol"] for row in found["rowData"]] == list("([)")
+    recogniser = {**choice, "network": "nnpda-1n0n", "word": "10", "table": "predictions"}
+    found = answer(client, "steps.rowData", recogniser, {})
+    assert found["steps"]["rowData"] == []
+    assert found["steps-line"]["children"].startswith("this nnpda is a recogniser and predicts nothing")
 
 
 def test_another_word_is_given_where_the_old_one_cannot_be_read(client: FlaskClient) -> None:
@@ -199,11 +257,12 @@ def test_the_first_users_may_come_all_at_once() -> None:
     code = """
 from concurrent.futures import ThreadPoolExecutor
 from stacklens.viz.dashboard.application import new_application
-from stacklens.viz.dashboard.callbacks import show
+from stacklens.viz.dashboard.probe_page import show
 new_application()
 with ThreadPoolExecutor(10) as users:
-    jobs = [users.submit(show, "marnn-stack-rnn-dyck-2", "()" * n, "soft", "paper", None, 1) for n in range(1, 21)]
-assert [job.result()[-1] for job in jobs] == list(range(2, 41, 2))
+    name = "marnn-stack-rnn-dyck-2"
+    jobs = [users.submit(show, name, "()" * n, "soft", "probe", "paper", None) for n in range(1, 21)]
+assert all(job.result()[0].data for job in jobs)
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)

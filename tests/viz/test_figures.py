@@ -154,14 +154,25 @@ def test_the_empty_word_gets_a_sentence_unless_an_end_symbol_is_read() -> None:
     assert heat_map(paper_figure(reads_end, trace(reads_end, ""))).shape == (1, 1)
 
 
-def test_true_depth_and_states_stand_under_the_word() -> None:
+def test_stack_and_states_of_an_automaton_and_the_true_depth_stand_under_the_word() -> None:
     pda = get_language("dyck-1").automaton
     net = build_model("marnn-stack-rnn", {"alphabet": "()"}, seed=1)
     depths, states = true_depths(pda, "(())"), state_names(pda, "(())")
-    figure = paper_figure(net, trace(net, "(())"), depths=depths, states=states)
-    assert [note.text for note in figure.layout.annotations][-2:] == ["true depth", "state"]
-    assert list(figure.data[-2].y) == [1, 2, 1, 0]
-    assert list(figure.data[-1].text[0]) == states
+    figure = paper_figure(net, trace(net, "(())"), depths=depths, automaton=pda)
+    headings = [note.text for note in figure.layout.annotations]
+    assert headings[-2:] == ["state", "true depth"]
+    assert "automaton" in headings[-3]
+    assert list(figure.data[-1].y) == [1, 2, 1, 0]
+    assert list(figure.data[-2].text[0]) == states
+
+
+@pytest.mark.parametrize("name", ["hidden", "map"])
+def test_hidden_vectors_show_the_automatons_states(name: str) -> None:
+    pda = get_language("dyck-1").automaton
+    net = build_model("marnn-stack-rnn", {"alphabet": "()"}, seed=1)
+    seen = trace(net, "(())")
+    drawn = [str(draw(name, net, seen, automaton=given).to_plotly_json()) for given in (None, pda)]
+    assert [f"'{pda.start.state}'" in text for text in drawn] == [False, True]
 
 
 def test_the_names_that_the_command_offers_are_those_of_the_figures() -> None:

@@ -50,7 +50,7 @@ def test_panels_share_one_axis_of_steps_and_stand_in_order() -> None:
     panels = [heat_panel(name, np.zeros((3, 1)), ["x"], "aba") for name in ("one", "two")]
     figure = figure_of("title", panels, list("aba"))
     assert [note.text for note in figure.layout.annotations] == ["one", "two"]
-    assert figure.layout.xaxis.matches == "x2"
+    assert figure.layout.xaxis2.matches == "x"
     assert tuple(figure.layout.xaxis2.range) == (0.5, 3.5)
     bars = [(map_.colorbar.y, map_.colorbar.len) for map_ in figure.data]
     assert bars[0][0] > bars[1][0]

@@ -1,29 +1,45 @@
-"""What the Probe page's parts do to each other. Moving through a word happens in the browser, without the server."""
+"""What the parts that all pages share do to each other. Moving through a word happens in the browser, not here."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, ctx, no_update
 
 from stacklens.errors import StacklensError
-from stacklens.models.rounding import Rounded
-from stacklens.probe.trace import trace
-from stacklens.viz.dashboard.networks import load, network_names, random_word
-from stacklens.viz.dashboard.probe_page import badges
-from stacklens.viz.dashboard.probing import probed, python_line, read_word
+from stacklens.viz.dashboard.networks import is_known, load, offered, random_word
+from stacklens.viz.dashboard.pages import PAGES
+from stacklens.viz.dashboard.shell import badges
+from stacklens.viz.dashboard.steps import steps_of
+from stacklens.viz.dashboard.uploads import PREFIX, decoded, keep
 from stacklens.viz.dashboard.view import View, view_of
 from stacklens.viz.figures import FIGURES
-from stacklens.viz.tables import trace_data
 
-__all__ = ["register", "show"]
+__all__ = ["register"]
 
 
 def register(app: Dash) -> None:
-    """Return nothing; give ``app`` the callbacks of the Probe page."""
-    choices = Output("network", "value"), Output("word", "value"), Output("kind", "value"), Output("figure", "value")
-    app.callback(*choices, Output("step", "value"), Input("address", "search"))(_open)
+    """Return nothing; give ``app`` the callbacks of what all pages share."""
+    _register_choices(app)
+    app.callback(
+        *(Output("verdicts", "children"), Output("letters", "data"), Output("notes", "data")),
+        *(Output("problem", "children"), Output("step", "max")),
+        *(Input("network", "value"), Input("word", "value"), Input("kind", "value"), Input("page", "data")),
+        Input("extracted", "data"),
+    )(_tell)
+    for name in PAGES:
+        where = f"page-{name}"
+        app.callback(Output(where, "children"), Input("page", "data"), State(where, "children"))(_make(name))
+    _register_in_the_browser(app)
+
+
+def _register_choices(app: Dash) -> None:
+    app.callback(
+        *(Output("network", "options"), Output("network", "value"), Output("word", "value"), Output("kind", "value")),
+        *(Output("figure", "value"), Output("step", "value"), Output("page", "data")),
+        Input("address", "search"),
+        State("uploads", "data"),
+    )(_open)
     app.callback(
         Output("word", "value", allow_duplicate=True),
         Output("step", "value", allow_duplicate=True),
@@ -33,19 +49,17 @@ def register(app: Dash) -> None:
         prevent_initial_call=True,
     )(_another)
     app.callback(
-        *(Output("picture", "figure"), Output("verdicts", "children"), Output("letters", "data")),
-        *(Output("notes", "data"), Output("problem", "children"), Output("line", "children"), Output("step", "max")),
-        *(Input("network", "value"), Input("word", "value"), Input("kind", "value"), Input("figure", "value")),
-        Input("theme", "data"),
-        State("step", "value"),
-    )(show)
-    app.callback(
-        Output("file", "data"),
-        *(Input("csv", "n_clicks"), Input("json", "n_clicks")),
-        *(State("network", "value"), State("word", "value"), State("kind", "value")),
+        Output("network", "options", allow_duplicate=True),
+        Output("network", "value", allow_duplicate=True),
+        Output("word", "value", allow_duplicate=True),
+        Output("uploads", "data"),
+        Output("problem", "children", allow_duplicate=True),
+        Output("upload", "contents"),
+        Input("upload", "contents"),
+        State("upload", "filename"),
+        State("uploads", "data"),
         prevent_initial_call=True,
-    )(_download)
-    _register_in_the_browser(app)
+    )(_receive)
 
 
 def _register_in_the_browser(app: Dash) -> None:
@@ -60,12 +74,6 @@ def _register_in_the_browser(app: Dash) -> None:
         prevent_initial_call=True,
     )
     register_one(
-        ClientsideFunction("probe", "jump"),
-        Output("step", "value", allow_duplicate=True),
-        Input("picture", "clickData"),
-        prevent_initial_call=True,
-    )
-    register_one(
         ClientsideFunction("probe", "mark"),
         Output("marked", "data"),
         *(Input("step", "value"), Input("letters", "data"), Input("notes", "data")),
@@ -74,7 +82,13 @@ def _register_in_the_browser(app: Dash) -> None:
         ClientsideFunction("probe", "remember"),
         Output("shown", "data"),
         *(Input("network", "value"), Input("word", "value"), Input("kind", "value"), Input("figure", "value")),
-        Input("step", "value"),
+        *(Input("step", "value"), Input("page", "data")),
+    )
+    register_one(
+        ClientsideFunction("probe", "turn"),
+        Output("page", "data", allow_duplicate=True),
+        *(Input(f"go-{name}", "n_clicks") for name in PAGES),
+        prevent_initial_call=True,
     )
     register_one(
         ClientsideFunction("probe", "shade"),
@@ -84,13 +98,14 @@ def _register_in_the_browser(app: Dash) -> None:
     )
 
 
-def _open(search: str | None) -> tuple[str, str, str, str, int]:
-    """Return the values of the controls for an address."""
+def _open(search: str | None, opened: list[str] | None) -> tuple[Any, ...]:
+    """Return the choices of networks and the values of the controls for an address."""
     view = view_of(search)
-    network = view.network if view.network in network_names() else View.network
+    network = view.network if is_known(view.network) else View.network
     word = random_word(network, 0) if view.word is None else view.word
     figure = view.figure if view.figure in FIGURES else View.figure
-    return network, word, "rounded" if view.rounded else "soft", figure, view.step
+    files = [*(opened or []), *([network] if network.startswith(PREFIX) else [])]
+    return list(offered(files)), network, word, "rounded" if view.rounded else "soft", figure, view.step, view.page
 
 
 def _another(clicks: int | None, network: str, word: str | None) -> tuple[Any, Any]:
@@ -100,28 +115,34 @@ def _another(clicks: int | None, network: str, word: str | None) -> tuple[Any, A
     return random_word(network, clicks or 0), 1
 
 
-def show(
-    network: str, word: str | None, kind: str, figure: str, theme: str | None, step: int | None
-) -> tuple[Any, ...]:
-    """Return the figure and everything that is said beside it."""
-    view = View(network, word or "", kind == "rounded", figure, step or 1)
-    found = probed(view, theme or "light")
-    said = badges(found.verdicts), list(found.letters), list(found.notes), found.problem, python_line(view)
-    return found.figure, *said, max(1, len(found.letters))
+def _receive(contents: str | None, title: str | None, opened: list[str]) -> tuple[Any, ...]:
+    """Return the choices of networks with the file that was opened, which is shown, or what is wrong with it.
 
-
-def _download(csv: int | None, json_: int | None, network: str, word: str | None, kind: str) -> Any:
-    """Return the trace as a file; none of a word that the network cannot read, which the page has said already."""
-    del csv, json_
-    model = load(network).model
+    What the browser holds of the file is let go in any case, so that the same file can be opened again.
+    """
+    if contents is None:
+        return (no_update,) * 6
     try:
-        read = read_word(word or "", model)
-    except StacklensError:
-        return no_update
-    runner = Rounded(model) if kind == "rounded" else model
-    seen = trace(runner, [read])
-    if ctx.triggered_id == "csv":
-        content, name = seen.to_pandas().to_csv(index=False), f"{network}.csv"
-    else:
-        content, name = json.dumps(trace_data(runner, seen), indent=1, ensure_ascii=False), f"{network}.json"
-    return {"content": content, "filename": name}
+        name = keep(decoded(contents), title or "a file").name
+    except StacklensError as error:
+        return (no_update,) * 4 + (f"{error}.", None)
+    opened = list(dict.fromkeys([name, *opened]))
+    return list(offered(opened)), name, random_word(name, 0), opened, None, None
+
+
+def _tell(network: str, word: str | None, kind: str, page: str, extracted: Any) -> tuple[Any, ...]:
+    """Return who says what of the word, and what happens at every step, for the pages that show a word."""
+    del extracted  # it says only that there may be another automaton now
+    if page not in ("probe", "automaton"):
+        return (no_update,) * 5
+    found = steps_of(network, word or "", kind == "rounded")
+    return badges(found.verdicts), list(found.letters), list(found.notes), found.problem, max(1, len(found.letters))
+
+
+def _make(name: str) -> Any:
+    """Return the callback that makes the page called ``name`` when it is first visited."""
+
+    def make(page: str, there: Any) -> Any:
+        return no_update if page != name or there else PAGES[name].layout()
+
+    return make

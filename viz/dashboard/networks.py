@@ -1,16 +1,18 @@
-"""The networks of the zoo, by name, and words that suit them."""
+"""The networks that the page offers, by name: those of the zoo and files that were opened; and words that suit them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from stacklens.errors import UnknownNameError
+from stacklens.errors import StacklensError, UnknownNameError
 from stacklens.extract.names import reference_of
-from stacklens.languages.words import format_word
+from stacklens.languages.words import format_word, make_word
 from stacklens.models.checkpoint import Checkpoint
 from stacklens.models.loading import ZOO, load_network
+from stacklens.viz.dashboard.uploads import PREFIX, uploaded, uploaded_network
 
-__all__ = ["load", "network_names", "random_word"]
+__all__ = ["file_of", "is_known", "load", "network_bytes", "network_names", "offered", "random_word", "title_of"]
 
 _LENGTHS = (4, 20)  # symbols of a random word, from and to
 _DRAWN = 16  # words to choose from
@@ -24,19 +26,71 @@ def network_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=32)
 def load(name: str) -> Checkpoint:
-    """Return the network of the zoo called ``name``; nobody changes it, so all users share one.
+    """Return the network called ``name``; nobody changes it, so all users share one.
 
     Raises:
-        UnknownNameError: there is none.
+        StacklensError: there is none.
     """
+    if name.startswith(PREFIX):
+        return uploaded_network(uploaded(name))
+    _check(name)
+    return load_network(ZOO / f"{name}.pt")
+
+
+def network_bytes(name: str) -> bytes:
+    """Return what the file of the network called ``name`` holds.
+
+    Raises:
+        StacklensError: there is none.
+    """
+    if name.startswith(PREFIX):
+        return uploaded(name).data
+    _check(name)
+    return (ZOO / f"{name}.pt").read_bytes()
+
+
+def _check(name: str) -> None:
     if name not in network_names():
         raise UnknownNameError("network", name, list(network_names()))
-    return load_network(ZOO / f"{name}.pt")
+
+
+def is_known(name: str) -> bool:
+    """Return whether there is a network called ``name``."""
+    try:
+        load(name)
+    except StacklensError:
+        return False
+    return True
+
+
+def file_of(name: str) -> str:
+    """Return the name of the file of the network called ``name``, as its owner would write it in a program."""
+    return uploaded(name).title if name.startswith(PREFIX) else f"models/zoo/{name}.pt"
+
+
+def title_of(name: str) -> str:
+    """Return what the page calls the network called ``name``."""
+    return f"{uploaded(name).title} (opened)" if name.startswith(PREFIX) else name
+
+
+def offered(opened: Iterable[str]) -> Iterator[Mapping[str, str]]:
+    """Return the choices of networks, label and value: files that were ``opened``, as far as they last, and the zoo."""
+    for name in dict.fromkeys(opened):
+        if is_known(name):
+            yield {"label": title_of(name), "value": name}
+    yield from ({"label": name, "value": name} for name in network_names())
 
 
 def random_word(name: str, seed: int) -> str:
     """Return a word drawn from ``seed`` for the network called ``name``, as it would be typed."""
     checkpoint = load(name)
-    reference = reference_of(checkpoint)
+    try:
+        reference = reference_of(checkpoint)
+    except StacklensError:  # somebody else's name for what it was trained on
+        reference = None
     words = [] if reference is None else reference.long_words(_DRAWN, _LENGTHS, seed)
-    return format_word(words[seed % len(words)]) if words else "".join(checkpoint.model.alphabet[:1])
+    return (
+        format_word(words[seed % len(words)])
+        if words
+        else format_word(make_word(checkpoint.model.alphabet, checkpoint.model.alphabet))
+    )

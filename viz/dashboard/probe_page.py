@@ -1,17 +1,22 @@
-"""The Probe page: choose a network, type a word, and move through its steps."""
+"""The Probe page: what a network does on a word, step by step, as figures and as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
+import json
+from typing import Any
 
-from dash import dcc, html
+from dash import ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html, no_update
 
-from stacklens.viz.dashboard.networks import network_names
+from stacklens.errors import StacklensError
+from stacklens.probe.trace import trace
+from stacklens.viz.dashboard.parts import columns_of, figure_part, rows_of, table_part
+from stacklens.viz.dashboard.probing import TABLES, drawn, python_lines, table_lines, tabled
+from stacklens.viz.dashboard.steps import read_word, runner_of
+from stacklens.viz.dashboard.view import View
 from stacklens.viz.figures import FIGURES
-from stacklens.viz.page import CONFIG
+from stacklens.viz.tables import trace_data
 
-__all__ = ["badges", "layout"]
+__all__ = ["layout", "register"]
 
 _NAMES = {
     "paper": "what its paper draws",
@@ -23,68 +28,91 @@ _NAMES = {
     "map": "map of hidden vectors",
     "rounding": "soft and rounded stack",
 }
-_PLAY = 600  # milliseconds a step
-_BUTTONS = (("first", "|◀", "first step (Home)"), ("back", "◀", "back (←)"), ("play", "play", "play or stop (space)"))
-_MORE = (("forward", "▶", "forward (→)"), ("last", "▶|", "last step (End)"))
+_NO_TABLE = "none"
 
 
-def layout() -> html.Main:
-    """Return the page, empty: its callbacks fill it."""
-    return html.Main(
+def layout() -> html.Section:
+    """Return the page, empty: its callbacks fill it. A table is made once one is asked for."""
+    figures = [{"label": _NAMES[name], "value": name} for name in FIGURES]
+    tables = [{"label": f"table of {name}", "value": name} for name in TABLES]
+    return html.Section(
         [
-            dcc.Location(id="address", refresh=False),
-            dcc.Store(id="letters"),
-            dcc.Store(id="notes"),
-            dcc.Store(id="shown"),
-            dcc.Store(id="marked"),
-            dcc.Store(id="theme", storage_type="local"),
-            dcc.Interval(id="clock", interval=_PLAY, disabled=True),
-            dcc.Download(id="file"),
-            html.Header([html.H1("stacklens"), html.Button("◐", id="shade", title="light or dark")]),
-            _choices(),
-            html.P(id="problem", role="alert"),
-            html.Div(id="verdicts", className="badges"),
-            _scrubber(),
-            dcc.Graph(id="picture", config=cast(Any, CONFIG)),
+            html.Label(
+                ["figure", dcc.Dropdown(figures, id="figure", clearable=False, searchable=False)], className="choice"
+            ),
+            figure_part("picture"),
+            dcc.RadioItems([{"label": "no table", "value": _NO_TABLE}, *tables], _NO_TABLE, id="table", inline=True),
+            html.Div(id="table-place"),
             html.Div([html.Button("steps as CSV", id="csv"), html.Button("trace as JSON", id="json")]),
-            html.Details([html.Summary("in Python"), html.Pre(id="line")]),
         ]
     )
 
 
-def _choices() -> html.Div:
-    networks = [{"label": name, "value": name} for name in network_names()]
-    figures = [{"label": _NAMES[name], "value": name} for name in FIGURES]
-    kinds = [{"label": "network", "value": "soft"}, {"label": "rounded network", "value": "rounded"}]
-    return html.Div(
-        [
-            html.Label(["network", dcc.Dropdown(networks, id="network", clearable=False)], className="wide"),
-            html.Label(["word", dcc.Input(id="word", debounce=0.5, autoComplete="off", spellCheck=False)]),
-            html.Button("another word", id="random"),
-            html.Label(["figure", dcc.Dropdown(figures, id="figure", clearable=False, searchable=False)]),
-            dcc.RadioItems(kinds, id="kind", inline=True),
-        ],
-        className="choices",
+def register(app: Dash) -> None:
+    """Return nothing; give ``app`` the callbacks of this page."""
+    word = Input("network", "value"), Input("word", "value"), Input("kind", "value"), Input("page", "data")
+    app.callback(
+        *(Output("picture", "figure"), Output("picture-line", "children")),
+        *(*word, Input("figure", "value"), Input("theme", "data")),
+    )(show)
+    app.callback(Output("table-place", "children"), Input("table", "value"), State("table-place", "children"))(_place)
+    app.callback(
+        *(Output("steps", "rowData"), Output("steps", "columnDefs"), Output("steps-line", "children")),
+        *(*word, Input("table", "value")),
+    )(_fill)
+    app.callback(
+        Output("file", "data"),
+        *(Input("csv", "n_clicks"), Input("json", "n_clicks")),
+        *(State("network", "value"), State("word", "value"), State("kind", "value")),
+        prevent_initial_call=True,
+    )(_download)
+    register_one: Any = app.clientside_callback  # dash leaves it without types
+    register_one(
+        ClientsideFunction("probe", "jump"),
+        Output("step", "value", allow_duplicate=True),
+        Input("picture", "clickData"),
+        prevent_initial_call=True,
     )
 
 
-def _scrubber() -> html.Div:
-    buttons = [html.Button(sign, id=name, title=title) for name, sign, title in (*_BUTTONS, *_MORE)]
-    slider = dcc.Slider(1, 2, 1, value=1, id="step", updatemode="drag", marks=None, allow_direct_input=False)
-    return html.Div(
-        [
-            html.Div(buttons, className="buttons"),
-            slider,
-            html.Div(id="tape"),
-            html.Div(id="now", role="status"),
-        ],
-        className="scrubber",
-    )
+def show(network: str, word: str | None, kind: str, page: str, figure: str, theme: str | None) -> tuple[Any, Any]:
+    """Return the figure and its Python lines."""
+    if page != "probe":
+        return no_update, no_update
+    view = View("probe", network, word or "", kind == "rounded", figure)
+    return drawn(view, theme or "light"), python_lines(view)
 
 
-def badges(verdicts: Sequence[tuple[str, str, bool]]) -> list[html.Span]:
-    """Return a label for every verdict, with a mark as well as a colour."""
-    return [
-        html.Span(f"{'✓' if yes else '✗'} {who}: {said}", className="yes" if yes else "no")
-        for who, said, yes in verdicts
-    ]
+def _place(name: str, there: Any) -> Any:
+    """Return the table, empty, when one is asked for: what shows it is large, and most visits do without."""
+    if name == _NO_TABLE:
+        return None
+    return no_update if there else table_part("steps")
+
+
+def _fill(network: str, word: str | None, kind: str, page: str, name: str) -> tuple[Any, Any, Any]:
+    """Return the rows and columns of the table and its Python lines; what is wrong with a view is all there is then."""
+    if page != "probe" or name == _NO_TABLE:
+        return no_update, no_update, no_update
+    view = View("probe", network, word or "", kind == "rounded")
+    try:
+        frame = tabled(view, name)
+    except StacklensError as error:
+        return [], [], f"{error}."
+    return rows_of(frame), columns_of(frame), table_lines(view, name)
+
+
+def _download(csv: int | None, json_: int | None, network: str, word: str | None, kind: str) -> Any:
+    """Return the trace as a file; none of a word that the network cannot read, which the page has said already."""
+    del csv, json_
+    runner = runner_of(network, kind == "rounded")
+    try:
+        read = read_word(word or "", runner)
+    except StacklensError:
+        return no_update
+    seen = trace(runner, [read])
+    if ctx.triggered_id == "csv":
+        content, name = seen.to_pandas().to_csv(index=False), f"{network}.csv"
+    else:
+        content, name = json.dumps(trace_data(runner, seen), indent=1, ensure_ascii=False), f"{network}.json"
+    return {"content": content, "filename": name}

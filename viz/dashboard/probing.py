@@ -1,138 +1,117 @@
-"""What the Probe page shows of a view: the figure, the verdicts, and every step in words."""
+"""What the Probe page draws of a view: its figure, its table, and the Python lines that make the same."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import StacklensError
-from stacklens.languages.words import parse_word
 from stacklens.models.base import StackModel
 from stacklens.models.machine import one_thread
-from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import Trace, trace
-from stacklens.viz.dashboard.networks import load
+from stacklens.viz.dashboard.networks import file_of, load
+from stacklens.viz.dashboard.steps import extracted, read_word, runner_of
 from stacklens.viz.dashboard.view import View
 from stacklens.viz.figures import draw, paper_figure
 from stacklens.viz.style import sentence, themed
-from stacklens.viz.tables import step_table
-from stacklens.viz.titles import verdict_of
+from stacklens.viz.tables import prediction_table, step_table
 from stacklens.viz.tracks import true_depths
 from stacklens.viz.truth import true_automaton
 
-__all__ = ["LONGEST", "Probed", "probed", "python_line", "read_word"]
+if TYPE_CHECKING:
+    import pandas as pd
 
-LONGEST = 10_000  # symbols of a word
-_SEGMENTS = 200  # symbols up to which a note lists what a continuous stack holds: there are as many again in each
-_NOTES = 12  # columns of a step that are told in words; hidden vectors have more
+__all__ = ["TABLES", "drawn", "python_lines", "table_lines", "tabled"]
+
+TABLES = {"steps": step_table, "predictions": prediction_table}
 
 
-@dataclass(frozen=True)
-class Probed:
-    """What there is to see.
+def drawn(view: View, theme: str = "light") -> go.Figure:
+    """Return the figure of ``view``; where something is wrong with it, one that says so.
 
-    Attributes:
-        figure: the figure, with a band over the current step where it runs over steps.
-        verdicts: who says what of the word, and whether it is a yes.
-        letters: what every step reads.
-        notes: what happens at every step, in one line.
-        problem: what is wrong with the view, one sentence, or None.
+    Its ``meta`` says whether it runs over steps, so that there is a current one.
     """
-
-    figure: go.Figure
-    verdicts: tuple[tuple[str, str, bool], ...] = ()
-    letters: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    problem: str | None = None
-
-
-def probed(view: View, theme: str = "light") -> Probed:
-    """Return what the page shows of ``view``; where something is wrong with it, a figure that says so."""
     try:
         with one_thread():
-            return _probed(view, theme)
+            figure = _drawn(view)
     except StacklensError as error:
-        return Probed(themed(sentence(f"Nothing to draw: {error}."), theme), problem=f"{error}.")
+        figure = sentence(f"Nothing to draw: {error}.")
+    figure.update_layout(meta={"over_steps": view.figure != "map" and bool(figure.data)})
+    return figure if theme == "light" else themed(figure, theme)  # figures are made light, and copying takes time
 
 
-def read_word(text: str, model: StackModel[Any]) -> Word:
-    """Return the word that was typed for ``model``.
+def _drawn(view: View) -> go.Figure:
+    network, seen, word = _traced(view)
+    automaton = extracted(view.network)
+    if view.figure != "paper":
+        return draw(view.figure, network, seen, automaton=automaton)
+    truth = _truth(view)
+    depths = None if truth is None else true_depths(truth, word)
+    return paper_figure(network, seen, depths=depths, automaton=automaton)
+
+
+def _truth(view: View) -> PushdownAutomaton | None:
+    """Return the automaton of what the network was trained on, if there is one that reads the word."""
+    checkpoint = load(view.network)
+    try:
+        return true_automaton(checkpoint, read_word(view.word or "", checkpoint.model))
+    except StacklensError:  # the figure says what is wrong with the word
+        return None
+
+
+def _traced(view: View) -> tuple[StackModel[Any], Trace, Word]:
+    network = runner_of(view.network, view.rounded)
+    word = read_word(view.word or "", network)
+    return network, trace(network, [word], stacks=True), word
+
+
+def tabled(view: View, name: str) -> pd.DataFrame:
+    """Return the table called ``name``, one of `TABLES`, of a view: a row a step.
 
     Raises:
-        StacklensError: it is too long for the page, or has symbols that the network does not read.
+        StacklensError: the word cannot be read, or the network predicts nothing.
     """
-    if len(text) > LONGEST:
-        raise StacklensError(f"this word has {len(text):,} characters; expected at most {LONGEST:,}")
-    return parse_word(text, model.alphabet)
+    with one_thread():
+        network, seen, _ = _traced(view)
+        return TABLES[name](network, seen)
 
 
-def _probed(view: View, theme: str) -> Probed:
-    checkpoint = load(view.network)
-    word = read_word(view.word or "", checkpoint.model)
-    networks: tuple[StackModel[Any], ...] = (checkpoint.model, Rounded(checkpoint.model))
-    keep = len(word) <= _SEGMENTS or not checkpoint.model.pushes_input
-    traces = [trace(one, [word], stacks=keep and number == view.rounded) for number, one in enumerate(networks)]
-    network, seen = networks[view.rounded], traces[view.rounded]
-    truth = true_automaton(checkpoint, word)
-    verdicts = [
-        (who, verdict_of(network, one), bool(one.verdicts[0]))
-        for who, network, one in zip(("network", "rounded network"), networks, traces, strict=True)
-    ]
-    if truth is not None and checkpoint.model.task_kind in ("recognition", "next set"):
-        member = truth.accepts(word)
-        verdicts.append(("language", "a member" if member else "not a member", member))
-    figure = themed(_figure(view.figure, network, seen, truth, word), theme)
-    if view.figure != "map" and figure.data:
-        _add_band(figure, min(view.step, int(seen.steps[0])))
-    letters = tuple(seen.letters[number] for number in seen.symbols[0, : seen.steps[0]])
-    return Probed(figure, tuple(verdicts), letters, _notes(network, seen))
-
-
-def _figure(name: str, network: StackModel[Any], seen: Trace, truth: PushdownAutomaton | None, word: Word) -> go.Figure:
-    if name != "paper":
-        return draw(name, network, seen)
-    return paper_figure(network, seen, depths=None if truth is None else true_depths(truth, word))
-
-
-def _add_band(figure: go.Figure, step: int) -> None:
-    """Add the band over the current step, which the page's own program moves; it is the figure's first shape."""
-    edge = {"color": "#E6007E", "width": 2}
-    figure.add_shape(
-        type="rect", xref="x", yref="paper", x0=step - 0.5, x1=step + 0.5, y0=0, y1=1, line=edge, layer="above"
-    )
-
-
-def _notes(network: StackModel[Any], seen: Trace) -> tuple[str, ...]:
-    """Return what happens at each step, its state left out where that is long."""
-    frame = step_table(network, seen)
-    if frame.empty:
-        return ()
-    if seen.hidden.shape[-1] > _NOTES:
-        frame = frame.drop(columns="state")
-    shown = [name for name in frame.columns if name not in ("step", "symbol", "rejected")]
-    return tuple(
-        f"step {row['step']} reads {row['symbol']}"
-        + "".join(f" · {name} {row[name]}" for name in shown if row[name] != "")
-        + (" · rejected" if row["rejected"] else "")
-        for row in frame.to_dict("records")
-    )
-
-
-def python_line(view: View) -> str:
+def python_lines(view: View) -> str:
     """Return the Python lines that make the figure of ``view``."""
+    given = []
+    needed = []
+    if extracted(view.network) is not None:
+        needed += ["extract.extraction import extract", "extract.names import reference_of"]
+        given.append("automaton=extract(checkpoint.model, reference_of(checkpoint)).automaton")
+    if view.figure != "paper":
+        call = ", ".join([repr(view.figure), "network", "seen", *given])
+        return _lines(view, [*needed, "viz.figures import draw"], f"draw({call}).show()")
+    if _truth(view) is not None:
+        needed += ["viz.tracks import true_depths", "viz.truth import true_automaton"]
+        given.insert(0, "depths=true_depths(true_automaton(checkpoint, word), word)")
+    call = ", ".join(["network", "seen", *given])
+    return _lines(view, [*needed, "viz.figures import paper_figure"], f"paper_figure({call}).show()")
+
+
+def table_lines(view: View, name: str) -> str:
+    """Return the Python lines that make the table called ``name`` of ``view``."""
+    function = TABLES[name].__name__
+    return _lines(view, [f"viz.tables import {function}"], f"print({function}(network, seen))")
+
+
+def _lines(view: View, needed: Sequence[str], last: str) -> str:
+    rounding = ["models.rounding import Rounded"] if view.rounded else []
+    always = ["languages.words import parse_word", "models.loading import load_network", "probe.trace import trace"]
     lines = [
-        "from stacklens.languages.words import parse_word",
-        "from stacklens.models.checkpoint import load_model",
-        *(["from stacklens.models.rounding import Rounded"] if view.rounded else []),
-        "from stacklens.probe.trace import trace",
-        "from stacklens.viz.figures import draw",
+        *(f"from stacklens.{what}" for what in sorted([*always, *rounding, *needed])),
         "",
-        f'network = load_model("models/zoo/{view.network}.pt")',
-        *(["network = Rounded(network)"] if view.rounded else []),
+        f'checkpoint = load_network("{file_of(view.network)}")',
+        f"network = {'Rounded(checkpoint.model)' if view.rounded else 'checkpoint.model'}",
         f"word = parse_word({view.word or ''!r}, network.alphabet)",
-        f"draw({view.figure!r}, network, trace(network, [word], stacks=True)).show()",
+        "seen = trace(network, [word], stacks=True)",
+        last,
     ]
     return "\n".join(lines)

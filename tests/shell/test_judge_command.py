@@ -1,0 +1,98 @@
+"""`stacklens judge`: many words at once."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from pathlib import Path
+
+import pytest
+from tests.shell.commands import ZOO, run
+
+from stacklens.automata.formats.json import to_json
+from stacklens.languages import get_language
+
+NET = ZOO / "nnpda-1n0n.pt"
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    (tmp_path / "words.txt").write_text("10\n\nε\n110\n", encoding="utf-8")
+    return tmp_path / "words.txt"
+
+
+def test_all_agree(words: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run(capsys, monkeypatch, "stacklens", "judge", NET, words)
+    assert (found.status, found.error) == (0, "")
+    lines = [line for line in found.out.splitlines() if "✓" in line or "✗" in line]
+    assert [line.split()[1] for line in lines] == ["10", "ε", "110"]
+    assert "✓ accepts" in lines[0]
+    assert "✗ not a member" in lines[2]
+
+
+def test_a_wrong_automaton_is_found_and_the_table_written(
+    words: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    automaton, out = tmp_path / "wrong.json", tmp_path / "words.csv"
+    automaton.write_text(to_json(get_language("anb2n").automaton).replace('"a"', '"1"').replace('"b"', '"0"'))
+    found = run(capsys, monkeypatch, "stacklens", "judge", NET, words, "--automaton", automaton, "--out", out)
+    assert (found.status, found.out, found.error) == (1, f"wrote 3 words to {out}\n", "")
+    with out.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [row["agree"] for row in rows] == ["✗", "✓", "✓"]
+    assert rows[0]["automaton"] == "✗ rejects"
+
+
+def test_words_may_come_from_the_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1100\n")))
+    assert "✓ a member" in run(capsys, monkeypatch, "stacklens", "judge", NET, "-").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["none.txt"], "none.txt: cannot be read: No such file or directory; expected a text with a word a line"),
+        ([str(NET)], f"{NET}: cannot be read: it is no text in UTF-8; expected a text with a word a line"),
+        (["WORDS", "--out", "x.txt"], "cannot write x.txt: expected a name that ends in .csv"),
+        (["WORDS", "--out", "none/x.csv"], "cannot write none/x.csv: the folder none does not exist"),
+        (["BAD"], "line 2: symbol 'x' is not in the alphabet 1 0"),
+        (
+            ["WORDS", "--language", "palindrome"],
+            "language palindrome has the alphabet a b c, the network 1 0; name the",
+        ),
+    ],
+)
+def test_bad_input_is_one_line(
+    arguments: list[str],
+    error: str,
+    words: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.txt").write_text("10\n1x\n", encoding="utf-8")
+    places = {"WORDS": str(words), "BAD": "bad.txt"}
+    found = run(capsys, monkeypatch, "stacklens", "judge", NET, *(places.get(one, one) for one in arguments))
+    assert (found.status, found.out) == (2, "")
+    assert found.error.startswith(f"error: {error}")
+
+
+def test_what_is_read_is_not_written_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = tmp_path / "words.csv"
+    words.write_text("10\n", encoding="utf-8")
+    found = run(capsys, monkeypatch, "stacklens", "judge", NET, words, "--out", words)
+    assert found.error == f"error: cannot write {words}: it is a file that is read here; choose another name\n"
+    assert words.read_text(encoding="utf-8") == "10\n"
+
+
+def test_an_automaton_of_another_alphabet_is_refused(
+    words: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    automaton = tmp_path / "other.json"
+    automaton.write_text(to_json(get_language("palindrome").automaton), encoding="utf-8")
+    found = run(capsys, monkeypatch, "stacklens", "judge", NET, words, "--automaton", automaton)
+    assert found.error == f"error: {automaton} reads a b c; expected the network's alphabet 1 0\n"

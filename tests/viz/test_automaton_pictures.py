@@ -1,0 +1,222 @@
+"""An automaton's drawing, its runs, its stack beside the network's, and who visits which state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.automata.strategies import dyck, palindromes, pushdown_automata, words_of
+
+from stacklens.automata.formats.dot import rule, to_dot
+from stacklens.automata.formats.rendering import render
+from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
+from stacklens.errors import StacklensError, UnknownSymbolError
+from stacklens.extract.names import reference_of
+from stacklens.models.loading import ZOO, load_network
+from stacklens.probe.trace import trace
+from stacklens.viz.automaton_drawing import MOST_STATES, automaton_drawing
+from stacklens.viz.automaton_runs import moves, run_table, stacks_after
+from stacklens.viz.automaton_stacks import discrete_panel, stacks_figure
+from stacklens.viz.visits import state_map, states_of, visit_table, visiting_words, visits
+
+SVG = "{http://www.w3.org/2000/svg}"
+NET = load_network(ZOO / "nnpda-palindrome.pt")
+
+
+def parts(svg: str, name: str) -> list[ElementTree.Element]:
+    """Return the elements of a drawing that have the class ``name``."""
+    return [element for element in ElementTree.fromstring(svg).iter() if element.get("class") == name]
+
+
+@settings(deadline=None, max_examples=50)
+@given(pda=pushdown_automata())
+def test_every_state_and_every_rule_of_a_drawing_can_be_found(pda: PushdownAutomaton) -> None:
+    svg = automaton_drawing(pda)
+    found = {int(state.get("data-state", "")): state.get("data-name") for state in parts(svg, "state")}
+    assert found == dict(enumerate(pda.states))
+    shown = {int(text.get("data-rule", "")): text.text for text in parts(svg, "rule")}
+    assert shown == {number: rule(*item) for number, item in enumerate(pda.transitions.items())}
+    for edge in parts(svg, "edge"):
+        for text in edge.iter(f"{SVG}text"):
+            key, step = list(pda.transitions.items())[int(text.get("data-rule", ""))]
+            numbers = pda.states.index(key[0]), pda.states.index(step.target)
+            assert (edge.get("data-from"), edge.get("data-to")) == tuple(map(str, numbers))
+
+
+def test_a_drawing_is_the_picture_that_is_saved_but_for_names() -> None:
+    def drawn(svg: str) -> list[dict[str, str]]:
+        kept = ("d", "points", "x", "y", "cx", "cy", "rx", "fill", "stroke")
+        return [{name: element.attrib[name] for name in kept if name in element.attrib} for element in parts_of(svg)]
+
+    def parts_of(svg: str) -> list[Any]:
+        return [one for one in ElementTree.fromstring(svg).iter() if not one.tag.endswith("title")]
+
+    pda = palindromes()
+    assert drawn(automaton_drawing(pda)) == drawn(render(to_dot(pda), "svg").decode())
+
+
+def test_rules_that_look_the_same_have_numbers_of_their_own() -> None:
+    steps: dict[Key, Transition] = {("q", letter, ("⊥",)): Transition("q", (NONE,)) for letter in (" ", "␣")}
+    pda = PushdownAutomaton(("q",), (" ", "␣"), (), steps, "q")
+    assert sorted(text.get("data-rule", "") for text in parts(automaton_drawing(pda), "rule")) == ["0", "1"]
+
+
+def test_equal_automata_have_their_rules_numbered_in_their_own_order() -> None:
+    pda = palindromes()
+    other = replace(pda, transitions=dict(list(pda.transitions.items())[::-1]))
+    assert pda == other
+    for one in (pda, other):
+        shown = {int(text.get("data-rule", "")): text.text for text in parts(automaton_drawing(one), "rule")}
+        assert shown == {number: rule(*item) for number, item in enumerate(one.transitions.items())}
+
+
+def test_symbols_are_no_markup() -> None:
+    pda = PushdownAutomaton(("<q&>",), ("<script>",), (), {}, "<q&>")
+    (state,) = parts(automaton_drawing(pda), "state")
+    assert state.get("data-name") == "<q&>"
+    assert not [element for element in ElementTree.fromstring(automaton_drawing(pda)).iter() if "script" in element.tag]
+
+
+def test_an_automaton_that_nobody_could_read_is_not_drawn() -> None:
+    states = tuple(f"q{number}" for number in range(MOST_STATES + 1))
+    with pytest.raises(StacklensError, match=r"^this automaton has 61 states and 0 edges; a drawing has at most 60 "):
+        automaton_drawing(PushdownAutomaton(states, ("a",), (), {}, "q0"))
+
+
+@settings(deadline=None)
+@given(data=st.data(), pda=pushdown_automata())
+def test_moves_are_the_run_with_the_number_of_every_transition(data: st.DataObject, pda: PushdownAutomaton) -> None:
+    (word, *_) = data.draw(words_of(pda).filter(bool))
+    configurations, made = list(pda.run(word)), moves(pda, word)
+    steps = len(word) + (pda.end_marker is not None)
+    whole = len(configurations) == steps + 1
+    assert len(made) == (steps if whole else len(configurations))
+    for place, move in enumerate(made):
+        before = configurations[place]
+        assert (move.state, move.tops) == (before.state, before.tops(pda.bottom))
+        if move.rule is None:
+            assert (place, move.target, move.operations) == (len(made) - 1, None, ())
+            assert not whole
+        else:
+            key, step = list(pda.transitions.items())[move.rule]
+            assert (key, step.target) == ((move.state, move.symbol, move.tops), configurations[place + 1].state)
+            assert step.operations == move.operations
+    assert list(stacks_after(pda, word)) == [configuration.stacks for configuration in configurations[1:]]
+    table = run_table(pda, word)
+    assert table["next"].tolist() == [move.target or "" for move in made]
+
+
+def test_a_symbol_of_another_alphabet_is_refused() -> None:
+    with pytest.raises(UnknownSymbolError, match="symbol 'x' is not in the alphabet a b c"):
+        moves(palindromes(), "ax")
+
+
+def test_a_run_as_a_table() -> None:
+    table = run_table(palindromes(), "acb")
+    assert table.to_dict("list") == {
+        "step": [1, 2, 3],
+        "symbol": ["a", "c", "b"],
+        "state": ["u", "u", "v"],
+        "top": ["⊥", "A", "A"],
+        "operation": ["push A", "none", "rejects"],
+        "next": ["u", "v", ""],
+        "stack": ["A", "A", ""],
+    }
+    assert run_table(palindromes(), "a" * 30)["stack"].iloc[-1] == "… " + " ".join("A" * 20)
+
+
+def test_the_discrete_stack_from_its_top_and_from_its_bottom() -> None:
+    pda = dyck([("(", ")"), ("[", "]")])
+    top, bottom = (discrete_panel(pda, "([]]", from_the_bottom=low).traces[0] for low in (False, True))
+    np.testing.assert_array_equal(top.z, [[0, 1, 0, np.nan], [np.nan, 0, np.nan, np.nan]])
+    np.testing.assert_array_equal(bottom.z, [[0, 0, 0, np.nan], [np.nan, 1, np.nan, np.nan]])
+    assert top.text.tolist() == [["(", "[", "(", ""], ["", "(", "", ""]]
+    assert (list(top.y), list(bottom.y)) == (["top", "2"], [0.5, 1.5])
+
+
+def test_of_a_high_stack_twenty_cells_are_shown() -> None:
+    pda = dyck([("(", ")"), ("[", "]")])
+    word = "(" * 30 + "["
+    top, bottom = (discrete_panel(pda, word, from_the_bottom=low).traces[0] for low in (False, True))
+    assert top.z.shape == bottom.z.shape == (20, 31)
+    assert (top.z[0, -1], bottom.z[0, -1]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "name", ["nnpda-palindrome", "marnn-stack-rnn-dyck-2", "stack-rnn-anbn", "neural-stack-reversal"]
+)
+def test_both_stacks_stand_over_the_same_steps(name: str) -> None:
+    net = load_network(ZOO / f"{name}.pt").model
+    step: dict[Key, Transition] = {
+        ("q", letter, (top,)): Transition("q", (push("x"),)) for letter in net.alphabet for top in ("⊥", "x")
+    }
+    pda = PushdownAutomaton(("q",), net.alphabet, ("x",), step, "q")
+    word = net.alphabet[0] * 3
+    figure = stacks_figure(net, trace(net, [word], stacks=True), pda)
+    said = [note.text for note in figure.layout.annotations]
+    assert any("stack after each step" in text for text in said[:1])
+    assert any(text.startswith("automaton's stack after each step") for text in said)
+    assert said[-1] == "state"
+    assert [list(row) for row in figure.data[-1].text] == [["q"] * 3]
+
+
+def test_only_stacks_that_matter_are_shown() -> None:
+    net = load_network(ZOO / "stack-rnn-memorization.pt").model
+    step: dict[Key, Transition] = {("q", net.alphabet[0], ("⊥", "⊥")): Transition("q", (NONE, NONE))}
+    pda = PushdownAutomaton(("q",), net.alphabet, ("x",), step, "q", n_stacks=2)
+    seen = trace(net, [net.alphabet[:1] * 3], stacks=True)
+    for stacks, number in ((None, 10), ((3, 7), 2)):
+        said = [note.text for note in stacks_figure(net, seen, pda, stacks=stacks).layout.annotations]
+        assert len(said) == number + 3
+        assert stacks is None or [text.partition(" after")[0] for text in said[:2]] == ["stack 4", "stack 8"]
+        assert [text.partition(" after")[0] for text in said[-3:-1]] == ["automaton's stack 1", "automaton's stack 2"]
+
+
+def test_the_empty_word_has_no_stacks_to_draw() -> None:
+    figure = stacks_figure(NET.model, trace(NET.model, [""], stacks=True), palindromes())
+    assert not figure.data
+
+
+def test_visits_are_all_moments_in_a_state_and_no_others() -> None:
+    words = ["", "acb", "aca", "bb"]
+    seen = trace(NET.model, words)
+    found = visits(palindromes(), seen)
+    assert [(visit.word, visit.step) for visit in found["v"]] == [("acb", 2), ("aca", 2), ("aca", 3)]
+    assert [(visit.word, visit.step) for visit in found["u"]][:4] == [("", 0), ("acb", 0), ("acb", 1), ("aca", 0)]
+    for visit in found["v"]:
+        np.testing.assert_array_equal(visit.hidden, seen.hidden[words.index(str(visit.word)), visit.step])
+    table = visit_table(palindromes(), seen, "v")
+    assert table[["state", "word", "step"]].to_numpy().tolist() == [["v", "acb", 2], ["v", "aca", 2], ["v", "aca", 3]]
+    assert table.columns.tolist() == ["state", "word", "step", "h1", "h2", "h3"]
+    assert len(visit_table(palindromes(), seen)) == sum(map(len, found.values()))
+
+
+def test_steps_after_the_word_belong_to_no_state() -> None:
+    net = load_network(ZOO / "nnpda-parentheses.pt").model  # it reads an end symbol, the automaton does not
+    seen = trace(net, ["()"])
+    assert states_of(dyck([("(", ")")]), seen) == [["q", "q", "after the word"]]
+    assert [len(found) for found in visits(dyck([("(", ")")]), seen).values()] == [3]
+
+
+def test_the_map_names_states_and_keeps_what_is_in_none_below() -> None:
+    figure = state_map(NET.model, trace(NET.model, ["acb", "aca"]), palindromes())
+    assert [points.name for points in figure.data] == ["rejected", "start", "u", "v"]
+    assert [len(points.hovertext) for points in figure.data] == [1, 2, 2, 3]
+    assert figure.data[0].marker.opacity < figure.data[1].marker.opacity
+
+
+def test_words_that_visit_states_are_short_and_drawn_different_and_the_same_again() -> None:
+    reference = reference_of(NET)
+    words = visiting_words(NET.model, reference)
+    assert words == visiting_words(NET.model, reference)
+    assert words != visiting_words(NET.model, reference, seed=1)
+    assert len(set(words)) == len(words) <= 60
+    assert words[0] == ""
+    assert set("abc") <= set(words)
+    assert max(map(len, words)) > 8
+    assert max(map(len, visiting_words(NET.model, None))) > 8

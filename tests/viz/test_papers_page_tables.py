@@ -1,0 +1,118 @@
+"""The papers' tables by name: what was measured, what was not, and a dot for every network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stacklens.errors import FileFormatError, UnknownNameError
+from stacklens.papers.experiments import EXPERIMENTS
+from stacklens.papers.grid import Grid, Outcome, Row, Settings
+from stacklens.papers.grid_results import GridResults, Network, RowResult
+from stacklens.papers.grid_tables import TextTable
+from stacklens.papers.results import read_results, result_path
+from stacklens.viz.paper_figures import grid_figures, score_figure
+from stacklens.viz.paper_tables import VERIFY, frame_of, paper_tables, table_names
+
+
+def nothing(settings: Settings) -> list[Outcome]:
+    raise AssertionError(f"nothing is trained here: {settings}")
+
+
+GRID = Grid(
+    "a-grid",
+    "A paper",
+    "two models",
+    (
+        Row("one", {"model": "one"}, nothing, {"test min": "10.0", "test max": "90.5 %", "training min": "99"}),
+        Row("two", {"model": "two"}, nothing, {"test median": "not reported"}),
+        Row("three", {"model": "three"}, nothing, {"test mean": "50"}),
+    ),
+    scores=("training", "test"),
+)
+
+
+def results() -> GridResults:
+    networks = tuple(Network(seed, {"test": 0.25 * seed}, True) for seed in range(3))
+    row = RowResult("one", "fast", (0, 1, 2), 1.0, "cpu", networks, {}, {}, "")
+    return GridResults("A paper", "a-grid", "two models", (row,))
+
+
+def test_every_experiment_and_the_table_of_networks_have_a_name_and_a_table() -> None:
+    names = table_names()
+    assert list(names) == [*EXPERIMENTS, VERIFY]
+    for name in names:
+        found = paper_tables(name)
+        assert found.paper in names[name]
+        assert found.command.startswith("stacklens ")
+        assert all(len(frame_of(table).columns) == len(table.columns) for table in found.tables)
+
+
+def test_the_claims_of_a_paper_stand_beside_ours() -> None:
+    found, measured = paper_tables("sun1993-claims"), read_results("sun1993-claims")
+    frame = frame_of(found.tables[0])
+    assert found.measured
+    assert found.command == "stacklens papers run sun1993-claims"
+    assert frame["paper"].tolist() == [claim.paper for claim in measured.claims]
+    assert frame["ours"].tolist() == [claim.ours for claim in measured.claims]
+
+
+def test_what_was_not_measured_says_so_in_every_row(tmp_path: Path) -> None:
+    for name in table_names():
+        found = paper_tables(name, tmp_path)
+        assert not found.measured
+        assert not found.figures
+        for row in found.tables[0].rows:
+            assert any("not measured" in cell or "not run" in cell for cell in row)
+    assert frame_of(paper_tables(VERIFY, tmp_path).tables[0]).empty
+    assert paper_tables(VERIFY, tmp_path).tables[0].caption == "not measured"
+
+
+def test_the_table_of_networks_has_a_row_each_with_its_verdicts() -> None:
+    frame = frame_of(paper_tables(VERIFY).tables[0]).set_index("network")
+    reversal = frame.loc["neural-stack-reversal"]
+    assert (reversal["automaton"], reversal["proof"], reversal["certificate"]) == ("yes", "equal", "certified")
+    assert reversal["differs from the rounded network"] == "0"
+    ntm = frame.loc["baby-ntm-dyck-2"]
+    assert ntm["automaton"] == "none"
+    assert ntm["why not"].startswith("the memory of a baby-ntm is no stack")
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"networks": [{"network": "x.pt"}]}'])
+def test_a_file_that_is_no_table_of_networks_says_what_writes_one(content: str, tmp_path: Path) -> None:
+    (tmp_path / "verify.json").write_text(content, encoding="utf-8")
+    with pytest.raises(FileFormatError, match="no table of networks; write it anew: `stacklens verify --all --report"):
+        paper_tables(VERIFY, tmp_path)
+
+
+def test_a_contradicted_automaton_is_shown_as_such(tmp_path: Path) -> None:
+    rows = json.loads(result_path(VERIFY).read_text(encoding="utf-8"))["networks"]
+    row = next(row for row in rows if row["automaton"] is not None)
+    (tmp_path / "verify.json").write_text(json.dumps({"networks": [{**row, "status": 1}]}), encoding="utf-8")
+    assert frame_of(paper_tables(VERIFY, tmp_path).tables[0])["automaton"].tolist() == ["contradicted"]
+
+
+def test_there_is_no_table_of_another_name() -> None:
+    with pytest.raises(UnknownNameError, match=r"^unknown table 'x': expected one of .*verify"):
+        paper_tables("x")
+
+
+def test_columns_of_one_name_are_told_apart() -> None:
+    table = TextTable("", ("a", "a", "b", "a"), (("1", "2", "3", "4"),))
+    assert frame_of(table).to_dict("records") == [{"a": "1", "a (2)": "2", "b": "3", "a (3)": "4"}]
+
+
+def test_a_figure_has_a_dot_a_network_our_median_and_the_papers_numbers() -> None:
+    figure = score_figure(GRID, results(), "test")
+    ours, medians, theirs = figure.data
+    assert list(zip(ours.y, ours.x, strict=True)) == [("one", 0.0), ("one", 25.0), ("one", 50.0)]
+    assert list(zip(medians.y, medians.x, strict=True)) == [("one", 25.0)]
+    assert list(zip(theirs.y, theirs.x, strict=True)) == [("one", 10.0), ("one", 90.5), ("three", 50.0)]
+    assert list(figure.layout.yaxis.categoryarray) == ["three", "one"]
+
+
+def test_there_is_a_figure_for_each_score_that_was_measured() -> None:
+    assert [figure.layout.title.text for figure in grid_figures(GRID, results())] == ["A paper: test"]
+    assert grid_figures(GRID, GridResults("A paper", "a-grid", "two models")) == []

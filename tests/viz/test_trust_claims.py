@@ -1,0 +1,129 @@
+"""What a report's claims rest on, in words and in tables."""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+from typing import Any
+
+import pytest
+
+from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.extract.names import reference_of
+from stacklens.models.loading import ZOO, load_network
+from stacklens.viz.trust import Claim, check_table, claim_table, claims_of
+
+SMALL = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=9, height=4, walks=4)
+
+
+@cache
+def made(name: str) -> dict[str, Any]:
+    checkpoint = load_network(ZOO / f"{name}.pt")
+    return extract(checkpoint.model, reference_of(checkpoint), SMALL).report()
+
+
+def changed(**parts: Any) -> dict[str, Any]:
+    return {**copy.deepcopy(made("nnpda-1n0n")), **parts}
+
+
+def claim(report: dict[str, Any], what: str) -> Claim:
+    (found,) = [one for one in claims_of(report) if one.what == what]
+    return found
+
+
+def test_a_faithful_automaton_has_every_kind_of_claim_side_by_side() -> None:
+    found = claims_of(made("nnpda-1n0n"))
+    assert [(one.what, one.verdict) for one in found] == [
+        ("automaton", "yes"),
+        ("rounding", "yes"),
+        ("checked against the language", "yes"),
+        ("checked against the rounded network", "yes"),
+        ("checked against the network", "yes"),
+        ("counted twice", "yes"),
+        ("proof", "yes"),
+        ("certificate", "yes"),
+    ]
+    words = sum(check["words"] for check in made("nnpda-1n0n")["checks"] if check["between"][1] == "language")
+    assert found[0].says == "2 states, 1 stack symbol, 4 transitions; before minimisation 4 states"
+    assert found[2].says == f"0 disagreements in {words:,} words"
+    assert found[5].says == "2 accepted words of length <= 5, counted without running them and by running all"
+
+
+def test_every_check_is_a_row() -> None:
+    report, table = made("nnpda-1n0n"), check_table(made("nnpda-1n0n"))
+    assert len(table) == len(report["checks"])
+    assert table["words"].tolist()[:3] == ["all words"] * 3
+    assert table["checked"].tolist()[:3] == [63] * 3
+    assert table["automaton and"].tolist()[:3] == ["language", "rounded network", "network"]
+    assert set(table["counterexample"]) == {""}
+
+
+def test_where_only_some_words_are_meant_all_words_are_those_of_the_task() -> None:
+    table = check_table(made("neural-stack-reversal"))
+    assert "all words of the task" in set(table["words"])
+    assert "all words" not in set(table["words"])
+
+
+def test_a_disagreement_is_told_with_a_short_word_and_the_table_has_all_of_it() -> None:
+    report = changed()
+    language, rounded, network = report["checks"][:3]
+    language |= {"disagreements": 2, "counterexample": "1100"}
+    rounded |= {"disagreements": 1, "counterexample": ""}
+    network |= {"disagreements": 3, "counterexample": "10" * 100}
+    said = claim(report, "checked against the language")
+    assert said.verdict == "no"
+    assert said.says.endswith("words; a short one is 1100")
+    assert claim(report, "checked against the rounded network").says.endswith("a short one is the empty word")
+    assert claim(report, "checked against the network").says.endswith("which contradicts nothing")
+    assert check_table(report)["counterexample"].tolist()[:3] == ["1100", "ε", "10" * 100]
+
+
+@pytest.mark.parametrize(
+    ("part", "content", "verdict", "says"),
+    [
+        (
+            "proof",
+            {"verdict": "different", "counterexample": "", "reason": "one accepts"},
+            "no",
+            "different: one accepts, on the empty word",
+        ),
+        (
+            "proof",
+            {"verdict": "undecided", "counterexample": "10", "reason": "heights part"},
+            "unknown",
+            "undecided: heights part, on 10",
+        ),
+        ("certificate", {"verdict": "not tried", "reason": "no box"}, "unknown", "not tried: no box"),
+        (
+            "certificate",
+            {"verdict": "certified", "words": "the task's", "boxes": 1, "margin": 0.25},
+            "yes",
+            "the rounded network follows the automaton on words of the task of every length "
+            "(1 box, smallest margin 0.250)",
+        ),
+    ],
+)
+def test_proofs_and_certificates_say_what_they_rest_on(part: str, content: Any, verdict: str, says: str) -> None:
+    assert claim(changed(**{part: content}), part) == Claim(part, verdict, says)  # type: ignore[arg-type]
+
+
+def test_counts_that_differ_and_a_stack_that_ends_are_told() -> None:
+    report = changed(counts={"exhaustive": [0, 1], "counted": [0, 2], "equal": False}, stack_limit=104)
+    assert claim(report, "counted twice") == Claim(
+        "counted twice", "no", "2 accepted words of length <= 1 counted, 1 by running all"
+    )
+    assert claim(report, "depth").says == "the network's stack has 104 cells; all claims end there"
+
+
+def test_without_an_automaton_its_reason_is_what_there_is() -> None:
+    found = claims_of(made("baby-ntm-dyck-2"))
+    assert [one.what for one in found] == ["automaton", "rounding"]
+    assert found[0].verdict == "no"
+    assert found[0].says.startswith("none: the memory of a baby-ntm is no stack")
+    assert check_table(made("baby-ntm-dyck-2")).empty
+
+
+def test_claims_are_a_table_with_marks() -> None:
+    table = claim_table(made("nnpda-1n0n"))
+    assert table[""].tolist() == ["✓"] * 8
+    assert table["what"].tolist()[-1] == "certificate"

@@ -1,0 +1,63 @@
+"""Which transitions words take, against plain runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.automata.strategies import dyck, pushdown_automata, words_of
+
+from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.reachability import reachable_heads
+from stacklens.languages.words import parse_word
+from stacklens.viz.coverage import coverage_table, covered, covering
+
+
+def taken(pda: PushdownAutomaton, word: tuple[str, ...]) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return the keys of the transitions of a run, from its configurations."""
+    letters = [*word, *([] if pda.end_marker is None else [pda.end_marker])]
+    before = [(one.state, tuple(stack[-1] if stack else pda.bottom for stack in one.stacks)) for one in pda.run(word)]
+    return [(state, letter, tops) for (state, tops), letter in zip(before[:-1], letters, strict=False)]
+
+
+@settings(deadline=None)
+@given(data=st.data(), pda=pushdown_automata())
+def test_each_transition_is_counted_once_a_word(data: st.DataObject, pda: PushdownAutomaton) -> None:
+    words = data.draw(words_of(pda))
+    counts = Counter(key for word in words for key in set(taken(pda, word)))
+    table = coverage_table(pda, words)
+    assert table["taken by"].tolist() == [counts[key] for key in pda.transitions]
+    for key, shortest in zip(pda.transitions, table["shortest word"], strict=True):
+        takers = [word for word in words if key in taken(pda, word)]
+        least = min(map(len, takers), default=0)
+        assert shortest in {" ".join(word) for word in takers if len(word) == least} or not takers
+    singles, pairs = covered(pda, words)
+    assert singles == len(counts)
+    assert pairs == len({pair for word in words for pair in zip(taken(pda, word), taken(pda, word)[1:], strict=False)})
+
+
+@settings(deadline=None)
+@given(pda=pushdown_automata(max_stacks=1).filter(lambda pda: pda.end_marker is None))
+def test_the_covering_words_take_every_transition_of_a_reachable_head(pda: PushdownAutomaton) -> None:
+    table = coverage_table(pda)
+    heads = reachable_heads(pda)
+    for (state, letter, tops), number in zip(pda.transitions, table["taken by"], strict=True):
+        assert (number > 0) == ((state, tops) in heads), letter
+
+
+def test_a_table_says_what_each_transition_does_and_a_word_for_it() -> None:
+    table = coverage_table(dyck([("(", ")")])).to_dict("records")
+    assert [(row["input"], row["top"], row["operation"]) for row in table] == [
+        (")", "(", "pop"),
+        ("(", "⊥", "push ("),
+        ("(", "(", "push ("),
+    ]
+    assert [row["shortest word"] for row in table] == ["()", "()", "(())"]
+
+
+def test_covering_words_are_words_that_can_be_typed() -> None:
+    pda = dyck([("(", ")"), ("[", "]")])
+    words = covering(pda)
+    assert all(isinstance(word, str) and parse_word(word, pda.input_alphabet) == word for word in words)
+    assert covered(pda, words)[0] == len(pda.transitions)

@@ -1,0 +1,110 @@
+"""Accuracy by size: who is right is known beforehand, and a picture of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from tests.viz.networks import said
+
+from stacklens.automata.pda import PushdownAutomaton
+from stacklens.errors import StacklensError
+from stacklens.extract.names import reference_for, reference_of
+from stacklens.extract.reference import Reference
+from stacklens.languages import get_language
+from stacklens.languages.tasks.registry import get_task
+from stacklens.models.checkpoint import Checkpoint
+from stacklens.models.loading import ZOO, load_network
+from stacklens.viz.accuracy import accuracy_figure
+from stacklens.viz.lengths import SizeScores, scores_by_size
+
+
+@cache
+def subject(name: str) -> tuple[Checkpoint, Reference]:
+    checkpoint = load_network(ZOO / f"{name}.pt")
+    reference = reference_of(checkpoint)
+    assert reference is not None
+    return checkpoint, reference
+
+
+def scores(name: str, automaton: PushdownAutomaton | None = None, largest: int = 12, words: int = 5) -> SizeScores:
+    checkpoint, reference = subject(name)
+    return scores_by_size(checkpoint.model, reference, automaton, largest=largest, words=words)
+
+
+def right(found: SizeScores, who: str, sort: str) -> set[float]:
+    frame = found.to_pandas()
+    return set(frame[(frame["who"] == who) & (frame["sort"] == sort)]["accuracy"])
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        *(("nnpda-palindrome", "length"), ("marnn-stack-rnn-dyck-2", "length"), ("stack-rnn-anbmcnm", "n")),
+        *(("stack-rnn-memorization", "n"), ("neural-stack-reversal", "size"), ("neural-stack-delayed-xor", "size")),
+    ],
+)
+def test_the_reference_automaton_is_always_right(name: str, size: str) -> None:
+    automaton = subject(name)[1].automaton()
+    found = scores(name, automaton)
+    assert found.size == size
+    assert {one.right - one.words for one in found.scores if one.who == "automaton"} == {0}
+    assert {one.who for one in found.scores} == {"network", "rounded network", "automaton"}
+    assert max(one.high for one in found.scores) == 12
+    assert all(0 < one.words <= 5 and 0 <= one.right <= one.words for one in found.scores)
+
+
+def test_who_rejects_everything_is_right_on_near_misses_alone() -> None:
+    automaton = get_language("palindrome").automaton
+    found = scores("nnpda-palindrome", replace(automaton, accepting=frozenset()))
+    assert right(found, "automaton", "members") == {0.0}
+    assert right(found, "automaton", "near-misses") == {1.0}
+
+
+def test_who_stops_after_the_first_symbol_gets_no_piece_of_a_stream_right() -> None:
+    task = get_task("anbn")
+    assert task.reference is not None
+    first = {key: step for key, step in task.reference.transitions.items() if key[0] == task.reference.initial}
+    found = scores("stack-rnn-anbn", replace(task.reference, transitions=first))
+    assert right(found, "automaton", "pieces") == {0.0}
+
+
+def test_the_soft_network_fails_on_long_pieces_and_the_rounded_one_does_not() -> None:
+    found = scores("stack-rnn-anbn", largest=50, words=4)
+    by_n = {one.low: one.right for one in found.scores if one.who == "network"}
+    assert [by_n[n] for n in range(2, 26)] == [4] * 24
+    assert [by_n[n] for n in range(45, 51)] == [0] * 6
+    assert right(found, "rounded network", "pieces") == {1.0}
+
+
+def test_the_same_seed_gives_the_same_scores_in_an_order() -> None:
+    found = scores("nnpda-1n0n")
+    assert found == scores("nnpda-1n0n")
+    assert [one.sort for one in found.scores] == ["members"] * 6 + ["near-misses"] * 6 + (
+        ["members"] * 6 + ["near-misses"] * 6
+    )
+    assert [(one.low, one.high) for one in found.scores[:3]] == [(1, 2), (3, 4), (5, 6)]
+
+
+def test_a_language_without_words_of_such_sizes_says_so() -> None:
+    checkpoint, _ = subject("marnn-stack-rnn-string-reversal")
+    reference = reference_for(get_task("string-reversal"))
+    assert reference is not None
+    with pytest.raises(StacklensError, match=r"^string-reversal has no words of sizes up to 1: ask for larger ones$"):
+        scores_by_size(checkpoint.model, reference, largest=1)
+
+
+def test_the_figure_has_a_panel_a_sort_and_a_line_a_party() -> None:
+    found = scores("nnpda-1n0n", get_language("1n0n").automaton)
+    figure = accuracy_figure(found, "a title")
+    assert figure.layout.title.text == "a title"
+    assert [note.text for note in figure.layout.annotations] == ["members", "near-misses"]
+    assert [line.name for line in figure.data] == ["network"] * 2 + ["rounded network"] * 2 + ["automaton"] * 2
+    assert [line.showlegend for line in figure.data] == [True, False] * 3
+    assert figure.data[0].text[0] == "length 1 to 2: 5 of 5 right"
+    assert list(figure.data[0].x) == [2, 4, 6, 8, 10, 12]
+
+
+def test_without_words_the_figure_says_so() -> None:
+    assert said(accuracy_figure(SizeScores("n", ()))) == "There are no words to judge, so there is nothing to draw."

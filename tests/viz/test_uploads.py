@@ -1,0 +1,111 @@
+"""Files that are dropped on the page: kept under a name of their own, read as plain data, refused in one sentence."""
+
+from __future__ import annotations
+
+import base64
+import os
+import pickle
+import stat
+from pathlib import Path
+
+import pytest
+
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.models.loading import ZOO
+from stacklens.viz.dashboard import networks
+from stacklens.viz.dashboard.store import store, store_folder
+from stacklens.viz.dashboard.uploads import LARGEST, PREFIX, decoded, keep, uploaded
+
+NET = (ZOO / "nnpda-1n0n.pt").read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
+    return tmp_path / "store"
+
+
+def as_sent(data: bytes) -> str:
+    return "data:application/octet-stream;base64," + base64.b64encode(data).decode()
+
+
+def test_a_file_comes_back_as_it_was_sent() -> None:
+    name = keep(decoded(as_sent(NET)), "my net.pt").name
+    assert name.startswith(PREFIX)
+    assert networks.network_bytes(name) == NET
+    assert networks.file_of(name) == "my net.pt"
+    assert networks.load(name).model.name == "nnpda"
+    assert keep(NET, "my net.pt").name == name
+    assert keep(NET, "other.pt").name != name
+
+
+def test_an_opened_file_is_offered_first_for_as_long_as_it_is_kept() -> None:
+    name = keep(NET, "a.pt").name
+    choices = list(networks.offered([name, PREFIX + "gone"]))
+    assert choices[0] == {"label": "a.pt (opened)", "value": name}
+    assert len(choices) == 1 + len(networks.network_names())
+
+
+@pytest.mark.parametrize("title", ["../../etc/passwd", "..\\evil.pt", "/tmp/x/evil.pt", "", "x" * 300])
+def test_no_file_is_written_under_its_own_name(title: str, tmp_path: Path, own_store: Path) -> None:
+    kept = keep(NET, title)
+    assert len(kept.title) <= 120
+    assert "/" not in kept.title
+    assert "\\" not in kept.title
+    assert [path for path in tmp_path.iterdir() if path != own_store] == []
+
+
+def test_the_store_is_its_owners_alone(own_store: Path) -> None:
+    assert store_folder() == own_store
+    assert stat.S_IMODE(own_store.stat().st_mode) == 0o700
+
+
+def test_a_store_that_cannot_be_made_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "file"))
+    with pytest.raises(StacklensError, match=r"file: File exists; name a folder in STACKLENS_CACHE$"):
+        store_folder()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "^bad.pt: the file is empty; expected a network: "),
+        (b"hello", "^bad.pt: not a PyTorch file"),
+        (pickle.dumps(os.getcwd), "^bad.pt: holds objects other than tensors and plain data"),
+        (NET[:1000], "^bad.pt: damaged or truncated: 1000 bytes that torch cannot read"),
+        (bytes(LARGEST + 1), "^bad.pt: larger than 20 MB; expected a trained network"),
+    ],
+    ids=["empty", "text", "code", "truncated", "large"],
+)
+def test_what_is_no_network_is_refused_and_not_kept(data: bytes, said: str) -> None:
+    with pytest.raises(StacklensError, match=said):
+        keep(data, "bad.pt")
+    assert len(store()) == 0
+
+
+def test_what_did_not_arrive_whole_is_refused() -> None:
+    with pytest.raises(StacklensError, match=r"^the file did not arrive whole; send it again$"):
+        decoded("data:;base64,abc")
+    with pytest.raises(StacklensError, match=r"^the file is larger than 20 MB; expected a trained network$"):
+        decoded("data:;base64," + "A" * (LARGEST * 2))
+
+
+def test_a_name_that_was_never_given_is_unknown() -> None:
+    with pytest.raises(StacklensError, match=r"^no file upload-x here; files are kept for a day: open it again$"):
+        uploaded("upload-x")
+
+
+def test_a_file_of_the_authors_says_what_it_was_trained_on_by_its_name() -> None:
+    published = Path(__file__).parents[2] / "../shared/published"
+    files = sorted(published.rglob("*ntask1_nchar2*nrep1*"))
+    if not files:
+        pytest.skip("the published networks are not beside the repository")
+    name = keep(files[0].read_bytes(), files[0].name).name
+    assert networks.load(name).task["language"] == "anbn"
+
+
+def test_an_error_does_not_tell_where_the_file_lay() -> None:
+    with pytest.raises(FileFormatError) as caught:
+        keep(b"hello", "bad.pt")
+    assert "stacklens-" not in str(caught.value)

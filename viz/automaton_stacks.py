@@ -1,0 +1,113 @@
+"""The discrete stack of an automaton over time, and beside it the soft one of the network that it was read out of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.models.base import StackModel
+from stacklens.probe.trace import Trace
+from stacklens.viz.automaton_runs import stacks_after
+from stacklens.viz.panels import Panel, figure_of, letters_of
+from stacklens.viz.segments import segment_panel
+from stacklens.viz.stacks import stack_panels
+from stacklens.viz.style import category_colours
+from stacklens.viz.titles import escaped, title_of
+from stacklens.viz.tracks import category_track, state_names
+
+__all__ = ["discrete_panel", "stacks_figure"]
+
+_SHOWN = 20  # cells of a stack in a picture, as many as of a soft one
+_FEW = 6  # of each of several
+_NAMED = 60  # steps up to which cells carry their symbol
+_ROW = 22  # pixels
+
+
+def stacks_figure(
+    model: StackModel[Any],
+    seen: Trace,
+    pda: PushdownAutomaton,
+    word: int = 0,
+    *,
+    stacks: Sequence[int] | None = None,
+) -> go.Figure:
+    """Return the network's stack over the automaton's on word number ``word`` of a trace with stacks, and its states.
+
+    Where the network's stack has cells both show the top on top; where its contents have lengths, both stand on the
+    bottom (Sun et al. 1993, figures 4-6). ``stacks`` are the numbers of the network's stacks that are the automaton's,
+    all by default.
+    """
+    letters, read = letters_of(seen, word), seen.words[word]
+    if not letters:
+        return figure_of(title_of(model, seen, word), [], letters)
+    lengths = model.action_kind in ("signed", "strengths")
+    panels = [segment_panel(model, seen, word)] if lengths else _soft(seen, word, stacks)
+    for stack in range(pda.n_stacks):
+        panels.append(discrete_panel(pda, read, stack, from_the_bottom=lengths))
+    panels.append(category_track("state", state_names(pda, read)))
+    return figure_of(title_of(model, seen, word), panels, letters)
+
+
+def _soft(seen: Trace, word: int, stacks: Sequence[int] | None) -> list[Panel]:
+    """Return the cells of those of the network's stacks that are asked for."""
+    if seen.cells is None:
+        return []
+    numbers = range(seen.cells.shape[2]) if stacks is None else stacks
+    panels = stack_panels(seen, word, _SHOWN if len(numbers) <= 1 else _FEW)
+    return [panels[number] for number in numbers]
+
+
+def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_the_bottom: bool = False) -> Panel:
+    """Return what lies on stack number ``stack`` after each step on ``word``, a colour and a name for each symbol.
+
+    At most 20 cells are shown: those nearest the top, with the top on top, or ``from_the_bottom`` the lowest ones.
+    """
+    steps = len(word) + (pda.end_marker is not None)
+    colours = category_colours(pda.stack_alphabet)
+    numbers = {symbol: float(number) for number, symbol in enumerate(pda.stack_alphabet)}
+    values, names = np.full((_SHOWN, steps), np.nan), np.full((_SHOWN, steps), "", dtype=object)
+    highest = 0
+    for step, stacks in enumerate(stacks_after(pda, word)):
+        content = stacks[stack][:_SHOWN] if from_the_bottom else stacks[stack][: -_SHOWN - 1 : -1]
+        values[: len(content), step] = [numbers[symbol] for symbol in content]
+        names[: len(content), step] = [escaped(symbol) for symbol in content]
+        highest = max(highest, len(content))
+    rows = max(1, highest)
+    y, axis = _rows(rows, from_the_bottom)
+    name = "automaton's stack" if pda.n_stacks == 1 else f"automaton's stack {stack + 1}"
+    heading = f"{name} after each step{', the top on top' if not from_the_bottom else ''}"
+    map_ = _map(values[:rows], names[:rows], y, list(colours.values()))
+    return Panel(heading, (map_,), axis, max(64, _ROW * rows))
+
+
+def _rows(rows: int, from_the_bottom: bool) -> tuple[list[Any], dict[str, Any]]:
+    """Return where the rows of cells stand, and the axis that they stand on."""
+    if from_the_bottom:
+        return [row + 0.5 for row in range(rows)], {"title": {"text": "height"}, "range": [0, 1.02 * rows]}
+    names = ["top", *(str(row + 1) for row in range(1, rows))]
+    return names, {"autorange": "reversed", "type": "category", "showgrid": False}
+
+
+def _map(values: np.ndarray, names: np.ndarray, y: list[Any], colours: list[str]) -> go.Heatmap:
+    size = max(1, len(colours))
+    scale = [(edge / size, colour) for place, colour in enumerate(colours) for edge in (place, place + 1)]
+    return go.Heatmap(
+        z=values,
+        x=list(range(1, values.shape[1] + 1)),
+        y=y,
+        zmin=-0.5,
+        zmax=size - 0.5,
+        colorscale=scale or None,
+        showscale=False,
+        showlegend=False,
+        text=names,
+        texttemplate="%{text}" if values.shape[1] <= _NAMED else None,
+        hovertemplate="after step %{x}, %{y}<br>%{text}<extra></extra>",
+        hoverongaps=False,
+        xgap=1 if values.shape[1] <= _NAMED else 0,
+        ygap=1,
+    )

@@ -1,0 +1,76 @@
+"""Which transitions of an automaton words take: a claim that was checked on none of them says little of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from stacklens.automata.coverage import covering_words
+from stacklens.automata.pda import Key, PushdownAutomaton, Word
+from stacklens.languages.words import format_word, make_word
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["coverage_table", "covered", "covering"]
+
+
+def covering(pda: PushdownAutomaton) -> list[Word]:
+    """Return words that together take every transition that can be taken, and every two that can follow each other."""
+    return [make_word(word, pda.input_alphabet) for word in covering_words(pda)]
+
+
+def coverage_table(pda: PushdownAutomaton, words: Sequence[Word] | None = None) -> pd.DataFrame:
+    """Return one row a transition: how many of ``words``, by default the covering ones, take it, and a shortest.
+
+    >>> from stacklens.automata.pda import NONE, Transition
+    >>> step = Transition("q", (NONE,))
+    >>> pda = PushdownAutomaton(("q",), ("a", "b"), (), {("q", x, ("⊥",)): step for x in "ab"}, "q", frozenset({"q"}))
+    >>> coverage_table(pda, ["aa", "a"])[["input", "taken by", "shortest word"]].values.tolist()
+    [['a', 2, 'a'], ['b', 0, '']]
+    """
+    import pandas as pd
+
+    taking = _words_taking(pda, covering(pda) if words is None else words)
+    rows = [
+        {
+            "state": state,
+            "input": symbol,
+            "top": " ".join(tops),
+            "next": step.target,
+            "operation": ", ".join(map(str, step.operations)),
+            "taken by": len(taking[state, symbol, tops]),
+            "shortest word": format_word(min(taking[state, symbol, tops], key=len, default="")),
+        }
+        for (state, symbol, tops), step in pda.transitions.items()
+    ]
+    columns = ["state", "input", "top", "next", "operation", "taken by", "shortest word"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def covered(pda: PushdownAutomaton, words: Sequence[Word] | None = None) -> tuple[int, int]:
+    """Return how many transitions, and how many pairs of two in a row, ``words`` take; by default the covering ones."""
+    runs = [list(_taken(pda, word)) for word in (covering(pda) if words is None else words)]
+    singles = {key for run in runs for key in run}
+    return len(singles), len({pair for run in runs for pair in pairwise(run)})
+
+
+def _words_taking(pda: PushdownAutomaton, words: Sequence[Word]) -> dict[Key, list[Word]]:
+    taking: dict[Key, list[Word]] = {key: [] for key in pda.transitions}
+    for word in words:
+        for key in set(_taken(pda, word)):
+            taking[key].append(word)
+    return taking
+
+
+def _taken(pda: PushdownAutomaton, word: Word) -> Iterator[Key]:
+    """Yield the transitions of the run on ``word``, the end marker's too, up to where it is cut."""
+    current = pda.start
+    for letter in (*word, *(() if pda.end_marker is None else (pda.end_marker,))):
+        key = current.state, letter, current.tops(pda.bottom)
+        after = pda.step(current, letter)
+        if after is None:
+            return
+        yield key
+        current = after

@@ -1,0 +1,251 @@
+"""The Automaton page: what is read out of a network, at work on the word, beside the network's own stack."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dash import ClientsideFunction, Dash, Input, Output, State, ctx, no_update, set_props
+
+from stacklens.errors import StacklensError
+from stacklens.viz.automaton_drawing import automaton_drawing
+from stacklens.viz.dashboard.automaton_layout import PANELS, TITLES, layout
+from stacklens.viz.dashboard.automaton_lines import python_lines
+from stacklens.viz.dashboard.automaton_views import (
+    FILES,
+    Shown,
+    extracted,
+    map_view,
+    run_view,
+    shown,
+    stacks_view,
+    steps_view,
+    visits_view,
+)
+from stacklens.viz.dashboard.extraction_job import STOPPED, extraction_job
+from stacklens.viz.dashboard.jobs import Jobs
+from stacklens.viz.dashboard.parts import columns_of, rows_of
+from stacklens.viz.style import sentence, themed
+from stacklens.viz.tables import formal_definition, transition_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["layout", "register"]
+
+
+def register(app: Dash) -> None:
+    """Return nothing; give ``app`` the callbacks of this page."""
+    looked = (
+        *(Input("page", "data"), Input("network", "value"), Input("automaton-done", "data")),
+        Input("automaton-form", "value"),
+    )
+    word, kind, theme = Input("word", "value"), Input("kind", "value"), Input("theme", "data")
+    app.callback(
+        *(Output("automaton-says", "children"), Output("automaton-found", "hidden")),
+        *(Output("automaton-summary", "children"), *looked[:3]),
+    )(_say)
+    app.callback(
+        *(Output("automaton-svg", "data"), Output("automaton-definition", "children")),
+        *(Output("automaton-transitions", "rowData"), Output("automaton-transitions", "columnDefs"), *looked),
+    )(_draw)
+    app.callback(Output("automaton-run", "data"), *looked, word)(_run)
+    app.callback(
+        *(Output("automaton-steps", "rowData"), Output("automaton-steps", "columnDefs"), *looked, word),
+    )(_steps)
+    app.callback(Output("automaton-stacks", "figure"), *looked, word, kind, theme)(_stacks)
+    app.callback(Output("automaton-map", "figure"), *looked, kind, theme)(_map)
+    app.callback(*(Output(f"automaton-{name}-line", "children") for name in PANELS), *looked, word, kind)(_lines)
+    app.callback(
+        *(Output("automaton-visits", "rowData"), Output("automaton-visits", "columnDefs")),
+        *(Output("automaton-visited", "children"), *looked, kind, Input("automaton-state", "data")),
+    )(_visits)
+    app.callback(
+        *(Output("automaton-file", "data"), Output("automaton-problem", "children")),
+        *(Input(f"automaton-save-{suffix}", "n_clicks") for suffix in FILES),
+        *(State("network", "value"), State("automaton-done", "data"), State("automaton-form", "value")),
+        prevent_initial_call=True,
+    )(_save)
+    _register_job(app)
+    _register_in_the_browser(app)
+
+
+def _register_job(app: Dash) -> None:
+    fields = ("states", "symbols", "length", "seed", "language")
+    app.callback(
+        *(Output("automaton-done", "data"), Output("automaton-problem", "children", allow_duplicate=True)),
+        *(Input("automaton-ended", "data"), Input("network", "value")),
+        prevent_initial_call=True,
+    )(_end)
+    app.callback(
+        Output("automaton-ended", "data"),
+        Input("automaton-extract", "n_clicks"),
+        *(State("network", "value"), *(State(f"automaton-{name}", "value") for name in fields)),
+        State("automaton-visit", "data"),
+        prevent_initial_call=True,
+        background=True,
+        manager=Jobs(STOPPED),
+        interval=300,
+        progress=[Output("automaton-stage", "children"), Output("automaton-bar", "value")],
+        progress_default=["", "0"],
+        running=[
+            (Output("automaton-extract", "disabled"), True, False),
+            (Output("automaton-cancel", "disabled"), False, True),
+            (Output("automaton-bar", "className"), "working", ""),
+        ],
+        cancel=[Input("automaton-cancel", "n_clicks")],
+    )(extraction_job)
+
+
+def _register_in_the_browser(app: Dash) -> None:
+    register_one: Any = app.clientside_callback  # dash leaves it without types
+    register_one(
+        ClientsideFunction("automaton", "draw"), Output("automaton-drawn", "data"), Input("automaton-svg", "data")
+    )
+    register_one(
+        ClientsideFunction("automaton", "light"),
+        Output("automaton-lit", "data"),
+        *(Input("step", "value"), Input("automaton-run", "data"), Input("automaton-drawn", "data")),
+        Input("automaton-state", "data"),
+    )
+    register_one(
+        ClientsideFunction("automaton", "open"),
+        *(Output("word", "value", allow_duplicate=True), Output("step", "value", allow_duplicate=True)),
+        Input("automaton-visits", "cellClicked"),
+        State("automaton-visits", "virtualRowData"),
+        prevent_initial_call=True,
+    )
+
+
+def _say(page: str, network: str, done: dict[str, Any] | None) -> tuple[Any, ...]:
+    """Return what there is to say, whether the rest of the page is hidden, and the summary."""
+    if page != "automaton":
+        return (no_update,) * 3
+    try:
+        found = extracted(network, done)
+    except StacklensError as error:
+        return f"{error}.", True, None
+    if found is None:
+        return "Nothing has been read out of this network yet: extract does it.", True, None
+    _, known = found
+    if known.automaton is None:
+        return f"No faithful automaton was found: {known.report['reason']}.", True, known.summary
+    sizes = known.report["automaton"]
+    before = sizes["before_minimization"]
+    says = (
+        f"{_count(sizes['states'], 'state')}, {_count(sizes['stack_symbols'], 'stack symbol')}, "
+        f"{_count(sizes['transitions'], 'transition')}; before minimisation {_count(before['states'], 'state')}, "
+        f"{_count(before['transitions'], 'transition')}."
+    )
+    return says, False, known.summary
+
+
+def _end(ended: dict[str, Any] | None, _: str) -> tuple[Any, Any]:
+    """Return what the page is to look at once a job has ended, and what went wrong, if anything did."""
+    if ctx.triggered_id != "automaton-ended" or ended is None:
+        return no_update, None
+    set_props("extracted", {"data": ended})  # other pages show it too; this page may not be there when they are
+    return no_update if ended["settings"] is None else ended, ended["problem"]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _looked(page: str, network: str, done: dict[str, Any] | None, form: str | None) -> Shown | None:
+    """Return what the page looks at, or None where it is not shown or there is no automaton."""
+    if page != "automaton":
+        return None
+    try:
+        one = shown(network, done, form)
+    except StacklensError:
+        return None
+    return None if one.known.automaton is None else one
+
+
+def _draw(*looked: Any) -> tuple[Any, ...]:
+    """Return the drawing, the definition and the transitions."""
+    one = _looked(*looked)
+    if one is None:
+        return (no_update,) * 4
+    frame = transition_table(one.automaton)
+    try:
+        drawing = {"svg": automaton_drawing(one.automaton)}
+    except StacklensError as error:
+        drawing = {"says": f"{error}."}
+    return drawing, formal_definition(one.automaton), rows_of(frame), _columns(frame)
+
+
+def _run(*values: Any) -> Any:
+    *looked, word = values
+    one = _looked(*looked)
+    if one is None:
+        return no_update
+    try:
+        return run_view(one, word or "")
+    except StacklensError:  # the page has said what is wrong with the word
+        return None
+
+
+def _steps(*values: Any) -> tuple[Any, Any]:
+    *looked, word = values
+    one = _looked(*looked)
+    if one is None:
+        return no_update, no_update
+    try:
+        frame = steps_view(one, word or "")
+    except StacklensError:  # the page has said what is wrong with the word
+        return [], no_update
+    return rows_of(frame), _columns(frame)
+
+
+def _stacks(*values: Any) -> Any:
+    *looked, word, kind, theme = values
+    one = _looked(*looked)
+    if one is None:
+        return no_update
+    try:
+        return stacks_view(one, word or "", kind == "rounded", theme or "light")
+    except StacklensError as error:
+        return themed(sentence(f"Nothing to draw: {error}."), theme or "light")
+
+
+def _map(*values: Any) -> Any:
+    *looked, kind, theme = values
+    one = _looked(*looked)
+    return no_update if one is None else map_view(one, kind == "rounded", theme or "light")
+
+
+def _lines(*values: Any) -> Any:
+    *looked, word, kind = values
+    one = _looked(*looked)
+    if one is None:
+        return (no_update,) * len(PANELS)
+    lines = python_lines(one, word or "", kind == "rounded")
+    return tuple(lines[name] for name in PANELS)
+
+
+def _visits(*values: Any) -> tuple[Any, ...]:
+    """Return the rows and columns of the visits of the state that was clicked, or of the initial one, and a heading."""
+    *looked, kind, state = values
+    one = _looked(*looked)
+    if one is None:
+        return (no_update,) * 3
+    chosen = state if state in one.automaton.states else one.automaton.initial
+    frame = visits_view(one, kind == "rounded", chosen)
+    return rows_of(frame), _columns(frame), f"Words that visit {chosen}"
+
+
+def _columns(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return columns that share the width of the page, as far as there is any."""
+    return [{**column, "flex": 1, "minWidth": 90} for column in columns_of(frame)]
+
+
+def _save(*values: Any) -> tuple[Any, Any]:
+    """Return the automaton as a file, or why it cannot be written so."""
+    *_, network, done, form = values
+    suffix = str(ctx.triggered_id).removeprefix("automaton-save-")
+    try:
+        content = FILES[suffix](shown(network, done, form).automaton, network)
+    except StacklensError as error:
+        return no_update, f"Cannot save {TITLES[suffix]}: {error}."
+    return {"content": content, "filename": f"{network}.{suffix}"}, None

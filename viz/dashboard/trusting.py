@@ -1,0 +1,200 @@
+"""What the Trust page shows of a network: what is known of it, coverage, accuracy, words judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from stacklens.automata.formats.json import from_json, to_json_line
+from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
+from stacklens.errors import StacklensError
+from stacklens.extract.names import reference_for, reference_of, subject_named
+from stacklens.extract.reference import Reference, check_alphabet
+from stacklens.languages.words import format_word
+from stacklens.viz.accuracy import accuracy_figure
+from stacklens.viz.coverage import covered
+from stacklens.viz.dashboard.extractions import Known, known, settings_known
+from stacklens.viz.dashboard.networks import load, title_of
+from stacklens.viz.dashboard.view import View, address_of
+from stacklens.viz.lengths import SizeScores, scores_by_size
+from stacklens.viz.style import sentence, themed
+from stacklens.viz.word_list import EMPTY, Judged, judge, parse_words, word_table
+
+__all__ = [
+    "JudgedWords",
+    "accuracy",
+    "coverage_sentence",
+    "judged_words",
+    "known_of",
+    "known_reference",
+    "readable",
+    "some_words",
+]
+
+MOST_WORDS, MOST_SYMBOLS, LONGEST = 2_000, 10_000, 2_000  # of a list: words, symbols in all, symbols of one word
+_DRAWN = 24  # words that the page draws, about
+# how many of which lengths; where only some words are meant these are sizes of pieces, and numbers are taken as shares
+_LENGTHS = {False: ((_DRAWN, (2, 40)),), True: ((10 * _DRAWN, (2, 6)), (3 * _DRAWN, (16, 32)))}
+
+
+def known_reference(name: str) -> Reference | None:
+    """Return what to check the network called ``name`` against; None where that is nothing we know.
+
+    It is what somebody named when it was extracted, or else what its file says.
+
+    Raises:
+        StacklensError: there is no such network.
+    """
+    checkpoint, settings = load(name), settings_known(name)
+    try:
+        reference = reference_of(checkpoint, None if settings is None else settings.language)
+        check_alphabet(reference, checkpoint.model)
+    except StacklensError:  # somebody else's name for it
+        return None
+    return reference
+
+
+def known_of(name: str) -> Known | None:
+    """Return what is known of the network called ``name``; None if nothing has been read out of it yet.
+
+    Raises:
+        StacklensError: there is no such network.
+    """
+    settings = settings_known(name)
+    return None if settings is None else known(name, settings)
+
+
+def coverage_sentence(pda: PushdownAutomaton) -> str:
+    """Return how many of the transitions, and of two in a row, the covering words take."""
+    singles, pairs = covered(pda)
+    return (
+        f"{singles:,} of {len(pda.transitions):,} transitions are taken by words that the checks are made on, "
+        f"and {pairs:,} pairs of two in a row."
+    )
+
+
+def accuracy(name: str, theme: str = "light") -> go.Figure:
+    """Return the accuracy by size of the network called ``name``, with its automaton's where that is known.
+
+    Raises:
+        StacklensError: there is no such network.
+    """
+    found = known_of(name)
+    automaton = None if found is None or found.automaton is None else to_json_line(found.automaton)
+    try:
+        reference = known_reference(name)
+        if reference is None:
+            raise StacklensError("what this network was trained on is not known, so nothing is right or wrong")
+        figure = accuracy_figure(_scores(name, reference.name, automaton), f"{title_of(name)}: right by size")
+    except StacklensError as error:
+        figure = sentence(f"Nothing to draw: {error}.")
+    return themed(figure, theme)
+
+
+@lru_cache(maxsize=64)
+def _scores(name: str, subject: str, automaton: str | None) -> SizeScores:
+    """Return the scores, which cost a second or two, and are the same for all users."""
+    model = load(name).model
+    reference = reference_for(subject_named(subject, model.task_kind))
+    assert reference is not None
+    return scores_by_size(model, reference, None if automaton is None else from_json(automaton))
+
+
+@dataclass(frozen=True)
+class JudgedWords:
+    """Words as they were judged.
+
+    Attributes:
+        frame: a row a word, with a column "open": the address that shows the word at the step where runs part.
+        said: how many agree, in a sentence.
+        problem: what is wrong with the list, one sentence, or None.
+    """
+
+    frame: pd.DataFrame
+    said: str = ""
+    problem: str | None = None
+
+
+def judged_words(name: str, text: str, only_different: bool = False) -> JudgedWords:
+    """Return what is said of the words of ``text``, one a line, by the network called ``name`` and all beside it."""
+    try:
+        model = load(name).model
+        words = _list_of(text, model.alphabet)
+        found = known_of(name)
+        judged = judge(model, words, *_beside(name, found))
+    except StacklensError as error:
+        return JudgedWords(pd.DataFrame(), problem=f"{error}.")
+    different = [one for one in judged if not one.agree]
+    frame = word_table(shown := different if only_different else judged)
+    frame["open"] = [_place(name, one) for one in shown]
+    return JudgedWords(frame, _said(judged, different, found))
+
+
+def _list_of(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
+    """Return the words of ``text``.
+
+    Raises:
+        StacklensError: a symbol that is not in the alphabet, or more than the page judges at once. A long word takes
+            the time of many short ones, for its steps follow one another.
+    """
+    if (lines := text.count("\n")) >= 2 * MOST_WORDS:
+        raise StacklensError(f"these are {lines:,} lines; expected at most {MOST_WORDS:,} words at once")
+    words = parse_words(text, alphabet)
+    symbols, longest = sum(map(len, words)), max(map(len, words), default=0)
+    if len(words) > MOST_WORDS:
+        raise StacklensError(f"these are {len(words):,} words; expected at most {MOST_WORDS:,} at once")
+    if longest > LONGEST:
+        raise StacklensError(f"the longest word has {longest:,} symbols; expected at most {LONGEST:,} here")
+    if symbols > MOST_SYMBOLS:
+        raise StacklensError(f"these words have {symbols:,} symbols in all; expected at most {MOST_SYMBOLS:,} at once")
+    return words
+
+
+def _beside(name: str, found: Known | None) -> tuple[PushdownAutomaton | None, Reference | None, list[int] | None]:
+    """Return automaton, language, and which of the network's stacks are the automaton's."""
+    reference = known_reference(name)
+    if found is None:
+        return None, reference, None
+    use = found.report["stacks"]
+    return found.automaton, reference, [stack for stack in use["kept"] if stack not in use["push_only"]]
+
+
+def _place(name: str, one: Judged) -> str:
+    step = one.step or max(1, len(one.word))
+    return address_of(View("probe", name, format_word(one.word), rounded=False, step=step)) or "?page=probe"
+
+
+def _said(judged: list[Judged], different: list[Judged], found: Known | None) -> str:
+    if not judged:
+        return ""
+    count = f"{len(judged):,} {'word' if len(judged) == 1 else 'words'}"
+    missing = "" if found is not None and found.automaton is not None else " There is no automaton to compare with yet."
+    if not different:
+        return f"✓ {count}: all agree.{missing}"
+    return f"✗ {count}: not all agree on {len(different):,} of them.{missing}"
+
+
+def readable(name: str, text: str) -> bool:
+    """Return whether there are words in ``text`` and the network called ``name`` reads all of them."""
+    try:
+        return bool(_list_of(text, load(name).model.alphabet))
+    except StacklensError:
+        return False
+
+
+def some_words(name: str, seed: int) -> str:
+    """Return words that suit the network called ``name``, one a line: short ones, members and near-misses, longer ones.
+
+    Of a task that means only some words there are these.
+    """
+    reference = known_reference(name)
+    if reference is None:
+        return "\n".join([EMPTY, *load(name).model.alphabet])
+    drawn = reference.short_words(_DRAWN // 4)
+    for number, lengths in _LENGTHS[reference.restricted]:
+        drawn += reference.long_words(number, lengths, seed)
+    return "\n".join(dict.fromkeys(format_word(word) or EMPTY for word in drawn))

@@ -1,0 +1,155 @@
+"""How far an automaton can be trusted: what was checked, counted, proved and certified, and what each rests on.
+
+A report, as `Extraction.report` gives and ``extract-pda --report`` writes it, is all that these functions need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from stacklens.automata.enumeration import count_all
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SIGNS", "Claim", "check_table", "claim_table", "claims_of"]
+
+Verdict = Literal["yes", "no", "unknown", "note"]
+SIGNS: dict[Verdict, str] = {"yes": "✓", "no": "✗", "unknown": "?", "note": "·"}
+_WORDS = {
+    "long": "long words",
+    "deep": "deeply nested words",
+    "covering": "words for every transition, and every two in a row",
+    "driven": "every input at every height of the stack",
+}
+_COLUMNS = ["words", "up to length", "checked", "accepted", "automaton and", "disagreements", "counterexample"]
+
+
+class Claim(NamedTuple):
+    """What is known of one question: the question, whether the answer is good, and what it rests on, in a sentence."""
+
+    what: str
+    verdict: Verdict
+    says: str
+
+
+def claims_of(report: Mapping[str, Any]) -> tuple[Claim, ...]:
+    """Return every claim of a report: automaton, rounding, checks against each, counts, proof, certificate, depth.
+
+    They are different kinds of evidence and stand side by side. Without an automaton there is its reason, and rounding.
+    """
+    if report["automaton"] is None:
+        return (Claim("automaton", "no", f"none: {report['reason']}"), _rounding(report))
+    sizes, before = report["automaton"], report["automaton"]["before_minimization"]
+    found = (
+        f"{_count(sizes['states'], 'state')}, {_count(sizes['stack_symbols'], 'stack symbol')}, "
+        f"{_count(sizes['transitions'], 'transition')}; before minimisation {_count(before['states'], 'state')}"
+    )
+    others = dict.fromkeys(check["between"][1] for check in report["checks"])
+    return (
+        Claim("automaton", "yes", found),
+        _rounding(report),
+        *(_checked(report, other) for other in others),
+        *([] if report["counts"] is None else [_counted(report["counts"])]),
+        _proof(report["proof"]),
+        _certificate(report["certificate"]),
+        *([] if report["stack_limit"] is None else [_depth(report["stack_limit"])]),
+    )
+
+
+def claim_table(report: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the claims of a report as a table, one row each."""
+    import pandas as pd
+
+    rows = [{"what": claim.what, "": SIGNS[claim.verdict], "rests on": claim.says} for claim in claims_of(report)]
+    return pd.DataFrame(rows, columns=["what", "", "rests on"])
+
+
+def check_table(report: Mapping[str, Any]) -> pd.DataFrame:
+    """Return one row a check: which words, how many, what the automaton was compared with, disagreements, a word.
+
+    The counterexample is empty where there is none, and ε where it is the empty word.
+    """
+    import pandas as pd
+
+    letters = len(report["model"]["alphabet"])
+    rows = [
+        (
+            _kind(check, letters),
+            check["max_length"],
+            check["words"],
+            check["accepted"],
+            check["between"][1],
+            check["disagreements"],
+            "" if check["counterexample"] is None else check["counterexample"] or "ε",
+        )
+        for check in report["checks"]
+    ]
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _kind(check: Mapping[str, Any], letters: int) -> str:
+    if check["kind"] != "exhaustive":
+        return _WORDS.get(check["kind"]) or str(check["kind"])
+    return "all words" if check["words"] == count_all(letters, check["max_length"]) else "all words of the task"
+
+
+def _rounding(report: Mapping[str, Any]) -> Claim:
+    found = report["fidelity"]["rounding"]
+    says = f"rounding the actions changes {found['disagreements']:,} of {_count(found['words'], 'verdict')}"
+    margin = report["fidelity"]["action_margin"]
+    return Claim(
+        "rounding", "no" if found["disagreements"] else "yes", f"{says}; the smallest action margin is {margin:.3f}"
+    )
+
+
+def _checked(report: Mapping[str, Any], other: str) -> Claim:
+    """Return how often the automaton and one ``other`` differ, over all checks."""
+    checks = [check for check in report["checks"] if check["between"][1] == other]
+    words, wrong = (sum(check[name] for check in checks) for name in ("words", "disagreements"))
+    says = f"{_count(wrong, 'disagreement')} in {_count(words, 'word')}"
+    first = min((check["counterexample"] for check in checks if check["disagreements"]), key=len, default=None)
+    if first is not None:
+        says += f"; a short one is {first or 'the empty word'}" if len(first) <= _SHORT else ""
+    if wrong and other == "network":
+        says += "; the errors of the network with soft actions add up on long words, which contradicts nothing"
+    return Claim(f"checked against the {other}", "no" if wrong else "yes", says)
+
+
+_SHORT = 60  # symbols of a counterexample that is told in a sentence; the table of checks has all of it
+
+
+def _counted(counts: Mapping[str, Any]) -> Claim:
+    words = f"accepted words of length <= {len(counts['exhaustive']) - 1}"
+    total = sum(counts["counted"])
+    if counts["equal"]:
+        return Claim("counted twice", "yes", f"{total:,} {words}, counted without running them and by running all")
+    return Claim("counted twice", "no", f"{total:,} {words} counted, {sum(counts['exhaustive']):,} by running all")
+
+
+def _proof(proof: Mapping[str, Any]) -> Claim:
+    if proof["verdict"] == "equal":
+        return Claim("proof", "yes", "the automaton is equal to the language's own for all words")
+    word = "" if proof["counterexample"] is None else f", on {proof['counterexample'] or 'the empty word'}"
+    if proof["verdict"] == "different":
+        return Claim("proof", "no", f"different: {proof['reason']}{word}")
+    return Claim("proof", "unknown", f"undecided: {proof['reason']}{word}")
+
+
+def _certificate(found: Mapping[str, Any]) -> Claim:
+    if found["verdict"] != "certified":
+        return Claim("certificate", "unknown", f"{found['verdict']}: {found['reason']}")
+    words = "words" if found["words"] == "all" else "words of the task"
+    boxes = f"{_count(found['boxes'], 'box', 'boxes')}, smallest margin {found['margin']:.3f}"
+    return Claim(
+        "certificate", "yes", f"the rounded network follows the automaton on {words} of every length ({boxes})"
+    )
+
+
+def _depth(limit: int) -> Claim:
+    return Claim("depth", "note", f"the network's stack has {_count(limit, 'cell')}; all claims end there")
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
