@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help app demo test check bench screenshots format clean
+.PHONY: help app demo test check bench screenshots findings format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 : /p' $(MAKEFILE_LIST) | awk -F ' : ' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -28,6 +28,10 @@ bench: $(READY) ## measure how fast it is
 
 screenshots: $(READY) ## take the pictures of the page in the README
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/screenshots.py
+
+findings: $(READY) ## write the tables and figures of docs/findings.md from papers/results
+	@$(BIN)/stacklens papers report
+	@OMP_NUM_THREADS=1 $(BIN)/python docs/findings_figures.py
 
 format: $(READY) ## format the code and mend what ruff can mend
 	@$(BIN)/ruff format .

@@ -29,11 +29,11 @@ _Text = Annotated[Path | None, typer.Option(help="Part of the text that joulin20
 def list_experiments(results: _Folder = None) -> None:
     """List the experiments, and how much of them has been measured."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from stacklens.papers.experiments import EXPERIMENTS
 
-    table = Table("id", "paper", "what", "has", "measured")
+    table = Table(Column("id", no_wrap=True), "paper", "what", "has", "measured")
     for name, build in EXPERIMENTS.items():
         experiment = build()
         table.add_row(name, experiment.paper, experiment.title, *_extent(experiment, _folder(results)))

@@ -1,0 +1,68 @@
+"""What all tables say together: every network is counted once, under the best that can be said of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from stacklens.papers.grid_results import GridResults, Network, RowResult
+from stacklens.viz.findings import OUTCOMES, margins_figure, outcome_of, outcomes_figure, trained_networks
+
+
+def extraction(status: int, proof: str = "equal", certificate: str = "not certified", **more: Any) -> dict[str, Any]:
+    automaton = None if status == 3 else {"states": 1}
+    verdicts = {"proof": {"verdict": proof}, "certificate": {"verdict": certificate}}
+    measures = {"action_margin": 0.3, "minority_transitions": 0.01}
+    return {"status": status, "automaton": automaton, **verdicts, **measures, **more}
+
+
+FOUND: dict[str, dict[str, Any] | None] = {
+    "certified": extraction(0, certificate="certified"),
+    "extracted, proved": extraction(0),
+    "extracted": extraction(0, proof="undecided"),
+    "extracted, contradicted": extraction(1),
+    "no automaton": extraction(3),
+    "not converged": None,
+}
+
+
+def results(*networks: Network, name: str = "a row") -> GridResults:
+    seeds = tuple(network.seed for network in networks)
+    row = RowResult(name, "fast", seeds, 1.0, "cpu", networks, {}, {}, "")
+    return GridResults("a paper", "a-table", "a title", (row,))
+
+
+def everything() -> GridResults:
+    return results(*(Network(seed, {}, found is not None, found) for seed, found in enumerate(FOUND.values())))
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_a_network_is_called_by_the_best_that_can_be_said_of_it(outcome: str) -> None:
+    assert outcome_of(Network(0, {}, True, FOUND[outcome])) == outcome
+
+
+def test_an_extraction_that_was_given_up_has_no_automaton() -> None:
+    given_up = {"status": 3, "reason": "it took more than 10 s"}
+    assert outcome_of(Network(0, {}, True, given_up)) == "no automaton"
+    assert len(margins_figure(trained_networks([results(Network(0, {}, True, given_up))])).data) == 0
+
+
+def test_every_network_is_in_one_bar_of_its_row() -> None:
+    networks = trained_networks([everything()])
+    bars = outcomes_figure(networks).data
+    counts = Counter(outcome_of(one.network) for one in networks)
+    assert {bar.name: sum(bar.x) for bar in bars} == dict(counts)
+    assert {row for bar in bars for row in bar.y} == {"a-table: a row"}
+
+
+def test_rows_of_which_nothing_was_looked_into_are_left_out() -> None:
+    assert trained_networks([results(Network(0, {}, False))]) == []
+
+
+def test_every_network_that_was_looked_into_is_a_mark_with_its_measures() -> None:
+    marks = margins_figure(trained_networks([everything()])).data
+    assert [mark.name for mark in marks] == list(OUTCOMES)[:-1]
+    assert all((mark.x[0], mark.y[0]) == (0.3, 0.01) for mark in marks)
+    assert len({(mark.marker.color, mark.marker.symbol) for mark in marks}) == len(marks)
