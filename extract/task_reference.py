@@ -59,9 +59,13 @@ class TaskReference(Reference):
         return [make_word(word, self.alphabet) for _, word in numbered]
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-        """Return words of the task in the sizes given; for next sets half of them members, half near-misses."""
+        """Return words of the task in the sizes given; for next sets half of them members, half near-misses.
+
+        Where a task's sizes are depths, the words are as deep as the paper's longest.
+        """
         if self.language is None:
-            return list(self.task.sample(n // _LONGER, lengths, seed=seed).words)
+            sizes = None if self.task.by_depth else lengths
+            return list(self.task.sample(n // _LONGER, sizes, "test", seed).words)
         halves = ((n - n // 2, True), (n // 2, False))
         return [word for count, member in halves for word in self.language.sample(count, lengths, member, seed)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -50,6 +51,8 @@ class Agreement(Task):
     >>> [t for t, counts in enumerate(task.scored(sentence)) if counts]
     [4, 6]
     """
+
+    by_depth: ClassVar[bool] = True
 
     @property
     def name(self) -> str:

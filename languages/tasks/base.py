@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class Task(ABC):
     >>> len(examples), examples.targets.shape[2]
     (3, 4)
     """
+
+    by_depth: ClassVar[bool] = False  # whether sizes are depths of derivations, which no lengths can be asked for
 
     @property
     @abstractmethod

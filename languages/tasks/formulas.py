@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class ParenthesisPrediction(Task):
     >>> task.expected("([])"), task.scored("([])")
     ([')', ']', ')', None], [False, True, True, False])
     """
+
+    by_depth: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -112,6 +115,8 @@ class BooleanFormula(Task):
     >>> BooleanFormula().expected("TFT∧∨")
     ['T', 'F', 'T', 'F', 'T']
     """
+
+    by_depth: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
