@@ -200,13 +200,13 @@ def _show(experiment: Experiment | Grid, folder: Path) -> None:
 
     from stacklens.papers.grid import Grid
     from stacklens.papers.grid_results import GridResults, read_grid
-    from stacklens.papers.grid_tables import grid_tables
+    from stacklens.papers.grid_tables import folded_tables
     from stacklens.papers.results import read_results
     from stacklens.papers.tables import claims_table, rich_table
 
     if isinstance(experiment, Grid):
         nothing = GridResults(experiment.paper, experiment.name, experiment.title)
-        tables = grid_tables(experiment, read_grid(experiment.name, folder) or nothing)
+        tables = folded_tables(experiment, read_grid(experiment.name, folder) or nothing)
     else:
         tables = [claims_table(read_results(experiment.name, folder))]
     for shown in tables:

@@ -9,7 +9,7 @@ from typing import Any
 from stacklens.papers.grid import Grid, Row, statistic
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 
-__all__ = ["NOT_RUN", "TextTable", "grid_tables", "summed_minutes"]
+__all__ = ["NOT_RUN", "TextTable", "folded_tables", "grid_tables", "summed_minutes"]
 
 NOT_RUN = "not run"
 NOTHING = "–"
@@ -35,6 +35,38 @@ def grid_tables(grid: Grid, results: GridResults) -> list[TextTable]:
     if grid.across is None:
         return [_long_table(grid, results, title, caption)]
     return [_wide_table(grid, results, title, caption), _extraction_table(grid, results)]
+
+
+def folded_tables(grid: Grid, results: GridResults) -> list[TextTable]:
+    """Return the tables of ``grid`` for reading: all statistics of a score in one column, what was extracted apart."""
+    if grid.across is not None:
+        return grid_tables(grid, results)
+    scores = [(score, _theirs(grid, score)) for score in grid.scores]
+    names = " / ".join(grid.statistics)
+    header = [name for score, theirs in scores for name in (f"{score}: {names}", *(["the paper"] if theirs else []))]
+    lines = []
+    for row in grid.rows:
+        cells = []
+        for score, theirs in scores:
+            cells.append(_folded(grid, results.row(row.name), score))
+            if theirs:
+                cells.append(" / ".join(row.reported.get(f"{score} {name}", NOTHING) for name in grid.statistics))
+        lines.append((*row.cells.values(), *cells))
+    title = f"{grid.paper}: {grid.title}"
+    shown = TextTable(title, (*grid.rows[0].cells, *header), tuple(lines), _caption(grid, results))
+    return [shown, _extraction_table(grid, results)]
+
+
+def _theirs(grid: Grid, score: str) -> bool:
+    """Return whether the paper reports anything of a score."""
+    return any(f"{score} {name}" in row.reported for row in grid.rows for name in grid.statistics)
+
+
+def _folded(grid: Grid, done: RowResult | None, score: str) -> str:
+    if done is None:
+        return NOT_RUN
+    values = [_statistic(done, name, score) for name in grid.statistics]
+    return NOTHING if all(value is None for value in values) else " / ".join(_number(grid, value) for value in values)
 
 
 def summed_minutes(rows: Iterable[RowResult], kind: str = "CPU") -> float:

@@ -9,7 +9,7 @@ from stacklens.errors import StacklensError
 from stacklens.files import write_whole
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults
-from stacklens.papers.grid_tables import TextTable, grid_tables
+from stacklens.papers.grid_tables import TextTable, folded_tables
 from stacklens.papers.results import Results
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def claims_table(results: Results) -> TextTable:
 
 def grid_markdown(grid: Grid, results: GridResults) -> str:
     """Return the tables of a grid in Markdown."""
-    return "\n\n".join(map(markdown_table, grid_tables(grid, results)))
+    return "\n\n".join(map(markdown_table, folded_tables(grid, results)))
 
 
 def rich_table(table: TextTable) -> Table:

@@ -17,7 +17,7 @@ from stacklens.models.checkpoint import load_checkpoint
 from stacklens.papers import experiments
 from stacklens.papers.grid import STATISTICS, Grid, Outcome, Row, Settings, statistic
 from stacklens.papers.grid_results import GridResults, read_grid, write_grid
-from stacklens.papers.grid_tables import grid_tables
+from stacklens.papers.grid_tables import folded_tables, grid_tables
 from stacklens.papers.runner import extraction_of, left_to_do, run_grid
 from stacklens.papers.sun1993_measures import zoo_path
 
@@ -251,7 +251,7 @@ def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: py
         "run", "toy", "--rows", "first net", "--seeds", "3", "--first-seed", "5", "--protocol", "paper", *there
     )
     assert train.calls == [Settings((5, 6, 7), "paper")]
-    assert "not run / 99" in said
+    assert "not run" in said
     assert said.endswith(f"wrote {tmp_path / 'toy.json'}\n")
     assert "1 rows" in papers("list", *there)
     assert papers("table", "toy", *there) in said
@@ -261,3 +261,11 @@ def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: py
         papers("run", "toy", "--device", "abacus", "--fresh", *there)
     with pytest.raises(UnknownNameError, match="unknown protocol 'quick'"):
         papers("run", "toy", "--protocol", "quick", *there)
+
+
+def test_tables_for_reading_have_the_statistics_of_a_score_in_one_column(tmp_path: Path) -> None:
+    of = grid(one=Trained(), two=Trained())
+    scores, extracted = folded_tables(of, run_grid(of, TWO, tmp_path, rows=["one net"]))
+    assert scores.columns == ("model", "test: median / max", "the paper")
+    assert scores.rows == (("one", "50.5 / 51.0", "99 / –"), ("two", "not run", "99 / –"))
+    assert [row[:2] for row in extracted.rows] == [("one", "0 of 2"), ("two", "not run")]

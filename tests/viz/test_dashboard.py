@@ -88,6 +88,7 @@ def test_an_address_that_makes_no_sense_is_the_usual_view(search: str | None) ->
 def test_every_network_of_the_zoo_has_words_and_is_shown(name: str) -> None:
     word = random_word(name, 3)
     assert word == random_word(name, 3)
+    assert len({random_word(name, seed) for seed in range(5)}) > 1
     found = steps_of(name, word)
     assert found.problem is None
     assert len(found.letters) == len(found.notes) >= 1

@@ -15,7 +15,7 @@ from stacklens.viz.dashboard.uploads import PREFIX, uploaded, uploaded_network
 __all__ = ["file_of", "is_known", "load", "network_bytes", "network_names", "offered", "random_word", "title_of"]
 
 _LENGTHS = (4, 20)  # symbols of a random word, from and to
-_DRAWN = 16  # words to choose from
+_DRAWN = 160  # words to choose from; of those that are many times longer than their sizes a twentieth
 
 
 @lru_cache(maxsize=1)
