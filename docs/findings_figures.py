@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from stacklens.viz.findings import OUTCOMES, margins_figure, outcome_of, outcomes_figure, trained_networks
 from stacklens.viz.pictures import picture
 
 FOLDER = Path(__file__).parent
+_GOOD = ("certified", "extracted, proved", "extracted")
+_MINORITIES = (0, 0.001, 0.01, 0.03, 1.01)
+_MARGINS = (0, 0.02, 0.1, 0.3, 0.51)
 
 
 def main() -> None:
@@ -20,6 +25,25 @@ def main() -> None:
         print(f"wrote docs/{path.name}")
     counts = Counter(outcome_of(one.network) for one in networks)
     print("; ".join(f"{outcome}: {counts[outcome]}" for outcome in OUTCOMES))
+    measured = [
+        (
+            one.network.extraction["minority_transitions"],
+            one.network.extraction["action_margin"],
+            outcome_of(one.network),
+        )
+        for one in networks
+        if one.network.extraction is not None and one.network.extraction.get("minority_transitions") is not None
+    ]
+    for low, high in itertools.pairwise(_MINORITIES):
+        print(_line(f"minority transitions from {low:g} to {high:g}", [x for x in measured if low <= x[0] < high]))
+    for low, high in itertools.pairwise(_MARGINS):
+        print(_line(f"action margin from {low:g} to {high:g}", [x for x in measured if low <= x[1] < high]))
+
+
+def _line(which: str, found: Sequence[tuple[float, float, str]]) -> str:
+    """Return how many of ``found`` have an automaton that nothing contradicts, and how many of them a certificate."""
+    good = [outcome for _, _, outcome in found if outcome in _GOOD]
+    return f"{which}: {len(found)} networks, {len(good)} extracted, {good.count('certified')} of them certified"
 
 
 if __name__ == "__main__":

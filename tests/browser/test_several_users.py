@@ -29,8 +29,10 @@ def server() -> Iterator[str]:
         assert process.stdout is not None
         found = re.search(r"http://\S+", process.stdout.readline())
         assert found
-        yield f"{found[0]}/"
-        process.terminate()
+        try:
+            yield f"{found[0]}/"
+        finally:
+            process.kill()
 
 
 def opened(browser: Browser, place: str) -> Page:

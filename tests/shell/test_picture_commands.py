@@ -141,7 +141,10 @@ def test_the_page_says_where_it_is_opens_files_and_ends(tmp_path: Path) -> None:
         with urllib.request.urlopen(link.strip(), timeout=30) as answer:
             assert b"<title>stacklens</title>" in answer.read()
         serving.send_signal(signal.SIGINT)
-        assert serving.wait(30) == 0
+        try:
+            assert serving.wait(30) == 0
+        finally:
+            serving.kill()
         assert serving.stdout.read() == ""
 
 
