@@ -164,8 +164,10 @@ def find_conflict(machine: Machine, word: Word, scored: np.ndarray | None = None
             return blamed
         if letter is None or machine_did.rejected or network_did.rejected:
             return None
-        mine.go_on(machine_did, np.zeros((machine.n_stacks, theirs.cell_size)))
-        theirs.go_on(network_did, np.broadcast_to(step.pushed[0].numpy(), (machine.n_stacks, theirs.cell_size)))
+        nothing = np.zeros((machine.n_stacks, theirs.cell_size))
+        mine.go_on(machine_did, nothing)
+        pushed = np.broadcast_to(step.pushed[0].numpy(), nothing.shape) if network.n_stacks else nothing
+        theirs.go_on(network_did, pushed)
     return None
 
 

@@ -28,6 +28,7 @@ from stacklens.languages.tasks import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import load_model
 from stacklens.models.formats.marnns import read_marnns
+from stacklens.models.registry import build_model
 from stacklens.models.formats.stacknn import read_stacknn
 from stacklens.models.rounding import Rounded
 from stacklens.models.word_sets import all_words
@@ -159,3 +160,10 @@ def test_the_same_seed_refines_in_the_same_way() -> None:
         finder.refine()
     assert [attempt.to_dict() for attempt in one.attempts] == [attempt.to_dict() for attempt in other.attempts]
     assert any(attempt.split is not None for attempt in one.attempts)
+
+
+def test_a_network_without_a_stack_is_refined_too() -> None:
+    config = {"alphabet": "ab", "controller": "rnn", "hidden": 6, "task_kind": "transduction"}
+    result = extract(build_model("rnn", config, seed=0), None, ExtractionConfig(max_length=6, states=1))
+    assert len(result.attempts) > 1  # one cluster was not enough
+    assert result.status in (0, 1, 3)
