@@ -28,8 +28,8 @@ from stacklens.languages.tasks import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import load_model
 from stacklens.models.formats.marnns import read_marnns
-from stacklens.models.registry import build_model
 from stacklens.models.formats.stacknn import read_stacknn
+from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.word_sets import all_words
 from stacklens.probe.trace import trace
