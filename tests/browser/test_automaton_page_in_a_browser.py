@@ -107,8 +107,7 @@ def saved(page: Page, button: str, folder: Path) -> Path:
     return place
 
 
-@pytest.mark.xfail(strict=False, reason="a download of the page does not always begin here; to be looked into")
-def test_automaton_figures_and_tables_are_saved(automaton_page: Page, address: str, tmp_path: Path) -> None:
+def test_automata_and_figures_are_saved(automaton_page: Page, address: str, tmp_path: Path) -> None:
     page = opened(automaton_page, address)
     expect(page.locator("#automaton-map .main-svg").first).to_be_attached()
     found = known(NAME)
@@ -122,6 +121,10 @@ def test_automaton_figures_and_tables_are_saved(automaton_page: Page, address: s
     for figure in ("automaton-stacks", "automaton-map"):
         assert saved(page, f"button[data-figure={figure}][data-kind=svg]", tmp_path).read_bytes().startswith(b"<svg")
         assert saved(page, f"button[data-figure={figure}][data-kind=png]", tmp_path).read_bytes().startswith(b"\x89PNG")
+
+
+def test_tables_are_saved(automaton_page: Page, address: str, tmp_path: Path) -> None:
+    page = opened(automaton_page, address)  # afresh: a browser asks before it saves more than ten files of one page
     for table, head in (
         ("automaton-steps", '"step","symbol","state","top"'),
         ("automaton-transitions", '"state","input","top"'),
@@ -151,7 +154,6 @@ def test_an_extraction_tells_how_far_it_is_and_ends_with_an_automaton(page: Page
     expect(page.locator("#picture")).to_contain_text("automaton's stack after each step")
 
 
-@pytest.mark.xfail(strict=False, reason="on a quiet machine the extraction may be over before it is cancelled")
 def test_an_extraction_can_be_cancelled(page: Page, address: str) -> None:
     opened(page, address, "()", 1, "marnn-stack-rnn-dyck-2")
     set_length(page, "12")
@@ -161,7 +163,7 @@ def test_an_extraction_can_be_cancelled(page: Page, address: str) -> None:
     expect(page.locator("#automaton-extract")).to_be_enabled()
     expect(page.locator("#automaton-problem")).to_have_text("The extraction was stopped before it came to a result.")
     expect(page.locator("#automaton-stage")).to_be_empty()
-    assert known("baby-ntm-dyck-2") is None
+    assert known("marnn-stack-rnn-dyck-2", Settings(max_length=12)) is None
 
 
 def test_what_is_wrong_with_the_settings_is_said_in_one_sentence(automaton_page: Page, address: str) -> None:

@@ -9,8 +9,8 @@ document.addEventListener("click", function (event) {
     if (graph) window.Plotly.downloadImage(graph, { format, filename, scale: format === "png" ? 2 : 1 });
   }
   if (table) {
-    const grid = window.dash_ag_grid && window.dash_ag_grid.getApi(table.dataset.table);
-    if (grid) grid.exportDataAsCsv();
+    // a table may still be on its way when its button is there
+    window.dash_ag_grid.getApiAsync(table.dataset.table).then((grid) => grid.exportDataAsCsv());
   }
 });
 
