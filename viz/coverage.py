@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from stacklens.automata.coverage import covering_words
 from stacklens.automata.pda import Key, PushdownAutomaton, Word
 from stacklens.languages.words import format_word, make_word
+from stacklens.viz.tables import transition_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,23 +31,13 @@ def coverage_table(pda: PushdownAutomaton, words: Sequence[Word] | None = None) 
     >>> coverage_table(pda, ["aa", "a"])[["input", "taken by", "shortest word"]].values.tolist()
     [['a', 2, 'a'], ['b', 0, '']]
     """
-    import pandas as pd
-
-    taking = _words_taking(pda, covering(pda) if words is None else words)
-    rows = [
-        {
-            "state": state,
-            "input": symbol,
-            "top": " ".join(tops),
-            "next": step.target,
-            "operation": ", ".join(map(str, step.operations)),
-            "taken by": len(taking[state, symbol, tops]),
-            "shortest word": format_word(min(taking[state, symbol, tops], key=len, default="")),
+    taking = _words_taking(pda, covering(pda) if words is None else words).values()
+    return transition_table(pda).assign(
+        **{
+            "taken by": [len(takers) for takers in taking],
+            "shortest word": [format_word(min(takers, key=len, default="")) for takers in taking],
         }
-        for (state, symbol, tops), step in pda.transitions.items()
-    ]
-    columns = ["state", "input", "top", "next", "operation", "taken by", "shortest word"]
-    return pd.DataFrame(rows, columns=columns)
+    )
 
 
 def covered(pda: PushdownAutomaton, words: Sequence[Word] | None = None) -> tuple[int, int]:
