@@ -28,12 +28,13 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class MarkedPalindromes(Language):
-    """The words w ``marker`` phi(w^R), where w is any word over ``letters``, possibly empty.
+    """The words w ``marker`` phi(w^R), where w is any word over ``letters``.
 
     Args:
         letters: the letters of w.
         marker: the middle.
         images: phi of each letter, or None where phi changes nothing.
+        empty: whether w may be empty.
 
     Raises:
         StacklensError: there are no letters, not one image a letter, two symbols are the same, or one is empty or has
@@ -49,6 +50,7 @@ class MarkedPalindromes(Language):
     letters: Sequence[Symbol] = "ab"
     marker: Symbol = "c"
     images: Sequence[Symbol] | None = None
+    empty: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "letters", tuple(self.letters))
@@ -62,9 +64,13 @@ class MarkedPalindromes(Language):
 
     @property
     def name(self) -> str:
-        """Return the name of one of the papers' languages, else letters, marker and images: ``palindrome-01-#``."""
+        """Return the name of one of the papers' languages, else letters, marker and images: ``palindrome-01-#``.
+
+        Where w may not be empty the name ends with ``-nonempty``.
+        """
         parts = "".join(self.letters), self.marker, "".join(self.images or ())
-        return _NAMES.get(parts) or "-".join(filter(None, ("palindrome", *parts)))
+        name = _NAMES.get(parts) or "-".join(filter(None, ("palindrome", *parts)))
+        return name if self.empty else f"{name}-nonempty"
 
     @cached_property
     def alphabet(self) -> tuple[Symbol, ...]:
@@ -78,7 +84,8 @@ class MarkedPalindromes(Language):
         letters, bottom = tuple(self.letters), "⊥"
         transitions: dict[Key, Transition] = {}
         for top in (bottom, *letters):
-            transitions["push", self.marker, (top,)] = Transition("pop", (NONE,))
+            if self.empty or top != bottom:
+                transitions["push", self.marker, (top,)] = Transition("pop", (NONE,))
             for letter in letters:
                 transitions["push", letter, (top,)] = Transition("push", (push(letter),))
         for letter in letters:
@@ -89,13 +96,15 @@ class MarkedPalindromes(Language):
 
     def __contains__(self, word: Word) -> bool:
         half = len(word) // 2
-        return len(word) % 2 == 1 and word[half] == self.marker and self.is_live(word)
+        return self._has_length(len(word)) and word[half] == self.marker and self.is_live(word)
 
     def is_live(self, prefix: Word) -> bool:
         """Return whether ``prefix`` is letters only, or letters, the marker and a start of their images reversed."""
         symbols = list(prefix)
         half = symbols.index(self.marker) if self.marker in symbols else len(symbols)
         left, right = symbols[:half], symbols[half + 1 :]
+        if not (left or self.empty) and symbols:
+            return False
         return all(symbol in self.letters for symbol in left) and right == self._second(left)[: len(right)]
 
     def words_of_length(self, length: int) -> Iterator[Word]:
@@ -115,11 +124,11 @@ class MarkedPalindromes(Language):
         return dict(zip(self.letters, self.images or self.letters, strict=True))
 
     def _has_length(self, length: int) -> bool:
-        return length >= 0 and length % 2 == 1
+        return length >= (1 if self.empty else 3) and length % 2 == 1
 
     def _member(self, length: int, rng: np.random.Generator) -> Word:
         """Return a member, all members of ``length`` being equally likely."""
         return self._mirror([self.letters[i] for i in rng.integers(len(self.letters), size=length // 2).tolist()])
 
-    def _deep_member(self, depth: int, rng: np.random.Generator) -> Word:
-        return self._member(2 * depth + 1, rng)
+    def _deep_member(self, depth: int, rng: np.random.Generator) -> Word | None:
+        return self._member(2 * depth + 1, rng) if self._has_length(2 * depth + 1) else None

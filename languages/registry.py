@@ -23,9 +23,11 @@ _LANGUAGES: dict[str, Callable[[], Language]] = {
     "anbncn": lambda: EqualBlocks(3),
     "anbncndn": lambda: EqualBlocks(4),
     "homomorphic-palindrome": lambda: MarkedPalindromes("abc", "#", "xyz"),
+    "homomorphic-palindrome-nonempty": lambda: MarkedPalindromes("abc", "#", "xyz", empty=False),
     "palindrome": MarkedPalindromes,
     "parentheses": BalancedParentheses,
     "simple-palindrome": lambda: MarkedPalindromes("abc", "#"),
+    "simple-palindrome-nonempty": lambda: MarkedPalindromes("abc", "#", empty=False),
 }
 _DYCK = re.compile(r"dyck-([1-9][0-9]*)")
 

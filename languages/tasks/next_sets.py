@@ -155,16 +155,20 @@ class PalindromeNextSet(_NextSet):
     The paper does not say how the words are drawn. Here: each possible length as likely as the others, then uniform
     letters, and what was there already is drawn again (of the shortest words there are few).
 
+    Words of the paper have 2 symbols or more, so nobody tells a network what follows a first ``#``, although w may be
+    empty in the paper's language; without ``empty`` no word begins so.
+
     >>> PalindromeNextSet(simple=False).expected("abc#zyx")[2:]  # table 1, right
     [('a', 'b', 'c', '#'), ('z',), ('y',), ('x',), ('⊣',)]
     """
 
     simple: bool
+    empty: bool = True
 
     @cached_property
     def language(self) -> MarkedPalindromes:
         """Return the palindromes."""
-        return MarkedPalindromes("abc", "#", None if self.simple else "xyz")
+        return MarkedPalindromes("abc", "#", None if self.simple else "xyz", self.empty)
 
     @property
     def output_alphabet(self) -> tuple[Symbol, ...]:

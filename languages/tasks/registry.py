@@ -24,7 +24,9 @@ _TASKS: dict[str, Callable[[], Task]] = {
     "addition": Addition,
     # Suzgun et al. 2019
     "homomorphic-palindrome": partial(PalindromeNextSet, simple=False),
+    "homomorphic-palindrome-nonempty": partial(PalindromeNextSet, simple=False, empty=False),
     "simple-palindrome": partial(PalindromeNextSet, simple=True),
+    "simple-palindrome-nonempty": partial(PalindromeNextSet, simple=True, empty=False),
     "string-reversal": SuzgunReversal,
     # Hao et al. 2018
     "reversal": Reversal,
@@ -57,6 +59,6 @@ def task_names() -> list[str]:
     """Return the names of all tasks for people to read, sorted; ``dyck-N`` stands for dyck-1, dyck-2, …
 
     >>> len(task_names()), task_names()[:3]
-    (17, ['addition', 'agreement', 'anb2n'])
+    (19, ['addition', 'agreement', 'anb2n'])
     """
     return sorted([*_TASKS, "dyck-N"])

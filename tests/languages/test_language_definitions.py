@@ -1,7 +1,7 @@
 """Every language against a restatement of its definition that lists the members, and against its own automaton."""
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import product
 
@@ -42,13 +42,17 @@ def palindrome_members(letters: Symbols, marker: str) -> Members:
     return homomorphic_members(letters, marker, letters)
 
 
-def homomorphic_members(letters: Symbols, marker: str, images: Symbols) -> Members:
+def homomorphic_members(letters: Symbols, marker: str, images: Sequence[str]) -> Members:
     def members(length: int) -> set[Symbols]:
         halves = product(letters, repeat=length // 2) if length % 2 else ()
         phi = dict(zip(letters, images, strict=True))
         return {(*half, marker, *(phi[x] for x in half[::-1])) for half in halves}
 
     return members
+
+
+def longer_than_one(members: Members) -> Members:
+    return lambda length: members(length) if length > 1 else set()
 
 
 def block_members(pattern: Callable[[int, int], str]) -> Members:
@@ -74,6 +78,7 @@ CASES: list[tuple[Language, Members, int]] = [  # the longest length of which al
     (MarkedPalindromes("ab", "#", "xy"), homomorphic_members(("a", "b"), "#", ("x", "y")), 5),
     (MarkedPalindromes("ab", "#", "xx"), homomorphic_members(("a", "b"), "#", ("x", "x")), 5),
     (MarkedPalindromes("ab", "#", "ba"), homomorphic_members(("a", "b"), "#", ("b", "a")), 7),
+    (MarkedPalindromes("ab", "#", "xy", empty=False), longer_than_one(homomorphic_members(("a", "b"), "#", "xy")), 5),
     (ABC_EQUAL, block_members(lambda n, _: "a" * n + "b" * n + "c" * n), 7),
     (ABCD_EQUAL, block_members(lambda n, _: "a" * n + "b" * n + "c" * n + "d" * n), 5),
     (TwiceAsMany(), block_members(lambda n, _: "a" * n + "b" * 2 * n), 10),

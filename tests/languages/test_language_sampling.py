@@ -154,7 +154,10 @@ def test_the_empty_word_can_be_a_near_miss_or_a_member() -> None:
     assert Dyck(2).sample(0) == []
 
 
-@pytest.mark.parametrize(("language", "depth"), [(CountedPairs("1", "0"), 0), (Dyck(1), -1), (MarkedPalindromes(), -2)])
+@pytest.mark.parametrize(
+    ("language", "depth"),
+    [(CountedPairs("1", "0"), 0), (Dyck(1), -1), (MarkedPalindromes(), -2), (MarkedPalindromes(empty=False), 0)],
+)
 def test_no_members_of_a_depth(language: Language, depth: int) -> None:
     with pytest.raises(StacklensError, match=f"{language.name} has no members of depth {depth}"):
         language.deep(1, depth)

@@ -80,17 +80,29 @@ def test_scored_outputs_of_next_symbol_tasks_are_the_next_symbols(task: Task) ->
 
 
 @pytest.mark.parametrize(
-    "name", ["dyck-1", "dyck-2", "dyck-3", "dyck-5", "simple-palindrome", "homomorphic-palindrome"]
+    "name",
+    [
+        *("dyck-1", "dyck-2", "dyck-3", "dyck-5", "simple-palindrome", "homomorphic-palindrome"),
+        *("simple-palindrome-nonempty", "homomorphic-palindrome-nonempty"),
+    ],
 )
 def test_next_sets_are_the_live_symbols(name: str) -> None:
     task, language = get_task(name), get_language(name)
-    assert task.alphabet == language.alphabet
+    assert (task.name, task.alphabet) == (language.name, language.alphabet)
     ends = task.output_alphabet[len(task.alphabet) :]
     for length in range(1, 6 if len(task.alphabet) < 8 else 4):
         for word in product(task.alphabet, repeat=length):
             if language.is_live(word):
                 live = tuple(symbol for symbol in language.alphabet if language.is_live((*word, symbol)))
                 assert task.expected(word)[-1] == (*live, *(ends if word in language else ())), word
+
+
+@pytest.mark.parametrize("name", ["simple-palindrome", "homomorphic-palindrome"])
+def test_a_first_marker(name: str) -> None:
+    assert get_task(name).expected("#") == [("⊣",)]
+    assert [get_task(one).reference.accepts("#") for one in (name, f"{name}-nonempty")] == [True, False]
+    with pytest.raises(StacklensError, match=f"no word of {name}-nonempty begins with the first 1 symbols of #"):
+        get_task(f"{name}-nonempty").expected("#")
 
 
 STREAMS: dict[str, Callable[[int], set[str]]] = {
