@@ -32,12 +32,10 @@ def coverage_table(pda: PushdownAutomaton, words: Sequence[Word] | None = None) 
     [['a', 2, 'a'], ['b', 0, '']]
     """
     taking = _words_taking(pda, covering(pda) if words is None else words).values()
-    return transition_table(pda).assign(
-        **{
-            "taken by": [len(takers) for takers in taking],
-            "shortest word": [format_word(min(takers, key=len, default="")) for takers in taking],
-        }
-    )
+    table = transition_table(pda)
+    table["taken by"] = [len(takers) for takers in taking]
+    table["shortest word"] = [format_word(min(takers, key=len, default="")) for takers in taking]
+    return table
 
 
 def covered(pda: PushdownAutomaton, words: Sequence[Word] | None = None) -> tuple[int, int]:

@@ -100,7 +100,7 @@ def test_next_sets_are_the_live_symbols(name: str) -> None:
 @pytest.mark.parametrize("name", ["simple-palindrome", "homomorphic-palindrome"])
 def test_a_first_marker(name: str) -> None:
     assert get_task(name).expected("#") == [("⊣",)]
-    assert [get_task(one).reference.accepts("#") for one in (name, f"{name}-nonempty")] == [True, False]
+    assert ["#" in get_language(one) for one in (name, f"{name}-nonempty")] == [True, False]
     with pytest.raises(StacklensError, match=f"no word of {name}-nonempty begins with the first 1 symbols of #"):
         get_task(f"{name}-nonempty").expected("#")
 
