@@ -25,7 +25,7 @@ _PATIENCE = 20  # seconds to wait for a scheduler, and as many for its workers
 
 
 def finished(
-    task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1, scheduler: str | None = None
+    task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1, scheduler: str | None = None, *, kept: str = _KEPT
 ) -> Iterator[R]:
     """Yield ``task(argument)`` for each of ``arguments``, in the order in which they are finished.
 
@@ -34,6 +34,7 @@ def finished(
         arguments: what it is called with, one at a time.
         jobs: processes on this machine; 1 for none but this one.
         scheduler: the address of a Dask scheduler, ``tcp://host:8786``, whose workers run the tasks instead.
+        kept: what becomes of the results so far where a worker is killed, and what to do, for the message.
 
     Raises:
         StacklensError: a worker was killed, or there is no scheduler, or the extra "distributed" is not installed.
@@ -55,9 +56,9 @@ def finished(
         try:
             yield from pool(delayed(task)(argument) for argument in arguments)
         except BrokenProcessPool:
-            raise StacklensError(f"a worker process was killed, perhaps for want of memory; {_KEPT}") from None
+            raise StacklensError(f"a worker process was killed, perhaps for want of memory; {kept}") from None
         except NoResult:
-            raise StacklensError(f"the cluster finished nothing in {_SILENCE:,} seconds; look at it; {_KEPT}") from None
+            raise StacklensError(f"the cluster finished nothing in {_SILENCE:,} seconds; look at it; {kept}") from None
 
 
 def in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1) -> Iterator[R]:

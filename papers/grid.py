@@ -106,6 +106,7 @@ class Row:
         source: where shapes and settings come from: a section, or the authors' program.
         extraction_seconds: how much processor time an extraction may take; a network that needs more counts as one
             without an automaton.
+        stacks: whether the networks have a stack, or a memory like one; nothing is said of what becomes of others.
     """
 
     name: str
@@ -114,6 +115,7 @@ class Row:
     reported: dict[str, str] = field(default_factory=dict)
     source: str = ""
     extraction_seconds: float = 120.0
+    stacks: bool = True
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ class _Condition:
         source = (
             f"section 5, experiment {self.task.experiment}, table 1; losses and initial weights: the authors' program"
         )
-        return Row(self.name, cells, partial(_train, self), reported, source)
+        return Row(self.name, cells, partial(_train, self), reported, source, stacks=self.stack)
 
 
 def _train(condition: _Condition, settings: Settings) -> list[Outcome]:

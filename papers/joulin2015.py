@@ -22,6 +22,7 @@ __all__ = ["EXAMPLES", "FEW", "MODELS", "PAPER", "PATTERNS", "figure2", "grids",
 
 PAPER = "Joulin & Mikolov 2015"
 MODELS = {"RNN": "rnn", "LSTM": "lstm", "List RNN 40+5": "list-rnn", "Stack RNN 40+10": "stack-rnn"}
+_WITHOUT_MEMORY = ("rnn", "lstm")
 FEW = "Stack RNN, 1 to 3 stacks"  # not in the paper: networks small enough to be read
 PATTERNS = {
     "anbn": "a^n b^n",
@@ -70,7 +71,8 @@ def _recall(model: str, task: str, settings: Settings) -> list[Outcome]:
 def _row(name: str, pattern: str) -> Row:
     column = list(PATTERNS).index(pattern)
     reported = {f"{score} chosen": figures[column] for (line, score), figures in _REPORTED.items() if line == name}
-    train = partial(_pattern, MODELS.get(name, "stack-rnn"), pattern, name == FEW)
+    model = MODELS.get(name, "stack-rnn")
+    train = partial(_pattern, model, pattern, name == FEW)
     return Row(
         f"{name}, {pattern}",
         {"network": name, "pattern": PATTERNS[pattern]},
@@ -78,6 +80,7 @@ def _row(name: str, pattern: str) -> Row:
         reported,
         _SOURCE,
         60 if name == FEW else 10,
+        stacks=model not in _WITHOUT_MEMORY,
     )
 
 
@@ -99,7 +102,10 @@ def table2() -> Grid:
 
 def figure2() -> Grid:
     """Return figure 2, whose numbers the paper does not print, at some sizes; results have all of them."""
-    rows = tuple(Row(name, {"network": name}, partial(_recall, *what), {}, _SOURCE) for name, what in _CURVES.items())
+    rows = tuple(
+        Row(name, {"network": name}, partial(_recall, *what), {}, _SOURCE, stacks=what[0] not in _WITHOUT_MEMORY)
+        for name, what in _CURVES.items()
+    )
     return Grid(
         "joulin2015-fig2",
         PAPER,
@@ -145,6 +151,7 @@ def table4(train: Path | None = None, valid: Path | None = None, test: Path | No
             partial(_words, model, shape, files),
             {"validation perplexity min": reported[0], "test perplexity min": reported[1]},
             "section 5.2 and table 4",
+            stacks=model not in _WITHOUT_MEMORY,
         )
         for name, (model, reported, shape) in _WORDS.items()
     )

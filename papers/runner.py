@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["extraction_of", "left_to_do", "run_grid"]
 
+_KEPT = "rows that are done are kept: run it again"  # what to do when a process is killed
+
 
 def run_grid(
     grid: Grid,
@@ -35,7 +37,7 @@ def run_grid(
     """Return the results of ``grid`` with the rows called ``rows`` in them, all of them where no name is given.
 
     The file in ``folder`` is written anew after every row, so a run that is stopped and begun again trains only what is
-    left. A row that was run by other settings is run again, and replaced.
+    left, and two runs can share the rows of a grid. A row that was run by other settings is run again, and replaced.
 
     Args:
         grid: what to run.
@@ -57,7 +59,7 @@ def run_grid(
     before = len(grid.chosen_rows(rows)) - len(todo)
     progress(waiting[0] if waiting else "", before)
     for number, done in enumerate(_trained(todo, grid, settings, jobs), start=1):
-        results = results.with_row(done, order)
+        results = _known(grid, folder, fresh).with_row(done, order)  # with what other runs have written since
         write_grid(results, folder)
         waiting.remove(done.name)
         progress(waiting[0] if waiting else "", before + number)
@@ -96,7 +98,7 @@ def _trained(rows: list[Row], grid: Grid, settings: Settings, jobs: int) -> Iter
     from stacklens.models.machine import check_device
 
     check_device(settings.device)
-    yield from finished(_RunRow(grid.name, settings), rows, min(jobs, len(rows)))
+    yield from finished(_RunRow(grid.name, settings), rows, min(jobs, len(rows)), kept=_KEPT)
 
 
 @dataclass(frozen=True)
@@ -132,11 +134,11 @@ class _RunRow:
 
 
 def _command(grid: str, row: Row, settings: Settings) -> str:
-    """Return the command that runs one row again as it was run."""
-    scale = "" if settings.scale == 1 else f" --scale {settings.scale:g}"
+    """Return the command that runs one row again as it was run, but for the scale of a trial."""
+    first = f" --first-seed {settings.seeds[0]}" if settings.seeds[0] else ""
     device = "" if settings.device == "cpu" else f" --device {settings.device}"
     files = " --train FILE --valid FILE --test FILE" if settings.texts else ""
-    options = f"--seeds {len(settings.seeds)} --protocol {settings.protocol}{device}{scale}{files}"
+    options = f"--seeds {len(settings.seeds)}{first} --protocol {settings.protocol}{device}{files}"
     return f'stacklens papers run {grid} --rows "{row.name}" {options} --fresh'
 
 

@@ -36,25 +36,28 @@ class Trained:
     network: Network
 
 
-def trained_networks(results: Iterable[GridResults] | None = None) -> list[Trained]:
-    """Return all networks with a stack of ``results``, by default of everything in `papers/results/`.
+def trained_networks(measured: Iterable[tuple[Grid, GridResults]] | None = None) -> list[Trained]:
+    """Return the networks of ``measured``, by default of everything in `papers/results/`.
 
-    Rows none of whose networks converged and all of which are without a stack have nothing to extract; they are left
-    out where no network of theirs was looked into.
+    Networks without a stack have nothing to extract: only those are among them of which one was looked into.
     """
-    found = _measured() if results is None else results
-    rows = [(one.experiment, row) for one in found for row in one.rows]
+    found = _measured() if measured is None else measured
     return [
-        Trained(table, row.name, network)
-        for table, row in rows
-        if any(network.extraction is not None for network in row.networks)
+        Trained(grid.name, row.name, network)
+        for grid, results in found
+        for row in results.rows
+        if _has_stacks(grid, row.name) or any(network.extraction is not None for network in row.networks)
         for network in row.networks
     ]
 
 
-def _measured() -> list[GridResults]:
+def _has_stacks(grid: Grid, name: str) -> bool:
+    return any(row.stacks for row in grid.rows if row.name == name)
+
+
+def _measured() -> list[tuple[Grid, GridResults]]:
     grids = [experiment for build in EXPERIMENTS.values() if isinstance(experiment := build(), Grid)]
-    return [found for grid in grids if (found := read_grid(grid.name)) is not None]
+    return [(grid, found) for grid in grids if (found := read_grid(grid.name)) is not None]
 
 
 def outcome_of(network: Network) -> str:
@@ -84,7 +87,7 @@ def outcomes_figure(networks: Sequence[Trained]) -> go.Figure:
     figure.update_yaxes(categoryorder="array", categoryarray=list(names.values())[::-1])
     figure.update_xaxes(title={"text": "networks"})
     figure.update_layout(
-        title={"text": "What became of every network that was trained", "x": 0, "xref": "paper"},
+        title={"text": "What became of every network with a stack that was trained", "x": 0, "xref": "paper"},
         barmode="stack",
         height=_ROW * len(rows) + 160,
         margin={"l": 40, "r": 20, "t": 90, "b": 50},

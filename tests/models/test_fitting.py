@@ -290,6 +290,8 @@ def test_the_recipes_of_suzgun_et_al(model: str) -> None:
     assert paper.cooling == 1e-4
     assert fast.cooling * fast.epochs * fast.words == pytest.approx(1e-4 * 3 * 5_000)
     build_model(model, {"alphabet": task.alphabet, **fast.shape})
+    wide = suzgun_recipe(model, get_task("dyck-6"), {}, 15_000, "fast")
+    assert (wide.epochs * wide.words, wide.rate, wide.batch) == (30 * 5_000, 0.01, 16)
 
 
 def test_recipes_have_a_source_and_fit_the_task() -> None:

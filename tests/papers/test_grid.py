@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -91,6 +93,38 @@ def test_fresh_runs_again_what_is_asked_for_and_keeps_the_rest(tmp_path: Path) -
     done = run_grid(both, TWO, tmp_path, rows=["second net"], fresh=True)
     assert (len(first.calls), len(second.calls)) == (1, 2)
     assert len(done.rows) == 2
+
+
+def test_two_runs_share_the_rows_of_a_grid(tmp_path: Path) -> None:
+    second = Trained()
+
+    def first(settings: Settings) -> list[Outcome]:  # while it is trained, the other run ends
+        run_grid(both, settings, tmp_path, rows=["second net"])
+        return Trained()(settings)
+
+    both = grid(first=first, second=second)
+    done = run_grid(both, TWO, tmp_path, rows=["first net"])
+    assert [row.name for row in done.rows] == ["first net", "second net"]
+    assert done == read_grid("toy", tmp_path)
+    assert [row.command for row in done.rows] == [
+        f'stacklens papers run toy --rows "{name} net" --seeds 2 --protocol fast --fresh'
+        for name in ("first", "second")
+    ]
+
+
+def test_the_command_of_a_row_names_its_seeds(tmp_path: Path) -> None:
+    (row,) = run_grid(grid(first=Trained()), Settings((5, 6, 7), "paper", "cpu:0"), tmp_path).rows
+    assert "--seeds 3 --first-seed 5 --protocol paper --device cpu:0" in row.command
+
+
+def killed(_: Settings) -> list[Outcome]:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return []
+
+
+def test_a_killed_process_is_told_of_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(StacklensError, match=r"^a worker process was killed.* done are kept: run it again$"):
+        run_grid(grid(first=killed, second=Trained()), TWO, tmp_path, jobs=2)
 
 
 def test_rows_that_the_grid_has_no_longer_are_dropped(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from stacklens.papers.grid import Grid, Row
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 from stacklens.viz.findings import OUTCOMES, margins_figure, outcome_of, outcomes_figure, trained_networks
 
@@ -28,13 +29,14 @@ FOUND: dict[str, dict[str, Any] | None] = {
 }
 
 
-def results(*networks: Network, name: str = "a row") -> GridResults:
+def results(*networks: Network, stacks: bool = True) -> tuple[Grid, GridResults]:
     seeds = tuple(network.seed for network in networks)
-    row = RowResult(name, "fast", seeds, 1.0, "cpu", networks, {}, {}, "")
-    return GridResults("a paper", "a-table", "a title", (row,))
+    row = RowResult("a row", "fast", seeds, 1.0, "cpu", networks, {}, {}, "")
+    grid = Grid("a-table", "a paper", "a title", (Row("a row", {}, lambda _: [], stacks=stacks),), ())
+    return grid, GridResults("a paper", "a-table", "a title", (row,))
 
 
-def everything() -> GridResults:
+def everything() -> tuple[Grid, GridResults]:
     return results(*(Network(seed, {}, found is not None, found) for seed, found in enumerate(FOUND.values())))
 
 
@@ -57,8 +59,14 @@ def test_every_network_is_in_one_bar_of_its_row() -> None:
     assert {row for bar in bars for row in bar.y} == {"a-table: a row"}
 
 
-def test_rows_of_which_nothing_was_looked_into_are_left_out() -> None:
-    assert trained_networks([results(Network(0, {}, False))]) == []
+def test_networks_without_a_stack_of_which_nothing_was_looked_into_are_left_out() -> None:
+    failed, looked_into = Network(0, {}, False), Network(1, {}, True, extraction(3))
+    assert trained_networks([results(failed, stacks=False)]) == []
+    assert [one.network for one in trained_networks([results(failed)])] == [failed]
+    assert [one.network for one in trained_networks([results(failed, looked_into, stacks=False)])] == [
+        failed,
+        looked_into,
+    ]
 
 
 def test_every_network_that_was_looked_into_is_a_mark_with_its_measures() -> None:
