@@ -18,6 +18,7 @@ from stacklens.viz.page import drawing, heading, page, paragraph, plot, preforma
 from stacklens.viz.tables import formal_definition, transition_table
 from stacklens.viz.tracks import true_depths
 from stacklens.viz.trust_report import trust_parts
+from stacklens.viz.truth import automaton_named
 from stacklens.viz.visits import state_map, visiting_words, visits
 
 __all__ = ["report_page", "some_words"]
@@ -77,7 +78,8 @@ def _states(result: Extraction, pda: PushdownAutomaton) -> list[str]:
 
 def _traced(result: Extraction, word: Word) -> str:
     seen = trace(result.model, [word], stacks=True)
-    depths = None if result.automaton is None else true_depths(result.automaton, word)
+    truth = None if result.language is None else automaton_named(result.language.name, result.model.task_kind, word)
+    depths = None if truth is None else true_depths(truth, word)
     figure = paper_figure(result.model, seen, depths=depths, automaton=result.automaton)
     return plot(figure)
 

@@ -112,8 +112,8 @@ def _drawn(
     if figure != "paper":
         return themed(draw(figure, network, seen, automaton=automaton), theme)
     (word,) = seen.words
-    reference = automaton or true_automaton(checkpoint, word)
-    depths = None if reference is None else true_depths(reference, word)
+    truth = true_automaton(checkpoint, word)
+    depths = None if truth is None else true_depths(truth, word)
     return themed(paper_figure(network, seen, depths=depths, automaton=automaton), theme)
 
 

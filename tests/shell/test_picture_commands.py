@@ -18,6 +18,7 @@ from tests.models.hand_made import parentheses_net
 from tests.shell.commands import ZOO, check_quickly, run
 
 from stacklens.automata.formats.json import to_json
+from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
 from stacklens.languages import get_language
 from stacklens.models.checkpoint import Checkpoint, save_model
 
@@ -84,6 +85,10 @@ def test_the_stack_and_states_of_an_automaton_stand_under_the_word(
     (initial,) = {get_language("parentheses").automaton.initial}
     assert list(drawn[0].data[-2].text[0]) == [*[initial] * 3, "end"]
     assert "automaton's stack after each step" in [note.text for note in drawn[0].layout.annotations]
+    wrong = PushdownAutomaton(("q",), ("(", ")"), (), {("q", "(", ("⊥",)): Transition("q", (NONE,))}, "q", frozenset())
+    pda.write_text(to_json(wrong), encoding="utf-8")
+    assert run(capsys, monkeypatch, "stacklens", *arguments).status == 0
+    assert list(drawn[1].data[-1].y) == [1, 2, 1]  # the true depth is not the automaton's
     other = tmp_path / "other.json"
     other.write_text(to_json(get_language("palindrome").automaton), encoding="utf-8")
     found = run(capsys, monkeypatch, "stacklens", "trace", net, "(()", "--automaton", other)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -136,7 +138,7 @@ def test_a_format_has_to_be_known() -> None:
         picture(go.Figure(), "gif")
 
 
-def test_a_report_has_the_summary_the_automaton_and_the_traces() -> None:
+def test_a_report_has_the_summary_the_automaton_and_the_traces(monkeypatch: pytest.MonkeyPatch) -> None:
     few = ExtractionConfig(max_length=5, long_words=50, deep_words=2, depth=20, height=8, walks=10)
     result = extract(load_network(ZOO / "nnpda-palindrome.pt").model, get_language("palindrome"), few)
     words = some_words(result, 2)
@@ -151,3 +153,13 @@ def test_a_report_has_the_summary_the_automaton_and_the_traces() -> None:
     assert all(4 <= len(word) <= 16 for word in words)
     without = report_page(result, [], "title")
     assert html.count("plotly-graph-div") - without.count("plotly-graph-div") == len(words)
+    depths: list[Any] = []
+
+    def figure(*drawn: Any, **more: Any) -> go.Figure:
+        depths.append(more["depths"].ravel().tolist())
+        return paper_figure(*drawn, **more)
+
+    monkeypatch.setattr("stacklens.viz.report.paper_figure", figure)
+    assert result.automaton is not None
+    report_page(replace(result, automaton=replace(result.automaton, transitions={})), ["abcba"], "wrong")
+    assert depths == [[1, 2, 2, 1, 0]]  # the true depth is not the automaton's
