@@ -56,7 +56,7 @@ def prediction_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.D
         raise StacklensError(f"this {model.name} is a recogniser and predicts nothing; step_table shows its steps")
     letters, operations = letters_of(seen, word), operation_names(model, seen, word)
     rows = []
-    for step, (letter, follows) in enumerate(zip(letters, [*letters[1:], ""], strict=True)):
+    for step, (letter, follows) in enumerate(zip(letters, [*letters[1:], ""][: len(letters)], strict=True)):
         row = {"current": letter, **_said(model, seen.output[word, step], follows)}
         for stack, operation in enumerate(operations[step]):
             suffix = "" if model.n_stacks == 1 else f" {stack + 1}"

@@ -52,7 +52,7 @@ def claims_of(report: Mapping[str, Any]) -> tuple[Claim, ...]:
         _rounding(report),
         *(_checked(report, other) for other in others),
         *([] if report["counts"] is None else [_counted(report["counts"])]),
-        _proof(report["proof"]),
+        _proof(report["proof"], report["language"]),
         _certificate(report["certificate"]),
         *([] if report["stack_limit"] is None else [_depth(report["stack_limit"])]),
     )
@@ -114,7 +114,8 @@ def _checked(report: Mapping[str, Any], other: str) -> Claim:
         says += f"; a short one is {first or 'the empty word'}" if len(first) <= _SHORT else ""
     if wrong and other == "network":
         says += "; the errors of the network with soft actions add up on long words, which contradicts nothing"
-    return Claim(f"checked against the {other}", "no" if wrong else "yes", says)
+    what = f"language {report['language']}" if other == "language" else other
+    return Claim(f"checked against the {what}", "no" if wrong else "yes", says)
 
 
 _SHORT = 60  # symbols of a counterexample that is told in a sentence; the table of checks has all of it
@@ -128,12 +129,13 @@ def _counted(counts: Mapping[str, Any]) -> Claim:
     return Claim("counted twice", "no", f"{total:,} {words} counted, {sum(counts['exhaustive']):,} by running all")
 
 
-def _proof(proof: Mapping[str, Any]) -> Claim:
+def _proof(proof: Mapping[str, Any], language: str | None) -> Claim:
+    """Return what is proved; ``language`` is the one that was checked against, which need not be the network's own."""
     if proof["verdict"] == "equal":
-        return Claim("proof", "yes", "the automaton is equal to the language's own for all words")
+        return Claim("proof", "yes", f"the automaton is equal to that of the language {language} for all words")
     word = "" if proof["counterexample"] is None else f", on {proof['counterexample'] or 'the empty word'}"
     if proof["verdict"] == "different":
-        return Claim("proof", "no", f"different: {proof['reason']}{word}")
+        return Claim("proof", "no", f"different from that of the language {language}: {proof['reason']}{word}")
     return Claim("proof", "unknown", f"undecided: {proof['reason']}{word}")
 
 

@@ -27,9 +27,10 @@ def automaton_named(name: str, kind: TaskKind, word: Word) -> PushdownAutomaton 
     pda = _of_language(name) if kind == "next set" else None
     if pda is None:
         try:
-            pda = reference_for(subject_named(name, kind)).automaton()
+            reference = reference_for(subject_named(name, kind))
         except StacklensError:  # somebody else's name for it
             return None
+        pda = None if reference is None else reference.automaton()
     return pda if pda is not None and set(word) <= set(pda.input_alphabet) else None
 
 

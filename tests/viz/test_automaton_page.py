@@ -213,6 +213,56 @@ def test_what_was_asked_for_here_comes_before_what_others_found(client: FlaskCli
         assert found[0] == settings
 
 
+def test_the_verdict_is_of_the_automaton_that_is_shown(client: FlaskClient, result: Extraction) -> None:
+    nothing = PushdownAutomaton(("q0",), ("a", "b", "c"), ("a",), {}, "q0")
+    keep(NAME, Settings(seed=7), replace(result, automaton=nothing))
+    done = {"network": NAME, "settings": vars(Settings(seed=7)), "problem": None}
+    for page, ended, says in (
+        ("automaton", done, "✗ automaton: rejected"),
+        ("automaton", {**done, "network": "nnpda-1n0n"}, "✓ automaton: accepted"),
+        ("automaton", None, "✓ automaton: accepted"),
+        ("probe", done, "✓ automaton: accepted"),  # which draws what extract-pda finds by default
+    ):
+        found = answer(client, "verdicts.children", {**LOOK, "page": page, "extracted": ended}, "extracted")
+        assert found["verdicts"]["children"][-1]["props"]["children"] == says
+
+
+@pytest.mark.parametrize(
+    ("network", "says"), [(NAME, "too many words."), ("nnpda-1n0n", None), (None, "too many words.")]
+)
+def test_what_went_wrong_with_another_network_is_not_said_here(
+    client: FlaskClient, network: str | None, says: str | None
+) -> None:
+    ended = {"network": network, "settings": None, "problem": "too many words."}
+    values = {"network": NAME, "automaton-ended": ended}
+    reply = client.post(
+        "/_dash-update-component", json=body_of(client, "automaton-done.data", values, "automaton-ended")
+    )
+    content = json.loads(reply.text)
+    assert content["response"] == {"automaton-problem": {"children": says}}
+    assert "sideUpdate" not in content  # what other pages show is as it was
+
+
+def test_other_pages_hear_of_an_automaton(client: FlaskClient) -> None:
+    ended = {"network": "nnpda-1n0n", "settings": vars(Settings()), "problem": None}
+    values = {"network": NAME, "automaton-ended": ended}
+    reply = client.post(
+        "/_dash-update-component", json=body_of(client, "automaton-done.data", values, "automaton-ended")
+    )
+    content = json.loads(reply.text)
+    assert content["response"]["automaton-done"]["data"] == ended
+    assert content["sideUpdate"]["extracted"]["data"] == ended
+
+
+def test_python_lines_name_every_setting_that_is_not_the_usual_one() -> None:
+    assert Settings().arguments() == ("", "")
+    assert Settings(max_length=0).arguments() == ("", ", ExtractionConfig(max_length=0)")
+    assert Settings(states=3, seed=1, language="dyck-1").arguments() == (
+        ", 'dyck-1'",
+        ", ExtractionConfig(states=3, seed=1)",
+    )
+
+
 @pytest.mark.parametrize("rounded", [False, True])
 def test_the_python_lines_of_every_panel_work(
     client: FlaskClient, result: Extraction, rounded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

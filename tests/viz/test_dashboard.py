@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import runpy
@@ -19,11 +20,12 @@ from tests.viz.networks import heat_map, said
 
 from stacklens.errors import UnknownNameError
 from stacklens.extract.checks import ExtractionConfig
-from stacklens.extract.extraction import extract
+from stacklens.extract.extraction import Extraction, extract
 from stacklens.extract.names import reference_of
 from stacklens.models.loading import ZOO
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
+from stacklens.viz.dashboard import uploads
 from stacklens.viz.dashboard.application import new_application
 from stacklens.viz.dashboard.extractions import Settings, keep
 from stacklens.viz.dashboard.networks import load, network_names, random_word
@@ -164,6 +166,37 @@ def test_a_network_without_an_automaton_is_shown_without_one_and_with_one_once_i
     assert "automaton=extract(" in python_lines(view)
 
 
+def test_the_python_lines_extract_as_the_automaton_that_is_drawn_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
+    view = View("probe", "nnpda-parentheses", "(())")
+    checkpoint, settings = load(view.network), Settings(max_length=5, language="dyck-1")
+    result = extract(checkpoint.model, reference_of(checkpoint, "dyck-1"), settings.config())
+    keep(view.network, settings, result)
+    asked: list[tuple[Any, ...]] = []
+
+    def quickly(*arguments: Any) -> Extraction:
+        asked.append(arguments)
+        return result
+
+    monkeypatch.setattr("stacklens.extract.extraction.extract", quickly)
+    run_lines(python_lines(view).replace(".show()", ""))
+    ((_, language, config),) = asked
+    assert (language.name, config) == ("dyck-1", ExtractionConfig(max_length=5))
+
+
+def test_whatever_a_file_is_called_the_python_lines_name_it_and_do_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
+    title = 'x"); print("hm'
+    name = uploads.keep((ZOO / "nnpda-1n0n.pt").read_bytes(), title).name
+    for lines in (python_lines(View("probe", name, "10")), table_lines(View("probe", name, "10"), "steps")):
+        texts = [node.value for node in ast.walk(ast.parse(lines)) if isinstance(node, ast.Constant)]
+        assert title in texts
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_the_python_lines_make_the_same_table(name: str) -> None:
     view = View("probe", NAME, "([)")
@@ -219,6 +252,20 @@ def test_a_word_gives_a_figure_in_the_theme(client: FlaskClient) -> None:
     assert answer(client, "picture.figure", {**choice, "page": "trust"}, {}) == {}
 
 
+def test_an_automaton_that_arrives_while_a_word_is_shown_is_drawn(
+    client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
+    name = "nnpda-palindrome"
+    choice = {"network": name, "word": "aca", "kind": "soft", "page": "probe", "figure": "paper", "extracted": None}
+    assert "automaton=" not in answer(client, "picture.figure", choice, {})["picture-line"]["children"]
+    checkpoint = load(name)
+    keep(name, Settings(), extract(checkpoint.model, reference_of(checkpoint), ExtractionConfig(max_length=5)))
+    ended = {"network": name, "settings": vars(Settings()), "problem": None}
+    found = answer(client, "picture.figure", {**choice, "extracted": ended}, {})
+    assert "automaton=" in found["picture-line"]["children"]
+
+
 def test_a_table_gives_rows_and_columns(client: FlaskClient) -> None:
     choice = {"network": NAME, "word": "([)", "kind": "soft", "page": "probe", "table": "steps"}
     found = answer(client, "steps.rowData", choice, {})["steps"]
@@ -262,7 +309,7 @@ from stacklens.viz.dashboard.probe_page import show
 new_application()
 with ThreadPoolExecutor(10) as users:
     name = "marnn-stack-rnn-dyck-2"
-    jobs = [users.submit(show, name, "()" * n, "soft", "probe", "paper", None) for n in range(1, 21)]
+    jobs = [users.submit(show, name, "()" * n, "soft", "probe", "paper", None, None) for n in range(1, 21)]
 assert all(job.result()[0].data for job in jobs)
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -55,6 +56,7 @@ def test_what_is_kept_is_what_was_found(result: Extraction) -> None:
     found = known(NAME, Settings(max_length=4))
     assert found is not None
     assert (found.automaton, found.raw) == (result.automaton, result.raw)
+    assert found.stacks == result.stacks.stacks
     assert found.report == json.loads(json.dumps(result.report()))
     assert found.summary.startswith("network    nnpda over a b c; language palindrome\n")
     assert known(NAME, Settings(max_length=5)) is None
@@ -90,6 +92,8 @@ def test_a_form_that_is_left_empty_asks_for_nothing() -> None:
         ({"states": 0}, "states is 0; expected a whole number from 1 to 512, or nothing."),
         ({"max_length": 2.5}, "max length is 2.5; expected a whole number from 0 to 1,000, or nothing."),
         ({"seed": -1}, "seed is -1; expected a whole number from 0 to 4,294,967,295, or nothing."),
+        ({"seed": math.inf}, "seed is inf; expected a whole number from 0 to 4,294,967,295, or nothing."),
+        ({"states": math.nan}, "states is nan; expected a whole number from 1 to 512, or nothing."),
         (
             {"max_length": 30},
             "there are more than 50,000,000 words of length <= 30 over 3 symbols; extract-pda in a shell",

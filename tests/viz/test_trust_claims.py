@@ -36,7 +36,7 @@ def test_a_faithful_automaton_has_every_kind_of_claim_side_by_side() -> None:
     assert [(one.what, one.verdict) for one in found] == [
         ("automaton", "yes"),
         ("rounding", "yes"),
-        ("checked against the language", "yes"),
+        ("checked against the language 1n0n", "yes"),
         ("checked against the rounded network", "yes"),
         ("checked against the network", "yes"),
         ("counted twice", "yes"),
@@ -47,6 +47,13 @@ def test_a_faithful_automaton_has_every_kind_of_claim_side_by_side() -> None:
     assert found[0].says == "2 states, 1 stack symbol, 4 transitions; before minimisation 4 states"
     assert found[2].says == f"0 disagreements in {words:,} words"
     assert found[5].says == "2 accepted words of length <= 5, counted without running them and by running all"
+
+
+def test_claims_say_which_language_they_are_about() -> None:
+    checkpoint = load_network(ZOO / "nnpda-parentheses.pt")
+    report = extract(checkpoint.model, reference_of(checkpoint, "dyck-1"), SMALL).report()
+    assert claim(report, "checked against the language dyck-1").verdict == "yes"
+    assert claim(report, "proof").says == "the automaton is equal to that of the language dyck-1 for all words"
 
 
 def test_every_check_is_a_row() -> None:
@@ -70,7 +77,7 @@ def test_a_disagreement_is_told_with_a_short_word_and_the_table_has_all_of_it() 
     language |= {"disagreements": 2, "counterexample": "1100"}
     rounded |= {"disagreements": 1, "counterexample": ""}
     network |= {"disagreements": 3, "counterexample": "10" * 100}
-    said = claim(report, "checked against the language")
+    said = claim(report, "checked against the language 1n0n")
     assert said.verdict == "no"
     assert said.says.endswith("words; a short one is 1100")
     assert claim(report, "checked against the rounded network").says.endswith("a short one is the empty word")
@@ -85,7 +92,7 @@ def test_a_disagreement_is_told_with_a_short_word_and_the_table_has_all_of_it() 
             "proof",
             {"verdict": "different", "counterexample": "", "reason": "one accepts"},
             "no",
-            "different: one accepts, on the empty word",
+            "different from that of the language 1n0n: one accepts, on the empty word",
         ),
         (
             "proof",

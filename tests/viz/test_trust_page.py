@@ -64,7 +64,7 @@ def texts(part: Any) -> str:
 def test_an_extracted_network_shows_claims_checks_and_transitions(client: FlaskClient) -> None:
     found = shown(client, NAME)
     assert found["trust-extracted"]["hidden"] is False
-    assert "✓ proof: the automaton is equal to the language's own for all words" in texts(
+    assert "✓ proof: the automaton is equal to that of the language 1n0n for all words" in texts(
         found["trust-claims"]["children"]
     )
     checks = found["trust-checks"]["rowData"]
@@ -89,6 +89,18 @@ def test_another_network_offers_the_page_where_it_can_be_extracted(client: Flask
         f"{UNSEEN} has not been extracted yet: extract it on the Automaton page."
     )
     assert found["trust-note"]["children"][1]["props"]["href"] == f"?page=automaton&network={UNSEEN}"
+
+
+@pytest.mark.parametrize("output", ["trust-claims.children", "trust-accuracy.figure", "trust-judged.rowData"])
+def test_an_automaton_that_arrives_while_the_page_is_shown_appears(
+    output: str, client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
+    look = {"extracted": None, "network": NAME, "page": "trust"}
+    before = answer(client, output, look, {"trust-words": "10"})
+    keep(NAME, Settings(), small_extraction(NAME))
+    ended = {"network": NAME, "settings": vars(Settings()), "problem": None}
+    assert answer(client, output, {**look, "extracted": ended}, {"trust-words": "10"}) != before
 
 
 def test_without_an_automaton_there_are_claims_and_no_transitions(client: FlaskClient) -> None:
@@ -171,6 +183,21 @@ def test_words_are_offered_where_there_are_none_that_the_network_reads(client: F
     for given, offered in (("", True), ("abc", True), ("10\n", False)):
         found = answer(client, "trust-words.value", {"network": NAME, "page": "trust"}, {"trust-words": given})
         assert (found.get("trust-words", {}).get("value") == some_words(NAME, 0)) == offered
+
+
+def test_words_with_a_mistake_stay_until_another_network_is_looked_at(client: FlaskClient) -> None:
+    look = {"page": "trust", "network": NAME}
+    there = {"trust-words": "10\n1x", "trust-asked": [NAME, 0]}
+    assert "trust-words" not in answer(client, "trust-words.value", look, there)
+    other = answer(client, "trust-words.value", look, {**there, "trust-asked": ["nnpda-palindrome", 0]})
+    assert other["trust-words"]["value"] == some_words(NAME, 0)
+    assert other["trust-asked"]["data"] == [NAME, 0]
+
+
+def test_words_that_another_network_reads_are_its_own_from_then_on(client: FlaskClient) -> None:
+    state = {"trust-words": "10", "trust-asked": ["nnpda-palindrome", 0]}
+    found = answer(client, "trust-words.value", {"page": "trust", "network": NAME}, state)
+    assert found == {"trust-asked": {"data": [NAME, 0]}}
 
 
 @pytest.mark.parametrize("name", network_names())

@@ -7,12 +7,16 @@ import os
 import pickle
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
+from flask.testing import FlaskClient
+from tests.viz.test_dashboard import answer
 
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.models.loading import ZOO
 from stacklens.viz.dashboard import networks
+from stacklens.viz.dashboard.application import new_application
 from stacklens.viz.dashboard.store import store, store_folder
 from stacklens.viz.dashboard.uploads import LARGEST, PREFIX, decoded, keep, uploaded
 
@@ -32,7 +36,7 @@ def as_sent(data: bytes) -> str:
 def test_a_file_comes_back_as_it_was_sent() -> None:
     name = keep(decoded(as_sent(NET)), "my net.pt").name
     assert name.startswith(PREFIX)
-    assert networks.network_bytes(name) == NET
+    assert uploaded(name).data == NET
     assert networks.file_of(name) == "my net.pt"
     assert networks.load(name).model.name == "nnpda"
     assert keep(NET, "my net.pt").name == name
@@ -84,9 +88,13 @@ def test_what_is_no_network_is_refused_and_not_kept(data: bytes, said: str) -> N
     assert len(store()) == 0
 
 
-def test_what_did_not_arrive_whole_is_refused() -> None:
+@pytest.mark.parametrize("coded", ["abc", "QUJé", "QUI?"])
+def test_what_did_not_arrive_whole_is_refused(coded: str) -> None:
     with pytest.raises(StacklensError, match=r"^the file did not arrive whole; send it again$"):
-        decoded("data:;base64,abc")
+        decoded(f"data:;base64,{coded}")
+
+
+def test_what_is_too_large_is_refused() -> None:
     with pytest.raises(StacklensError, match=r"^the file is larger than 20 MB; expected a trained network$"):
         decoded("data:;base64," + "A" * (LARGEST * 2))
 
@@ -94,6 +102,50 @@ def test_what_did_not_arrive_whole_is_refused() -> None:
 def test_a_name_that_was_never_given_is_unknown() -> None:
     with pytest.raises(StacklensError, match=r"^no file upload-x here; files are kept for a day: open it again$"):
         uploaded("upload-x")
+
+
+@pytest.fixture(scope="module")
+def client() -> FlaskClient:
+    client: FlaskClient = new_application().server.test_client()
+    return client
+
+
+ON_THE_PROBE_PAGE = {"word": "10", "kind": "soft", "page": "probe"}
+ON_THE_TRUST_PAGE = {"page": "trust"}
+SHOWN = [
+    ("picture.figure", {**ON_THE_PROBE_PAGE, "figure": "paper"}),
+    ("steps.rowData", {**ON_THE_PROBE_PAGE, "table": "steps"}),
+    ("trust-claims.children", ON_THE_TRUST_PAGE),
+    ("trust-accuracy.figure", ON_THE_TRUST_PAGE),
+    ("trust-judged.rowData", ON_THE_TRUST_PAGE),
+]
+
+
+@pytest.mark.parametrize(("output", "shown"), SHOWN)
+def test_a_network_is_shown_on_when_its_day_is_over(output: str, shown: dict[str, Any], client: FlaskClient) -> None:
+    name = keep(NET, "mine.pt").name
+    networks.load.cache_clear()
+    assert networks.load(name).model.name == "nnpda"
+    del store()[name]
+    assert (networks.file_of(name), networks.title_of(name)) == ("mine.pt", "mine.pt (opened)")
+    found = answer(client, output, {**shown, "network": name}, {"trust-words": "10"})
+    assert "files are kept for a day" not in str(found)
+    assert "mine.pt" in str(found)
+
+
+@pytest.mark.parametrize(("output", "shown"), SHOWN)
+def test_a_network_that_is_gone_is_one_sentence(output: str, shown: dict[str, Any], client: FlaskClient) -> None:
+    found = answer(client, output, {**shown, "network": "upload-gone"}, {"trust-words": "10"})
+    assert "no file upload-gone here; files are kept for a day: open it again." in str(found)
+
+
+@pytest.mark.parametrize(
+    ("output", "button"), [("file.data", "csv"), ("file.data", "json"), ("word.value@", "random"), ("word.value@", "")]
+)
+def test_nothing_comes_of_a_network_that_is_gone(output: str, button: str, client: FlaskClient) -> None:
+    asked: dict[str, Any] = {button: 1} if button else {"network": "upload-gone"}
+    state = {"network": "upload-gone", "word": "10", "kind": "soft"}
+    assert answer(client, output, {"network": "upload-gone", **asked} if "word" in output else asked, state) == {}
 
 
 def test_a_file_of_the_authors_says_what_it_was_trained_on_by_its_name() -> None:

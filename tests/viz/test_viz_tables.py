@@ -69,6 +69,12 @@ def test_sets_and_transductions_are_shown_and_recognisers_refused() -> None:
         prediction_table(parentheses_net(), trace(parentheses_net(), "("))
 
 
+@pytest.mark.parametrize("name", ["stack-rnn", "rnn", "linear", "marnn-stack-lstm"])
+def test_the_empty_word_has_no_predictions(name: str) -> None:
+    net = network(name)
+    assert prediction_table(net, trace(net, [""], stacks=True)).empty
+
+
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_data_of_a_trace_are_its_arrays_and_plain(name: str) -> None:
     net = network(name)

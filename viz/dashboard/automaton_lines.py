@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from stacklens.viz.dashboard.automaton_views import Shown
 from stacklens.viz.dashboard.networks import file_of
 
@@ -12,13 +10,9 @@ __all__ = ["python_lines"]
 
 def python_lines(one: Shown, text: str, rounded: bool) -> dict[str, str]:
     """Return, for every panel by name, the Python lines that make it."""
-    asked = {
-        name: value for name, value in asdict(one.settings).items() if value not in (None, 0) and name != "language"
-    }
-    config = f", ExtractionConfig({', '.join(f'{name}={value}' for name, value in asked.items())})" if asked else ""
-    language = "" if one.settings.language is None else f", {one.settings.language!r}"
+    language, config = one.settings.arguments()
     begin = [
-        f"from stacklens.extract.extraction import {'ExtractionConfig, ' if asked else ''}extract",
+        f"from stacklens.extract.extraction import {'ExtractionConfig, ' if config else ''}extract",
         "from stacklens.extract.names import reference_of",
         "from stacklens.models.loading import load_network",
     ]

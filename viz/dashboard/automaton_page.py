@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, ctx, no_update, set_props
 
@@ -26,9 +26,6 @@ from stacklens.viz.dashboard.jobs import Jobs
 from stacklens.viz.dashboard.parts import columns_of, rows_of
 from stacklens.viz.style import sentence, themed
 from stacklens.viz.tables import formal_definition, transition_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["layout", "register"]
 
@@ -139,12 +136,17 @@ def _say(page: str, network: str, done: dict[str, Any] | None) -> tuple[Any, ...
     return says, False, known.summary
 
 
-def _end(ended: dict[str, Any] | None, _: str) -> tuple[Any, Any]:
-    """Return what the page is to look at once a job has ended, and what went wrong, if anything did."""
+def _end(ended: dict[str, Any] | None, network: str) -> tuple[Any, Any]:
+    """Return what the page is to look at once a job has ended, and what went wrong, if anything did.
+
+    What went wrong with another network, which was shown when the job began, is not said under this one.
+    """
     if ctx.triggered_id != "automaton-ended" or ended is None:
         return no_update, None
+    if ended["settings"] is None:
+        return no_update, ended["problem"] if ended["network"] in (None, network) else None
     set_props("extracted", {"data": ended})  # other pages show it too; this page may not be there when they are
-    return no_update if ended["settings"] is None else ended, ended["problem"]
+    return ended, None
 
 
 def _count(number: int, noun: str) -> str:
@@ -172,7 +174,7 @@ def _draw(*looked: Any) -> tuple[Any, ...]:
         drawing = {"svg": automaton_drawing(one.automaton)}
     except StacklensError as error:
         drawing = {"says": f"{error}."}
-    return drawing, formal_definition(one.automaton), rows_of(frame), _columns(frame)
+    return drawing, formal_definition(one.automaton), rows_of(frame), columns_of(frame)
 
 
 def _run(*values: Any) -> Any:
@@ -195,7 +197,7 @@ def _steps(*values: Any) -> tuple[Any, Any]:
         frame = steps_view(one, word or "")
     except StacklensError:  # the page has said what is wrong with the word
         return [], no_update
-    return rows_of(frame), _columns(frame)
+    return rows_of(frame), columns_of(frame)
 
 
 def _stacks(*values: Any) -> Any:
@@ -232,12 +234,7 @@ def _visits(*values: Any) -> tuple[Any, ...]:
         return (no_update,) * 3
     chosen = state if state in one.automaton.states else one.automaton.initial
     frame = visits_view(one, kind == "rounded", chosen)
-    return rows_of(frame), _columns(frame), f"Words that visit {chosen}"
-
-
-def _columns(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return columns that share the width of the page, as far as there is any."""
-    return [{**column, "flex": 1, "minWidth": 90} for column in columns_of(frame)]
+    return rows_of(frame), columns_of(frame), f"Words that visit {chosen}"
 
 
 def _save(*values: Any) -> tuple[Any, Any]:

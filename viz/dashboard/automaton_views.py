@@ -13,16 +13,16 @@ from stacklens.automata.formats.dot import rule, to_dot
 from stacklens.automata.formats.jflap import to_jflap
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.formats.rendering import render
-from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
-from stacklens.extract.names import reference_of
 from stacklens.models.machine import one_thread
 from stacklens.probe.trace import Trace, trace
 from stacklens.viz.automaton_runs import moves, run_table
 from stacklens.viz.automaton_stacks import stacks_figure
 from stacklens.viz.dashboard.extractions import Known, Settings, known, settings_known
 from stacklens.viz.dashboard.networks import load
-from stacklens.viz.dashboard.steps import read_word, runner_of
+from stacklens.viz.dashboard.references import fitting_reference
+from stacklens.viz.dashboard.steps import LONGEST_STACKS, read_word, runner_of
 from stacklens.viz.style import sentence, themed
 from stacklens.viz.visits import state_map, visit_table, visiting_words
 
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    *("FILES", "Shown", "extracted", "map_view", "run_view", "shown", "stacks_view", "steps_view", "visits_view"),
+    *("FILES", "Shown", "asked_for", "extracted", "map_view", "run_view", "shown"),
+    *("stacks_view", "steps_view", "visits_view"),
 ]
 
 FILES: dict[str, Callable[[PushdownAutomaton, str], str]] = {  # what can be saved, by suffix
@@ -39,7 +40,6 @@ FILES: dict[str, Callable[[PushdownAutomaton, str], str]] = {  # what can be sav
     "jff": lambda pda, _: to_jflap(pda),
     "svg": lambda pda, title: render(to_dot(pda, title), "svg").decode(),
 }
-_LONGEST = 1_000  # symbols of a word whose stacks are drawn
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,11 @@ class Shown:
             raise StacklensError(f"no faithful automaton was found: {self.known.report['reason']}")
         return pda
 
-    @property
-    def stacks(self) -> tuple[int, ...]:
-        """Return the numbers of the network's stacks that the automaton has."""
-        use = self.known.report["stacks"]
-        return tuple(stack for stack in use["kept"] if stack not in use["push_only"])
+
+def asked_for(network: str, done: Mapping[str, Any] | None) -> Settings | None:
+    """Return with which settings a network has been extracted as ``done`` says; None if it tells of another or none."""
+    settings = (done or {}).get("settings") if (done or {}).get("network") == network else None
+    return None if settings is None else Settings(**settings)
 
 
 def extracted(network: str, done: Mapping[str, Any] | None) -> tuple[Settings, Known] | None:
@@ -82,8 +82,7 @@ def extracted(network: str, done: Mapping[str, Any] | None) -> tuple[Settings, K
 
     What was found as ``done`` says comes first, then what others have found.
     """
-    asked = (done or {}).get("settings") if (done or {}).get("network") == network else None
-    settings = settings_known(network) if asked is None else Settings(**asked)
+    settings = asked_for(network, done) or settings_known(network)
     found = None if settings is None else known(network, settings)
     return None if settings is None or found is None else (settings, found)
 
@@ -138,36 +137,34 @@ def stacks_view(one: Shown, text: str, rounded: bool, theme: str) -> go.Figure:
     """Return the network's stack over the automaton's, over the steps of the word ``text``."""
     runner = runner_of(one.network, rounded)
     word = read_word(text, runner)
-    if len(word) > _LONGEST:
-        return themed(sentence(f"Stacks are drawn for words of at most {_LONGEST:,} symbols."), theme)
+    if len(word) > LONGEST_STACKS:
+        return themed(sentence(f"Stacks are drawn for words of at most {LONGEST_STACKS:,} symbols."), theme)
     with one_thread():
-        figure = stacks_figure(runner, trace(runner, [word], stacks=True), one.automaton, stacks=one.stacks)
+        figure = stacks_figure(runner, trace(runner, [word], stacks=True), one.automaton, stacks=one.known.stacks)
     figure.update_layout(meta={"over_steps": bool(figure.data)})
     return themed(figure, theme)
 
 
 def map_view(one: Shown, rounded: bool, theme: str) -> go.Figure:
     """Return the map of hidden vectors, coloured by the automaton's state."""
-    return themed(state_map(runner_of(one.network, rounded), _seen(one.network, rounded), one.automaton), theme)
+    return themed(state_map(runner_of(one.network, rounded), _seen(one, rounded), one.automaton), theme)
 
 
 def visits_view(one: Shown, rounded: bool, state: str) -> pd.DataFrame:
     """Return the words that visit ``state``, with the network's hidden vectors then."""
-    frame = visit_table(one.automaton, _seen(one.network, rounded), state).drop(columns="state")
+    frame = visit_table(one.automaton, _seen(one, rounded), state).drop(columns="state")
     return frame.round({name: 4 for name in frame.columns if name.startswith("h")})
 
 
+def _seen(one: Shown, rounded: bool) -> Trace:
+    """Return what a network does on words that visit states."""
+    return _traced(one.network, one.settings.language, rounded)
+
+
 @lru_cache(maxsize=8)
-def _seen(network: str, rounded: bool) -> Trace:
-    """Return what a network does on words that visit states; it is the same for all users."""
-    with one_thread():
-        return trace(runner_of(network, rounded), _words(network), stacks=False)
-
-
-def _words(network: str) -> tuple[Word, ...]:
+def _traced(network: str, language: str | None, rounded: bool) -> Trace:
+    """Return the trace, which is the same for all users, on words that suit ``language`` or else what the file says."""
     checkpoint = load(network)
-    try:
-        reference = reference_of(checkpoint)
-    except StacklensError:  # somebody else's name for what it was trained on
-        reference = None
-    return visiting_words(checkpoint.model, reference)
+    words = visiting_words(checkpoint.model, fitting_reference(checkpoint, language))
+    with one_thread():
+        return trace(runner_of(network, rounded), words, stacks=False)

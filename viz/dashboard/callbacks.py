@@ -7,6 +7,7 @@ from typing import Any
 from dash import ClientsideFunction, Dash, Input, Output, State, ctx, no_update
 
 from stacklens.errors import StacklensError
+from stacklens.viz.dashboard.automaton_views import asked_for
 from stacklens.viz.dashboard.networks import is_known, load, offered, random_word
 from stacklens.viz.dashboard.pages import PAGES
 from stacklens.viz.dashboard.shell import badges
@@ -110,9 +111,12 @@ def _open(search: str | None, opened: list[str] | None) -> tuple[Any, ...]:
 
 def _another(clicks: int | None, network: str, word: str | None) -> tuple[Any, Any]:
     """Return another word where one is asked for, or where the network cannot read the one that is there."""
-    if ctx.triggered_id != "random" and set(word or "") <= {*"".join(load(network).model.alphabet), " "}:
+    try:
+        if ctx.triggered_id != "random" and set(word or "") <= {*"".join(load(network).model.alphabet), " "}:
+            return no_update, no_update
+        return random_word(network, clicks or 0), 1
+    except StacklensError:  # the page says that there is no such network any more
         return no_update, no_update
-    return random_word(network, clicks or 0), 1
 
 
 def _receive(contents: str | None, title: str | None, opened: list[str]) -> tuple[Any, ...]:
@@ -130,12 +134,14 @@ def _receive(contents: str | None, title: str | None, opened: list[str]) -> tupl
     return list(offered(opened)), name, random_word(name, 0), opened, None, None
 
 
-def _tell(network: str, word: str | None, kind: str, page: str, extracted: Any) -> tuple[Any, ...]:
-    """Return who says what of the word, and what happens at every step, for the pages that show a word."""
-    del extracted  # it says only that there may be another automaton now
+def _tell(network: str, word: str | None, kind: str, page: str, done: dict[str, Any] | None) -> tuple[Any, ...]:
+    """Return who says what of the word, and what happens at every step, for the pages that show a word.
+
+    The automaton is the one that the page shows: on the Automaton page what was extracted there, as ``done`` says.
+    """
     if page not in ("probe", "automaton"):
         return (no_update,) * 5
-    found = steps_of(network, word or "", kind == "rounded")
+    found = steps_of(network, word or "", kind == "rounded", asked_for(network, done) if page == "automaton" else None)
     return badges(found.verdicts), list(found.letters), list(found.notes), found.problem, max(1, len(found.letters))
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from stacklens.automata.enumeration import count_all
 from stacklens.errors import StacklensError
 from stacklens.extract.extraction import extract
-from stacklens.extract.names import reference_of
 from stacklens.viz.dashboard.extractions import Settings, keep, known
 from stacklens.viz.dashboard.job_process import Tell, a_place
 from stacklens.viz.dashboard.networks import load
+from stacklens.viz.dashboard.references import reference_by_name
 
 __all__ = ["STAGES", "STOPPED", "extraction_job", "settings_of"]
 
@@ -47,7 +47,7 @@ def settings_of(
 def _whole(name: str, value: float | None, low: int, high: int) -> int | None:
     if value is None:
         return None
-    if not isinstance(value, int | float) or value != int(value) or not low <= value <= high:
+    if not isinstance(value, int | float) or not low <= value <= high or value != int(value):  # inf is in no range
         raise StacklensError(f"{name} is {value}; expected a whole number from {low} to {high:,}, or nothing")
     return int(value)
 
@@ -90,9 +90,9 @@ def _extract(tell: Tell, network: str, settings: Settings) -> None:
         )
     if settings.stack_symbols is not None and checkpoint.model.pushes_input:
         raise StacklensError(f"this {checkpoint.model.name} pushes the symbol it reads: leave stack symbols empty")
+    reference = reference_by_name(checkpoint, settings.language)
     if known(network, settings) is not None:
         return
-    reference = reference_of(checkpoint, settings.language)
     result = extract(
         checkpoint.model,
         reference,

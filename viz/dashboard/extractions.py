@@ -36,6 +36,13 @@ class Settings:
         names = {name: value for name, value in asdict(self).items() if name != "language"}
         return ExtractionConfig(**names)
 
+    def arguments(self) -> tuple[str, str]:
+        """Return what `reference_of` and `extract` are given last in Python lines: "" or with a comma before it."""
+        changed = {name: value for name, value in asdict(self).items() if value != getattr(Settings, name)}
+        language = f", {changed.pop('language')!r}" if "language" in changed else ""
+        config = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+        return language, f", ExtractionConfig({config})" if config else ""
+
 
 @dataclass(frozen=True)
 class Known:
@@ -52,6 +59,12 @@ class Known:
     raw: PushdownAutomaton | None
     report: dict[str, Any] = field(hash=False)
     summary: str
+
+    @property
+    def stacks(self) -> tuple[int, ...]:
+        """Return the numbers of the network's stacks that the automaton has."""
+        use = self.report["stacks"]
+        return tuple(stack for stack in use["kept"] if stack not in use["push_only"])
 
 
 def known(name: str, settings: Settings | None = None) -> Known | None:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from stacklens.errors import StacklensError, UnknownNameError
-from stacklens.extract.names import reference_of
 from stacklens.languages.words import format_word, make_word
 from stacklens.models.checkpoint import Checkpoint
 from stacklens.models.loading import ZOO, load_network
+from stacklens.viz.dashboard.references import fitting_reference
 from stacklens.viz.dashboard.uploads import PREFIX, uploaded, uploaded_network
 
-__all__ = ["file_of", "is_known", "load", "network_bytes", "network_names", "offered", "random_word", "title_of"]
+__all__ = ["file_of", "is_known", "load", "network_names", "offered", "random_word", "title_of"]
 
 _LENGTHS = (4, 20)  # symbols of a random word, from and to
 _DRAWN = 160  # words to choose from; of those that are many times longer than their sizes a twentieth
@@ -32,21 +32,15 @@ def load(name: str) -> Checkpoint:
         StacklensError: there is none.
     """
     if name.startswith(PREFIX):
+        _title(name)  # a network is shown on when its day is over, and then its title is asked for
         return uploaded_network(uploaded(name))
     _check(name)
     return load_network(ZOO / f"{name}.pt")
 
 
-def network_bytes(name: str) -> bytes:
-    """Return what the file of the network called ``name`` holds.
-
-    Raises:
-        StacklensError: there is none.
-    """
-    if name.startswith(PREFIX):
-        return uploaded(name).data
-    _check(name)
-    return (ZOO / f"{name}.pt").read_bytes()
+@lru_cache(maxsize=1_024)
+def _title(name: str) -> str:
+    return uploaded(name).title
 
 
 def _check(name: str) -> None:
@@ -65,12 +59,12 @@ def is_known(name: str) -> bool:
 
 def file_of(name: str) -> str:
     """Return the name of the file of the network called ``name``, as its owner would write it in a program."""
-    return uploaded(name).title if name.startswith(PREFIX) else f"models/zoo/{name}.pt"
+    return _title(name) if name.startswith(PREFIX) else f"models/zoo/{name}.pt"
 
 
 def title_of(name: str) -> str:
     """Return what the page calls the network called ``name``."""
-    return f"{uploaded(name).title} (opened)" if name.startswith(PREFIX) else name
+    return f"{_title(name)} (opened)" if name.startswith(PREFIX) else name
 
 
 def offered(opened: Iterable[str]) -> Iterator[Mapping[str, str]]:
@@ -84,10 +78,7 @@ def offered(opened: Iterable[str]) -> Iterator[Mapping[str, str]]:
 def random_word(name: str, seed: int) -> str:
     """Return a word drawn from ``seed`` for the network called ``name``, as it would be typed."""
     checkpoint = load(name)
-    try:
-        reference = reference_of(checkpoint)
-    except StacklensError:  # somebody else's name for what it was trained on
-        reference = None
+    reference = fitting_reference(checkpoint)
     words = [] if reference is None else reference.long_words(_DRAWN, _LENGTHS, seed)
     return (
         format_word(words[seed % len(words)])

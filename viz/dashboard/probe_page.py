@@ -53,7 +53,7 @@ def register(app: Dash) -> None:
     word = Input("network", "value"), Input("word", "value"), Input("kind", "value"), Input("page", "data")
     app.callback(
         *(Output("picture", "figure"), Output("picture-line", "children")),
-        *(*word, Input("figure", "value"), Input("theme", "data")),
+        *(*word, Input("figure", "value"), Input("theme", "data"), Input("extracted", "data")),
     )(show)
     app.callback(Output("table-place", "children"), Input("table", "value"), State("table-place", "children"))(_place)
     app.callback(
@@ -75,12 +75,19 @@ def register(app: Dash) -> None:
     )
 
 
-def show(network: str, word: str | None, kind: str, page: str, figure: str, theme: str | None) -> tuple[Any, Any]:
+def show(
+    network: str, word: str | None, kind: str, page: str, figure: str, theme: str | None, extracted: Any
+) -> tuple[Any, Any]:
     """Return the figure and its Python lines."""
+    del extracted  # it says only that there may be another automaton now
     if page != "probe":
         return no_update, no_update
     view = View("probe", network, word or "", kind == "rounded", figure)
-    return drawn(view, theme or "light"), python_lines(view)
+    picture = drawn(view, theme or "light")
+    try:
+        return picture, python_lines(view)
+    except StacklensError:  # the figure says why
+        return picture, ""
 
 
 def _place(name: str, there: Any) -> Any:
@@ -97,16 +104,16 @@ def _fill(network: str, word: str | None, kind: str, page: str, name: str) -> tu
     view = View("probe", network, word or "", kind == "rounded")
     try:
         frame = tabled(view, name)
+        return rows_of(frame), columns_of(frame), table_lines(view, name)
     except StacklensError as error:
         return [], [], f"{error}."
-    return rows_of(frame), columns_of(frame), table_lines(view, name)
 
 
 def _download(csv: int | None, json_: int | None, network: str, word: str | None, kind: str) -> Any:
-    """Return the trace as a file; none of a word that the network cannot read, which the page has said already."""
+    """Return the trace as a file; none where network or word cannot be read, which the page has said already."""
     del csv, json_
-    runner = runner_of(network, kind == "rounded")
     try:
+        runner = runner_of(network, kind == "rounded")
         read = read_word(word or "", runner)
     except StacklensError:
         return no_update

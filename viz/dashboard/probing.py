@@ -12,14 +12,15 @@ from stacklens.errors import StacklensError
 from stacklens.models.base import StackModel
 from stacklens.models.machine import one_thread
 from stacklens.probe.trace import Trace, trace
+from stacklens.viz.dashboard.extractions import Settings, settings_known
 from stacklens.viz.dashboard.networks import file_of, load
-from stacklens.viz.dashboard.steps import extracted, read_word, runner_of
+from stacklens.viz.dashboard.references import truth_by_name
+from stacklens.viz.dashboard.steps import LONGEST_STACKS, extracted, read_word, runner_of
 from stacklens.viz.dashboard.view import View
 from stacklens.viz.figures import draw, paper_figure
 from stacklens.viz.style import sentence, themed
 from stacklens.viz.tables import prediction_table, step_table
 from stacklens.viz.tracks import true_depths
-from stacklens.viz.truth import true_automaton
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["TABLES", "drawn", "python_lines", "table_lines", "tabled"]
 
 TABLES = {"steps": step_table, "predictions": prediction_table}
+_OF_STACKS = ("paper", "stack", "segments", "operations", "rounding")  # figures
+_LIMIT = f"stacks are drawn for words of at most {LONGEST_STACKS:,} symbols"
 
 
 def drawn(view: View, theme: str = "light") -> go.Figure:
@@ -45,6 +48,8 @@ def drawn(view: View, theme: str = "light") -> go.Figure:
 
 def _drawn(view: View) -> go.Figure:
     network, seen, word = _traced(view)
+    if view.figure in _OF_STACKS and network.n_stacks and len(word) > LONGEST_STACKS:
+        raise StacklensError(_LIMIT)
     automaton = extracted(view.network)
     if view.figure != "paper":
         return draw(view.figure, network, seen, automaton=automaton)
@@ -57,7 +62,7 @@ def _truth(view: View) -> PushdownAutomaton | None:
     """Return the automaton of what the network was trained on, if there is one that reads the word."""
     checkpoint = load(view.network)
     try:
-        return true_automaton(checkpoint, read_word(view.word or "", checkpoint.model))
+        return truth_by_name(checkpoint, read_word(view.word or "", checkpoint.model))
     except StacklensError:  # the figure says what is wrong with the word
         return None
 
@@ -65,11 +70,20 @@ def _truth(view: View) -> PushdownAutomaton | None:
 def _traced(view: View) -> tuple[StackModel[Any], Trace, Word]:
     network = runner_of(view.network, view.rounded)
     word = read_word(view.word or "", network)
-    return network, trace(network, [word], stacks=True), word
+    return network, trace(network, [word], stacks=len(word) <= LONGEST_STACKS), word
+
+
+def _keeping(view: View) -> str:
+    """Return what Python lines say of the stacks' contents, which tables and most figures of long words do without."""
+    try:
+        short = len(read_word(view.word or "", load(view.network).model)) <= LONGEST_STACKS
+    except StacklensError:  # the figure says what is wrong with the word
+        short = True
+    return "stacks=True)" if short else f"stacks=False)  # {_LIMIT}"
 
 
 def tabled(view: View, name: str) -> pd.DataFrame:
-    """Return the table called ``name``, one of `TABLES`, of a view: a row a step.
+    """Return the table called ``name``, one of `TABLES`, of a view: a row a step, a long word's without the stacks.
 
     Raises:
         StacklensError: the word cannot be read, or the network predicts nothing.
@@ -84,16 +98,20 @@ def python_lines(view: View) -> str:
     given = []
     needed = []
     if extracted(view.network) is not None:
-        needed += ["extract.extraction import extract", "extract.names import reference_of"]
-        given.append("automaton=extract(checkpoint.model, reference_of(checkpoint)).automaton")
+        language, config = (settings_known(view.network) or Settings()).arguments()
+        needed += [
+            f"extract.extraction import {'ExtractionConfig, ' if config else ''}extract",
+            "extract.names import reference_of",
+        ]
+        given.append(f"automaton=extract(checkpoint.model, reference_of(checkpoint{language}){config}).automaton")
     if view.figure != "paper":
         call = ", ".join([repr(view.figure), "network", "seen", *given])
-        return _lines(view, [*needed, "viz.figures import draw"], f"draw({call}).show()")
+        return _lines(view, [*needed, "viz.figures import draw"], f"draw({call}).show()", view.figure)
     if _truth(view) is not None:
         needed += ["viz.tracks import true_depths", "viz.truth import true_automaton"]
         given.insert(0, "depths=true_depths(true_automaton(checkpoint, word), word)")
     call = ", ".join(["network", "seen", *given])
-    return _lines(view, [*needed, "viz.figures import paper_figure"], f"paper_figure({call}).show()")
+    return _lines(view, [*needed, "viz.figures import paper_figure"], f"paper_figure({call}).show()", view.figure)
 
 
 def table_lines(view: View, name: str) -> str:
@@ -102,16 +120,16 @@ def table_lines(view: View, name: str) -> str:
     return _lines(view, [f"viz.tables import {function}"], f"print({function}(network, seen))")
 
 
-def _lines(view: View, needed: Sequence[str], last: str) -> str:
+def _lines(view: View, needed: Sequence[str], last: str, figure: str = "") -> str:
     rounding = ["models.rounding import Rounded"] if view.rounded else []
     always = ["languages.words import parse_word", "models.loading import load_network", "probe.trace import trace"]
     lines = [
         *(f"from stacklens.{what}" for what in sorted([*always, *rounding, *needed])),
         "",
-        f'checkpoint = load_network("{file_of(view.network)}")',
+        f"checkpoint = load_network({file_of(view.network)!r})",
         f"network = {'Rounded(checkpoint.model)' if view.rounded else 'checkpoint.model'}",
         f"word = parse_word({view.word or ''!r}, network.alphabet)",
-        "seen = trace(network, [word], stacks=True)",
+        f"seen = trace(network, [word], {'stacks=True)' if figure in _OF_STACKS else _keeping(view)}",
         last,
     ]
     return "\n".join(lines)

@@ -13,15 +13,16 @@ from stacklens.models.base import StackModel
 from stacklens.models.machine import one_thread
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import Trace, trace
-from stacklens.viz.dashboard.extractions import known
+from stacklens.viz.dashboard.extractions import Settings, known
 from stacklens.viz.dashboard.networks import load
+from stacklens.viz.dashboard.references import truth_by_name
 from stacklens.viz.tables import step_table
 from stacklens.viz.titles import verdict_of
-from stacklens.viz.truth import true_automaton
 
-__all__ = ["LONGEST", "Steps", "extracted", "read_word", "runner_of", "steps_of"]
+__all__ = ["LONGEST", "LONGEST_STACKS", "Steps", "extracted", "read_word", "runner_of", "steps_of"]
 
 LONGEST = 10_000  # symbols of a word
+LONGEST_STACKS = 1_000  # symbols of a word whose stacks are drawn: there are as many numbers again at every step
 _SEGMENTS = 200  # symbols up to which a note lists what a continuous stack holds: there are as many again in each
 _REMEMBERED = 32  # words: whoever turns pages or goes back asks for the same again
 _NOTES = 12  # columns of a step that are told in words; hidden vectors have more
@@ -61,12 +62,15 @@ def runner_of(network: str, rounded: bool) -> StackModel[Any]:
     return Rounded(model) if rounded else model
 
 
-def steps_of(network: str, text: str, rounded: bool = False) -> Steps:
-    """Return what is said of the word ``text``; the notes are the rounded network's where that is asked for."""
+def steps_of(network: str, text: str, rounded: bool = False, settings: Settings | None = None) -> Steps:
+    """Return what is said of the word ``text``; the notes are the rounded network's where that is asked for.
+
+    The automaton is the one that was extracted with ``settings``, or without them with those of `settings_known`.
+    """
     try:
         with one_thread():
             found = _steps_of(network, text, rounded)
-            return replace(found, verdicts=(*found.verdicts, *_automatons(network, text)))
+            return replace(found, verdicts=(*found.verdicts, *_automatons(network, text, settings)))
     except StacklensError as error:
         return Steps(problem=f"{error}.")
 
@@ -82,7 +86,7 @@ def _steps_of(network: str, text: str, rounded: bool) -> Steps:
         (who, verdict_of(one, seen), bool(seen.verdicts[0]))
         for who, one, seen in zip(("network", "rounded network"), networks, traces, strict=True)
     ]
-    truth = true_automaton(checkpoint, word)
+    truth = truth_by_name(checkpoint, word)
     if truth is not None and checkpoint.model.task_kind in ("recognition", "next set"):
         member = truth.accepts(word)
         verdicts.append(("language", "a member" if member else "not a member", member))
@@ -91,15 +95,15 @@ def _steps_of(network: str, text: str, rounded: bool) -> Steps:
     return Steps(tuple(verdicts), letters, _notes(networks[rounded], seen))
 
 
-def extracted(network: str) -> PushdownAutomaton | None:
-    """Return the automaton that was read out of the network called so, if that has been done."""
-    found = known(network)
+def extracted(network: str, settings: Settings | None = None) -> PushdownAutomaton | None:
+    """Return the automaton that was read out of the network called so, with ``settings``, if that has been done."""
+    found = known(network, settings)
     return None if found is None else found.automaton
 
 
-def _automatons(network: str, text: str) -> tuple[tuple[str, str, bool], ...]:
+def _automatons(network: str, text: str, settings: Settings | None) -> tuple[tuple[str, str, bool], ...]:
     """Return the verdict of the network's automaton, where there is one and it has any."""
-    automaton, model = extracted(network), load(network).model
+    automaton, model = extracted(network, settings), load(network).model
     if automaton is None or model.task_kind == "transduction":
         return ()
     accepted = automaton.accepts(read_word(text, model))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from stacklens.viz.dashboard.extractions import Settings, settings_known
 from stacklens.viz.dashboard.networks import file_of
 
@@ -35,8 +33,7 @@ def lines_for(panel: str, name: str) -> str:
         StacklensError: there is no network called ``name``.
     """
     settings = settings_known(name) or Settings()
-    config = _config(settings)
-    language = "" if settings.language is None else f", {settings.language!r}"
+    language, config = settings.arguments()
     imports, call = _CALLS[panel]
     extraction = ("stacklens.extract.extraction", "ExtractionConfig, extract" if config else "extract")
     lines = [
@@ -48,10 +45,3 @@ def lines_for(panel: str, name: str) -> str:
         *call,
     ]
     return "\n".join(lines)
-
-
-def _config(settings: Settings) -> str:
-    """Return the argument for settings that are not the usual ones, with a comma before it."""
-    asked = {key: value for key, value in asdict(settings).items() if value != getattr(Settings, key)}
-    changed = ", ".join(f"{key}={value!r}" for key, value in asked.items() if key != "language")
-    return f", ExtractionConfig({changed})" if changed else ""

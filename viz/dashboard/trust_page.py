@@ -9,7 +9,7 @@ from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
 from stacklens.errors import StacklensError
 from stacklens.viz.coverage import coverage_table
-from stacklens.viz.dashboard.extractions import Known
+from stacklens.viz.dashboard.extractions import Known, known
 from stacklens.viz.dashboard.networks import title_of
 from stacklens.viz.dashboard.parts import figure_part, in_python, rows_of, table_part
 from stacklens.viz.dashboard.table_looks import fitted_columns, height_of, verdict_columns
@@ -18,7 +18,6 @@ from stacklens.viz.dashboard.trusting import (
     accuracy,
     coverage_sentence,
     judged_words,
-    known_of,
     readable,
     some_words,
 )
@@ -81,37 +80,38 @@ def _box() -> list[Any]:
 
 def register(app: Dash) -> None:
     """Return nothing; give ``app`` the callbacks of this page."""
-    network, page = Input("network", "value"), Input("page", "data")
+    network, page, extracted = Input("network", "value"), Input("page", "data"), Input("extracted", "data")
     app.callback(
         *(Output("trust-note", "children"), Output("trust-extracted", "hidden"), Output("trust-claims", "children")),
         *(Output("trust-claims-line", "children"), Output("trust-covered", "children")),
         *(Output(f"trust-{name}", what) for name in ("checks", "coverage") for what in _TABLE),
         *(Output(f"trust-{name}-line", "children") for name in ("checks", "coverage")),
-        *(network, page),
+        *(network, page, extracted),
     )(_claim)
     app.callback(
         *(Output("trust-accuracy", "figure"), Output("trust-accuracy-line", "children")),
-        *(network, page, Input("theme", "data")),
+        *(network, page, Input("theme", "data"), extracted),
     )(_draw)
     app.callback(
         *(Output("trust-words", "value"), Output("trust-asked", "data")),
-        *(network, page, Input("trust-draw", "n_clicks"), State("trust-words", "value")),
+        *(network, page, Input("trust-draw", "n_clicks"), State("trust-words", "value"), State("trust-asked", "data")),
     )(_offer)
     app.callback(
         *(Output("trust-judged", what) for what in _TABLE),
         *(Output("trust-judged-line", "children"), Output("trust-said", "children")),
         Output("trust-problem", "children"),
         *(network, page, Input("trust-judge", "n_clicks"), Input("trust-asked", "data"), Input("trust-only", "value")),
-        State("trust-words", "value"),
+        *(extracted, State("trust-words", "value")),
     )(_judge)
 
 
-def _claim(network: str, page: str) -> tuple[Any, ...]:
+def _claim(network: str, page: str, extracted: Any) -> tuple[Any, ...]:
     """Return all that is known of the network's automaton, or a sentence that says where to extract one."""
+    del extracted  # it says only that there may be another automaton now
     if page != "trust":
         return (no_update,) * _CLAIMED
     try:
-        found = known_of(network)
+        found = known(network)
     except StacklensError as error:
         return (f"{error}.", True, *(no_update,) * (_CLAIMED - 2))
     if found is None:
@@ -148,8 +148,9 @@ def _table(frame: pd.DataFrame) -> tuple[Any, ...]:
     return rows_of(frame), fitted_columns(frame), height_of(len(frame))
 
 
-def _draw(network: str, page: str, theme: str | None) -> tuple[Any, Any]:
+def _draw(network: str, page: str, theme: str | None, extracted: Any) -> tuple[Any, Any]:
     """Return the figure of accuracy by size and its Python lines."""
+    del extracted
     if page != "trust":
         return no_update, no_update
     try:
@@ -158,21 +159,28 @@ def _draw(network: str, page: str, theme: str | None) -> tuple[Any, Any]:
         return themed(sentence(f"Nothing to draw: {error}."), theme or "light"), ""
 
 
-def _offer(network: str, page: str, clicks: int | None, words: str | None) -> tuple[Any, Any]:
-    """Return other words where they are asked for, or where the network cannot read those that are there."""
-    if page != "trust" or (ctx.triggered_id != "trust-draw" and readable(network, words or "")):
+def _offer(network: str, page: str, clicks: int | None, words: str | None, asked: list[Any] | None) -> tuple[Any, Any]:
+    """Return other words where they are asked for, where there are none, or where a new network cannot read them all.
+
+    Beside them, which network they are for, and the number of clicks. What somebody has typed for this network stays,
+    wrong symbols and all: the page says what is wrong with it.
+    """
+    if page != "trust":
         return no_update, no_update
+    new = asked is None or asked[0] != network
+    if ctx.triggered_id != "trust-draw" and (words or "").strip() and (not new or readable(network, words or "")):
+        return no_update, [network, clicks or 0] if new else no_update
     try:
-        return some_words(network, clicks or 0), clicks or 0
+        return some_words(network, clicks or 0), [network, clicks or 0]
     except StacklensError:  # the table says why
         return no_update, no_update
 
 
 def _judge(
-    network: str, page: str, clicks: int | None, asked: int | None, only: list[str] | None, words: str | None
+    network: str, page: str, clicks: int | None, asked: Any, only: list[str] | None, extracted: Any, words: str | None
 ) -> tuple[Any, ...]:
     """Return the words with all that is said of them."""
-    del clicks, asked
+    del clicks, asked, extracted
     if page != "trust":
         return (no_update,) * 6
     found = judged_words(network, words or "", _ONLY in (only or []))

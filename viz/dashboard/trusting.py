@@ -12,13 +12,14 @@ import plotly.graph_objects as go
 from stacklens.automata.formats.json import from_json, to_json_line
 from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.errors import StacklensError
-from stacklens.extract.names import reference_for, reference_of, subject_named
-from stacklens.extract.reference import Reference, check_alphabet
+from stacklens.extract.names import reference_for, subject_named
+from stacklens.extract.reference import Reference
 from stacklens.languages.words import format_word
 from stacklens.viz.accuracy import accuracy_figure
 from stacklens.viz.coverage import covered
 from stacklens.viz.dashboard.extractions import Known, known, settings_known
 from stacklens.viz.dashboard.networks import load, title_of
+from stacklens.viz.dashboard.references import fitting_reference
 from stacklens.viz.dashboard.view import View, address_of
 from stacklens.viz.lengths import SizeScores, scores_by_size
 from stacklens.viz.style import sentence, themed
@@ -29,7 +30,6 @@ __all__ = [
     "accuracy",
     "coverage_sentence",
     "judged_words",
-    "known_of",
     "known_reference",
     "readable",
     "some_words",
@@ -49,23 +49,8 @@ def known_reference(name: str) -> Reference | None:
     Raises:
         StacklensError: there is no such network.
     """
-    checkpoint, settings = load(name), settings_known(name)
-    try:
-        reference = reference_of(checkpoint, None if settings is None else settings.language)
-        check_alphabet(reference, checkpoint.model)
-    except StacklensError:  # somebody else's name for it
-        return None
-    return reference
-
-
-def known_of(name: str) -> Known | None:
-    """Return what is known of the network called ``name``; None if nothing has been read out of it yet.
-
-    Raises:
-        StacklensError: there is no such network.
-    """
     settings = settings_known(name)
-    return None if settings is None else known(name, settings)
+    return fitting_reference(load(name), None if settings is None else settings.language)
 
 
 def coverage_sentence(pda: PushdownAutomaton) -> str:
@@ -83,7 +68,7 @@ def accuracy(name: str, theme: str = "light") -> go.Figure:
     Raises:
         StacklensError: there is no such network.
     """
-    found = known_of(name)
+    found = known(name)
     automaton = None if found is None or found.automaton is None else to_json_line(found.automaton)
     try:
         reference = known_reference(name)
@@ -124,8 +109,9 @@ def judged_words(name: str, text: str, only_different: bool = False) -> JudgedWo
     try:
         model = load(name).model
         words = _list_of(text, model.alphabet)
-        found = known_of(name)
-        judged = judge(model, words, *_beside(name, found))
+        found = known(name)
+        automaton, stacks = (None, None) if found is None else (found.automaton, found.stacks)
+        judged = judge(model, words, automaton, known_reference(name), stacks)
     except StacklensError as error:
         return JudgedWords(pd.DataFrame(), problem=f"{error}.")
     different = [one for one in judged if not one.agree]
@@ -154,18 +140,9 @@ def _list_of(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
     return words
 
 
-def _beside(name: str, found: Known | None) -> tuple[PushdownAutomaton | None, Reference | None, list[int] | None]:
-    """Return automaton, language, and which of the network's stacks are the automaton's."""
-    reference = known_reference(name)
-    if found is None:
-        return None, reference, None
-    use = found.report["stacks"]
-    return found.automaton, reference, [stack for stack in use["kept"] if stack not in use["push_only"]]
-
-
 def _place(name: str, one: Judged) -> str:
     step = one.step or max(1, len(one.word))
-    return address_of(View("probe", name, format_word(one.word), rounded=False, step=step)) or "?page=probe"
+    return address_of(View("probe", name, format_word(one.word), rounded=False, step=step))
 
 
 def _said(judged: list[Judged], different: list[Judged], found: Known | None) -> str:

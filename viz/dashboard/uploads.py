@@ -7,7 +7,6 @@ it. They lie in the store that all processes of the server share.
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import tempfile
 from dataclasses import dataclass
@@ -45,7 +44,7 @@ def decoded(contents: str) -> bytes:
         raise StacklensError(f"the file is larger than {LARGEST // 1_000_000} MB; expected a trained network")
     try:
         return base64.b64decode(coded, validate=True) if comma else b""
-    except binascii.Error:
+    except ValueError:  # also of what is not even ASCII
         raise StacklensError("the file did not arrive whole; send it again") from None
 
 

@@ -1,0 +1,141 @@
+"""What whoever can reach the page cannot have it do, typed into its form or standing in a file that is opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.viz.networks import said
+
+from stacklens.automata.formats.json import to_json
+from stacklens.languages import get_language
+from stacklens.models.checkpoint import Checkpoint, save_model
+from stacklens.viz.dashboard.automaton_views import Shown, map_view, visits_view
+from stacklens.viz.dashboard.extraction_job import extraction_job
+from stacklens.viz.dashboard.extractions import Known, Settings
+from stacklens.viz.dashboard.networks import load, random_word
+from stacklens.viz.dashboard.probing import drawn, python_lines, table_lines, tabled
+from stacklens.viz.dashboard.steps import LONGEST_STACKS, steps_of
+from stacklens.viz.dashboard.trusting import known_reference, some_words
+from stacklens.viz.dashboard.uploads import keep
+from stacklens.viz.dashboard.view import View
+from stacklens.viz.figures import FIGURES
+
+NAME = "nnpda-1n0n"
+PATHS = ("{folder}/secret.json", "{folder}/secret", "secret.json", "./secret", "secret")
+TRUTH = get_language("1n0n").automaton
+
+
+@pytest.fixture(autouse=True)
+def secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where there are two files with a language that would suit the network; nobody may open them."""
+
+    def opened(path: str | Path) -> None:
+        raise AssertionError(f"{path} was opened")
+
+    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
+    monkeypatch.setattr("stacklens.languages.registry.language_from_file", opened)
+    monkeypatch.chdir(tmp_path)
+    for name in ("secret", "secret.json"):
+        (tmp_path / name).write_text(to_json(TRUTH), encoding="utf-8")
+    return tmp_path
+
+
+def upload_of(language: str, name: str = NAME) -> str:
+    """Return the name under which the page keeps a network that is said to have been trained on ``language``."""
+    model = load(name).model
+    path = Path("upload.pt")
+    save_model(path, Checkpoint(model, {"kind": model.task_kind, "language": language}))
+    return keep(path.read_bytes(), "upload.pt").name
+
+
+def problem_of(network: str, language: str | None) -> str:
+    found = extraction_job(lambda _: None, 1, network, None, None, 4, 0, language, "visit")
+    assert found["settings"] is None
+    return str(found["problem"])
+
+
+def said_of(path: str, kind: str = "language") -> tuple[str, ...]:
+    """Return how the sentence on a path begins; a name without a mark of a path is one that nobody knows."""
+    return (
+        f"{kind} {path!r} is a file; the page knows languages by name, extract-pda reads files.",
+        f"unknown {kind} {path!r}: expected one of ",
+    )
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_language_is_read_from_a_file_that_somebody_types(path: str, secret: Path) -> None:
+    path = path.format(folder=secret)
+    assert problem_of(NAME, path).startswith(said_of(path))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_language_is_read_from_a_file_that_an_opened_network_names(path: str, secret: Path) -> None:
+    path = path.format(folder=secret)
+    network = upload_of(path)
+    assert problem_of(network, None).startswith(said_of(path))
+    assert random_word(network, 0) == "10"
+    assert [who for who, _, _ in steps_of(network, "10").verdicts] == ["network", "rounded network"]
+    assert drawn(View("probe", network, "10")).data
+    assert "true_depths" not in python_lines(View("probe", network, "10"))
+    assert known_reference(network) is None
+    assert some_words(network, 0) == "ε\n1\n0"
+    one = Shown(network, Settings(language=path), Known(TRUTH, TRUTH, {}, ""), raw=False)
+    assert map_view(one, False, "light").data
+
+
+def test_no_language_is_read_from_a_file_that_an_opened_predictor_names(secret: Path) -> None:
+    network = upload_of(str(secret / "secret"), "marnn-stack-rnn-dyck-2")
+    assert problem_of(network, None).startswith(said_of(str(secret / "secret"), "task"))
+    assert [who for who, _, _ in steps_of(network, "()").verdicts] == ["network", "rounded network"]
+
+
+@pytest.mark.parametrize("network", ["nnpda-palindrome", "stack-rnn-anbn", "neural-stack-reversal"])
+def test_the_stacks_of_long_words_are_not_drawn_and_all_else_is(network: str) -> None:
+    letter = load(network).model.alphabet[0]
+    word = letter * (LONGEST_STACKS + 1)
+    for figure in FIGURES:
+        view = View("probe", network, word, figure=figure)
+        if figure in ("actions", "hidden", "map"):
+            assert "Nothing to draw" not in str(drawn(view).layout)
+            assert "seen = trace(network, [word], stacks=False)  # stacks are " in python_lines(view)
+        else:
+            assert said(drawn(view)) == "Nothing to draw: stacks are drawn for words of at most 1,000 symbols."
+    frame = tabled(view, "steps")
+    assert len(frame) >= LONGEST_STACKS
+    assert "stack" not in frame.columns
+    assert "seen = trace(network, [word], stacks=False)  # stacks are " in table_lines(view, "steps")
+    assert steps_of(network, word).problem is None
+
+
+@pytest.mark.parametrize("language", ["parentheses", "dyck-1", "1n0n", "secret"])
+def test_words_suit_the_network_whatever_its_file_says(language: str) -> None:
+    network = upload_of(language)
+    for word in (random_word(network, 3), *some_words(network, 3).replace("ε", "").splitlines()):
+        assert set(word) <= {"1", "0"}
+    one = Shown(network, Settings(), Known(TRUTH, TRUTH, {}, ""), raw=False)
+    assert map_view(one, False, "light").data
+    assert len(visits_view(one, False, TRUTH.initial))
+
+
+def test_states_are_visited_on_words_of_the_language_that_was_asked_for() -> None:
+    network = upload_of("nothing-known")
+    found = [
+        visits_view(Shown(network, Settings(language=language), Known(TRUTH, TRUTH, {}, ""), False), False, "pop")
+        for language in (None, "1n0n")
+    ]
+    assert not found[0].equals(found[1])
+
+
+@pytest.mark.parametrize("name", ["dyck-N", "dyck-99999999999", f"dyck-{'9' * 5_000}", "x" * 5_000])
+def test_a_name_that_is_none_is_refused(name: str) -> None:
+    assert problem_of(NAME, name).startswith(f"unknown language '{name}': expected one of 1n0n, ")
+    assert random_word(upload_of(name), 0) == "10"
+
+
+@pytest.mark.parametrize("network", [NAME, "marnn-stack-rnn-dyck-2"])
+def test_no_language_is_made_that_is_far_too_large_for_the_network(network: str) -> None:
+    found = problem_of(network, "dyck-99999")
+    assert "dyck-99999 has more symbols than the network, " in found
+    assert random_word(upload_of("dyck-99999", network), 0) == "".join(load(network).model.alphabet)
+    assert len(steps_of(upload_of("dyck-99999", network), "").verdicts) == 2
