@@ -15,7 +15,7 @@ from stacklens.viz.automaton_runs import stacks_after
 from stacklens.viz.panels import Panel, figure_of, letters_of
 from stacklens.viz.segments import segment_panel
 from stacklens.viz.stacks import stack_panels
-from stacklens.viz.style import category_colours
+from stacklens.viz.style import category_colours, stepped
 from stacklens.viz.titles import escaped, title_of
 from stacklens.viz.tracks import category_track, state_names
 
@@ -93,15 +93,13 @@ def _rows(rows: int, from_the_bottom: bool) -> tuple[list[Any], dict[str, Any]]:
 
 
 def _map(values: np.ndarray, names: np.ndarray, y: list[Any], colours: list[str]) -> go.Heatmap:
-    size = max(1, len(colours))
-    scale = [(edge / size, colour) for place, colour in enumerate(colours) for edge in (place, place + 1)]
     return go.Heatmap(
         z=values,
         x=list(range(1, values.shape[1] + 1)),
         y=y,
         zmin=-0.5,
-        zmax=size - 0.5,
-        colorscale=scale or None,
+        zmax=max(1, len(colours)) - 0.5,
+        colorscale=stepped(colours),
         showscale=False,
         showlegend=False,
         text=names,

@@ -13,7 +13,7 @@ from stacklens.probe.trace import Trace
 from stacklens.viz.operations import operation_names
 from stacklens.viz.panels import Panel, figure_of, letters_of
 from stacklens.viz.stacks import top_values
-from stacklens.viz.style import MARKS, OPERATION_COLOURS, category_colours, sentence
+from stacklens.viz.style import MARKS, OPERATION_COLOURS, category_colours, sentence, stepped
 from stacklens.viz.titles import title_of
 
 __all__ = ["operation_panel", "operation_table"]
@@ -44,7 +44,7 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
         y=[f"stack {stack + 1}" for stack in range(model.n_stacks)],
         zmin=-0.5,
         zmax=max(len(colours), 1) - 0.5,
-        colorscale=_steps(list(colours.values())),
+        colorscale=stepped(colours.values()),
         showscale=False,
         text=_texts(names, tops),
         texttemplate="%{text}",
@@ -62,15 +62,6 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
 def _colours(names: Sequence[str]) -> dict[str, str]:
     others = category_colours([name for name in names if name not in OPERATION_COLOURS])
     return {name: OPERATION_COLOURS.get(name) or others[name] for name in names}
-
-
-def _steps(colours: Sequence[str]) -> list[tuple[float, str]]:
-    """Return a colour scale that does not blend."""
-    size = max(1, len(colours))
-    return [(edge, colour) for place, colour in enumerate(colours) for edge in (place / size, (place + 1) / size)] or [
-        (0.0, "#FFFFFF"),
-        (1.0, "#FFFFFF"),
-    ]
 
 
 def _texts(names: Sequence[tuple[str, ...]], tops: np.ndarray | None) -> list[list[str]]:

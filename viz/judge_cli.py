@@ -45,10 +45,7 @@ def judge_command(
     checkpoint = load_network(model)
     network, reference = checkpoint.model, reference_of(checkpoint, language)
     check_alphabet(reference, network)
-    pda = None if automaton is None else read_automaton(automaton)
-    if pda is not None and not set(network.alphabet) <= set(pda.input_alphabet):
-        letters = " ".join(pda.input_alphabet), " ".join(network.alphabet)
-        raise StacklensError(f"{automaton} reads {letters[0]}; expected the network's alphabet {letters[1]}")
+    pda = None if automaton is None else read_automaton(automaton, network.alphabet)
     listed = parse_words(_text(words), network.alphabet)
     stacks = None if pda is None or pda.n_stacks == network.n_stacks else ()  # which of them it has no file says
     judged = judge(network, listed, pda, reference, stacks)

@@ -6,7 +6,7 @@ sequential one that grows lighter or darker steadily.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from stacklens.errors import UnknownNameError
 
 __all__ = [
     *("CATEGORIES", "FONT", "MARKS", "OPERATION_COLOURS", "Scale"),
-    *("category_colours", "scale_for", "sentence", "theme_layout", "themed"),
+    *("category_colours", "scale_for", "sentence", "stepped", "theme_layout", "themed"),
 ]
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
@@ -105,6 +105,17 @@ def _template(theme: str) -> go.layout.Template:
         "yaxis": axis,
     }
     return go.layout.Template(layout=layout, data={"bar": [{"marker": {"line": {"color": ground}}}]})
+
+
+def stepped(colours: Collection[str]) -> list[tuple[float, str]]:
+    """Return the colour scale of the numbers 0, 1, … that does not blend; white where there are no ``colours``.
+
+    >>> stepped(["red", "blue"])
+    [(0.0, 'red'), (0.5, 'red'), (0.5, 'blue'), (1.0, 'blue')]
+    """
+    size = max(1, len(colours))
+    places = enumerate(colours or ["#FFFFFF"])
+    return [(edge / size, colour) for place, colour in places for edge in (place, place + 1)]
 
 
 def sentence(text: str) -> go.Figure:

@@ -56,10 +56,7 @@ def trace_command(
     checkpoint = load_network(model)
     network: StackModel[Any] = Rounded(checkpoint.model) if rounded else checkpoint.model
     read = parse_word(word, network.alphabet)
-    pda = None if automaton is None else read_automaton(automaton)
-    if pda is not None and not set(network.alphabet) <= set(pda.input_alphabet):
-        letters = " ".join(pda.input_alphabet), " ".join(network.alphabet)
-        raise StacklensError(f"{automaton} reads {letters[0]}; expected the network's alphabet {letters[1]}")
+    pda = None if automaton is None else read_automaton(automaton, network.alphabet)
     seen = trace(network, [read], stacks=True)
     drawn = None
     if any(path.suffix in _FIGURES for path in out or []):

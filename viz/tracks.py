@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.viz.panels import Panel
-from stacklens.viz.style import CATEGORIES, category_colours
+from stacklens.viz.style import CATEGORIES, category_colours, stepped
 from stacklens.viz.titles import escaped
 
 __all__ = ["category_track", "depth_track", "state_names", "true_depths"]
@@ -57,18 +57,13 @@ def category_track(heading: str, names: Sequence[str]) -> Panel:
     """Return one row of coloured cells, one a step, with the name in each while there is room."""
     colours = category_colours(names)
     numbers = {name: number for number, name in enumerate(colours)}
-    scale = [
-        (edge, colour)
-        for number, colour in enumerate(colours.values())
-        for edge in (number / len(colours), (number + 1) / len(colours))
-    ]
     row = go.Heatmap(
         z=[[numbers[name] for name in names]],
         x=list(range(1, len(names) + 1)),
         y=[heading],
         zmin=-0.5,
         zmax=len(colours) - 0.5,
-        colorscale=scale,
+        colorscale=stepped(colours.values()),
         showscale=False,
         text=[[escaped(name) for name in names]],
         texttemplate="%{text}" if len(names) <= _NAMED else None,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from stacklens.automata.formats.dot import from_dot
 from stacklens.automata.formats.from_jflap import from_jflap
 from stacklens.automata.formats.json import from_json
-from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.pda import PushdownAutomaton, Symbol
 from stacklens.errors import FileFormatError, StacklensError
 
 __all__ = ["automaton_reader", "read_automaton", "read_text"]
@@ -29,12 +29,26 @@ def automaton_reader(path: str | Path, text: str) -> Reader | None:
     return _READERS.get(suffix if suffix in _READERS else next(begins, ""))
 
 
-def read_automaton(path: str | Path) -> PushdownAutomaton:
+def read_automaton(path: str | Path, alphabet: Collection[Symbol] = ()) -> PushdownAutomaton:
     """Return the automaton in a file: JSON or DOT as stacklens writes them, or JFLAP.
+
+    Args:
+        path: of the file.
+        alphabet: a network's symbols, all of which the automaton has to read.
 
     Raises:
         FileFormatError: the file cannot be read or holds no automaton of ours; one line that names the file.
+        StacklensError: the automaton does not read the alphabet.
     """
+    pda = _read(path)
+    if not set(alphabet) <= set(pda.input_alphabet):
+        raise StacklensError(
+            f"{path} reads {' '.join(pda.input_alphabet)}; expected the network's alphabet {' '.join(alphabet)}"
+        )
+    return pda
+
+
+def _read(path: str | Path) -> PushdownAutomaton:
     text = read_text(path, "an automaton")
     reader = automaton_reader(path, text)
     if reader is None:
