@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from stacklens.viz.findings import OUTCOMES, margins_figure, outcome_of, outcomes_figure, trained_networks
+from stacklens.viz.findings import OUTCOMES, Trained, margins_figure, outcome_of, outcomes_figure, trained_networks
 from stacklens.viz.pictures import picture
 
 FOLDER = Path(__file__).parent
@@ -25,6 +25,10 @@ def main() -> None:
         print(f"wrote docs/{path.name}")
     counts = Counter(outcome_of(one.network) for one in networks)
     print("; ".join(f"{outcome}: {counts[outcome]}" for outcome in OUTCOMES))
+    for model in dict.fromkeys(map(_model, networks)):
+        if model:
+            counts = Counter(outcome_of(one.network) for one in networks if _model(one) == model)
+            print(f"{model}: " + "; ".join(f"{outcome}: {counts[outcome]}" for outcome in OUTCOMES))
     measured = [
         (
             one.network.extraction["minority_transitions"],
@@ -38,6 +42,11 @@ def main() -> None:
         print(_line(f"minority transitions from {low:g} to {high:g}", [x for x in measured if low <= x[0] < high]))
     for low, high in itertools.pairwise(_MARGINS):
         print(_line(f"action margin from {low:g} to {high:g}", [x for x in measured if low <= x[1] < high]))
+
+
+def _model(one: Trained) -> str:
+    """Return which of the models of Suzgun et al. it is, "" for those of others."""
+    return one.row.split(",")[0] if one.table.startswith("suzgun") else ""
 
 
 def _line(which: str, found: Sequence[tuple[float, float, str]]) -> str:
