@@ -24,7 +24,7 @@ OUTCOMES = {
     "not converged": ("#8C8C8C", "line-ns-open"),
 }
 _ROW = 24  # pixels
-_WIDEST = 60  # characters of a row's name
+_WIDEST = 70  # characters of a row's name
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,16 @@ def outcomes_figure(networks: Sequence[Trained]) -> go.Figure:
     figure.update_yaxes(categoryorder="array", categoryarray=list(names.values())[::-1])
     figure.update_xaxes(title={"text": "networks"})
     figure.update_layout(
-        title={"text": "What became of every network with a stack that was trained", "x": 0, "xref": "paper"},
+        title={
+            "text": "What became of every network with a stack",
+            "x": 0.02,
+            "y": 1,
+            "yanchor": "top",
+            "pad": {"t": 14},
+        },
         barmode="stack",
-        height=_ROW * len(rows) + 160,
-        margin={"l": 40, "r": 20, "t": 90, "b": 50},
+        height=_ROW * len(rows) + 180,
+        margin={"l": 40, "r": 20, "t": 120, "b": 50},  # the legend has up to three lines
         legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
     )
     return themed(figure)
