@@ -1,4 +1,4 @@
-"""`make findings`: the tables and the figures of docs/findings.md, from what lies in papers/results."""
+"""`make findings`: the figures of docs/findings.md, from what lies in papers/results and, of automata, from the zoo."""
 
 from __future__ import annotations
 
@@ -7,17 +7,27 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from stacklens.automata.formats.dot import to_dot
+from stacklens.automata.formats.rendering import render
+from stacklens.extract.extraction import extract
+from stacklens.extract.names import reference_of
+from stacklens.models.checkpoint import load_checkpoint
 from stacklens.viz.findings import OUTCOMES, Trained, margins_figure, outcome_of, outcomes_figure, trained_networks
 from stacklens.viz.pictures import picture
 
 FOLDER = Path(__file__).parent
+ZOO = FOLDER.parent / "models" / "zoo"
+# figures of Sun et al. 1993 by the network whose automaton they show: before merging states, and after it
+AUTOMATA = {"parentheses": ("7", None), "1n0n": ("8", "9"), "palindrome": ("11", "12")}
 _GOOD = ("certified", "extracted, proved", "extracted")
 _MINORITIES = (0, 0.001, 0.01, 0.03, 1.01)
 _MARGINS = (0, 0.02, 0.1, 0.3, 0.51)
 
 
 def main() -> None:
-    """Write docs/findings-outcomes.svg and docs/findings-margins.svg, and print what came of how many networks."""
+    """Write all figures, and print what came of how many networks."""
+    for name, figures in AUTOMATA.items():
+        _draw_automata(name, figures)
     networks = trained_networks()
     for name, figure in (("outcomes", outcomes_figure(networks)), ("margins", margins_figure(networks))):
         path = FOLDER / f"findings-{name}.svg"
@@ -42,6 +52,16 @@ def main() -> None:
         print(_line(f"minority transitions from {low:g} to {high:g}", [x for x in measured if low <= x[0] < high]))
     for low, high in itertools.pairwise(_MARGINS):
         print(_line(f"action margin from {low:g} to {high:g}", [x for x in measured if low <= x[1] < high]))
+
+
+def _draw_automata(name: str, figures: tuple[str, str | None]) -> None:
+    checkpoint = load_checkpoint(ZOO / f"nnpda-{name}.pt")
+    found = extract(checkpoint.model, reference_of(checkpoint))
+    for figure, pda in zip(figures, (found.raw, found.automaton), strict=True):
+        if figure is not None and pda is not None:
+            path = FOLDER / f"sun1993-fig{figure}.svg"
+            path.write_bytes(render(to_dot(pda, f"Sun et al. 1993, figure {figure}: ours"), "svg"))
+            print(f"wrote docs/{path.name}")
 
 
 def _model(one: Trained) -> str:
