@@ -9,7 +9,7 @@ from typing import Any
 from stacklens.papers.grid import Grid, Row, statistic
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 
-__all__ = ["NOT_RUN", "TextTable", "folded_tables", "grid_tables", "summed_minutes"]
+__all__ = ["NOT_RUN", "TextTable", "folded_tables", "grid_tables", "run_command", "summed_minutes"]
 
 NOT_RUN = "not run"
 NOTHING = "–"
@@ -74,13 +74,21 @@ def summed_minutes(rows: Iterable[RowResult], kind: str = "CPU") -> float:
     return sum(seconds for row in rows for name, seconds in row.seconds.items() if name.endswith(kind)) / 60
 
 
+def run_command(grid: Grid, results: GridResults) -> str:
+    """Return the command that runs the grid as it was run; where rows differ in a setting, without that setting."""
+    protocols, numbers = {row.protocol for row in results.rows}, {len(row.seeds) for row in results.rows}
+    protocol = " --protocol paper" if protocols == {"paper"} else ""
+    seeds = f" --seeds {numbers.pop()}" if len(numbers) == 1 and numbers != {grid.seeds} else ""
+    return f"stacklens papers run {grid.name}{protocol}{seeds}"
+
+
 def _caption(grid: Grid, results: GridResults) -> str:
     if not results.rows:
-        return f"not run: stacklens papers run {grid.name}"
+        return f"not run: {run_command(grid, results)}"
     protocols = ", ".join(dict.fromkeys(row.protocol for row in results.rows))
     seeds = "/".join(map(str, dict.fromkeys(len(row.seeds) for row in results.rows)))
     parts = [
-        f"stacklens papers run {grid.name}",
+        run_command(grid, results),
         f"protocol {protocols}",
         f"{seeds} networks a row",
         f"{summed_minutes(results.rows, 'wall'):.1f} minutes ({summed_minutes(results.rows):.1f} of processor time)",

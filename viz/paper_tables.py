@@ -16,7 +16,7 @@ from stacklens.papers.claims import Experiment
 from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, read_grid
-from stacklens.papers.grid_tables import TextTable, grid_tables
+from stacklens.papers.grid_tables import TextTable, grid_tables, run_command
 from stacklens.papers.results import FOLDER, read_results, result_path
 from stacklens.papers.tables import claims_table
 from stacklens.viz.paper_curves import claim_figures
@@ -76,6 +76,7 @@ def paper_tables(name: str, folder: Path = FOLDER) -> PaperTables:
     if isinstance(experiment, Grid):
         found = read_grid(name, folder)
         results = found or GridResults(experiment.paper, name, experiment.title)
+        command = run_command(experiment, results)
         tables, figures = tuple(grid_tables(experiment, results)), tuple(grid_figures(experiment, results))
         return PaperTables(experiment.paper, experiment.title, command, found is not None, tables, figures)
     if not result_path(name, folder).is_file():

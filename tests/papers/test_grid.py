@@ -19,7 +19,7 @@ from stacklens.models.checkpoint import load_checkpoint
 from stacklens.papers import experiments
 from stacklens.papers.grid import STATISTICS, Grid, Outcome, Row, Settings, statistic
 from stacklens.papers.grid_results import GridResults, read_grid, write_grid
-from stacklens.papers.grid_tables import folded_tables, grid_tables
+from stacklens.papers.grid_tables import folded_tables, grid_tables, run_command
 from stacklens.papers.runner import extraction_of, left_to_do, run_grid
 from stacklens.papers.sun1993_measures import zoo_path
 
@@ -110,6 +110,16 @@ def test_two_runs_share_the_rows_of_a_grid(tmp_path: Path) -> None:
         f'stacklens papers run toy --rows "{name} net" --seeds 2 --protocol fast --fresh'
         for name in ("first", "second")
     ]
+
+
+def test_the_command_of_a_table_is_the_one_that_ran_it(tmp_path: Path) -> None:
+    both = grid(first=Trained(), second=Trained())
+    nothing = GridResults(both.paper, both.name, both.title)
+    assert run_command(both, nothing) == run_command(both, run_grid(both, TWO, tmp_path)) == "stacklens papers run toy"
+    results = run_grid(both, Settings((0, 1, 2), "paper"), tmp_path)
+    assert run_command(both, results) == "stacklens papers run toy --protocol paper --seeds 3"
+    mixed = run_grid(both, TWO, tmp_path, rows=["first net"])
+    assert run_command(both, mixed) == "stacklens papers run toy"
 
 
 def test_the_command_of_a_row_names_its_seeds(tmp_path: Path) -> None:
