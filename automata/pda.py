@@ -197,6 +197,15 @@ class PushdownAutomaton:
                 return
             yield current
 
+    def taken(self, word: Word) -> Iterator[Key]:
+        """Yield the transitions of the run on ``word``, the end marker's too, up to where it is cut short."""
+        letters = (*word, *self.letters[len(self.input_alphabet) :])
+        configurations = self.run(word)
+        before = next(configurations)
+        for symbol, after in zip(letters, configurations, strict=False):
+            yield before.state, symbol, before.tops(self.bottom)
+            before = after
+
     def accepts(self, word: Word) -> bool:
         """Return whether ``word`` is accepted.
 

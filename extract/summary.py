@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from stacklens.automata.compare import Different, Equal
 from stacklens.languages.words import format_word, make_word
+from stacklens.shell import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,7 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
         console.print(f"automaton  none: {result.reason}")
         return
     pda = result.automaton
-    console.print(f"automaton  {_sizes(pda)}, {_count(len(pda.transitions), 'transition')}")
+    console.print(f"automaton  {_sizes(pda)}, {count(len(pda.transitions), 'transition')}")
     way = "" if result.found is None else f"; found with {result.found.quantiser}"
     console.print(f"           (before minimisation {_sizes(result.raw)}{way})")
     _show_splits(result, console)
@@ -111,7 +112,7 @@ def _show_splits(result: Extraction, console: Console) -> None:
         return
     last = splits[-1]
     console.print(
-        f"refined    {_count(len(splits), 'split')}: {_count(splits[0].before, 'disagreement')} before, "
+        f"refined    {count(len(splits), 'split')}: {count(splits[0].before, 'disagreement')} before, "
         f"{refined[-1].disagreements or 0:,} after; the last split {last.kind} {last.name} at ({last.state}, "
         f"{' '.join(last.tops)}) reading {last.letter or 'the end'}"
     )
@@ -180,8 +181,4 @@ def _marked(pda: PushdownAutomaton, state: str) -> str:
 
 def _sizes(pda: PushdownAutomaton) -> str:
     stacks = "" if pda.n_stacks == 1 else f", {pda.n_stacks} stacks"
-    return f"{_count(len(pda.states), 'state')}, {_count(len(pda.stack_alphabet), 'stack symbol')}{stacks}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{count(len(pda.states), 'state')}, {count(len(pda.stack_alphabet), 'stack symbol')}{stacks}"

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = [
     "SHOWN",
     "automaton_errors_on_all",
-    "count",
     "errors",
     "errors_on_all",
     "first_words",
@@ -83,12 +82,3 @@ def first_words(words: list[Word]) -> list[str]:
     from stacklens.languages.words import format_word
 
     return [format_word(word) for word in words[:SHOWN]]
-
-
-def count(number: int, noun: str) -> str:
-    """Return ``number`` with ``noun`` in the singular or plural.
-
-    >>> count(1, "error"), count(2_000, "error")
-    ('1 error', '2,000 errors')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -13,12 +13,12 @@ from stacklens.papers.claims import Finding
 from stacklens.papers.measures import (
     SHOWN,
     automaton_errors_on_all,
-    count,
     errors,
     errors_on_all,
     first_words,
     mixed_words,
 )
+from stacklens.shell import count
 
 if TYPE_CHECKING:
     from stacklens.automata.pda import PushdownAutomaton, Word

@@ -50,16 +50,13 @@ def moves(pda: PushdownAutomaton, word: Word) -> list[Move]:
     [(('⊥',), 'q', 0), (('x',), 'q', 1), (('⊥',), None, None)]
     """
     numbers = {key: number for number, key in enumerate(pda.transitions)}
+    letters = (*word, *pda.letters[len(pda.input_alphabet) :])
     made: list[Move] = []
-    current = pda.start
-    for symbol in (*word, *pda.letters[len(pda.input_alphabet) :]):
-        state, tops = current.state, current.tops(pda.bottom)
-        after = pda.step(current, symbol)
-        if after is None:
-            return [*made, Move(symbol, state, tops, None, (), None)]
-        operations = pda.transitions[state, symbol, tops].operations
-        made.append(Move(symbol, state, tops, after.state, operations, numbers[state, symbol, tops]))
-        current = after
+    for here, symbol in zip(pda.run(word), letters, strict=False):  # where it is cut short the last letter has no rule
+        key = here.state, symbol, here.tops(pda.bottom)
+        step = pda.transitions.get(key)
+        target, operations = (None, ()) if step is None else (step.target, step.operations)
+        made.append(Move(symbol, here.state, key[2], target, operations, numbers.get(key)))
     return made
 
 

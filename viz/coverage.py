@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,7 @@ def coverage_table(pda: PushdownAutomaton, words: Sequence[Word] | None = None) 
 
 def covered(pda: PushdownAutomaton, words: Sequence[Word] | None = None) -> tuple[int, int]:
     """Return how many transitions, and how many pairs of two in a row, ``words`` take; by default the covering ones."""
-    runs = [list(_taken(pda, word)) for word in (covering(pda) if words is None else words)]
+    runs = [list(pda.taken(word)) for word in (covering(pda) if words is None else words)]
     singles = {key for run in runs for key in run}
     return len(singles), len({pair for run in runs for pair in pairwise(run)})
 
@@ -48,18 +48,6 @@ def covered(pda: PushdownAutomaton, words: Sequence[Word] | None = None) -> tupl
 def _words_taking(pda: PushdownAutomaton, words: Sequence[Word]) -> dict[Key, list[Word]]:
     taking: dict[Key, list[Word]] = {key: [] for key in pda.transitions}
     for word in words:
-        for key in set(_taken(pda, word)):
+        for key in set(pda.taken(word)):
             taking[key].append(word)
     return taking
-
-
-def _taken(pda: PushdownAutomaton, word: Word) -> Iterator[Key]:
-    """Yield the transitions of the run on ``word``, the end marker's too, up to where it is cut."""
-    current = pda.start
-    for letter in (*word, *(() if pda.end_marker is None else (pda.end_marker,))):
-        key = current.state, letter, current.tops(pda.bottom)
-        after = pda.step(current, letter)
-        if after is None:
-            return
-        yield key
-        current = after

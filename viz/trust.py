@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from stacklens.automata.enumeration import count_all
+from stacklens.shell import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,8 +44,8 @@ def claims_of(report: Mapping[str, Any]) -> tuple[Claim, ...]:
         return (Claim("automaton", "no", f"none: {report['reason']}"), _rounding(report))
     sizes, before = report["automaton"], report["automaton"]["before_minimization"]
     found = (
-        f"{_count(sizes['states'], 'state')}, {_count(sizes['stack_symbols'], 'stack symbol')}, "
-        f"{_count(sizes['transitions'], 'transition')}; before minimisation {_count(before['states'], 'state')}"
+        f"{count(sizes['states'], 'state')}, {count(sizes['stack_symbols'], 'stack symbol')}, "
+        f"{count(sizes['transitions'], 'transition')}; before minimisation {count(before['states'], 'state')}"
     )
     others = dict.fromkeys(check["between"][1] for check in report["checks"])
     return (
@@ -97,7 +98,7 @@ def _kind(check: Mapping[str, Any], letters: int) -> str:
 
 def _rounding(report: Mapping[str, Any]) -> Claim:
     found = report["fidelity"]["rounding"]
-    says = f"rounding the actions changes {found['disagreements']:,} of {_count(found['words'], 'verdict')}"
+    says = f"rounding the actions changes {found['disagreements']:,} of {count(found['words'], 'verdict')}"
     margin = report["fidelity"]["action_margin"]
     return Claim(
         "rounding", "no" if found["disagreements"] else "yes", f"{says}; the smallest action margin is {margin:.3f}"
@@ -108,7 +109,7 @@ def _checked(report: Mapping[str, Any], other: str) -> Claim:
     """Return how often the automaton and one ``other`` differ, over all checks."""
     checks = [check for check in report["checks"] if check["between"][1] == other]
     words, wrong = (sum(check[name] for check in checks) for name in ("words", "disagreements"))
-    says = f"{_count(wrong, 'disagreement')} in {_count(words, 'word')}"
+    says = f"{count(wrong, 'disagreement')} in {count(words, 'word')}"
     first = min((check["counterexample"] for check in checks if check["disagreements"]), key=len, default=None)
     if first is not None:
         says += f"; a short one is {first or 'the empty word'}" if len(first) <= _SHORT else ""
@@ -143,15 +144,11 @@ def _certificate(found: Mapping[str, Any]) -> Claim:
     if found["verdict"] != "certified":
         return Claim("certificate", "unknown", f"{found['verdict']}: {found['reason']}")
     words = "words" if found["words"] == "all" else "words of the task"
-    boxes = f"{_count(found['boxes'], 'box', 'boxes')}, smallest margin {found['margin']:.3f}"
+    boxes = f"{count(found['boxes'], 'box', 'boxes')}, smallest margin {found['margin']:.3f}"
     return Claim(
         "certificate", "yes", f"the rounded network follows the automaton on {words} of every length ({boxes})"
     )
 
 
 def _depth(limit: int) -> Claim:
-    return Claim("depth", "note", f"the network's stack has {_count(limit, 'cell')}; all claims end there")
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return Claim("depth", "note", f"the network's stack has {count(limit, 'cell')}; all claims end there")

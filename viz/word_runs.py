@@ -89,15 +89,8 @@ def automaton_runs(pda: PushdownAutomaton, model: StackModel[Any], words: Sequen
 
 def _made(pda: PushdownAutomaton, word: Word) -> list[list[int]]:
     """Return the operations of the run on ``word``, up to where it is cut."""
-    current, found = pda.start, list[list[int]]()
-    for letter in (*word, *(() if pda.end_marker is None else (pda.end_marker,))):
-        move = pda.transitions.get((current.state, letter, current.tops(pda.bottom)))
-        after = pda.step(current, letter)
-        if move is None or after is None:
-            break
-        found.append([int(operation.pop) + 2 * (operation.push is not None) for operation in move.operations])
-        current = after
-    return found
+    steps = (pda.transitions[key] for key in pda.taken(word))
+    return [[int(operation.pop) + 2 * (operation.push is not None) for operation in step.operations] for step in steps]
 
 
 def language_runs(reference: Reference, model: StackModel[Any], words: Sequence[Word]) -> Runs:

@@ -14,7 +14,7 @@ from stacklens.errors import StacklensError
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["BAD_INPUT", "new_app", "progress_bar", "run_app"]
+__all__ = ["BAD_INPUT", "count", "new_app", "progress_bar", "run_app"]
 
 BAD_INPUT = 2
 _INTERRUPTED, _NO_READER = 130, 141  # 128 and the number of the signal, as everywhere
@@ -47,6 +47,15 @@ def run_app(app: typer.Typer) -> NoReturn:
             raise
         status = _fail(f"{error.format_message().rstrip('.')}; see {app_name()} -h")
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """Return ``number`` with a noun in the singular or plural, which ends with s where ``many`` is not given.
+
+    >>> count(1, "error"), count(2_000, "error"), count(2, "box", "boxes")
+    ('1 error', '2,000 errors', '2 boxes')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def app_name() -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from dash import ClientsideFunction, Dash, Input, Output, State, ctx, no_update, set_props
 
 from stacklens.errors import StacklensError
+from stacklens.shell import count
 from stacklens.viz.automaton_drawing import automaton_drawing
 from stacklens.viz.dashboard.automaton_layout import PANELS, TITLES, layout
 from stacklens.viz.dashboard.automaton_lines import python_lines
@@ -129,9 +130,9 @@ def _say(page: str, network: str, done: dict[str, Any] | None) -> tuple[Any, ...
     sizes = known.report["automaton"]
     before = sizes["before_minimization"]
     says = (
-        f"{_count(sizes['states'], 'state')}, {_count(sizes['stack_symbols'], 'stack symbol')}, "
-        f"{_count(sizes['transitions'], 'transition')}; before minimisation {_count(before['states'], 'state')}, "
-        f"{_count(before['transitions'], 'transition')}."
+        f"{count(sizes['states'], 'state')}, {count(sizes['stack_symbols'], 'stack symbol')}, "
+        f"{count(sizes['transitions'], 'transition')}; before minimisation {count(before['states'], 'state')}, "
+        f"{count(before['transitions'], 'transition')}."
     )
     return says, False, known.summary
 
@@ -147,10 +148,6 @@ def _end(ended: dict[str, Any] | None, network: str) -> tuple[Any, Any]:
         return no_update, ended["problem"] if ended["network"] in (None, network) else None
     set_props("extracted", {"data": ended})  # other pages show it too; this page may not be there when they are
     return ended, None
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _looked(page: str, network: str, done: dict[str, Any] | None, form: str | None) -> Shown | None:

@@ -73,13 +73,15 @@ def _traced(view: View) -> tuple[StackModel[Any], Trace, Word]:
     return network, trace(network, [word], stacks=len(word) <= LONGEST_STACKS), word
 
 
-def _keeping(view: View) -> str:
-    """Return what Python lines say of the stacks' contents, which tables and most figures of long words do without."""
+def _tracing(view: View, figure: str) -> str:
+    """Return the line that traces the word, without the stacks' contents where what is shown of a long one has none."""
     try:
         short = len(read_word(view.word or "", load(view.network).model)) <= LONGEST_STACKS
     except StacklensError:  # the figure says what is wrong with the word
         short = True
-    return "stacks=True)" if short else f"stacks=False)  # {_LIMIT}"
+    if short or figure in _OF_STACKS:
+        return "seen = trace(network, [word], stacks=True)"
+    return f"seen = trace(network, [word], stacks=False)  # {_LIMIT}"
 
 
 def tabled(view: View, name: str) -> pd.DataFrame:
@@ -129,7 +131,7 @@ def _lines(view: View, needed: Sequence[str], last: str, figure: str = "") -> st
         f"checkpoint = load_network({file_of(view.network)!r})",
         f"network = {'Rounded(checkpoint.model)' if view.rounded else 'checkpoint.model'}",
         f"word = parse_word({view.word or ''!r}, network.alphabet)",
-        f"seen = trace(network, [word], {'stacks=True)' if figure in _OF_STACKS else _keeping(view)}",
+        _tracing(view, figure),
         last,
     ]
     return "\n".join(lines)
