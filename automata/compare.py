@@ -1,4 +1,4 @@
-"""Whether two one-stack automata are equal for all words: a proof, a word that tells them apart, or neither.
+"""Whether two one-stack automata are equal on all words of a domain: a proof, a word that tells them apart, or neither.
 
 Both run as one pushdown system over pairs (`product`; Culik & Karhumaki 1986; Nowotka & Srba 2007), and summaries find
 everything that this system can come to (`summaries`). Why the answers can be trusted:
@@ -39,7 +39,13 @@ FIRST_LOOK = 1_000  # derivations after which refuted pushes are withdrawn, wher
 
 @dataclass(frozen=True)
 class Equal:
-    """The automata are equal for all words: proved."""
+    """The automata are equal, in all that was to be compared, on every word of the domain: proved.
+
+    Attributes:
+        domain: which words these are.
+    """
+
+    domain: str = "all words"
 
 
 @dataclass(frozen=True)
@@ -84,10 +90,11 @@ def compare(
         b: another one over the same symbols; kinds of acceptance, stack alphabets and end markers may differ.
         domain: where only some words count: the automaton that accepts these. Outputs count on their prefixes.
         outputs: "all": the same words are accepted and, if either automaton has an output that is not None, outputs
-            agree on every step that both make. "ignore": the same words are accepted. "where b" (b is what a task
-            asks for): after every prefix on which ``b`` has an output other than None, ``a`` has it too; where ``b``
-            is cut, nothing more is asked. "where both": outputs agree wherever both have one; nothing is asked of a
-            run that is cut. With these two acceptance is not compared. Initial outputs are part of acceptance only.
+            are the same at every step and runs are cut at the same symbols. "ignore": the same words are accepted.
+            "where b" (b is what a task asks for): on every word that ``b`` reads ``a`` is not cut, and wherever ``b``
+            has an output other than None ``a`` has it too; where ``b`` is cut, nothing more is asked. "where both":
+            outputs agree wherever both have one; nothing is asked of a run that is cut. With these two acceptance is
+            not compared. Initial outputs are part of acceptance only.
 
     Time is polynomial while the heights of the stacks stay together. `Undecided` where they part, and for several
     stacks, where equality is undecidable.
@@ -102,7 +109,7 @@ def compare(
     ...     rules |= {("q", "(", (below,)): Transition("q", (push(cell),)) for below, cell in zip(("⊥", *cells), cells)}
     ...     return PushdownAutomaton(("q",), ("(", ")"), cells, rules, "q", acceptance="empty stack")
     >>> compare(nested(3), nested(3))
-    Equal()
+    Equal(domain='all words')
     >>> found = compare(nested(3), nested(4))
     >>> "".join(found.word), found.reason
     ('(((())))', 'only the second accepts it')
@@ -117,7 +124,14 @@ def compare(
         return Undecided(f"equality of automata with {stacks} stacks is undecidable: only one stack is compared")
     if outputs == "all" and not any(step.output is not None for pda in (a, b) for step in pda.transitions.values()):
         outputs = "ignore"
-    return _decide(Product((a, b), None if domain is None else domain.trimmed(), outputs, BOUNDS[0]))
+    found = _decide(Product((a, b), None if domain is None else domain.trimmed(), outputs, BOUNDS[0]))
+    return Equal(_domain(domain is not None, outputs)) if isinstance(found, Equal) else found
+
+
+def _domain(restricted: bool, outputs: Outputs) -> str:
+    """Return which words were compared."""
+    read = {"where b": " that the second reads", "where both": " that both read"}.get(outputs, "")
+    return f"all words{' of the domain' if restricted else ''}{read}"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from stacklens.automata.refinement import REJECT, Cell, Column, Table, quotient,
 
 __all__ = ["FOLDING_LIMIT", "Minimization", "Sink", "minimization", "minimize"]
 
-Sink = Literal["drop", "keep"]
+Sink = Literal["drop", "keep", "as it is"]
 _Merge = Callable[[Table, Sequence[Symbol]], tuple[list[int], dict[Symbol, Symbol]] | None]
 FOLDING_LIMIT = 400  # states; compatible merging tries pairs, and pairs of more states than this take long
 
@@ -54,7 +54,8 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
         pda: the automaton.
         sink: "drop" removes what only rejected words reach. "keep" puts one rejecting state "sink" in its place, merged
             with no other, and completes every head where a letter can be read with it. (With acceptance "empty stack"
-            the sink would accept, so acceptance becomes "both", every other state accepting.)
+            the sink would accept, so acceptance becomes "both", every other state accepting.) "as it is" leaves it:
+            runs on all words stay as long, and say the same.
 
     First states and stack symbols that do the same at every head are merged (`refine`), then `drop_sinks` trims; then,
     until nothing changes, those are merged that do the same at reachable heads, and those that nothing observed tells
@@ -71,7 +72,7 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
     States are named q0, q1, … in that order, and stack symbols keep the name of the first that was merged.
     """
     refined = _refined(pda)
-    used = drop_sinks(refined.automaton)
+    used = trim(refined.automaton) if sink == "as it is" else drop_sinks(refined.automaton)
     table, start = _table(used, heads(used)), used.states.index(used.initial)
     order = _breadth_first(table, used, start)
     table, classes, symbols = _merge(quotient(table, order, {}), used.stack_alphabet)

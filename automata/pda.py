@@ -42,6 +42,9 @@ Output = str | tuple[str, ...] | None
 Acceptance = Literal["final state", "empty stack", "both", "output"]
 
 
+_MOST_STACKS = 64  # against damaged files; the networks of the papers have up to 10
+
+
 @dataclass(frozen=True, slots=True)
 class StackOp:
     """What happens to one stack in one step: pop first, then push (Sun et al. 1993, section 3.2.1)."""
@@ -261,8 +264,8 @@ def _check_names(pda: PushdownAutomaton) -> None:
         raise AutomatonError(f"accepting states {sorted(pda.accepting - set(pda.states))} are not among the states")
     if pda.acceptance not in get_args(Acceptance):
         raise AutomatonError(f"acceptance {pda.acceptance!r} is not one of {', '.join(get_args(Acceptance))}")
-    if pda.n_stacks < 1:
-        raise AutomatonError(f"n_stacks is {pda.n_stacks}, expected at least 1")
+    if not 1 <= pda.n_stacks <= _MOST_STACKS:
+        raise AutomatonError(f"n_stacks is {pda.n_stacks}, expected 1 to {_MOST_STACKS}")
     if pda.bottom in pda.stack_alphabet:
         raise AutomatonError(f"the bottom {pda.bottom!r} must not be in the stack alphabet")
     if pda.end_marker is not None and pda.end_marker in pda.input_alphabet:

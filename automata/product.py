@@ -181,11 +181,14 @@ class Product:
         return b.state is None and (self.outputs == "where b" or a.state is None)
 
     def _difference(self, a: _Run, b: _Run) -> str | None:
-        """Return what the outputs of a step differ in, or None."""
-        first, second = None if a.step is None else a.step.output, None if b.step is None else b.step.output
-        if self.outputs == "where b" and a.state is None and second is not None:
-            return f"at its end the second outputs {second!r}, the first has been cut"
-        if self.outputs == "ignore" or a.step is None or b.step is None or first == second:
+        """Return what the outputs of a step differ in, or whose run alone it cuts, or None."""
+        if self.outputs in ("all", "where b") and (a.state is None) != (b.state is None):  # where b: it is a's
+            goes_on, cut = ("second", "first") if a.state is None else ("first", "second")
+            return f"at its end the {goes_on} goes on, the {cut} has been cut"
+        if self.outputs == "ignore" or a.step is None or b.step is None:
+            return None
+        first, second = a.step.output, b.step.output
+        if first == second:
             return None
         if (self.outputs != "all" and second is None) or (self.outputs == "where both" and first is None):
             return None

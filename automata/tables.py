@@ -6,6 +6,7 @@ several stacks are one number in base ``K + 1``, the first stack most significan
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +23,8 @@ __all__ = ["BoolArray", "IntArray", "Tables", "Words", "compile_tables", "decode
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int32]
 Words = Sequence[Word] | npt.NDArray[np.integer]  # numbers: see encode_words
+
+_MOST_CELLS = 20_000_000  # of a table; 14 bytes each
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,9 @@ class Tables:
 def compile_tables(pda: PushdownAutomaton) -> Tables:
     """Return the arrays of ``pda``, the same object for equal automata.
 
+    Raises:
+        AutomatonError: they would have more than 20,000,000 cells.
+
     >>> from stacklens.automata.pda import Transition, push
     >>> once = {("q", "a", ("⊥",)): Transition("q", (push("A"),))}
     >>> tables = compile_tables(PushdownAutomaton(("q",), ("a",), ("A",), once, "q"))
@@ -78,9 +84,14 @@ def compile_tables(pda: PushdownAutomaton) -> Tables:
     states = {state: q for q, state in enumerate(pda.states)}
     letters = {letter: x for x, letter in enumerate(pda.letters)}
     outputs = {pda.initial_output: 0}
-    place = np.array([len(tops) ** s for s in reversed(range(pda.n_stacks))], np.int32)
 
     shape = len(states), len(letters), len(tops) ** pda.n_stacks
+    if (cells := math.prod(shape) * pda.n_stacks) > _MOST_CELLS:
+        raise AutomatonError(
+            f"{shape[0]} states, {shape[1]} letters and {len(tops)} tops of {pda.n_stacks} stacks are {cells:,} cases: "
+            f"more than {_MOST_CELLS:,} do not fit into tables"
+        )
+    place = np.array([len(tops) ** s for s in reversed(range(pda.n_stacks))], np.int32)
     target, output = np.full(shape, -1, np.int32), np.full(shape, -1, np.int32)
     pop, push = np.zeros((*shape, pda.n_stacks), np.bool_), np.zeros((*shape, pda.n_stacks), np.int32)
     for (state, letter, key), step in pda.transitions.items():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from stacklens.automata.naming import unique
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Transition, push
 from stacklens.automata.reachability import trim
 from stacklens.errors import AutomatonError
@@ -93,14 +94,15 @@ def _visible(pda: PushdownAutomaton) -> tuple[PushdownAutomaton, _Names]:
     if pda.n_stacks != 1:
         raise AutomatonError(f"the top can be shown for one stack, this automaton has {pda.n_stacks}")
     tops = (pda.bottom, *pda.stack_alphabet)
-    names = {f"({state}, {top})": (state, top) for state in pda.states for top in tops}
-    accepting = frozenset(name for name, head in names.items() if _accepts(pda, *head))
+    name = unique({(state, top): f"({state}, {top})" for state in pda.states for top in tops})  # (a, b), c or a, (b, c)
+    names = {called: head for head, called in name.items()}
+    accepting = frozenset(called for called, head in names.items() if _accepts(pda, *head))
     by_output = pda.acceptance == "output"
     visible = replace(
         pda,
-        states=tuple(f"({state}, {top})" for state in pda.states for top in tops),
-        initial=f"({pda.initial}, {pda.bottom})",
-        transitions=dict(_transitions(pda, tops)),
+        states=tuple(names),
+        initial=name[pda.initial, pda.bottom],
+        transitions=dict(_transitions(pda, tops, name)),
         accepting=frozenset() if by_output else accepting,
         acceptance="output" if by_output else "final state",
     )
@@ -112,12 +114,14 @@ def _accepts(pda: PushdownAutomaton, state: State, top: Symbol) -> bool:
     return {"final state": final, "empty stack": empty, "both": final and empty, "output": False}[pda.acceptance]
 
 
-def _transitions(pda: PushdownAutomaton, tops: tuple[Symbol, ...]) -> Iterator[tuple[Key, Transition]]:
+def _transitions(
+    pda: PushdownAutomaton, tops: tuple[Symbol, ...], name: dict[tuple[State, Symbol], State]
+) -> Iterator[tuple[Key, Transition]]:
     for (state, symbol, (top,)), step in pda.transitions.items():
         for below in tops if top != pda.bottom else (pda.bottom,):  # nothing lies below the bottom
             new_top, operation = _move(step.operations[0], top, below, pda.bottom)
-            target = f"({step.target}, {new_top})"
-            yield (f"({state}, {top})", symbol, (below,)), Transition(target, (operation,), step.output)
+            target = name[step.target, new_top]
+            yield (name[state, top], symbol, (below,)), Transition(target, (operation,), step.output)
 
 
 def _move(operation: StackOp, top: Symbol, below: Symbol, bottom: Symbol) -> tuple[Symbol, StackOp]:

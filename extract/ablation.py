@@ -222,6 +222,7 @@ class _Runs:
             state = step.state
             here = operation_numbers(self.model.action_kind, self.model.operations, step.actions)
             moved = (here != operations[:, kept]).any(-1) & self.real[:, t]
-            if ((moved & (not self.outputs_only)) | ((network.answer(state) != answers) & self.scored[:, t])).any():
+            changed = torch.from_numpy(np.asarray(network.answer(state) != answers))
+            if ((moved & (not self.outputs_only)) | (changed & self.scored[:, t])).any():
                 return t
         return None

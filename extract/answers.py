@@ -15,10 +15,19 @@ from stacklens.automata.enumeration import accepts_all, outputs_all
 from stacklens.automata.pda import Output, PushdownAutomaton, Word
 from stacklens.automata.simulation import accepts_many, transduce_many
 from stacklens.automata.tables import compile_tables
+from stacklens.errors import StacklensError
 from stacklens.models.base import StackModel
 from stacklens.models.verdicts import outputs_on, verdicts_on
 
-__all__ = ["accepted_answers", "automaton_answers", "automaton_answers_on_all", "network_answers", "output_number"]
+__all__ = [
+    "accepted_answers",
+    "automaton_answers",
+    "automaton_answers_on_all",
+    "differences",
+    "network_answers",
+    "number_table",
+    "output_number",
+]
 
 
 def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
@@ -32,7 +41,7 @@ def automaton_answers(pda: PushdownAutomaton, model: StackModel[Any], words: Seq
     """Return the automaton's answers in the numbers of ``model``, of the same shape as the network's."""
     if model.task_kind == "recognition":
         return accepts_many(pda, words)[:, None].astype(np.int32)
-    table = _number_table(pda, model)
+    table = number_table(pda, model)
     answers: np.ndarray = table[transduce_many(pda, words)]
     return answers
 
@@ -47,25 +56,46 @@ def automaton_answers_on_all(
     if model.task_kind == "recognition":
         yield from (accepted.astype(np.int32) for accepted in accepts_all(pda, max_length, prefix))
         return
-    table = _number_table(pda, model)
+    table = number_table(pda, model)
     for length, outputs in enumerate(outputs_all(pda, max_length, prefix)):
         said = length + len(prefix) > 0  # nothing is said before the first symbol
         yield table[outputs] if said else np.full(1, -1, np.int32)
 
 
 def output_number(output: Output, model: StackModel[Any]) -> int:
-    """Return the number that ``model`` gives to an output; -1 for None."""
+    """Return the number that ``model`` gives to an output; -1 for None.
+
+    Raises:
+        StacklensError: the model has no such output.
+    """
     if output is None:
         return -1
-    if isinstance(output, tuple):
-        return sum(1 << model.output_alphabet.index(symbol) for symbol in output)
-    return model.output_alphabet.index(output)
+    symbols = set(output) if isinstance(output, tuple) else {output}
+    if isinstance(output, tuple) is not (model.task_kind == "next set") or not symbols <= set(model.output_alphabet):
+        raise StacklensError(
+            f"the output {output!r} is none of this {model.task_kind} network's, over {' '.join(model.output_alphabet)}"
+        )
+    numbers = [model.output_alphabet.index(symbol) for symbol in symbols]
+    return sum(1 << number for number in numbers) if isinstance(output, tuple) else numbers[0]
 
 
-def _number_table(pda: PushdownAutomaton, model: StackModel[Any]) -> np.ndarray:
+def number_table(pda: PushdownAutomaton, model: StackModel[Any]) -> np.ndarray:
     """Return the model's numbers of the automaton's outputs, and -1 as the last, where index -1 leads."""
     outputs = compile_tables(pda).outputs
-    return np.array([*(output_number(output, model) for output in outputs), -1], dtype=np.int32)
+    return np.array([*(output_number(output, model) for output in outputs), -1], dtype=model.number_type)
+
+
+def differences(one: np.ndarray, other: np.ndarray, scored: np.ndarray | None = None) -> np.ndarray:
+    """Return where answers to the same words differ, of their shape, bool; nowhere but where they are ``scored``.
+
+    Raises:
+        StacklensError: the shapes are not the same: a recogniser's answers cannot be held against a predictor's.
+    """
+    for shape in (other.shape, one.shape if scored is None else scored.shape):
+        if shape != one.shape:
+            raise StacklensError(f"answers of shape {one.shape} and {shape} are not to the same question")
+    different: np.ndarray = one != other
+    return different if scored is None else different & scored
 
 
 def accepted_answers(answers: np.ndarray, model: StackModel[Any]) -> np.ndarray:

@@ -11,7 +11,7 @@ from stacklens.automata.end_marker import drop_end_marker
 from stacklens.automata.minimize import minimize
 from stacklens.automata.pda import Output, PushdownAutomaton, Symbol, Tops, Word
 from stacklens.automata.reachability import trim
-from stacklens.extract.answers import automaton_answers, network_answers
+from stacklens.extract.answers import automaton_answers, differences, network_answers
 from stacklens.extract.machine import Machine
 from stacklens.extract.reference import Reference
 from stacklens.extract.samples import Samples, walk_words
@@ -101,9 +101,11 @@ class Attempt:
 
 
 def minimised(blank: Attempt, machine: PushdownAutomaton) -> Attempt:
-    """Return ``blank`` with the automaton of a machine."""
+    """Return ``blank`` with the automaton of a machine; what it says of words that end nowhere stays as it is."""
     raw = trim(machine)
-    return replace(blank, states=len(raw.states), raw=raw, automaton=minimize(drop_end_marker(raw) or raw))
+    speaks = any(step.output is not None for step in raw.transitions.values())
+    small = minimize(drop_end_marker(raw) or raw, "as it is" if speaks else "drop")
+    return replace(blank, states=len(raw.states), raw=raw, automaton=small)
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ class Judge:
     def _differing(self, pda: PushdownAutomaton, words: list[Word]) -> list[Word]:
         if not words:
             return []
-        wrong = automaton_answers(pda, self.model, words) != network_answers(Rounded(self.model), words)
-        if self.reference is not None and (scored := self.reference.scored(words)) is not None:
-            wrong &= scored
+        scored = None if self.reference is None else self.reference.scored(words)
+        ours, theirs = automaton_answers(pda, self.model, words), network_answers(Rounded(self.model), words)
+        wrong = differences(ours, theirs, scored)
         return [words[i] for i in np.flatnonzero(wrong.any(1)).tolist()]

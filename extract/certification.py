@@ -10,7 +10,7 @@ from stacklens.automata.regular_domain import regular_domain
 from stacklens.errors import StacklensError
 from stacklens.extract.ablation import StackUse
 from stacklens.extract.certificate.certify import certify
-from stacklens.extract.certificate.result import Certificate, Certified
+from stacklens.extract.certificate.result import Certificate, Certified, certified_claim
 from stacklens.extract.reference import Reference
 from stacklens.models.base import StackModel
 
@@ -42,9 +42,7 @@ class Certification:
             return f"not tried: {self.reason}"
         if not isinstance(self.certificate, Certified):
             return f"unknown, not certified {self.certificate.reason}"
-        which = "words" if self.words == "all" else "words of the task"
-        boxes = f"{self.certificate.boxes} boxes, smallest margin {self.certificate.margin:.3f}"
-        return f"the rounded network follows it on {which} of every length ({boxes})"
+        return certified_claim(self.to_dict())
 
 
 NOT_TRIED = Certification(None, reason="there is no automaton")

@@ -9,6 +9,7 @@ from typing import Any
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.automata.simulation import greatest_heights
 from stacklens.errors import StacklensError
+from stacklens.extract.pumping import agree_on_pumps, pumped_families
 from stacklens.extract.reference import Reference, default_max_length
 from stacklens.extract.samples import walk_words
 from stacklens.extract.search import Effort, search_words
@@ -16,10 +17,11 @@ from stacklens.extract.verify import Agreement, agree_on, agree_on_all
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 
-__all__ = ["ExtractionConfig", "check_all", "exhaustive_length"]
+__all__ = ["ExtractionConfig", "check_all", "check_length", "exhaustive_length"]
 
 _EXHAUSTIVE = 2_500_000  # the automaton is checked on all words up to the length that gives at most so many
 _SHARE = 500  # of these where a task's own words have to be compared one by one
+_SHARE_ASKED = 10  # of these at most where words up to a length were asked for
 _ROOM = 4  # cells of a finite stack that deep words leave free
 _MOST_WORDS = 1_000_000_000  # more verdicts than memory holds
 
@@ -29,11 +31,13 @@ class ExtractionConfig:
     """How much to check, and how to look for states.
 
     Attributes:
-        max_length: check all words up to this length; None for about 2.5 million words.
+        max_length: check all words up to this length; None for about 2.5 million words. Where only some words are
+            meant, as in a stream, all of these; None for up to 5,000 of them.
         long_words, long_lengths: further so many words with lengths in this range.
         deep_words, depth: further so many members nested so deep, and a near-miss of each.
         height, climbs, walks: words driven by the automaton itself: every input at every height of the stack up to
             this one, on so many ways up to each, and so many walks (see `search.search_words`).
+        cycles: how many cycles of the automaton are repeated (see `automata.pumping`).
         states, stack_symbols: try only this number of clusters; None to walk upward.
         seed: for everything that is drawn.
         jobs: processes for the walk over numbers of clusters and for the checks.
@@ -48,6 +52,7 @@ class ExtractionConfig:
     height: int = 50
     climbs: int = 3
     walks: int = 100
+    cycles: int = 300
     states: int | None = None
     stack_symbols: int | None = None
     seed: int = 0
@@ -60,24 +65,36 @@ class ExtractionConfig:
         return Effort(height, self.climbs, self.walks)
 
 
-def exhaustive_length(n_symbols: int, asked: int | None) -> int:
+def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS) -> int:
     """Return up to which length all words are checked: as ``asked``, or what gives about 2.5 million words.
 
     Raises:
-        StacklensError: so many words would not fit in memory.
+        StacklensError: these are more words than ``most``, by default what fits in memory.
 
     >>> exhaustive_length(3, 15), exhaustive_length(3, None)
     (15, 13)
     """
     if asked is None:
         return default_max_length(n_symbols, _EXHAUSTIVE)
-    longest = default_max_length(n_symbols, _MOST_WORDS)
+    longest = default_max_length(n_symbols, most)
     if asked > longest:
         raise StacklensError(
             f"all words of length <= {asked} over {n_symbols} symbols are too many to check one by one; "
             f"ask for --max-length {longest} or less"
         )
     return asked
+
+
+def check_length(reference: Reference | None, n_symbols: int, asked: int | None) -> None:
+    """Return nothing if all words up to the length ``asked`` can be checked, of the task's where only these are meant.
+
+    Raises:
+        StacklensError: they are too many.
+    """
+    if reference is None or not reference.restricted:
+        exhaustive_length(n_symbols, asked)
+    elif asked is not None:
+        _task_words(reference, asked)
 
 
 def check_all(
@@ -89,15 +106,18 @@ def check_all(
 
     The checks are independent of each other and run in ``config.jobs`` processes, with the same result.
     """
-    length = exhaustive_length(len(pda.input_alphabet), config.max_length)
     sides: list[tuple[StackModel[Any], Reference | None]] = [(Rounded(model), None), (model, None)]
     if reference is not None:
         sides.insert(0, (model, reference))
     tasks = []
     if reference is None or not reference.restricted:
+        length = exhaustive_length(len(pda.input_alphabet), config.max_length)
         tasks = [_Task(agree_on_all, (pda, *side, length)) for side in sides]
     for kind, words in _word_lists(pda, model, reference, config):
         tasks += [_Task(agree_on, (pda, *side, words, kind, reference)) for side in sides]
+    families = pumped_families(pda, model, reference, config.cycles, config.seed)
+    if families:
+        tasks += [_Task(agree_on_pumps, (pda, *side, families, reference)) for side in sides]
     if config.jobs == 1:
         results = [task() for task in tasks]
     else:
@@ -129,13 +149,26 @@ def _word_lists(
         depth = config.depth if model.stack_limit is None else min(config.depth, model.stack_limit - _ROOM)
         lists = [
             # beside all words, where not all words over the alphabet are meant
-            ("exhaustive", reference.short_words(_EXHAUSTIVE // _SHARE) if reference.restricted else []),
+            ("exhaustive", _task_words(reference, config.max_length) if reference.restricted else []),
             ("long", _long_words(pda, model, reference, config)),
             ("deep", reference.deep_words(config.deep_words, depth, config.seed)),
             *searched,
         ]
-    within = [(kind, _within_reach(pda, model, words)) for kind, words in lists]
-    return [(kind, words) for kind, words in within if words]
+    within = [(kind, words, _within_reach(pda, model, words)) for kind, words in lists]
+    kept = [(kind, _whole_lengths(words, some) if kind == "exhaustive" else some) for kind, words, some in within]
+    return [(kind, words) for kind, words in kept if words]
+
+
+def _task_words(reference: Reference, asked: int | None) -> list[Word]:
+    return reference.short_words(_EXHAUSTIVE // (_SHARE if asked is None else _SHARE_ASKED), asked)
+
+
+def _whole_lengths(words: list[Word], kept: list[Word]) -> list[Word]:
+    """Return what was ``kept`` of all words up to a length, as far as it is all words up to a length."""
+    if len(kept) == len(words):
+        return words
+    left_out = min(len(word) for word in set(words) - set(kept))
+    return [word for word in kept if len(word) < left_out]
 
 
 def _long_words(

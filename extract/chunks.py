@@ -14,7 +14,7 @@ import numpy as np
 
 from stacklens.automata.enumeration import count_all, word_at
 from stacklens.automata.pda import PushdownAutomaton, Symbol
-from stacklens.extract.answers import accepted_answers, automaton_answers_on_all
+from stacklens.extract.answers import accepted_answers, automaton_answers_on_all, differences
 from stacklens.models.base import StackModel
 from stacklens.models.machine import one_thread
 from stacklens.models.rounding import Rounded
@@ -146,7 +146,7 @@ def _compare(
 ) -> Compared:
     disagreements, first = 0, None
     for length, (ours, other) in enumerate(zip(mine, theirs, strict=True)):
-        different = np.flatnonzero(ours != other)
+        different = np.flatnonzero(differences(ours, other))
         if first is None and len(different):
             first = (*prefix, *word_at(int(different[0]), length, alphabet))
         disagreements += len(different)

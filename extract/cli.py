@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stacklens.errors import StacklensError
-from stacklens.shell import new_app, progress_bar, run_app
+from stacklens.shell import LARGEST_SEED, MOST_JOBS, new_app, progress_bar, run_app
 
 if TYPE_CHECKING:
     from stacklens.extract.extraction import Extraction
 
 __all__ = ["extract_command", "main"]
+
+_MOST_CLUSTERS = 1_000  # more states than are explored
 
 
 def extract_command(
@@ -32,15 +34,21 @@ def extract_command(
         int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
     ] = None,
     states: Annotated[
-        int | None, typer.Option(min=1, help="Begin with only this number of clusters; refinement may split them.")
+        int | None,
+        typer.Option(
+            min=1, max=_MOST_CLUSTERS, help="Begin with only this number of clusters; refinement may split them."
+        ),
     ] = None,
     stack_symbols: Annotated[
-        int | None, typer.Option(min=1, help="Number of stack symbols, for networks that push real values.")
+        int | None,
+        typer.Option(min=1, max=_MOST_CLUSTERS, help="Number of stack symbols, for networks that push real values."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="For everything that is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For everything that is drawn.")] = 0,
     report: Annotated[Path | None, typer.Option(help="Write all figures to this .json file.")] = None,
     device: Annotated[str, typer.Option(help="Where the network runs: cpu, cuda, cuda:1, …")] = "cpu",
-    jobs: Annotated[int, typer.Option(min=1, help="Processes for the search for states and the checks.")] = 1,
+    jobs: Annotated[
+        int, typer.Option(min=1, max=MOST_JOBS, help="Processes for the search for states and the checks.")
+    ] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
 ) -> int:
     """Extract a pushdown automaton from a trained network, and check it.
@@ -50,7 +58,7 @@ def extract_command(
     """
     from stacklens.extract.outputs import check_targets, write_automaton, write_report
 
-    check_targets(out or [], report, model)
+    check_targets(out or [], report, model, language)
     from stacklens.extract.checks import ExtractionConfig
     from stacklens.models.loading import load_network
     from stacklens.models.machine import check_device
@@ -100,7 +108,8 @@ def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) ->
 
 
 def _title(model: Path, result: Extraction) -> str:
-    return model.stem if result.language is None else f"{result.language.name}, read out of {model.name}"
+    title = model.stem if result.language is None else f"{result.language.name}, read out of {model.name}"
+    return title.encode(errors="backslashreplace").decode()  # a name may be bytes that are no text
 
 
 def _show(result: Extraction, out: list[Path], report: Path | None) -> None:

@@ -155,7 +155,7 @@ def _network_steps(model: StackModel[Any], word: Word, kept: Sequence[int]) -> t
         state = step.state
         made = _operations(model, step.actions, heights)
         least = margins(model.action_kind, soft.cpu().numpy())
-        output = None if model.task_kind == "recognition" else model.output_name(int(model.answer(state).clamp(min=0)))
+        output = None if model.task_kind == "recognition" else model.output_name(max(0, int(model.answer(state)[0])))
         operations = tuple(made[stack] for stack in kept)
         steps.append((operations, float(least.min(initial=0.5)), output, bool(state.rejected)))
     if model.task_kind == "recognition":

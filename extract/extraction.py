@@ -14,7 +14,7 @@ from stacklens.extract.ablation import StackUse, relevant_stacks
 from stacklens.extract.attempts import Attempt, Judge
 from stacklens.extract.certification import NOT_TRIED as NOT_CERTIFIED
 from stacklens.extract.certification import Certification, certification
-from stacklens.extract.checks import ExtractionConfig, check_all, exhaustive_length
+from stacklens.extract.checks import ExtractionConfig, check_all, check_length
 from stacklens.extract.counts import Counts, count_again
 from stacklens.extract.divergence import Divergence, divergence
 from stacklens.extract.fidelity import Fidelity, action_margins, is_stack, why_unfaithful
@@ -53,7 +53,7 @@ class Extraction:
         checks: the automaton against language, rounded network and network.
         counts: how many words of each length it accepts, found in two ways; None where there is only one way.
         divergence: its run and the rounded network's, side by side, on the word that contradicts it, if one does.
-        proof: whether it equals the language's or the task's reference automaton for all words.
+        proof: whether it equals the language's or the task's reference automaton on every word of a domain.
         certificate: whether the rounded network is certified to follow it on words of every length.
         reason: why there is no automaton, or None.
         seconds: how long each stage took.
@@ -119,12 +119,13 @@ class Extraction:
 
 def _proof(proof: Comparison) -> dict[str, Any]:
     if isinstance(proof, Equal):
-        return {"verdict": "equal", "counterexample": None, "reason": None}
+        return {"verdict": "equal", "counterexample": None, "reason": None, "domain": proof.domain}
     word = None if proof.word is None else format_word(make_word(proof.word, proof.word))
     return {
         "verdict": "different" if isinstance(proof, Different) else "undecided",
         "counterexample": word,
         "reason": proof.reason,
+        "domain": None,
     }
 
 
@@ -153,17 +154,18 @@ def extract(
     ``progress`` is told the name of every stage as it begins.
 
     Raises:
-        StacklensError: the language has another alphabet than the network, or the network rejects everything at once.
+        StacklensError: the language has another alphabet than the network, or is nothing that a network of its kind can
+            be checked against.
     """
     with one_thread():
-        return _extract(model, reference_for(language), config or ExtractionConfig(), progress)
+        return _extract(model, reference_for(language, model.task_kind), config or ExtractionConfig(), progress)
 
 
 def _extract(
     model: StackModel[Any], reference: Reference | None, config: ExtractionConfig, progress: Callable[[str], None]
 ) -> Extraction:
     check_alphabet(reference, model)
-    exhaustive_length(len(model.alphabet), config.max_length)  # refused before any work is done
+    check_length(reference, len(model.alphabet), config.max_length)  # refused before any work is done
     complete: frozenset[Output] = frozenset() if reference is None else reference.complete
     clock = _Clock(progress)
     clock.stage("trace the network")
@@ -208,7 +210,7 @@ def _checked(
     """Return the attempt, or a refinement of it that stands up better to what broke it, with the checks."""
     assert attempt.automaton is not None
     checks = check(attempt.automaton)
-    words = [word for found in checks if (word := found.counterexample) is not None and found.other == _DECISIVE]
+    words = [found.counterexample for found in checks if found.counterexample is not None and _mendable(found)]
     mended = finder.mend(attempt, words, effort) if words else None
     if mended is None or mended.automaton is None:
         return attempt, checks
@@ -217,7 +219,12 @@ def _checked(
 
 
 def _broken(checks: Sequence[Agreement]) -> int:
-    return sum(found.disagreements for found in checks if found.other == _DECISIVE)
+    return sum(found.disagreements for found in checks if _mendable(found))
+
+
+def _mendable(found: Agreement) -> bool:
+    """Return whether more states may help: not where values drift from round to round, which no finite number holds."""
+    return found.other == _DECISIVE and found.kind != "pumped"
 
 
 def _divergence(result: Extraction, model: StackModel[Any]) -> Divergence | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from stacklens.extract.answers import differences
 from stacklens.models.base import ActionKind, StackModel
 from stacklens.probe.trace import Trace
 
@@ -75,9 +76,7 @@ def rounding_fidelity(analog: np.ndarray, rounded: np.ndarray, scored: np.ndarra
     A word is accepted where its last answer is not a rejection. Only ``scored`` answers (same shape) are compared,
     where these are given.
     """
-    different = analog != rounded
-    if scored is not None:
-        different &= scored
+    different = differences(analog, rounded, scored)
     if analog.shape[1] == 1:  # recognisers say 0 for a rejection
         accepted = (analog > 0) | (rounded > 0)
         return Rounding(len(analog), int(different.sum()), int(accepted.sum()))

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from stacklens.errors import StacklensError
 
-__all__ = ["finished", "in_order"]
+__all__ = ["check_scheduler", "finished", "in_order"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -21,6 +21,7 @@ _IDLE = 20  # seconds after which a process without a task ends, as those do who
 # joblib's Dask backend waits for ever for a task that has killed several workers: a time without any result ends it.
 _SILENCE = 1_800  # seconds, much more than any chunk takes
 _KEPT = "what is finished is kept: go on with --resume"
+_SCHEMES = ("tcp", "tls", "ws", "wss")  # of a scheduler in another process
 _PATIENCE = 20  # seconds to wait for a scheduler, and as many for its workers
 
 
@@ -80,6 +81,16 @@ def in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1) -> I
             yield from pool(delayed(task)(argument) for argument in some)
 
 
+def check_scheduler(scheduler: str | None) -> None:
+    """Return nothing if a Dask ``scheduler`` with a worker is at that address, or None is named.
+
+    Raises:
+        StacklensError: there is none, or the extra "distributed" is not installed.
+    """
+    if scheduler is not None:
+        _connect(scheduler).close()
+
+
 @contextmanager
 def _workers(scheduler: str | None) -> Iterator[None]:
     """Let joblib use the workers of a Dask ``scheduler`` in the block; its own processes where that is None."""
@@ -102,6 +113,7 @@ def _connect(scheduler: str) -> Any:
             "--scheduler needs Dask: pip install 'stacklens[distributed]', here and on the workers"
         ) from None
     try:
+        _check_address(scheduler)  # a client that fails to begin complains again when it is thrown away
         client: Any = Client(scheduler, timeout=_PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]
         client.wait_for_workers(1, timeout=_PATIENCE)
     except (OSError, ValueError) as error:
@@ -110,3 +122,23 @@ def _connect(scheduler: str) -> Any:
             f"({str(error).splitlines()[0]})"
         ) from None
     return client
+
+
+def _check_address(scheduler: str) -> None:
+    """Return nothing if ``scheduler`` is an address such as ``tcp://host:8786``.
+
+    Raises:
+        ValueError: it is not.
+    """
+    from distributed.comm.addressing import parse_address, parse_host_port
+    from distributed.security import Security
+
+    scheme, place = parse_address(scheduler)
+    if scheme not in _SCHEMES:
+        raise ValueError(f"{scheme}:// is none of {', '.join(_SCHEMES)}")
+    secure: Any = Security()  # type: ignore[no-untyped-call]
+    if scheme in ("tls", "wss") and secure.get_connection_args("client").get("ssl_context") is None:
+        raise ValueError(f"{scheme}:// needs keys, which Dask's configuration names")
+    host, port = parse_host_port(place)
+    if not host or not 0 < port < 1 << 16:
+        raise ValueError("expected a host and a port")

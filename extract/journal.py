@@ -17,11 +17,14 @@ from typing import IO, Any, Self
 
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.extract.chunks import Tally
+from stacklens.locking import lock_file
 
 __all__ = ["Journal"]
 
 _FORMAT = "stacklens-verification-1"
+_BEGINNING = json.dumps({"format": _FORMAT})[:-1].encode()
 _SYNCED = 0.1  # seconds between two waits for the disk, each of which takes milliseconds
+_LONGEST_LINE = 1 << 20  # bytes of the first line, which are some hundred
 _LONGEST = 60  # characters of a setting shown in an error
 
 
@@ -34,6 +37,7 @@ class Journal:
         kept: what the job needs again, written when it began.
         done: the tallies of the chunks that are finished, by their numbers.
         file: where it is written to.
+        begun: whether there is anything in it to go on from.
         synced: when the disk was last waited for.
     """
 
@@ -41,6 +45,7 @@ class Journal:
     kept: dict[str, Any]
     done: dict[int, Tally]
     file: IO[bytes]
+    begun: bool = False
     synced: float = -_SYNCED
 
     @classmethod
@@ -53,9 +58,12 @@ class Journal:
             resume: go on from what is there; otherwise nothing may be there.
 
         Raises:
-            StacklensError: another run is writing it, or it is there and not to be resumed, or of another job.
+            StacklensError: another run is writing it, or it is there and not to be resumed, or of another job, or is a
+                device or a pipe.
             FileFormatError: it is no journal.
         """
+        if os.path.exists(path) and not os.path.isfile(path):  # it would never end, or forget what is written to it
+            raise StacklensError(f"cannot write the journal {path}: it is no file; name another by --journal")
         try:
             file = path.open("a+b")
         except OSError as error:
@@ -63,7 +71,10 @@ class Journal:
                 f"cannot write the journal {path}: {error.strerror}; name another by --journal"
             ) from None
         try:
-            _lock(file, path)
+            if not lock_file(file):
+                raise StacklensError(
+                    f"{path}: another run is writing this journal; wait for it, or name another"
+                ) from None
             return cls._read(path, file, job, resume)
         except BaseException:
             file.close()
@@ -72,7 +83,10 @@ class Journal:
     @classmethod
     def _read(cls, path: Path, file: IO[bytes], job: dict[str, Any], resume: bool) -> Journal:
         file.seek(0)
-        content = file.read()
+        head = file.readline(_LONGEST_LINE)
+        if not (head.startswith(_BEGINNING) or _BEGINNING.startswith(head)):
+            raise _no_journal(path, 1)  # before all of it is read, or taken for a first line that is torn
+        content = head + file.read()
         whole = content[: content.rfind(b"\n") + 1]
         lines = [_decoded(path, number, line) for number, line in enumerate(whole.splitlines(), start=1)]
         if not lines:
@@ -86,7 +100,7 @@ class Journal:
                 f"{path}: this job was begun and not finished; go on with --resume, or delete the file"
             )
         file.truncate(len(whole))
-        journal = cls(path, {}, {}, file)
+        journal = cls(path, {}, {}, file, begun=True)
         for number, line in enumerate(lines[1:], start=2):
             journal._take(number, line)
         return journal
@@ -103,11 +117,13 @@ class Journal:
     def keep(self, **values: Any) -> None:
         """Return nothing; write what the job needs again when it goes on."""
         self.kept.update(values)
+        self.begun = True
         self._write({"kept": values})
 
     def add(self, chunk: int, tally: Tally) -> None:
         """Return nothing; write that a chunk is finished."""
         self.done[chunk] = tally
+        self.begun = True
         self._write({"chunk": chunk, **tally.to_dict()})
 
     def _write(self, line: dict[str, Any]) -> None:
@@ -119,7 +135,11 @@ class Journal:
 
     def remove(self) -> None:
         """Return nothing; the job is finished, and nobody has to go on with it."""
-        self.path.unlink(missing_ok=True)
+        try:
+            self.path.unlink(missing_ok=True)
+        except PermissionError:  # Windows removes no file that is open
+            self.file.close()
+            self.path.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
         return self
@@ -127,17 +147,9 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if not self.begun:  # whoever tries again is not to be told of a job that never began
+            self.remove()
         self.file.close()
-
-
-def _lock(file: IO[bytes], path: Path) -> None:
-    """Return nothing; the lock goes with the process, however that ends."""
-    import fcntl  # not everywhere, and needed by nobody who does not verify
-
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise StacklensError(f"{path}: another run is writing this journal; wait for it, or name another") from None
 
 
 def _decoded(path: Path, number: int, line: bytes) -> dict[str, Any]:
@@ -146,8 +158,12 @@ def _decoded(path: Path, number: int, line: bytes) -> dict[str, Any]:
     except ValueError:
         content = None
     if not isinstance(content, dict) or (number == 1 and content.get("format") != _FORMAT):
-        raise FileFormatError(f"{path}, line {number}: not a line of a journal of stacklens verify; name another file")
+        raise _no_journal(path, number)
     return content
+
+
+def _no_journal(path: Path, number: int) -> FileFormatError:
+    return FileFormatError(f"{path}, line {number}: not a line of a journal of stacklens verify; name another file")
 
 
 def _check_job(path: Path, head: dict[str, Any], job: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ the network sees.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,8 +19,9 @@ from stacklens.errors import StacklensError
 from stacklens.extract.quantise import Quantiser
 from stacklens.models.base import State
 from stacklens.models.rounding import Rounded, operation_numbers
+from stacklens.models.set_numbers import members_of
 
-__all__ = ["BOTTOM", "EMPTY", "START", "Answer", "Head", "Machine", "MachineState", "StackSymbols", "Window"]
+__all__ = ["BOTTOM", "EMPTY", "START", "Answer", "Head", "Machine", "MachineState", "StackSymbols", "Window", "joined"]
 
 START = "start"
 BOTTOM = "⊥"
@@ -41,10 +43,29 @@ class StackSymbols:
         return numbers
 
     def window_name(self, window: Window) -> Symbol:
-        """Return the automaton's stack symbol for a window; the bottom for an empty one."""
+        """Return the automaton's stack symbol for a window; the bottom for an empty one. No two have the same."""
         if window[0] == EMPTY:
             return BOTTOM
-        return "/".join(BOTTOM if cell == EMPTY else self.names[cell] for cell in window)
+        apart = "/" if len(window) > 1 else ""
+        return "/".join(BOTTOM if cell == EMPTY else _apart(self.names[cell], apart) for cell in window)
+
+
+def joined(symbols: Sequence[Symbol], alphabet: Sequence[Symbol]) -> str:
+    """Return ``symbols`` in one name, apart where ``alphabet`` has longer ones: no other symbols have the same name.
+
+    >>> joined("ab", "ab"), joined(["a", "b"], ["a", "b", "ab"]), joined(["ab"], ["a", "b", "ab"])
+    ('ab', 'a b', 'ab')
+    """
+    if all(len(symbol) == 1 for symbol in alphabet):
+        return "".join(symbols)
+    return " ".join(_apart(symbol, " ") for symbol in symbols)
+
+
+def _apart(name: str, separator: str) -> str:
+    """Return ``name`` so that it is neither the bottom nor has a ``separator`` in it, if there is one."""
+    if separator:
+        name = name.replace("\\", "\\\\").replace(separator, f"\\{separator}")
+    return f"\\{name}" if name.lstrip("\\") == BOTTOM else name
 
 
 class MachineState(NamedTuple):
@@ -93,7 +114,7 @@ class Machine:
         label = self.quantiser.label(state.number)
         if state.predicted is None:
             return label
-        return f"{label}:{''.join(self.network.output_name(state.predicted))}"
+        return f"{label}:{joined(self.network.output_name(state.predicted), self.network.output_alphabet)}"
 
     def tops(self, windows: tuple[Window, ...]) -> Tops:
         """Return the automaton's tops for windows."""
@@ -182,7 +203,5 @@ class Machine:
         """Return predicted sets as outputs of 0 and 1, (M, O); None at the start and where nothing is predicted."""
         if states[0].number is None or states[0].predicted is None:
             return None
-        bits = torch.tensor([state.predicted for state in states]).unsqueeze(1) >> torch.arange(
-            len(self.network.output_alphabet)
-        )
-        return (bits & 1).to(self._initial.dtype)
+        sets = [state.predicted for state in states if state.predicted is not None]
+        return torch.from_numpy(members_of(sets, len(self.network.output_alphabet))).to(self._initial.dtype)

@@ -12,7 +12,7 @@ from stacklens.automata.formats.json import to_json
 from stacklens.automata.formats.rendering import PictureFormat, check_renderer, render
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
-from stacklens.files import check_folder, write_whole
+from stacklens.files import check_outputs, write_whole
 
 if TYPE_CHECKING:
     from stacklens.extract.extraction import Extraction
@@ -23,22 +23,19 @@ _PICTURES = (".svg", ".png", ".pdf")
 SUFFIXES = (".dot", ".json", ".jff", *_PICTURES)
 
 
-def check_targets(out: list[Path], report: Path | None, source: Path) -> None:
-    """Return nothing if all files can be written as far as can be told beforehand, and none replaces ``source``.
+def check_targets(out: list[Path], report: Path | None, source: Path, language: str | None = None) -> None:
+    """Return nothing if all files can be written as far as can be told beforehand, each to a file of its own.
 
     Raises:
-        StacklensError: a suffix is unknown, a folder does not exist, a picture has no renderer on this machine, or a
-            file to write is the one to read.
+        StacklensError: a suffix is unknown, a folder does not exist, a picture has no renderer on this machine, two
+            files are one, or a file to write is the network's, ``source``, or the one that ``language`` names.
     """
     for path in out:
         if path.suffix not in SUFFIXES:
             raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(SUFFIXES)}")
         if path.suffix in _PICTURES:
             check_renderer(path.suffix[1:])
-    for path in [*out, *([report] if report is not None else [])]:
-        check_folder(path)
-        if path.exists() and source.exists() and path.samefile(source):
-            raise StacklensError(f"cannot write {path}: it is the network's own file; choose another name")
+    check_outputs([*out, report], {"the network's own file": source, "the language's own file": language})
 
 
 def write_automaton(path: Path, pda: PushdownAutomaton, title: str) -> None:

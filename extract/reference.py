@@ -11,14 +11,16 @@ import numpy as np
 from stacklens.automata.compare import Comparison, Undecided, compare
 from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import Output, PushdownAutomaton, Word
+from stacklens.automata.pumping import Pump, pumps
+from stacklens.automata.simulation import first_rejection
 from stacklens.automata.tables import encode_words
-from stacklens.errors import StacklensError
+from stacklens.errors import StacklensError, listed
 from stacklens.languages.base import Language
 from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 from stacklens.models.word_sets import all_words
 
-__all__ = ["LanguageReference", "Reference", "check_alphabet", "default_max_length", "random_words"]
+__all__ = ["LanguageReference", "Reference", "check_alphabet", "default_max_length", "random_words", "words_over"]
 
 
 class Reference(ABC):
@@ -37,8 +39,12 @@ class Reference(ABC):
     restricted: bool = False
 
     @abstractmethod
-    def short_words(self, number: int) -> list[Word]:
-        """Return all words that matter up to some length, about ``number`` of them."""
+    def short_words(self, number: int, longest: int | None = None) -> list[Word]:
+        """Return all words that matter up to the length that gives at most ``number``, or up to the ``longest`` asked.
+
+        Raises:
+            StacklensError: there are more than ``number`` words up to the length that was asked.
+        """
 
     @abstractmethod
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
@@ -67,6 +73,22 @@ class Reference(ABC):
     def automaton(self) -> PushdownAutomaton | None:
         """Return the reference automaton, whose words are those that matter; None where there is none."""
 
+    def meant(self, words: Sequence[Word]) -> np.ndarray:
+        """Return which of ``words`` matter, (N,) bool: all, or those that the reference automaton reads to the end."""
+        automaton = self.automaton() if self.restricted else None
+        if automaton is None:
+            return np.full(len(words), not self.restricted)
+        read: np.ndarray = first_rejection(automaton, words) < 0
+        return read
+
+    def pumps(self, most: int, seed: int) -> list[Pump]:
+        """Return at most ``most`` families of words that matter, each with a part that is repeated.
+
+        They come from the reference automaton; there are none where there is none.
+        """
+        automaton = self.automaton()
+        return [] if automaton is None else pumps(automaton, most, seed, rejected=False)
+
     @abstractmethod
     def compare(self, pda: PushdownAutomaton) -> Comparison:
         """Return whether ``pda`` does what it should on all words, decided against a reference automaton."""
@@ -79,9 +101,9 @@ class LanguageReference(Reference):
         self.language = language
         self.name, self.alphabet = language.name, tuple(language.alphabet)
 
-    def short_words(self, number: int) -> list[Word]:
+    def short_words(self, number: int, longest: int | None = None) -> list[Word]:
         """Return all words over the alphabet up to a length."""
-        return all_words(self.alphabet, default_max_length(len(self.alphabet), number))
+        return words_over(self.alphabet, number, longest)
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
         """Return words of which half are uniformly random, a quarter members, a quarter near-misses.
@@ -109,8 +131,12 @@ class LanguageReference(Reference):
             return []
 
     def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
-        """Return membership by the language's definition, (N, 1)."""
-        del model
+        """Return membership by the language's definition, (N, 1).
+
+        Raises:
+            StacklensError: ``model`` is no recogniser.
+        """
+        self._check_kind(model)
         return np.array([[word in self.language] for word in words], dtype=np.int32)
 
     def scored(self, words: Sequence[Word]) -> None:
@@ -132,7 +158,12 @@ class LanguageReference(Reference):
         return compare(pda, reference, outputs="ignore")
 
     def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray]:
-        """Return membership of all words, from the members that the definition gives, not the reference automaton."""
+        """Return membership of all words, from the members that the definition gives, not the reference automaton.
+
+        Raises:
+            StacklensError: ``model`` is no recogniser.
+        """
+        self._check_kind(model)
         k = len(model.alphabet)
         members = [np.zeros(k**n, dtype=np.int32) for n in range(max_length + 1)]
         by_length: dict[int, list[Word]] = {}
@@ -142,6 +173,13 @@ class LanguageReference(Reference):
             codes, _ = encode_words(words, model.alphabet)
             members[length][codes.astype(np.int64) @ k ** np.arange(length)[::-1]] = 1
         return members
+
+    def _check_kind(self, model: StackModel[Any]) -> None:
+        if model.task_kind != "recognition":
+            raise StacklensError(
+                f"the language {self.name} says which words are members, and a {model.task_kind} network says "
+                "something after every symbol: check it against a task"
+            )
 
 
 _LONGEST = 200  # over one symbol there are few words, however long
@@ -159,6 +197,21 @@ def default_max_length(n_symbols: int, words: int) -> int:
     return length
 
 
+def words_over(alphabet: tuple[str, ...], number: int, longest: int | None = None) -> list[Word]:
+    """Return all words over ``alphabet`` up to the length that gives at most ``number``, or to the ``longest`` asked.
+
+    Raises:
+        StacklensError: there are more than ``number`` words up to the length that was asked.
+    """
+    most = default_max_length(len(alphabet), number)
+    if longest is not None and longest > most:
+        raise StacklensError(
+            f"there are more than {number:,} words of length <= {longest} over {len(alphabet)} symbols; "
+            f"ask for {most} or less"
+        )
+    return all_words(alphabet, most if longest is None else longest)
+
+
 def random_words(alphabet: tuple[str, ...], n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
     """Return ``n`` uniformly random words with lengths in a range."""
     rng = np.random.default_rng(seed)
@@ -174,6 +227,6 @@ def check_alphabet(reference: Reference | None, model: StackModel[Any]) -> None:
     """
     if reference is not None and set(reference.alphabet) != set(model.alphabet):
         raise StacklensError(
-            f"language {reference.name} has the alphabet {' '.join(reference.alphabet)}, the network "
-            f"{' '.join(model.alphabet)}; name the language that it was trained on"
+            f"language {reference.name} has the alphabet {listed(reference.alphabet)}, the network "
+            f"{listed(model.alphabet)}; name the language that it was trained on"
         )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.extract.answers import network_answers
+from stacklens.extract.answers import differences, network_answers
 from stacklens.extract.fidelity import Rounding, rounding_fidelity
 from stacklens.extract.reference import Reference, default_max_length, random_words
 from stacklens.languages.words import make_word
@@ -47,8 +47,7 @@ class Samples:
 
     def differ(self, answers: np.ndarray) -> np.ndarray:
         """Return on which words other ``answers`` differ from the rounded network's, (N,) bool."""
-        wrong = answers != self.rounded
-        different: np.ndarray = (wrong if self.scored is None else wrong & self.scored).any(1)
+        different: np.ndarray = np.any(differences(answers, self.rounded, self.scored), axis=1)
         return different
 
     def rounding(self) -> Rounding:

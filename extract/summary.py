@@ -66,7 +66,7 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
 
 def _proof(proof: Comparison) -> str:
     if isinstance(proof, Equal):
-        return "equal for all words (proof)"
+        return f"equal for {proof.domain} (proof)"
     word = "" if proof.word is None else f", on {format_word(make_word(proof.word, proof.word)) or 'the empty word'}"
     return f"{'different' if isinstance(proof, Different) else 'unknown'}: {proof.reason}{word}"
 
@@ -76,8 +76,9 @@ def _show_checks(checks: Sequence[Agreement], console: Console) -> None:
     others = list(dict.fromkeys(check.other for check in checks))
     rows: dict[tuple[str, int], dict[str, Agreement]] = {}
     for check in checks:
-        rows.setdefault((check.kind, check.max_length), {})[check.other] = check
-    titles = [_words_of(next(iter(row.values()))) for row in rows.values()]
+        same = 0 if check.kind == "pumped" else check.max_length  # a language is asked about shorter words
+        rows.setdefault((check.kind, same), {})[check.other] = check
+    titles = [_words_of(max(row.values(), key=lambda check: check.max_length)) for row in rows.values()]
     width = max(map(len, [_DIFFERS, *titles]), default=0)
     console.print(f"checked    {_DIFFERS:{width}}  {'  '.join(others)}")
     for title, row in zip(titles, rows.values(), strict=True):
@@ -85,7 +86,8 @@ def _show_checks(checks: Sequence[Agreement], console: Console) -> None:
         console.print(f"           {title:{width}}  {'  '.join(found)}")
     for check in checks:
         if check.counterexample is not None:
-            console.print(f"           from the {check.other} on {_shown(check.counterexample)}", markup=False)
+            made = "" if check.made_of is None else f", {check.made_of}"
+            console.print(f"           from the {check.other} on {_shown(check.counterexample)}{made}", markup=False)
 
 
 def _number(check: Agreement | None) -> str:
@@ -93,7 +95,11 @@ def _number(check: Agreement | None) -> str:
 
 
 def _words_of(check: Agreement) -> str:
-    kinds = {"exhaustive": f"all {check.words:,}", "long": f"{check.words:,}"}
+    kinds = {
+        "exhaustive": f"all {check.words:,}",
+        "long": f"{check.words:,}",
+        "pumped": f"{count(check.words, 'cycle')} repeated in words",
+    }
     return f"{kinds.get(check.kind, f'{check.words:,} {check.kind}')} of length <= {check.max_length:,}"
 
 

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice, takewhile
 from typing import Any
 
 import numpy as np
 
-from stacklens.automata.compare import Comparison, Undecided, compare
+from stacklens.automata.compare import Comparison, Equal, Undecided, compare
 from stacklens.automata.enumeration import enumerate_words, outputs_all
 from stacklens.automata.pda import Output, PushdownAutomaton, Word
+from stacklens.automata.pumping import Pump
 from stacklens.automata.simulation import transduce_many
-from stacklens.automata.tables import compile_tables
 from stacklens.errors import StacklensError
-from stacklens.extract.answers import output_number
-from stacklens.extract.reference import LanguageReference, Reference, default_max_length
+from stacklens.extract.answers import number_table, output_number
+from stacklens.extract.reference import LanguageReference, Reference, words_over
 from stacklens.languages.base import Language
 from stacklens.languages.tasks.base import Task
+from stacklens.languages.tasks.streams import StreamTask
 from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
-from stacklens.models.word_sets import all_words
 
 __all__ = ["TaskReference"]
 
 
 _LONGEST = 40  # symbols of a beginning; there are mostly enough of them long before
+_MOST_ASKED = 1_000
+_SMALL_PIECES = 3  # sizes of pieces of streams that are repeated, and how many of each
 _LONGER = 20  # where sizes are not lengths, words are many times longer than their sizes, and fewer will do
 
 
@@ -45,18 +46,55 @@ class TaskReference(Reference):
         language = getattr(task, "language", None)
         self.language = language if isinstance(language, Language) and not self.restricted else None
 
-    def short_words(self, number: int) -> list[Word]:
+    def short_words(self, number: int, longest: int | None = None) -> list[Word]:
         """Return all words over the alphabet for next sets, else all beginnings of the task's words, up to a length."""
         if not self.restricted:
-            return all_words(self.alphabet, default_max_length(len(self.alphabet), number))
+            return words_over(self.alphabet, number, longest)
+        if longest is not None and longest > _MOST_ASKED:
+            raise StacklensError(f"words of length <= {longest} were asked; ask for {_MOST_ASKED} or less")
+        found = list[Word]()
+        for word in self._all_beginnings(_LONGEST if longest is None else longest):
+            if len(found) == number:  # the words of this length are not all among them
+                if longest is not None:
+                    raise StacklensError(
+                        f"the task {self.name} has more than {number:,} words of length <= {longest}; "
+                        f"ask for {len(word) - 1} or less"
+                    )
+                return [shorter for shorter in found if len(shorter) < len(word)]
+            found.append(word)
+        return found
+
+    def meant(self, words: Sequence[Word]) -> np.ndarray:
+        """Return which of ``words`` are the task's, or begin one of them, (N,) bool; all where sets are predicted."""
+        if not self.restricted or self.task.reference is not None:
+            return super().meant(words)
+        return np.array([self._begins(word) for word in words], dtype=bool)
+
+    def _begins(self, word: Word) -> bool:
+        try:
+            self.task.expected(word)
+        except StacklensError:
+            return False
+        return True
+
+    def pumps(self, most: int, seed: int) -> list[Pump]:
+        """Return families of words that repeat something; of streams that no automaton reads small pieces, repeated."""
+        if self.task.reference is not None or not isinstance(self.task, StreamTask):
+            return super().pumps(most, seed)
+        task, rng = self.task, np.random.default_rng(seed)
+        sizes = range(task.smallest, task.smallest + _SMALL_PIECES)
+        pieces = [tuple(task.piece(n, rng)) for n in sizes for _ in range(_SMALL_PIECES)]
+        pairs = [one + other for one in pieces for other in pieces if one != other]
+        cycles = list(dict.fromkeys([*pieces, *pairs]))[:most]
+        return [Pump((), cycle, (), (), ((),), 0, len(cycle)) for cycle in cycles]
+
+    def _all_beginnings(self, longest: int) -> Iterator[Word]:
+        """Yield all beginnings of the task's words, shortest first."""
         if self.task.reference is None:
-            return list(islice(_beginnings(self.task), number))
-        everywhere = replace(
-            self.task.reference, acceptance="final state", accepting=frozenset(self.task.reference.states)
-        )
-        words = enumerate_words(everywhere, _LONGEST)
-        numbered = takewhile(lambda pair: pair[0] < number, enumerate(words))
-        return [make_word(word, self.alphabet) for _, word in numbered]
+            yield from _beginnings(self.task, longest)
+            return
+        for word in enumerate_words(_reading(self.task.reference), longest):
+            yield make_word(word, self.alphabet)
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
         """Return words of the task in the sizes given; for next sets half of them members, half near-misses.
@@ -81,7 +119,7 @@ class TaskReference(Reference):
         if self.task.reference is not None:
             answers: np.ndarray = self._numbers(model)[transduce_many(self.task.reference, words)]
             return answers
-        answers = np.full((len(words), max(map(len, words), default=0)), -1, dtype=np.int32)
+        answers = np.full((len(words), max(map(len, words), default=0)), -1, dtype=model.number_type)
         for row, word in enumerate(words):
             answers[row, : len(word)] = [output_number(output, model) for output in self.task.expected(word)]
         return answers
@@ -111,8 +149,9 @@ class TaskReference(Reference):
     def compare(self, pda: PushdownAutomaton) -> Comparison:
         """Return whether ``pda`` says what the task asks for after every symbol, decided against its automaton.
 
-        Where sets are predicted and tell which words are complete, it has to accept the same words too. What never
-        counts is not compared.
+        Where sets are predicted it has to say the same on all words and to be cut at the same symbols, and, where sets
+        tell which words are complete, to accept the same words too. Else only the task's own words count: on these it
+        must not be cut, and what never counts is not compared.
         """
         reference, silent = self.task.reference, self.task.silent
         if reference is None or silent is None:
@@ -120,23 +159,36 @@ class TaskReference(Reference):
             return Undecided(f"the task {self.name} has no {missing}")
         if self.complete:
             return compare(pda, reference, outputs="all")
+        if not self.restricted:
+            return compare(_reading(pda), _reading(reference), outputs="all")
         steps = {
             key: replace(step, output=None if step.output in silent else step.output)
             for key, step in reference.transitions.items()
         }
-        return compare(pda, replace(reference, transitions=steps), outputs="where b")
+        found = compare(pda, replace(reference, transitions=steps), outputs="where b")
+        return Equal(self._domain(silent)) if isinstance(found, Equal) else found
+
+    def _domain(self, silent: frozenset[Output]) -> str:
+        """Return which words the task compares, and which of their symbols where not all count."""
+        assert self.task.reference is not None
+        partly = silent & {step.output for step in self.task.reference.transitions.values()}
+        return f"all words of the task{', wherever an output counts' if partly else ''}"
 
     def _numbers(self, model: StackModel[Any]) -> np.ndarray:
         """Return the model's numbers of the reference automaton's outputs, and -1 as the last, where index -1 leads."""
         assert self.task.reference is not None
-        outputs = compile_tables(self.task.reference).outputs
-        return np.array([*(output_number(output, model) for output in outputs), -1], dtype=np.int32)
+        return number_table(self.task.reference, model)
 
 
-def _beginnings(task: Task) -> Iterator[Word]:
-    """Yield all beginnings of the task's words up to `_LONGEST`, shortest first, from its plain function."""
+def _reading(pda: PushdownAutomaton) -> PushdownAutomaton:
+    """Return the automaton that accepts whatever ``pda`` reads."""
+    return replace(pda, acceptance="final state", accepting=frozenset(pda.states))
+
+
+def _beginnings(task: Task, longest: int) -> Iterator[Word]:
+    """Yield all beginnings of the task's words, shortest first, from its plain function."""
     level: list[tuple[str, ...]] = [()]
-    for _ in range(_LONGEST + 1):
+    for _ in range(longest + 1):
         yield from (make_word(word, task.alphabet) for word in level)
         longer = []
         for word in level:

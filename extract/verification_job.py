@@ -11,17 +11,20 @@ from stacklens import __version__
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.formats.reading import read_automaton
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import StacklensError
+from stacklens.errors import StacklensError, listed
 from stacklens.extract.answers import output_number
 from stacklens.extract.checks import exhaustive_length
 from stacklens.extract.chunks import Work, stem_length
 from stacklens.extract.exhaustive import reference_automaton
 from stacklens.extract.names import reference_of
 from stacklens.extract.reference import Reference, check_alphabet
+from stacklens.files import LARGEST_NETWORK, read_whole
 from stacklens.models.base import StackModel
 from stacklens.models.loading import load_network
 
 __all__ = ["Job", "fitted", "load_job"]
+
+_MOST_WORDS = 10_000_000_000_000  # months of a processor's time, which a cluster shares
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Job:
     def settings(self) -> dict[str, Any]:
         """Return plain data that tells this job from others; how many processes do it is no part of it."""
         return {
-            "model": _digest(self.path.read_bytes()),
+            "model": _digest(read_whole(self.path, "a trained network", LARGEST_NETWORK)),
             "automaton": "extracted" if self.given is None else _digest(to_json(self.given).encode()),
             "language": None if self.reference is None else self.reference.name,
             "reference": None if self.target is None else _digest(to_json(self.target).encode()),
@@ -69,8 +72,7 @@ def load_job(path: Path, automaton: Path | None, language: str | None, max_lengt
     check_alphabet(reference, model)
     target = None if reference is None else fitted(reference_automaton(reference), model, reference.name)
     given = None if automaton is None else fitted(read_automaton(automaton), model, str(automaton))
-    longest = exhaustive_length(len(model.alphabet), None) if max_length is None else max_length
-    return Job(path, model, reference, target, given, longest)
+    return Job(path, model, reference, target, given, exhaustive_length(len(model.alphabet), max_length, _MOST_WORDS))
 
 
 def fitted(pda: PushdownAutomaton, model: StackModel[Any], name: str) -> PushdownAutomaton:
@@ -81,8 +83,8 @@ def fitted(pda: PushdownAutomaton, model: StackModel[Any], name: str) -> Pushdow
             the message calls it ``name``.
     """
     if unknown := set(pda.input_alphabet) - set(model.alphabet):
-        known = " ".join(model.alphabet)
-        raise StacklensError(f"{name}: reads {' '.join(sorted(unknown))}; expected the network's symbols, {known}")
+        known = listed(model.alphabet)
+        raise StacklensError(f"{name}: reads {listed(sorted(unknown))}; expected the network's symbols, {known}")
     outputs = {step.output for step in pda.transitions.values()}
     if model.task_kind != "recognition":
         if pda.transitions and outputs <= {None}:
@@ -92,7 +94,7 @@ def fitted(pda: PushdownAutomaton, model: StackModel[Any], name: str) -> Pushdow
         for output in outputs:
             try:
                 output_number(output, model)
-            except ValueError:
+            except StacklensError:
                 raise StacklensError(f"{name}: says {output!r}, which this network cannot") from None
     return replace(pda, input_alphabet=model.alphabet)
 

@@ -10,8 +10,13 @@ import numpy as np
 
 from stacklens.automata.enumeration import word_at
 from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.automata.simulation import first_rejection
-from stacklens.extract.answers import accepted_answers, automaton_answers, automaton_answers_on_all, network_answers
+from stacklens.extract.answers import (
+    accepted_answers,
+    automaton_answers,
+    automaton_answers_on_all,
+    differences,
+    network_answers,
+)
 from stacklens.extract.reference import Reference
 from stacklens.extract.search import BUDGET, shorten
 from stacklens.languages.words import format_word, make_word
@@ -19,10 +24,10 @@ from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 from stacklens.models.verdicts import answers_on_all
 
-__all__ = ["Agreement", "Kind", "agree_on", "agree_on_all", "first_contradiction"]
+__all__ = ["Agreement", "Kind", "agree_on", "agree_on_all", "differing", "first_contradiction", "side_name"]
 
 _LESS = 4  # words of the analog network, which contradict nothing, are shortened with so many times less effort
-Kind = Literal["exhaustive", "long", "deep", "covering", "driven"]
+Kind = Literal["exhaustive", "long", "deep", "covering", "driven", "pumped"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,8 @@ class Agreement:
 
     Attributes:
         kind: "exhaustive" (all words up to `max_length`), "long" or "deep" (words drawn from a seed), "covering" (every
-            transition and every two in a row) or "driven" (every input at every height of the stack).
+            transition and every two in a row), "driven" (every input at every height of the stack) or "pumped" (cycles
+            of the automaton, repeated; what is counted are families of words, and the search ends where some break).
         other: what the automaton was compared with: "language", "network" or "rounded network".
         max_length: the longest word checked.
         words: how many words were checked, the empty one included.
@@ -39,6 +45,7 @@ class Agreement:
         disagreements: on how many the two differ.
         counterexample: a word on which they differ, or None: a shortest one among all words, else a short one.
         by_length: for "exhaustive", how many words of each length are accepted; else empty.
+        made_of: for "pumped", the counterexample as its parts, and how often each comes.
     """
 
     kind: Kind
@@ -49,9 +56,12 @@ class Agreement:
     disagreements: int
     counterexample: Word | None = None
     by_length: tuple[int, ...] = ()
+    made_of: str | None = None
 
     def __str__(self) -> str:
-        what = {"exhaustive": "words, all", "long": "words"}.get(self.kind, f"{self.kind} words")
+        what = {"exhaustive": "words, all", "long": "words", "pumped": "cycles repeated in words"}.get(
+            self.kind, f"{self.kind} words"
+        )
         found = f"{self.disagreements:,} disagreements in {self.words:,} {what} of length <= {self.max_length}"
         if self.counterexample is not None:
             found += f", first on {format_word(self.counterexample)!r}"
@@ -68,6 +78,7 @@ class Agreement:
             "accepted": self.accepted,
             "disagreements": self.disagreements,
             "counterexample": None if word is None else format_word(word),
+            **({} if self.made_of is None else {"made_of": self.made_of}),
         }
 
 
@@ -91,13 +102,13 @@ def agree_on_all(
     words, disagreements, counterexample = 0, 0, None
     accepted: list[int] = []
     for length, (mine, their) in enumerate(zip(automaton_answers_on_all(pda, model, max_length), theirs, strict=True)):
-        different = np.flatnonzero(mine != their)
+        different = np.flatnonzero(differences(mine, their))
         if counterexample is None and len(different):
             symbols = word_at(int(different[0]), length, pda.input_alphabet)
             counterexample = make_word(symbols, pda.input_alphabet)
         words, disagreements = words + len(mine), disagreements + len(different)
         accepted.append(int(accepted_answers(mine, model).sum()))
-    name = _name(model, other)
+    name = side_name(model, other)
     return Agreement(
         "exhaustive", name, max_length, words, sum(accepted), disagreements, counterexample, tuple(accepted)
     )
@@ -123,10 +134,10 @@ def agree_on(
     first = None
     if different:
         budget = BUDGET if other is not None or isinstance(model, Rounded) else BUDGET // _LESS
-        first = shorten(min(different, key=len), lambda words: _differ(pda, model, other, words, domain), pda, budget)
+        first = shorten(min(different, key=len), lambda words: differing(pda, model, other, words, domain), pda, budget)
     ends = mine[np.arange(len(words)), [max(0, len(word) - 1) for word in words] if mine.shape[1] > 1 else 0]
     accepted = int(accepted_answers(ends, model).sum())
-    return Agreement(kind, _name(model, other), longest, len(words), accepted, len(different), first)
+    return Agreement(kind, side_name(model, other), longest, len(words), accepted, len(different), first)
 
 
 def _wrong(
@@ -135,11 +146,11 @@ def _wrong(
     """Return on which words the automaton's answers ``mine`` are not the other's, (N,) bool."""
     theirs = network_answers(model, words) if other is None else other.answers(model, words)
     scored = None if domain is None else domain.scored(words)
-    wrong: np.ndarray = (mine != theirs if scored is None else (mine != theirs) & scored).any(1)
+    wrong: np.ndarray = np.any(differences(mine, theirs, scored), axis=1)
     return wrong
 
 
-def _differ(
+def differing(
     pda: PushdownAutomaton,
     model: StackModel[Any],
     other: Reference | None,
@@ -147,17 +158,15 @@ def _differ(
     domain: Reference | None,
 ) -> np.ndarray:
     """Return on which of any words the automaton and the other differ, (N,) bool; on those that are meant only."""
-    meant = np.ones(len(words), dtype=bool)
-    if domain is not None and domain.restricted:
-        automaton = domain.automaton()
-        meant[:] = False if automaton is None else first_rejection(automaton, words) < 0
+    meant = np.ones(len(words), dtype=bool) if domain is None else domain.meant(words)
     kept = [words[i] for i in np.flatnonzero(meant).tolist()]
     if kept:
         meant[meant] = _wrong(automaton_answers(pda, model, kept), model, other, kept, domain)
     return meant
 
 
-def _name(model: StackModel[Any], other: Reference | None) -> str:
+def side_name(model: StackModel[Any], other: Reference | None) -> str:
+    """Return what a check against ``other``, or ``model`` where that is None, is called: see `Agreement.other`."""
     if other is not None:
         return "language"
     return "rounded network" if isinstance(model, Rounded) else "network"

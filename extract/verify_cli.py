@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stacklens.errors import StacklensError
-from stacklens.shell import progress_bar
+from stacklens.errors import StacklensError, listed
+from stacklens.shell import MOST_JOBS, progress_bar
 
 if TYPE_CHECKING:
     from stacklens.automata.pda import PushdownAutomaton
@@ -35,7 +35,7 @@ def verify_command(
     max_length: Annotated[
         int | None, typer.Option(min=0, help="All words up to this length (default: about 2.5 million words).")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes on this machine.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes on this machine.")] = 1,
     scheduler: Annotated[
         str | None, typer.Option(help="A Dask scheduler, tcp://host:8786, whose workers do it instead.")
     ] = None,
@@ -60,28 +60,30 @@ def verify_command(
     Exit status: 0 nothing contradicts the automaton; 1 something does (the word is printed); 2 bad arguments or
     unreadable input; 3 no faithful automaton found.
     """
-    from stacklens.files import check_folder
+    from stacklens.extract.jobs import check_scheduler
+    from stacklens.files import check_outputs
 
-    if report is not None:
-        check_folder(report)
     if everything:
+        check_outputs([report])
+        check_scheduler(scheduler)
         return _verify_all(max_length, published, jobs, scheduler, report, quiet)
     if model is None:
         raise StacklensError("which network? expected MODEL, a file with a trained network, or --all")
-    if report is not None and report.exists() and report.samefile(model):
-        raise StacklensError(f"cannot write {report}: it is the network's own file; choose another name")
+    place = journal or Path(f"{model.stem}.verify.jsonl")
+    read = {"the network's own file": model, "the automaton's own file": automaton, "the language's own file": language}
+    check_outputs([place, report], read)
     from stacklens.extract.verification_job import load_job
 
     job = load_job(model, automaton, language, max_length)
-    return _verify_one(job, journal, resume, jobs, scheduler, report, quiet)
+    check_scheduler(scheduler)
+    return _verify_one(job, place, resume, jobs, scheduler, report, quiet)
 
 
 def _verify_one(
-    job: Job, journal: Path | None, resume: bool, jobs: int, scheduler: str | None, report: Path | None, quiet: bool
+    job: Job, place: Path, resume: bool, jobs: int, scheduler: str | None, report: Path | None, quiet: bool
 ) -> int:
     from stacklens.extract.journal import Journal
 
-    place = journal or Path(f"{job.path.stem}.verify.jsonl")
     with Journal.open(place, job.settings(), resume) as kept:
         pda = _automaton(job, kept, quiet)
         if pda is None:
@@ -149,7 +151,7 @@ def _show(job: Job, work: Work, found: Verification, seconds: float) -> None:
     from stacklens.languages.words import format_word
 
     language = "no language given" if job.reference is None else f"language {job.reference.name}"
-    typer.echo(f"network    {job.model.name} over {' '.join(job.model.alphabet)}; {language}")
+    typer.echo(f"network    {job.model.name} over {listed(job.model.alphabet)}; {language}")
     typer.echo(f"automaton  {len(work.pda.states)} states, {len(work.pda.transitions)} transitions")
     for check in found.checks:
         against = "the language's automaton" if check.other == "language" else f"the {check.other}"

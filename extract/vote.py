@@ -36,7 +36,7 @@ def vote(machine: Machine, seen: Trace, complete: frozenset[Output] = frozenset(
 
     ``complete`` are the outputs that say that a word is complete, where they are known.
     """
-    ballots = _ballots(machine, seen)
+    ballots, sets = _ballots(machine, seen)
     columns = ballots.shape[1] - machine.n_stacks * 2 - 3  # what a head and a letter take; the rest is the vote
     counted = Counter(map(tuple, ballots.tolist()))
     elected: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {}
@@ -46,18 +46,18 @@ def vote(machine: Machine, seen: Trace, complete: frozenset[Output] = frozenset(
             elected[place] = (count, voted)
     table = Table(machine)
     for place, (_, voted) in elected.items():
-        _add_rule(table, seen, place, voted)
+        _add_rule(table, seen, sets, place, voted)
     minority = 1 - sum(count for count, _ in elected.values()) / max(1, len(ballots))
     return Vote(table.automaton(complete), minority)
 
 
-def _add_rule(table: Table, seen: Trace, place: tuple[int, ...], voted: tuple[int, ...]) -> None:
+def _add_rule(table: Table, seen: Trace, numbers: list[int], place: tuple[int, ...], voted: tuple[int, ...]) -> None:
     """Enter what the majority ``voted`` at a ``place``: state, predicted set, letter, windows."""
     machine = table.machine
     rejected, number, output, *moves = voted
     if rejected:
         return
-    state = MachineState(*(None if value == _NONE else value for value in place[:2]))
+    state = MachineState(None if place[0] == _NONE else place[0], None if place[1] == _NONE else numbers[place[1]])
     depth = machine.network.depth
     cells = place[3:]
     windows: tuple[Window, ...] = tuple(cells[i : i + depth] for i in range(0, len(cells), depth))
@@ -69,22 +69,23 @@ def _add_rule(table: Table, seen: Trace, place: tuple[int, ...], voted: tuple[in
             if known is not None:
                 table.window(known)
     sets = machine.network.task_kind == "next set"
-    target = MachineState(number, output if sets else None)
-    shown = None if output == _NONE else machine.network.output_name(output)
+    target = MachineState(number, numbers[output] if sets else None)
+    shown = None if output == _NONE else machine.network.output_name(numbers[output])
     key = (table.state(state), seen.letters[place[2]], machine.tops(windows))
     table.rules[key] = Transition(table.state(target), tuple(operations), shown)
 
 
-def _ballots(machine: Machine, seen: Trace) -> np.ndarray:
-    """Return a row for every step that was not yet rejected, int64.
+def _ballots(machine: Machine, seen: Trace) -> tuple[np.ndarray, list[int]]:
+    """Return a row for every step that was not yet rejected, int64, and the numbers of the outputs in rising order.
 
     Columns: state, predicted set, letter, the windows' cells; then rejection, next state, output, and for every stack
-    the operation and the pushed symbol. After a rejection only that counts.
+    the operation and the pushed symbol. After a rejection only that counts. An output, or a set, is given by its place
+    among the numbers, which may be too large for an array.
     """
     before = np.pad(seen.rejected, ((0, 0), (1, 0)))[:, :-1]
     word, step = np.nonzero(seen.valid & ~before)
     numbers = machine.quantiser.assign(np.nan_to_num(seen.hidden[word, step]))
-    outputs = _outputs(machine, seen)
+    known, outputs = _outputs(machine, seen)
     operations, pushed = _moves(machine, seen)
     windows = _windows(operations, pushed, machine.network.depth)[word, step]
     sets = machine.network.task_kind == "next set"
@@ -96,15 +97,16 @@ def _ballots(machine: Machine, seen: Trace) -> np.ndarray:
     moves[..., 1] *= moves[..., 0] >= 2  # what is not pushed has no vote
     voted = np.column_stack([np.zeros(len(word)), targets, outputs[word, step], moves.reshape(len(word), -1)])
     voted[seen.rejected[word, step]] = [1, *[0] * (voted.shape[1] - 1)]
-    return np.column_stack([*place, windows.reshape(len(word), -1), voted]).astype(np.int64)
+    return np.column_stack([*place, windows.reshape(len(word), -1), voted]).astype(np.int64), known
 
 
-def _outputs(machine: Machine, seen: Trace) -> np.ndarray:
-    """Return the outputs' numbers, (N, T), -1 for recognisers."""
+def _outputs(machine: Machine, seen: Trace) -> tuple[list[int], np.ndarray]:
+    """Return the distinct numbers of outputs in rising order, and each output's place, (N, T), -1 for recognisers."""
     if machine.network.task_kind == "recognition":
-        return np.full(seen.symbols.shape, _NONE)
-    numbers: np.ndarray = machine.network.output_numbers(torch.from_numpy(np.nan_to_num(seen.output))).numpy()
-    return numbers
+        return [], np.full(seen.symbols.shape, _NONE)
+    numbers = machine.network.output_numbers(torch.from_numpy(np.nan_to_num(seen.output)))
+    known, places = np.unique(numbers, return_inverse=True)
+    return known.tolist(), places.reshape(numbers.shape)
 
 
 def _moves(machine: Machine, seen: Trace) -> tuple[np.ndarray, np.ndarray]:

@@ -95,9 +95,6 @@ def walk(seen: Trace, judge: Judge, choice: Choice, jobs: int = 1) -> Iterator[A
 
     Small machines come first. The last one is exact, unless all of them failed. ``seen`` is a trace of the judge's
     network, rounded. With more ``jobs`` several sizes are tried at once, with the same attempts in the end.
-
-    Raises:
-        StacklensError: the network rejects every word at once.
     """
     model = judge.model
     hidden, _ = vectors(model, seen)
@@ -143,12 +140,11 @@ class _Try:
 def vectors(model: StackModel[Any], seen: Trace) -> tuple[np.ndarray, np.ndarray]:
     """Return the hidden vectors (M, H) of a trace, rejected words left out, and the values laid on stacks (L, D).
 
-    Raises:
-        StacklensError: there are no hidden vectors, since every word is rejected at once.
+    Where every word is rejected at its first symbol only the initial vector is left: a machine that never moves.
     """
     hidden = seen.hidden[:, 1:][seen.valid & ~seen.rejected]
     if not len(hidden):
-        raise StacklensError("the network rejects every word at its first symbol; there is nothing to extract")
+        hidden = seen.hidden[:1, 0]
     return hidden, _laid(model, seen)
 
 

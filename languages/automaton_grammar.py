@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from stacklens.automata.end_marker import drop_end_marker
 from stacklens.automata.pda import PushdownAutomaton, StackOp, State, Symbol, Transition, Word
@@ -21,6 +22,8 @@ from stacklens.languages.grammar import Grammar, Nonterminal, Part, Rule
 __all__ = ["AutomatonLanguage", "grammar_of"]
 
 _Head = tuple[State, Symbol]
+_MOST_RULES, _MOST_WAYS = 100_000, 2_000_000  # of a grammar, and looked at on the way to it
+_TOO_LARGE = f"the language's grammar has more than {_MOST_RULES:,} rules: give a smaller automaton"
 
 
 def grammar_of(pda: PushdownAutomaton) -> Grammar:
@@ -40,7 +43,10 @@ def grammar_of(pda: PushdownAutomaton) -> Grammar:
     plain = drop_end_marker(pda)
     if plain is None:
         raise AutomatonError("what the end marker accepts depends on more than state and top: give it without a marker")
-    return Grammar(tuple(_Triples(trim(plain)).rules()), _name(pda.initial, pda.bottom), pda.input_alphabet)
+    rules = tuple(islice(_Triples(trim(plain)).rules(), _MOST_RULES + 1))
+    if len(rules) > _MOST_RULES:
+        raise AutomatonError(_TOO_LARGE)
+    return Grammar(rules, _name(pda.initial, pda.bottom), pda.input_alphabet)
 
 
 class _Triples:
@@ -54,12 +60,16 @@ class _Triples:
     def _find_returns(self) -> dict[_Head, set[State]]:
         """Return, for each head, the states in which its cell can be popped."""
         returns: dict[_Head, set[State]] = defaultdict(set)
-        size = -1
+        size, ways = -1, 0
         while size < sum(map(len, returns.values())):
             size = sum(map(len, returns.values()))
             for head, moves in self.moves.items():
                 for _, step in moves:
-                    returns[head] |= {end for _, end in self._ways(head[1], step, returns) if end is not None}
+                    ends = [end for _, end in self._ways(head[1], step, returns)]
+                    returns[head] |= {end for end in ends if end is not None}
+                    ways += len(ends)
+                    if ways > _MOST_WAYS:
+                        raise AutomatonError(_TOO_LARGE)
         return returns
 
     def _ways(

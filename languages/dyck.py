@@ -5,6 +5,7 @@ Parentheses: Sun et al. 1993, section 4.1. Dyck-n as a benchmark: Suzgun et al. 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,12 +17,36 @@ from stacklens.errors import StacklensError
 from stacklens.languages.base import Language
 from stacklens.languages.words import make_word
 
-__all__ = ["BalancedParentheses", "Dyck"]
+__all__ = ["BalancedParentheses", "Dyck", "dyck_kinds"]
+
+MOST_KINDS = 1_000  # of brackets: their automaton has a million transitions
+_NAME = re.compile(r"dyck-([1-9][0-9]*)")
 
 PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("<", ">"))
 TOWARDS = (
     0.75  # a deep word steps towards its goal this often: it wavers, and is about 4 depths long, not depth squared
 )
+
+
+def dyck_kinds(name: str) -> int | None:
+    """Return the number of kinds of brackets of the language or task called ``name``, None for another one.
+
+    >>> dyck_kinds("dyck-12"), dyck_kinds("dyck-012")
+    (12, None)
+
+    Raises:
+        StacklensError: there are too many.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    if len(match[1]) > len(str(MOST_KINDS)):  # Python reads no number of thousands of digits
+        raise StacklensError(_too_many(name))
+    return int(match[1])
+
+
+def _too_many(name: str) -> str:
+    return f"{name} has too many kinds of brackets: expected dyck-{MOST_KINDS} or less"
 
 
 @dataclass(frozen=True)
@@ -31,7 +56,7 @@ class Dyck(Language):
     From the fifth kind on a bracket is written with its number: ``(5``, ``)5``, …
 
     Raises:
-        StacklensError: ``n`` is less than 1.
+        StacklensError: ``n`` is less than 1 or more than 1,000.
 
     >>> "([]){}" in Dyck(3), ("(5", "(", ")", ")5") in Dyck(5)
     (True, True)
@@ -44,6 +69,8 @@ class Dyck(Language):
     def __post_init__(self) -> None:
         if self.n < 1:
             raise StacklensError(f"dyck-{self.n} has no brackets: expected n of at least 1")
+        if self.n > MOST_KINDS:
+            raise StacklensError(_too_many(self.name))
 
     @property
     def name(self) -> str:

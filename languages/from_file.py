@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from stacklens.automata.formats.reading import automaton_reader, read_text
@@ -17,13 +18,13 @@ _SUFFIXES = (".json", ".jff", ".dot", ".cfg", ".grammar", ".txt")
 
 
 def is_path(name: str) -> bool:
-    """Return whether ``name`` looks like a file's: it has a folder or one of our suffixes in it, or the file is there.
+    """Return whether ``name`` looks like a file's: it has a folder or one of our suffixes in it, or it is there.
 
     >>> is_path("my/grammar"), is_path("dyck.cfg"), is_path("dyck-2")
     (True, True, False)
     """
     path = Path(name)
-    return len(path.parts) > 1 or path.suffix in _SUFFIXES or (bool(name) and path.is_file())
+    return len(path.parts) > 1 or path.suffix in _SUFFIXES or os.path.exists(name)
 
 
 def language_from_file(path: str | Path) -> Language:

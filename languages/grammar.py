@@ -8,7 +8,8 @@ it would be read otherwise: ``'|'``, ``"#"``, ``'->'``, ``'ε'``, or with a capi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -54,34 +55,48 @@ class Grammar:
         check_alphabet(self.alphabet)
         if not self.alphabet:
             raise StacklensError("no terminals: expected at least one")
-        productive = _closed(self.rules, ())
+        productive = _closed(self.rules)
         if self.start not in productive:
             raise StacklensError(f"no word can be derived from {self.start.name}: every rule leads to itself again")
         kept = [rule for rule in self.rules if all(_is_in(part, productive) for part in rule[1])]
+        leads: dict[Nonterminal, set[Nonterminal]] = defaultdict(set)
+        for left, right in kept:
+            leads[left] |= {part for part in right if isinstance(part, Nonterminal)}
         reached, unseen = {self.start}, [self.start]
         while unseen:
-            left = unseen.pop()
-            parts = {part for rule in kept if rule[0] == left for part in rule[1] if isinstance(part, Nonterminal)}
-            unseen += parts - reached
-            reached |= parts
+            new = leads[unseen.pop()] - reached
+            unseen += new
+            reached |= new
         object.__setattr__(self, "rules", tuple(dict.fromkeys(rule for rule in kept if rule[0] in reached)))
 
     @property
     def nullable(self) -> frozenset[Nonterminal]:
         """Return the nonterminals that derive the empty word."""
-        return frozenset(_closed([rule for rule in self.rules if not any(isinstance(x, str) for x in rule[1])], ()))
+        return frozenset(_closed([rule for rule in self.rules if not any(isinstance(x, str) for x in rule[1])]))
 
 
 def _is_in(part: Part, nonterminals: Iterable[Nonterminal]) -> bool:
     return isinstance(part, str) or part in nonterminals
 
 
-def _closed(rules: Iterable[Rule], found: Iterable[Nonterminal]) -> set[Nonterminal]:
+def _closed(rules: Sequence[Rule]) -> set[Nonterminal]:
     """Return the nonterminals that lead to terminals only, or to nothing, by some of ``rules``."""
-    rules, closed, size = list(rules), set(found), -1
-    while size < len(closed):
-        size = len(closed)
-        closed |= {left for left, right in rules if all(_is_in(part, closed) for part in right)}
+    waits = [{part for part in right if isinstance(part, Nonterminal)} for _, right in rules]
+    wanted: dict[Nonterminal, list[int]] = defaultdict(list)  # the rules that wait for a nonterminal
+    for number, parts in enumerate(waits):
+        for part in parts:
+            wanted[part].append(number)
+    closed: set[Nonterminal] = set()
+    unseen = [rules[number][0] for number, parts in enumerate(waits) if not parts]
+    while unseen:
+        left = unseen.pop()
+        if left in closed:
+            continue
+        closed.add(left)
+        for number in wanted[left]:
+            waits[number].discard(left)
+            if not waits[number]:
+                unseen.append(rules[number][0])
     return closed
 
 
@@ -93,6 +108,9 @@ class _Token(NamedTuple):
 
 _TOKEN = re.compile(r"""\s*('[^']*'|"[^"]*"|\#.*|\|(?=\s|$)|\S+)""")
 _ARROWS = ("->", "→")
+_MOST_RULES, _MOST_PARTS = 2_000, 20_000  # what is made of a grammar can grow with their square
+_MOST_CHARACTERS, _LONGEST_SIDE = 500_000, 200
+_LONGEST = 100  # characters of a symbol
 
 
 def parse_grammar(text: str, source: str = "grammar") -> Grammar:
@@ -112,7 +130,18 @@ def parse_grammar(text: str, source: str = "grammar") -> Grammar:
     Traceback (most recent call last):
     stacklens.errors.FileFormatError: grammar, line 1: A has no rule: add one, or quote it if it is a terminal ('A')
     """
-    rules = [rule for line in _lines(text, source) for rule in line]
+    if len(text) > _MOST_CHARACTERS:
+        raise FileFormatError(f"{source}: {len(text):,} characters; expected a grammar of {_MOST_CHARACTERS:,} at most")
+    rules, size = list[tuple[_Token, list[_Token]]](), 0
+    for line in _lines(text, source):
+        if (longest := max((len(right) for _, right in line), default=0)) > _LONGEST_SIDE:
+            raise FileFormatError(f"{source}: a right side of {longest:,} symbols; expected {_LONGEST_SIDE} at most")
+        rules += line
+        size += sum(len(right) for _, right in line)
+        if len(rules) > _MOST_RULES or size > _MOST_PARTS:
+            raise FileFormatError(
+                f"{source}: more than {_MOST_RULES:,} alternatives, or {_MOST_PARTS:,} symbols in them; expected fewer"
+            )
     if not rules:
         raise FileFormatError(f"{source}: no rules, expected lines such as S -> ( S ) S | ε")
     lefts = {left.text for left, _ in rules}
@@ -174,7 +203,7 @@ def _alternatives(tokens: list[_Token], line: int, source: str) -> Iterator[list
 
 
 def _tokens(line: str, number: int, source: str) -> Iterator[_Token]:
-    for match in _TOKEN.finditer(line):
+    for match in _TOKEN.finditer(line.rstrip()):  # behind the last token the expression would try every space
         text = match[1]
         if text[0] == "#":
             return
@@ -183,6 +212,9 @@ def _tokens(line: str, number: int, source: str) -> Iterator[_Token]:
             raise _error(source, number, f"the quote in {text} is not closed")
         if quoted and text[1:-1].split() != [text[1:-1]]:
             raise _error(source, number, f"{text} must hold a symbol without spaces (for the empty word write ε)")
+        if len(text) > _LONGEST or not text.isprintable():
+            shown = ascii(text[:_LONGEST])
+            raise _error(source, number, f"the symbol {shown}: expected {_LONGEST} printable characters at most")
         yield _Token(text[1:-1] if quoted else text, quoted, number)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -41,20 +42,30 @@ class NormalForm:
                     self.pairs[left].append((right[0], right[1]))
         self.shortest = self._find_shortest()  # the length of the shortest word, but for the empty one
         self.pairs = {
-            left: [pair for pair in pairs if set(pair) <= set(self.shortest)] for left, pairs in self.pairs.items()
+            left: [pair for pair in pairs if pair[0] in self.shortest and pair[1] in self.shortest]
+            for left, pairs in self.pairs.items()
         }
         self._counts = {left: [0] for left in rules}  # by length; nothing here derives the empty word
         self._words: dict[tuple[Nonterminal, int], set[tuple[Symbol, ...]]] = {}
 
     def _find_shortest(self) -> dict[Nonterminal, int]:
-        found = {left: 1 for left, symbols in self.symbols.items() if symbols}
-        changed = True
-        while changed:
-            changed = False
-            for left, pairs in self.pairs.items():
-                lengths = [found[first] + found[second] for first, second in pairs if {first, second} <= set(found)]
-                if lengths and min(lengths) < found.get(left, min(lengths) + 1):
-                    found[left], changed = min(lengths), True
+        """Return lengths, the smallest first: what is found next cannot be shorter (Knuth 1977)."""
+        uses: dict[Nonterminal, list[tuple[Nonterminal, _Pair]]] = defaultdict(list)
+        for left, pairs in self.pairs.items():
+            for pair in pairs:
+                for part in set(pair):
+                    uses[part].append((left, pair))
+        found: dict[Nonterminal, int] = {}
+        waiting = [(1, left) for left, symbols in self.symbols.items() if symbols]
+        heapify(waiting)
+        while waiting:
+            length, here = heappop(waiting)
+            if here in found:
+                continue
+            found[here] = length
+            for left, (first, second) in uses[here]:
+                if left not in found and first in found and second in found:
+                    heappush(waiting, (found[first] + found[second], left))
         return found
 
     def count(self, length: int) -> int:
@@ -141,9 +152,11 @@ def _without_empty(rules: _Short, grammar: Grammar) -> _Short:
     """Return the rules without the empty right side; what could be empty may be left out instead."""
     nullable: set[Part] = set(grammar.nullable)
     size = -1
-    while size < len(nullable):  # those that cutting has added
+    while size < len(nullable):  # those that cutting has added, the ends of long right sides first
         size = len(nullable)
-        nullable |= {left for left, rights in rules.items() if any(set(right) <= nullable for right in rights)}
+        for left, rights in reversed(rules.items()):
+            if left not in nullable and any(nullable.issuperset(right) for right in rights):
+                nullable.add(left)
     full: _Short = {}
     for left, rights in rules.items():
         full[left] = {right: None for right in rights if right}
@@ -158,9 +171,11 @@ def _without_units(rules: _Short) -> dict[Nonterminal, list[tuple[Part, ...]]]:
     """Return the rules with A -> B replaced by what B leads to."""
     without: dict[Nonterminal, list[tuple[Part, ...]]] = {}
     for left in rules:
-        same = [left]
-        for other in same:  # the list grows while it is walked
-            same += [r[0] for r in rules[other] if len(r) == 1 and isinstance(r[0], Nonterminal) and r[0] not in same]
+        same, unseen = {left: None}, [left]
+        for other in unseen:  # the list grows while it is walked
+            units = [r[0] for r in rules[other] if len(r) == 1 and isinstance(r[0], Nonterminal)]
+            unseen += [unit for unit in dict.fromkeys(units) if unit not in same]
+            same |= dict.fromkeys(units)
         rights = {right: None for other in same for right in rules[other]}
         without[left] = [right for right in rights if len(right) == 2 or isinstance(right[0], str)]
     return without

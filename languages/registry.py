@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from stacklens.errors import UnknownNameError
 from stacklens.languages.base import Language
 from stacklens.languages.blocks import EqualBlocks, SumBlocks, TwiceAsMany
 from stacklens.languages.counting import CountedPairs
-from stacklens.languages.dyck import BalancedParentheses, Dyck
+from stacklens.languages.dyck import BalancedParentheses, Dyck, dyck_kinds
 from stacklens.languages.from_file import is_path, language_from_file
 from stacklens.languages.palindrome import MarkedPalindromes
 
@@ -29,7 +28,6 @@ _LANGUAGES: dict[str, Callable[[], Language]] = {
     "simple-palindrome": lambda: MarkedPalindromes("abc", "#"),
     "simple-palindrome-nonempty": lambda: MarkedPalindromes("abc", "#", empty=False),
 }
-_DYCK = re.compile(r"dyck-([1-9][0-9]*)")
 
 
 def get_language(name: str) -> Language:
@@ -42,8 +40,8 @@ def get_language(name: str) -> Language:
     >>> get_language("dyck-2"), get_language("1n0n")
     (Dyck(n=2), CountedPairs(first='1', second='0'))
     """
-    if match := _DYCK.fullmatch(name):
-        return Dyck(int(match[1]))
+    if (kinds := dyck_kinds(name)) is not None:
+        return Dyck(kinds)
     if name not in _LANGUAGES and is_path(name):
         return language_from_file(name)
     if name not in _LANGUAGES:

@@ -12,7 +12,7 @@ import numpy as np
 from stacklens.automata.pda import Symbol, Word
 from stacklens.errors import StacklensError, UnknownSymbolError
 
-__all__ = ["check_alphabet", "edit_word", "format_word", "make_word", "parse_word"]
+__all__ = ["check_alphabet", "check_length", "edit_word", "format_word", "make_word", "parse_word"]
 
 
 def make_word(symbols: Iterable[Symbol], alphabet: Sequence[Symbol]) -> Word:
@@ -77,6 +77,18 @@ def check_alphabet(alphabet: Sequence[Symbol]) -> None:
         raise StacklensError(f"the alphabet {tuple(alphabet)} must hold non-empty strings without whitespace")
     if len(set(alphabet)) < len(alphabet):
         raise StacklensError(f"the alphabet {' '.join(alphabet)} has a repetition: expected each symbol once")
+
+
+def check_length(word: Word, longest: int) -> None:
+    """Return None if ``word`` has at most ``longest`` symbols.
+
+    Raises:
+        StacklensError: it has more.
+    """
+    if len(word) > longest:
+        raise StacklensError(
+            f"the word {format_word(word[:20])}… has {len(word):,} symbols; expected at most {longest:,}"
+        )
 
 
 def _single_characters(alphabet: Sequence[Symbol]) -> bool:

@@ -10,6 +10,7 @@ from torch import Tensor
 from stacklens.errors import StacklensError
 from stacklens.models.marnn import Marnn, MarnnConfig
 from stacklens.models.ring_memory import RING_OPERATIONS, RingMemory
+from stacklens.models.shape_fields import LARGEST
 
 __all__ = ["BabyNTM", "MarnnConfig"]
 
@@ -33,6 +34,8 @@ class BabyNTM(Marnn[RingMemory]):
     def __init__(self, shape: MarnnConfig, *, seed: int = 0, nets: int | None = None) -> None:
         if shape.stack_limit is None:
             raise StacklensError("the ring of a Baby-NTM has a size: expected a stack_limit, such as 104")
+        if shape.stack_limit > LARGEST:  # a ring is there whole from the first step on
+            raise StacklensError(f"stack_limit is {shape.stack_limit}; expected a ring of 1 to {LARGEST} cells")
         super().__init__(shape, seed=seed, nets=nets)
 
     def initial_memory(self, leading: tuple[int, ...]) -> RingMemory:

@@ -10,8 +10,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
+
+from stacklens.models.set_numbers import set_number_type, set_numbers
 
 __all__ = ["ActionKind", "Controlled", "Run", "Stack", "StackModel", "State", "Step", "TaskKind"]
 
@@ -174,6 +178,15 @@ class StackModel(nn.Module, ABC, Generic[S]):
     def config(self) -> dict[str, Any]:
         """Return the plain data from which the same class builds a network of this shape."""
 
+    @classmethod
+    def parameter_shapes(cls, shape: Any) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights that a network of this ``shape`` has, by name, without making any.
+
+        A file's weights are held against these before a network is built, so that no file makes us allocate more than
+        it holds.
+        """
+        raise NotImplementedError(f"{cls.__name__} has no weights of its own")
+
     def decide(self, state: State[S]) -> Tensor:
         """Return whether a recogniser takes what it has read for a member, (..., B) bool, no end symbol read."""
         raise NotImplementedError(f"{self.name} is no recogniser")
@@ -235,32 +248,37 @@ class StackModel(nn.Module, ABC, Generic[S]):
             state = self.step(end, state).state
         return self.decide(state) & ~state.rejected
 
-    def answer(self, state: State[S]) -> Tensor:
-        """Return what the network says of the word read so far as one number, (..., B) int64.
+    @property
+    def number_type(self) -> np.dtype:
+        """Return the type of arrays that hold answers as numbers; Python's integers for sets of many symbols."""
+        return set_number_type(len(self.output_alphabet)) if self.task_kind == "next set" else np.dtype(np.int32)
+
+    def answer(self, state: State[S]) -> npt.NDArray[Any]:
+        """Return what the network says of the word read so far as one number, (..., B), which `number_type` can hold.
 
         A recogniser says 1 or 0. Others say the number of their last output (see `output_name`), -1 where the word is
         rejected, as by a symbol that was not predicted, and before the first symbol.
         """
         if self.task_kind == "recognition":
-            return self.verdict(state).long()
+            return self.verdict(state).long().cpu().numpy()
         if state.output is None:
-            return torch.full(state.rejected.shape, -1, device=state.rejected.device)
-        return self.output_numbers(state.output).masked_fill(state.rejected, -1)
+            return np.full(state.rejected.shape, -1)
+        numbers = self.output_numbers(state.output)
+        numbers[state.rejected.cpu().numpy()] = -1
+        return numbers
 
-    def output_numbers(self, output: Tensor) -> Tensor:
-        """Return which discrete output each of ``output`` (..., B, O) is, (..., B) int64, at least 0.
+    def output_numbers(self, output: Tensor) -> npt.NDArray[Any]:
+        """Return which discrete output each of ``output`` (..., B, O) is, (..., B), at least 0.
 
-        A set of next symbols is a binary number, symbol i counting 2^i; else it is the index of the largest value.
+        A set of next symbols is a binary number, symbol i counting 2^i (see `set_numbers`); else it is the index of the
+        largest value.
         """
-        if self.task_kind == "next set":
-            weights = 2 ** torch.arange(output.shape[-1], device=output.device)
-            return ((output > 0.5) * weights).sum(-1)
-        return output.argmax(-1)
+        return set_numbers(output > 0.5) if self.task_kind == "next set" else output.argmax(-1).cpu().numpy()
 
     def output_name(self, number: int) -> str | tuple[str, ...]:
         """Return the output with this number: a tuple of symbols for a set, else a symbol."""
         if self.task_kind == "next set":
-            return tuple(symbol for i, symbol in enumerate(self.output_alphabet) if number >> i & 1)
+            return tuple(symbol for i, symbol in enumerate(self.output_alphabet) if int(number) >> i & 1)
         return self.output_alphabet[number]
 
     def _unexpected(self, symbols: Tensor, state: State[S]) -> Tensor:

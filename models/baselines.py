@@ -23,6 +23,7 @@ from torch import Tensor
 from stacklens.errors import StacklensError
 from stacklens.models.base import ActionKind, Controlled, Run, StackModel, State, TaskKind
 from stacklens.models.marnn import affine, lstm_cell, uniform
+from stacklens.models.shape_fields import check_fields
 from stacklens.models.stack_rnn import add_parameters, check_predictor, check_shape
 from stacklens.models.stack_scan import Scan, ScanShape, ScanWeights, looked_up, scan
 
@@ -58,6 +59,7 @@ class BaselineConfig:
     first: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "alphabet", tuple(self.alphabet))
         object.__setattr__(self, "output_alphabet", tuple(self.output_alphabet) or self.alphabet)
         for name, value, known in (
@@ -213,15 +215,18 @@ class Baseline(StackModel[NoStack]):
         return affine(values, self.get_parameter(f"{layer}_weights"), self.get_parameter(f"{layer}_bias"))
 
     def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
-        size, inputs = self.shape.hidden, self.n_symbols
-        rows = 4 * size if self.shape.controller == "lstm" else size
-        draws: dict[str, Tensor] = {}
-        for layer in range(self.layers):
+        bound = 1 / math.sqrt(self.shape.hidden if self.layers else self.n_symbols)
+        return {name: uniform(size, bound, generator) for name, size in self.parameter_shapes(self.shape).items()}
+
+    @classmethod
+    def parameter_shapes(cls, shape: BaselineConfig) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, without making any."""
+        size, inputs = shape.hidden, len(shape.alphabet)
+        rows = 4 * size if shape.controller == "lstm" else size
+        shapes: dict[str, tuple[int, ...]] = {}
+        for layer in range(shape.layers if shape.controller != "linear" else 0):
             for name, width in (("input", inputs), ("hidden", size)):
-                draws[f"{name}_{layer}_weights"] = uniform((rows, width), 1 / math.sqrt(size), generator)
-                draws[f"{name}_{layer}_bias"] = uniform((rows,), 1 / math.sqrt(size), generator)
+                shapes |= {f"{name}_{layer}_weights": (rows, width), f"{name}_{layer}_bias": (rows,)}
             inputs = size
-        n_out = len(self.output_alphabet)
-        draws["output_weights"] = uniform((n_out, inputs), 1 / math.sqrt(inputs), generator)
-        draws["output_bias"] = uniform((n_out,), 1 / math.sqrt(inputs), generator)
-        return draws
+        n_out = len(shape.output_alphabet)
+        return {**shapes, "output_weights": (n_out, inputs), "output_bias": (n_out,)}

@@ -20,9 +20,13 @@ from torch import Tensor
 from stacklens.errors import StacklensError
 from stacklens.models.base import ActionKind, Controlled, StackModel, State, TaskKind
 from stacklens.models.buffers import Buffers, window
-from stacklens.models.neural_stack import InstructionNet, NeuralStackConfig
+from stacklens.models.neural_stack import InstructionNet, NeuralStackConfig, instruction_sizes, net_shapes
+from stacklens.models.plain import shown
 
 __all__ = ["BufferedConfig", "BufferedNeuralStack"]
+
+
+_MOST_STEPS = 16  # for every symbol; the authors' program has 0 and 1, and all steps are kept in memory
 
 
 @dataclass(frozen=True)
@@ -41,8 +45,8 @@ class BufferedConfig(NeuralStackConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.extra_steps < 0:
-            raise StacklensError(f"extra_steps should be at least 0, not {self.extra_steps}")
+        if not 0 <= self.extra_steps <= _MOST_STEPS:
+            raise StacklensError(f"extra_steps is {shown(self.extra_steps)}; expected 0 to {_MOST_STEPS} a symbol")
 
 
 class BufferedNeuralStack(StackModel[Buffers]):
@@ -72,10 +76,13 @@ class BufferedNeuralStack(StackModel[Buffers]):
         self.alphabet, self.null, self.cell_size = shape.alphabet, shape.null, shape.cell_size
         self.recurrent, self.extra_steps = shape.controller != "linear", shape.extra_steps
         self.leading = () if nets is None else (nets,)
-        n_in = len(shape.alphabet) + shape.cell_size
-        n_out = len(self.operations) + shape.cell_size + len(shape.output_alphabet)
         biases = (-1.0, 0.0, 1.0, 1.0)  # no pops, but reading and writing at every step: as in the authors' program
-        self.net = InstructionNet(shape.controller, n_in, shape.hidden, n_out, biases, seed, nets)
+        self.net = InstructionNet(*instruction_sizes(shape, len(self.operations)), biases, seed, nets)
+
+    @classmethod
+    def parameter_shapes(cls, shape: BufferedConfig) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, without making any."""
+        return net_shapes(shape, len(cls.operations))
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:

@@ -15,12 +15,14 @@ from stacklens import __version__
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.files import write_whole
 from stacklens.models.base import StackModel
+from stacklens.models.plain import check_weights, shown
 from stacklens.models.reading import describe, read_plain
-from stacklens.models.registry import build_model
+from stacklens.models.registry import build_model, expected_weights
 
 __all__ = ["Checkpoint", "checkpoint_of", "is_checkpoint", "load_checkpoint", "load_model", "save_model"]
 
 _FORMAT = "stacklens"
+_LONGEST_NAME = 500  # of a language, which may be a path
 _KEYS = ("format", "model", "config", "alphabet", "task", "state_dict", "provenance")
 
 
@@ -109,32 +111,45 @@ def _check_fields(content: dict[str, Any]) -> None:
     for name, kind in kinds.items():
         if not isinstance(content[name], kind):
             raise StacklensError(f"{name} is of type {type(content[name]).__name__}; expected {kind.__name__}")
-    if not isinstance(content["task"].get("language"), str | None):
-        raise StacklensError(f"task names the language {content['task']['language']!r}; expected a string")
+    for name in ("config", "task", "provenance"):
+        _check_keys(name, content[name])
+    for name in ("kind", "language", "after"):
+        if type(found := content["task"].get(name)) is not str and found is not None:
+            raise StacklensError(f"task names the {name} {shown(found)}; expected a string")
+        if found is not None and (len(found) > _LONGEST_NAME or not found.isprintable()):
+            raise StacklensError(
+                f"task names the {name} {shown(found)}; expected at most {_LONGEST_NAME} printable characters"
+            )
     if not isinstance(content.get("training"), dict | None):
         raise StacklensError(f"training is of type {type(content['training']).__name__}; expected dict")
 
 
 def _build(content: dict[str, Any]) -> StackModel[Any]:
+    expected, weights = expected_weights(content["model"], content["config"]), content["state_dict"]
+    if not isinstance(weights, dict) or not all(isinstance(value, Tensor) for value in weights.values()):
+        raise StacklensError(f"state_dict should map names to tensors, {describe(weights)}")
+    check_weights(expected, weights)  # before anything of that size is made
     model = build_model(content["model"], content["config"])
-    if content["alphabet"] not in (model.alphabet, list(model.alphabet)):
-        raise StacklensError(f"alphabet is {content['alphabet']!r}; the configuration has {model.alphabet}")
-    _check_weights(model.state_dict(), content["state_dict"])
-    model.load_state_dict(content["state_dict"])
+    _check_alphabet(content["alphabet"], model.alphabet)
+    model.load_state_dict(weights)
     return model.eval()
 
 
-def _check_weights(expected: dict[str, Tensor], found: object) -> None:
-    if not isinstance(found, dict) or not all(isinstance(value, Tensor) for value in found.values()):
-        raise StacklensError(f"state_dict should map names to tensors, {describe(found)}")
-    if set(found) != set(expected):
-        names = ", ".join(sorted(map(str, found))) or "nothing"
-        raise StacklensError(f"state_dict has {names}; expected {', '.join(sorted(expected))}")
-    for name, value in found.items():
-        if not value.is_floating_point() or value.layout != torch.strided or value.is_meta:
-            found_kind = f"{value.dtype}, {value.layout}, on {value.device}"
-            raise StacklensError(f"{name} is a tensor of {found_kind}; expected dense floating-point numbers")
-        if value.shape != expected[name].shape:
-            raise StacklensError(f"{name} has shape {tuple(value.shape)}; expected {tuple(expected[name].shape)}")
-        if not torch.isfinite(value).all():
-            raise StacklensError(f"{name} holds NaN or infinite weights; the network was not trained to an end")
+def _check_alphabet(found: object, expected: tuple[str, ...]) -> None:
+    same = isinstance(found, tuple | list) and all(type(symbol) is str for symbol in found) and tuple(found) == expected
+    if not same:
+        given = repr(found) if isinstance(found, tuple) and len(repr(found)) < 200 else shown(found)
+        raise StacklensError(f"alphabet is {given}; the configuration has {expected}")
+
+
+def _check_keys(name: str, content: dict[Any, Any]) -> None:
+    """Raise StacklensError where a dictionary that is shown, sorted and hashed holds more than plain data by name."""
+    for key, value in content.items():
+        if type(key) is not str:
+            raise StacklensError(f"{name} has the key {shown(key)}; expected names")
+        if isinstance(value, dict):
+            _check_keys(f"{name} {shown(key)}", value)
+        elif isinstance(value, list | tuple):
+            _check_keys(f"{name} {shown(key)}", dict(zip(map(str, range(len(value))), value, strict=True)))
+        elif value is not None and type(value) not in (str, int, float, bool):
+            raise StacklensError(f"{name} {shown(key)} is {shown(value)}; expected plain data")

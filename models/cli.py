@@ -14,7 +14,7 @@ import typer
 from stacklens.errors import StacklensError
 from stacklens.files import check_folder
 from stacklens.models.trainers import OPTIONS, make_trainer
-from stacklens.shell import new_app, progress_bar
+from stacklens.shell import LARGEST_SEED, new_app, progress_bar
 
 if TYPE_CHECKING:
     from stacklens.models.trainer import Trainer
@@ -23,6 +23,7 @@ __all__ = ["train_app"]
 
 train_app = new_app("Train a network.")
 _INTERRUPTED = 130
+_MOST_WEIGHTS = 1 << 28  # side by side: with gradients and moments, 8 GB
 
 
 @train_app.callback()
@@ -56,6 +57,16 @@ _ABOUT = {
 }
 _SEEDS = {"nnpda": 10}  # networks side by side, where not 5
 
+# more than these make no sense, and do not fit in memory
+_MOST = {
+    "neurons": 64,
+    "hidden": 2_048,
+    "layers": 2,
+    "cell_size": 1_024,
+    "stacks": 64,
+    "depth": 64,
+    "epochs": 1_000_000,
+}
 _CHOICES: dict[str, tuple[Any, str]] = {  # option: its type and what it is, "the recipe's by default"
     "order": (str, "second, third or full"),
     "neurons": (int, "State neurons"),
@@ -77,11 +88,11 @@ _CHOICES: dict[str, tuple[Any, str]] = {  # option: its type and what it is, "th
 def _shared(model: str) -> list[inspect.Parameter]:
     """Return the options that every model has, with their types."""
     required = inspect.Parameter.empty
-    seeds = typer.Option(min=1, help="How many networks to train side by side.")
+    seeds = typer.Option(min=1, max=1_000, help="How many networks to train side by side.")
     return [
         _parameter("language", str, typer.Option(help=f"What to learn: {_LEARNED[model]}"), required),
         _parameter("out", Path | None, typer.Option(help="Where to write the best network."), None),
-        _parameter("seed", int, typer.Option(min=0, help="Seed of the first network."), 0),
+        _parameter("seed", int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the first network."), 0),
         _parameter("seeds", int, seeds, _SEEDS.get(model, 5)),
         _parameter("resume", Path | None, typer.Option(help="Go on with the training in this checkpoint."), None),
         _parameter("quiet", bool, typer.Option("--quiet", help="No progress."), False),
@@ -95,8 +106,8 @@ def _own(option: str) -> inspect.Parameter:
     if option == "device":
         return _parameter(option, str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …"), "cpu")
     kind, what = _CHOICES[option]
-    smallest = 1 if kind is int else None
-    return _parameter(option, kind | None, typer.Option(min=smallest, help=f"{what}; the recipe's by default."), None)
+    smallest, what = (1 if kind is int else None), f"{what}; the recipe's by default."
+    return _parameter(option, kind | None, typer.Option(min=smallest, max=_MOST.get(option), help=what), None)
 
 
 def _parameter(name: str, kind: Any, option: Any, default: Any) -> inspect.Parameter:
@@ -134,6 +145,7 @@ def _train(
 ) -> int:
     target = out or resume or Path(f"{model}-{language}.pt")
     check_folder(target)
+    _check_size(seeds, options)
     import torch
 
     torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
@@ -149,6 +161,19 @@ def _train(
     _save(trainer, target, state)
     _summarise(trainer, target, stopped)
     return _INTERRUPTED if stopped else 0
+
+
+def _check_size(seeds: int, options: dict[str, Any]) -> None:
+    """Return nothing if so many networks of so many units fit in memory.
+
+    Raises:
+        StacklensError: they do not.
+    """
+    units = options.get("hidden") or 0
+    weights = 4 * units**2 * (options.get("layers") or 1)  # an LSTM's, which has most
+    if seeds * weights > _MOST_WEIGHTS:
+        fewer = max(1, _MOST_WEIGHTS // weights)
+        raise StacklensError(f"{seeds:,} networks of {units:,} hidden units are too many; ask for --seeds {fewer:,}")
 
 
 def _resume(trainer: Trainer, path: Path) -> None:

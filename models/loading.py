@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from stacklens.errors import FileFormatError, UnknownNameError
+from stacklens.languages.tasks.registry import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import Checkpoint, checkpoint_of, is_checkpoint
 from stacklens.models.formats import marnns, stack_rnn_cpp, stacknn
@@ -20,11 +22,17 @@ ZOO = Path(__file__).parent / "zoo"  # the networks that come with stacklens
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 
 _EXPECTED = "a network: a stacklens checkpoint, or a file of marnns, StackNN or the C++ Stack RNN program"
-# The C++ program's file names say what it was trained on: (letters, repetitions) of its task 1.
-_CPP_TASKS = {(2, 1): "anbn", (3, 1): "anbncn", (4, 1): "anbncndn", (2, 2): "anb2n"}
-
-# StackNN files do not say either; by the number of symbols: 0 1 and null, ) ( [ ] and null
-_STACKNN_TASKS = {3: "reversal", 5: "parenthesis-prediction"}
+# The C++ program's file names say what it was trained on (task.h): of its task 1 the letters alone, of task 2 with two
+# letters how many b an a has, and of the tasks that have three letters, that they have them. Tasks 5 and 6, n m times
+# and crossed pairs, no stack can do.
+_CPP_NAME = re.compile(r"ntask(\d+)_nchar(\d+)_(?:.*_)?nrep(\d+)(?!\d)")
+_CPP_TASKS: dict[tuple[str, ...], str] = {
+    **{("1", letters): task for letters, task in (("2", "anbn"), ("3", "anbncn"), ("4", "anbncndn"))},
+    **{("2", "2", repetitions): task for repetitions, task in (("1", "anbn"), ("2", "anb2n"))},
+    ("3", "3"): "anbmcnm",
+    ("4", "3"): "memorization",
+}
+_CPP_LETTERS = {"memorization": ("=", "1", "2")}  # the separator is the letter 0
 
 
 def load_network(
@@ -49,7 +57,7 @@ def load_network(
         raise UnknownNameError("format", format, list(FORMATS))
     title = title or Path(path).name
     if format == "stack-rnn-cpp" or (format == "auto" and stack_rnn_cpp.looks_like(path)):
-        return _published(stack_rnn_cpp.read_stack_rnn_cpp(path, alphabet), _cpp_task(title), title)
+        return _stack_rnn_cpp(path, alphabet, title)
     content = read_plain(Path(path), _EXPECTED)
     if format == "stacklens" or (format == "auto" and is_checkpoint(content)):
         return _with_alphabet(path, checkpoint_of(path, content), alphabet)
@@ -58,19 +66,30 @@ def load_network(
         brackets = len(network.alphabet) // 2
         return _published(network, f"dyck-{brackets}" if network.first else None, title)
     if format == "stacknn" or (format == "auto" and stacknn.looks_like(content)):
-        stack_network = stacknn.read_stacknn(path, alphabet)
-        return _published(stack_network, _STACKNN_TASKS.get(len(stack_network.alphabet)), title)
+        return _published(*stacknn.read_with_task(path, alphabet), title)
     raise FileFormatError(f"{path}: {describe(content)}; expected {_EXPECTED}")
 
 
 def _published(network: StackModel[Any], task: str | None, title: str) -> Checkpoint:
-    """Return a published network as a checkpoint; ``task`` is what it seems to have been trained for."""
-    return Checkpoint(network, {"kind": network.task_kind, "language": task}, {"file": title})
+    """Return a published network as a checkpoint; ``task`` is what it seems to have been trained for, if it fits."""
+    fits = task is not None and set(get_task(task).alphabet) == set(network.alphabet)
+    return Checkpoint(network, {"kind": network.task_kind, "language": task if fits else None}, {"file": title})
+
+
+def _stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None, title: str) -> Checkpoint:
+    """Return a network of the C++ program, whose streams begin after the last letter."""
+    task, network = _cpp_task(title), stack_rnn_cpp.read_stack_rnn_cpp(path, alphabet)
+    letters = _CPP_LETTERS.get(task or "", ())
+    if alphabet is None and len(letters) == len(network.alphabet):
+        network = stack_rnn_cpp.read_stack_rnn_cpp(path, letters)
+    found = _published(network, task, title)
+    return replace(found, task={**found.task, "after": network.alphabet[-1]})
 
 
 def _cpp_task(title: str) -> str | None:
-    found = re.search(r"ntask1_nchar(\d+)_.*nrep(\d+)", title)
-    return _CPP_TASKS.get((int(found[1]), int(found[2]))) if found else None
+    if (found := _CPP_NAME.search(title)) is None:
+        return None
+    return _CPP_TASKS.get(found.groups()[:2]) or _CPP_TASKS.get(found.groups())
 
 
 def _with_alphabet(path: str | Path, checkpoint: Checkpoint, alphabet: Sequence[str] | None) -> Checkpoint:

@@ -28,6 +28,7 @@ from torch import Tensor, nn
 from stacklens.errors import StacklensError
 from stacklens.models.base import ActionKind, Controlled, Run, S, StackModel, State, TaskKind
 from stacklens.models.scan_units import Activation
+from stacklens.models.shape_fields import check_fields
 from stacklens.models.stack_rnn import add_parameters, check_predictor, check_shape
 from stacklens.models.stack_scan import ScanShape, ScanWeights, looked_up, scan
 from stacklens.models.superposition_stack import SuperpositionStack
@@ -72,6 +73,7 @@ class MarnnConfig:
     task_kind: Literal["next set", "transduction"] = "next set"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "alphabet", tuple(self.alphabet))
         object.__setattr__(self, "output_alphabet", tuple(self.output_alphabet) or self.alphabet)
         if self.task_kind not in ("next set", "transduction"):
@@ -83,6 +85,7 @@ class MarnnConfig:
         check_shape(self.alphabet, self.stack_limit, hidden=self.hidden, cell_size=self.cell_size)
         if not 0 < self.temperature < math.inf:
             raise StacklensError(f"temperature is {self.temperature}; expected a number above 0")
+        object.__setattr__(self, "temperature", float(self.temperature))
         if self.first is not None:
             object.__setattr__(self, "first", tuple(self.first))
             if strangers := [symbol for symbol in self.first if symbol not in self.alphabet]:
@@ -218,21 +221,33 @@ class Marnn(StackModel[S]):
 
     def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
         """Return PyTorch's default weights: uniform up to 1 / sqrt(H) in a cell, 1 / sqrt(inputs) in a linear layer."""
-        size, cell, n_symbols = self.shape.hidden, self.cell_size, self.n_symbols
-        rows = 4 * size if self.lstm else size
-        layers = {  # name: rows, columns, inputs that decide the bound
-            "input": (rows, n_symbols, size),
-            "hidden": (rows, size, size),
-            "output": (len(self.output_alphabet), size, size),
-            "pushed": (cell, size, size),
-            "action": (len(self.operations), size, size),
-            "memory": (size, cell, cell),
-        }
         draws: dict[str, Tensor] = {}
-        for name, (height, width, inputs) in layers.items():
-            draws[f"{name}_weights"] = uniform((height, width), 1 / math.sqrt(inputs), generator)
-            draws[f"{name}_bias"] = uniform((height,), 1 / math.sqrt(inputs), generator)
+        for name, size in self._all_shapes(self.shape).items():
+            inputs = self.cell_size if name.startswith("memory") else self.shape.hidden  # these decide the bound
+            draws[name] = uniform(size, 1 / math.sqrt(inputs), generator)
         return draws
+
+    @classmethod
+    def parameter_shapes(cls, shape: MarnnConfig) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, without making any."""
+        return cls._all_shapes(shape)
+
+    @classmethod
+    def _all_shapes(cls, shape: MarnnConfig) -> dict[str, tuple[int, ...]]:
+        size, cell = shape.hidden, shape.cell_size
+        rows = 4 * size if cls.lstm else size
+        layers = {
+            "input": (rows, len(shape.alphabet)),
+            "hidden": (rows, size),
+            "output": (len(shape.output_alphabet), size),
+            "pushed": (cell, size),
+            "action": (len(cls.operations), size),
+            "memory": (size, cell),
+        }
+        shapes: dict[str, tuple[int, ...]] = {}
+        for name, matrix in layers.items():
+            shapes |= {f"{name}_weights": matrix, f"{name}_bias": matrix[:1]}
+        return shapes
 
 
 class MarnnStackRNN(Marnn[SuperpositionStack]):

@@ -46,5 +46,10 @@ class MarnnJoulin(MarnnStackRNN):
     def _recurrence(self) -> tuple[Tensor, Tensor]:
         return self.input_weights.mT, torch.cat([self.hidden_weights, self.memory_weights], -1)
 
+    @classmethod
+    def parameter_shapes(cls, shape: MarnnConfig) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, without making any."""
+        return {name: size for name, size in cls._all_shapes(shape).items() if name not in _WITHOUT}
+
     def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
         return {name: draw for name, draw in super()._draw(generator).items() if name not in _WITHOUT}

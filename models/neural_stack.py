@@ -22,10 +22,11 @@ from torch import Tensor, nn
 from stacklens.errors import StacklensError
 from stacklens.models.base import ActionKind, Controlled, Run, StackModel, State, TaskKind
 from stacklens.models.scan_units import Activation
+from stacklens.models.shape_fields import check_fields, check_sizes
 from stacklens.models.strength_scan import strength_scan
 from stacklens.models.strength_stack import StrengthStack
 
-__all__ = ["ControllerKind", "InstructionNet", "NeuralStack", "NeuralStackConfig"]
+__all__ = ["ControllerKind", "InstructionNet", "NeuralStack", "NeuralStackConfig", "instruction_sizes", "net_shapes"]
 
 ControllerKind = Literal["linear", "rnn", "lstm"]
 _GATES = {"rnn": 1, "lstm": 4}
@@ -52,14 +53,14 @@ class NeuralStackConfig:
     null: str | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "alphabet", tuple(self.alphabet))
         object.__setattr__(self, "output_alphabet", tuple(self.output_alphabet) or self.alphabet)
         if self.controller not in get_args(ControllerKind):
             raise StacklensError(f"controller {self.controller!r} is not one of {', '.join(get_args(ControllerKind))}")
         if not self.alphabet:
             raise StacklensError("a Neural Stack needs an alphabet, not ()")
-        if self.hidden < 1 or self.cell_size < 1:
-            raise StacklensError(f"hidden and cell_size should be at least 1, not {self.hidden} and {self.cell_size}")
+        check_sizes(hidden=self.hidden, cell_size=self.cell_size)
         if self.null is not None and self.null not in self.alphabet:
             raise StacklensError(f"the null symbol {self.null!r} is not in the alphabet {' '.join(self.alphabet)}")
 
@@ -94,14 +95,20 @@ class InstructionNet(nn.Module):
         super().__init__()
         self.kind, self.hidden = kind, hidden
         self.memory = {"linear": 0, "rnn": hidden, "lstm": 2 * hidden}[kind]
-        shapes: dict[str, tuple[int, ...]] = {"weight": (n_out, n_in if kind == "linear" else hidden), "bias": (n_out,)}
-        if kind != "linear":
-            rows = _GATES[kind] * hidden
-            shapes |= {"weight_ih": (rows, n_in), "weight_hh": (rows, hidden), "bias_ih": (rows,), "bias_hh": (rows,)}
+        shapes = self.parameter_shapes(kind, n_in, hidden, n_out)
         draws = [_draw(shapes, biases, seed + net) for net in range(nets or 1)]
         for key in shapes:
             values = torch.stack([draw[key] for draw in draws]) if nets is not None else draws[0][key]
             self.register_parameter(key, nn.Parameter(values))
+
+    @staticmethod
+    def parameter_shapes(kind: ControllerKind, n_in: int, hidden: int, n_out: int) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, without making any."""
+        shapes: dict[str, tuple[int, ...]] = {"weight": (n_out, n_in if kind == "linear" else hidden), "bias": (n_out,)}
+        if kind == "linear":
+            return shapes
+        rows = _GATES[kind] * hidden
+        return shapes | {"weight_ih": (rows, n_in), "weight_hh": (rows, hidden), "bias_ih": (rows,), "bias_hh": (rows,)}
 
     def forward(self, seen: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Return the memory after ``seen`` (..., B, n_in), (..., B, memory), and z_t, (..., B, n_out)."""
@@ -170,9 +177,13 @@ class NeuralStack(StackModel[StrengthStack]):
         self.alphabet, self.null, self.cell_size = shape.alphabet, shape.null, shape.cell_size
         self.recurrent = shape.controller != "linear"
         self.leading = () if nets is None else (nets,)
-        n_in, n_out = len(shape.alphabet) + shape.cell_size, 2 + shape.cell_size + len(shape.output_alphabet)
         discourage_pop = (-1.0, 0.0)  # as in the authors' program, or early training empties the stack
-        self.net = InstructionNet(shape.controller, n_in, shape.hidden, n_out, discourage_pop, seed, nets)
+        self.net = InstructionNet(*instruction_sizes(shape, 2), discourage_pop, seed, nets)
+
+    @classmethod
+    def parameter_shapes(cls, shape: NeuralStackConfig) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, without making any."""
+        return net_shapes(shape, 2)
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
@@ -226,6 +237,20 @@ class NeuralStack(StackModel[StrengthStack]):
     def stack_of(self, cells: Tensor) -> StrengthStack:
         """Return stacks with one value of strength 1, ``cells`` (M, 1, 1, D), none where it is NaN."""
         return StrengthStack.of_cells(cells)
+
+
+def net_shapes(shape: NeuralStackConfig, n_actions: int) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the weights of a network with ``n_actions`` actions, by the names that it has them under."""
+    return {
+        f"net.{name}": size
+        for name, size in InstructionNet.parameter_shapes(*instruction_sizes(shape, n_actions)).items()
+    }
+
+
+def instruction_sizes(shape: NeuralStackConfig, n_actions: int) -> tuple[ControllerKind, int, int, int]:
+    """Return the kind of controller, its inputs, hidden units and outputs."""
+    n_in = len(shape.alphabet) + shape.cell_size
+    return shape.controller, n_in, shape.hidden, n_actions + shape.cell_size + len(shape.output_alphabet)
 
 
 def _draw(shapes: dict[str, tuple[int, ...]], biases: tuple[float, ...], seed: int) -> dict[str, Tensor]:

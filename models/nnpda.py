@@ -20,9 +20,10 @@ import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
-from stacklens.languages.words import check_alphabet
 from stacklens.models.base import ActionKind, Controlled, StackModel, State
 from stacklens.models.continuous_stack import ContinuousStack
+from stacklens.models.plain import shown
+from stacklens.models.shape_fields import check_fields, check_symbols
 
 __all__ = ["NNPDA", "NNPDAConfig", "Order"]
 
@@ -53,15 +54,24 @@ class NNPDAConfig:
     empty_reading: bool = True
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "alphabet", tuple(self.alphabet))
         if self.order not in get_args(Order):
             raise StacklensError(f"order {self.order!r} is not one of {', '.join(get_args(Order))}")
-        if not isinstance(self.n_states, int) or self.n_states < 1 or not self.alphabet:
+        if self.n_states < 1 or not self.alphabet:
             raise StacklensError(f"an NNPDA needs symbols and states, not {self.alphabet} and {self.n_states!r}")
-        check_alphabet(self.alphabet if self.end is None else (*self.alphabet, self.end))
-        products = 2**self.n_states if self.order == "full" else self.n_states**2
-        if self.n_states > _MOST_STATES or products * (len(self.alphabet) + 2) ** 2 > _MOST_WEIGHTS:
-            raise StacklensError(f"an NNPDA of order {self.order} with {self.n_states} state neurons is too large")
+        check_symbols(
+            "the alphabet with the end symbol", self.alphabet if self.end is None else (*self.alphabet, self.end)
+        )
+        # the number of states first: 2**n_states of a claimed 10**12 would fill the memory by itself
+        if self.n_states > _MOST_STATES or self._products() * (len(self.alphabet) + 2) ** 2 > _MOST_WEIGHTS:
+            raise StacklensError(
+                f"an NNPDA of order {self.order} with {shown(self.n_states)} state neurons is too large; at most "
+                f"{_MOST_STATES:,} and {_MOST_WEIGHTS:,} weights"
+            )
+
+    def _products(self) -> int:
+        return 2**self.n_states if self.order == "full" else self.n_states**2
 
 
 class NNPDA(StackModel[ContinuousStack]):
@@ -88,24 +98,25 @@ class NNPDA(StackModel[ContinuousStack]):
         self.shape = shape
         self.alphabet, self.end = shape.alphabet, shape.end
         self.leading = () if nets is None else (nets,)
-        n_symbols, n_states = self.n_symbols, shape.n_states
-        self.cell_size = n_symbols
-        n_reading = n_symbols + shape.empty_reading
-        sizes = {"second": n_states * (n_reading + n_symbols), "third": n_states * n_reading * n_symbols}
-        sizes["full"] = 2**n_states * n_reading * n_symbols
+        self.cell_size = self.n_symbols
         self.state_order: Order = "third" if shape.order == "full" else shape.order
-        shapes: dict[str, tuple[int, ...]] = {
-            "state_weights": (n_states, sizes[self.state_order]),
-            "action_weights": (1, sizes[shape.order]),
-            "state_bias": (n_states,),
-            "action_bias": (1,),
-        }
-        if shape.order == "full":
-            del shapes["action_bias"]  # eq. 23 has none
+        shapes = self.parameter_shapes(shape)
         draws = [_draw(shapes, init, seed + net) for net in range(nets or 1)]
         for key in shapes:
             values = torch.stack([draw[key] for draw in draws]) if nets is not None else draws[0][key]
             self.register_parameter(key, nn.Parameter(values))
+
+    @classmethod
+    def parameter_shapes(cls, shape: NNPDAConfig) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, without making any."""
+        n_symbols, n_states = len(shape.alphabet) + (shape.end is not None), shape.n_states
+        n_reading = n_symbols + shape.empty_reading
+        third = n_states * n_reading * n_symbols
+        of_state = n_states * (n_reading + n_symbols) if shape.order == "second" else third
+        of_action = 2**n_states * n_reading * n_symbols if shape.order == "full" else of_state
+        shapes: dict[str, tuple[int, ...]] = {"state_weights": (n_states, of_state), "action_weights": (1, of_action)}
+        shapes["state_bias"] = (n_states,)
+        return shapes if shape.order == "full" else {**shapes, "action_bias": (1,)}  # eq. 23 has none
 
     def config(self) -> dict[str, Any]:
         """Return the plain data of `NNPDAConfig`."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import io
-import os
 import pickle
 import pickletools
+import warnings
 import zipfile
 from pathlib import Path
 
 import torch
 
-from stacklens.errors import FileFormatError
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.files import LARGEST_NETWORK, read_whole
+from stacklens.models.plain import check_plain, listed
 
 __all__ = ["describe", "read_plain"]
 
@@ -26,24 +28,24 @@ def read_plain(path: Path, expected: str = "a checkpoint written by `stacklens t
 
     Raises:
         FileFormatError: the file is missing, a folder, empty, damaged, no PyTorch file, or holds objects that would run
-            code; ``expected`` says in a few words what it should be.
+            code or more nested data than any network needs; ``expected`` says in a few words what it should be.
     """
-    if not os.path.exists(path):  # unlike Path.exists it says no to an impossible name
-        raise FileFormatError(f"{path}: no such file; expected {expected}")
-    if path.is_dir():
-        raise FileFormatError(f"{path}: is a folder; expected {expected}")
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise FileFormatError(f"{path}: cannot be read: {error.strerror or error}") from None
+    data = read_whole(path, expected, LARGEST_NETWORK)
     if not data:
         raise FileFormatError(f"{path}: the file is empty; expected {expected}")
     if data.startswith(_ARCHIVE) and not _is_intact(data):  # torch itself would not see a flipped bit
         raise FileFormatError(f"{path}: {_DAMAGED.format(len(data))}")
     try:
-        return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of sparse tensors and old formats: what is read is checked below
+            content: object = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises a dozen kinds; the bytes tell better what is wrong
         raise FileFormatError(f"{path}: {_why_unreadable(data, error, expected)}") from None
+    try:
+        check_plain(content)
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+    return content
 
 
 def _why_unreadable(data: bytes, error: Exception, expected: str) -> str:
@@ -78,6 +80,5 @@ def _calls(data: bytes) -> bool:
 def describe(content: object) -> str:
     """Return in a few words what a file held."""
     if isinstance(content, dict):
-        keys = ", ".join(map(str, list(content)[:6]))
-        return f"found a dictionary with keys {keys}{', …' if len(content) > 6 else ''}"
+        return f"found a dictionary with keys {listed(list(content)[:6])}{', …' if len(content) > 6 else ''}"
     return f"found a {type(content).__name__}"

@@ -23,15 +23,15 @@ import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
-from stacklens.languages.words import check_alphabet
 from stacklens.models.base import ActionKind, Controlled, Run, S, StackModel, State, TaskKind
+from stacklens.models.plain import shown
+from stacklens.models.shape_fields import MOST_CELLS, check_fields, check_sizes
 from stacklens.models.stack_scan import ScanShape, ScanWeights, looked_up, scan
 from stacklens.models.superposition_stack import SuperpositionStack
 
 __all__ = ["EMPTY", "MemoryRNN", "StackRNN", "StackRNNConfig", "add_parameters", "check_predictor", "check_shape"]
 
 EMPTY = -1.0  # "when the stack is empty, s is set to -1", below eq. 5
-_LARGEST = 4_096  # against typing errors and damaged files, not against ambition
 _INIT = 0.1  # each weight is the sum of three draws from U(-0.1, 0.1)
 
 
@@ -61,6 +61,7 @@ class StackRNNConfig:
     stack_limit: int | None = 200
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "alphabet", tuple(self.alphabet))
         check_shape(self.alphabet, self.stack_limit, hidden=self.hidden, n_stacks=self.n_stacks, depth=self.depth)
         check_shape(self.alphabet, self.stack_limit, **{"n_stacks * depth": self.n_stacks * self.depth})
@@ -116,18 +117,24 @@ class MemoryRNN(StackModel[S]):
         output = torch.softmax(after @ self.output_weights.mT, -1)
         return Controlled(after, torch.softmax(rows, -1), pushed, output)
 
-    def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
-        size, n_stacks, n_symbols = self.shape.hidden, self.n_stacks, self.n_symbols
-        shapes = {
+    @classmethod
+    def parameter_shapes(cls, shape: StackRNNConfig) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, without making any."""
+        size, n_stacks, n_symbols = shape.hidden, shape.n_stacks, len(shape.alphabet)
+        shapes: dict[str, tuple[int, ...]] = {
             "input_weights": (n_symbols, size),
-            "memory_weights": (size, n_stacks * self.depth),
+            "memory_weights": (size, n_stacks * shape.depth),
             "recurrent_weights": (size, size),
-            "action_weights": (n_stacks * len(self.operations), size),
+            "action_weights": (n_stacks * (len(cls.OPERATIONS) + shape.no_op), size),
             "pushed_weights": (n_stacks, size),
             "output_weights": (n_symbols, size),
         }
-        if not self.recurrent:
+        if not shape.recurrent:
             del shapes["recurrent_weights"]
+        return shapes
+
+    def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
+        shapes = self.parameter_shapes(self.shape)
         draws = {key: torch.rand(3, *shape, generator=generator, dtype=torch.float64) for key, shape in shapes.items()}
         return {key: ((2 * three - 1) * _INIT).sum(0) for key, three in draws.items()}
 
@@ -213,13 +220,12 @@ def check_shape(alphabet: tuple[str, ...], stack_limit: int | None, **sizes: int
 
     Raises:
         StacklensError: the alphabet is empty or repeats a symbol, ``stack_limit`` is less than 1, or one of ``sizes``
-            is not between 1 and 4,096.
+            is not between 1 and 4,096 (`stack_limit`: 1,000,000).
     """
     if not alphabet:
         raise StacklensError("a network needs symbols; the alphabet is empty")
-    check_alphabet(alphabet)
-    for name, size in sizes.items():
-        if not isinstance(size, int) or not 1 <= size <= _LARGEST:
-            raise StacklensError(f"{name} is {size!r}; expected a whole number from 1 to {_LARGEST}")
-    if stack_limit is not None and (not isinstance(stack_limit, int) or stack_limit < 1):
-        raise StacklensError(f"stack_limit is {stack_limit!r}; expected a whole number of at least 1, or None")
+    check_sizes(**sizes)
+    if stack_limit is not None and not 1 <= stack_limit <= MOST_CELLS:
+        raise StacklensError(
+            f"stack_limit is {shown(stack_limit)}; expected a whole number from 1 to {MOST_CELLS:,}, or None"
+        )

@@ -39,7 +39,7 @@ def _windows(net: StackModel[Any], symbols: npt.NDArray[Any], device: str) -> An
     for begin in range(0, read.shape[1], _WINDOW):
         made = net.run(read[:, begin : begin + _WINDOW].T, state)
         state = made.state
-        yield net.output_numbers(made.output).movedim(0, -1).cpu().numpy(), made.output
+        yield np.moveaxis(net.output_numbers(made.output), 0, -1), made.output
 
 
 @dataclass(frozen=True)

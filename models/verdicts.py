@@ -68,7 +68,7 @@ def verdicts_on_all(model: StackModel[Any], max_length: int, chunk: int = 8_192)
 def answers_on_all(
     model: StackModel[Any], max_length: int, chunk: int = 8_192, prefix: Sequence[int] = ()
 ) -> list[np.ndarray]:
-    """Return the answers to all words, one array (..., k**n) of int32 for every length n = 0..max_length.
+    """Return the answers to all words, one array (..., k**n) for every length n = 0..max_length.
 
     An answer is 1 or 0 from a recogniser, the number of the last output from others, -1 where a word is rejected on the
     way (see `StackModel.answer`). A word's place in its array is its lexicographic number: its symbols' indices read in
@@ -82,11 +82,11 @@ def answers_on_all(
         root = model.step(torch.tensor([symbol], device=root.hidden.device), root).state
     leading = root.hidden.shape[:-2]
     rejected = 0 if model.task_kind == "recognition" else -1
-    answers = [np.full((*leading, k**n), rejected, dtype=np.int32) for n in range(max_length + 1)]
+    answers = [np.full((*leading, k**n), rejected, dtype=model.number_type) for n in range(max_length + 1)]
     pending = [(0, torch.zeros(1, dtype=torch.int64, device=root.hidden.device), root)]
     while pending:
         length, numbers, state = pending.pop()
-        answers[length][..., numbers.cpu().numpy()] = model.answer(state).cpu().numpy()
+        answers[length][..., numbers.cpu().numpy()] = model.answer(state)
         if length < max_length:
             pending += [(length + 1, *children) for children in _children(model, numbers, state, chunk)]
     return answers
@@ -94,7 +94,7 @@ def answers_on_all(
 
 @torch.no_grad()
 def outputs_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024) -> np.ndarray:
-    """Return the number of a single network's output after every symbol, (N, T) int32.
+    """Return the number of a single network's output after every symbol, (N, T).
 
     -1 after the end of a word, and from where the word is rejected.
 
@@ -102,7 +102,7 @@ def outputs_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
         UnknownSymbolError: a word has a symbol outside the network's alphabet.
     """
     codes, lengths = encode_words(words, model.alphabet)
-    numbers = np.full(codes.shape, -1, dtype=np.int32)
+    numbers = np.full(codes.shape, -1, dtype=model.number_type)
     by_length = np.argsort(-lengths, kind="stable")
     for begin in range(0, len(words), chunk):
         rows = by_length[begin : begin + chunk]
@@ -114,7 +114,7 @@ def outputs_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
                 rows, keep = rows[:running], torch.arange(running, device=symbols.device)
                 state, symbols = state.select(keep), symbols[keep]
             state = model.step(symbols[:, t], state).state
-            numbers[rows, t] = model.answer(state).cpu().numpy()
+            numbers[rows, t] = model.answer(state)
     return numbers
 
 

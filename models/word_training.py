@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from stacklens.errors import FileFormatError, StacklensError
+from stacklens.files import LARGEST_CORPUS, read_whole
 from stacklens.models.base import State
 from stacklens.models.machine import one_thread
 from stacklens.models.registry import build_model
@@ -69,11 +70,11 @@ def read_texts(train: Path, valid: Path, test: Path) -> Texts:
 
 
 def _words(path: Path) -> list[str]:
+    expected = "a text, a sentence a line"
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise FileFormatError(f"{path}: cannot be read: {reason}; expected a text, a sentence a line") from None
+        lines = read_whole(path, expected, LARGEST_CORPUS).decode("utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise FileFormatError(f"{path}: cannot be read: it is no UTF-8 text; expected {expected}") from None
     words = [word for line in lines if line.split() for word in (*line.split(), END)]
     if len(words) < 2:
         raise FileFormatError(f"{path}: no words there; expected a text, a sentence a line")

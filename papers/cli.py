@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stacklens.shell import new_app, progress_bar
+from stacklens.shell import LARGEST_SEED, MOST_JOBS, new_app, progress_bar
 
 if TYPE_CHECKING:
     from stacklens.papers.claims import Experiment
     from stacklens.papers.grid import Grid, Settings
 
 __all__ = ["papers_app"]
+
+_MOST = 10_000  # networks a row
+_LARGEST = LARGEST_SEED - _MOST  # first seed, of so many
 
 papers_app = new_app("Measure what the papers reported; show ours beside theirs.")
 
@@ -44,14 +47,16 @@ def list_experiments(results: _Folder = None) -> None:
 def run(
     name: _Name,
     results: _Folder = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Networks a row (default: as many as in the paper).")] = None,
-    first_seed: Annotated[int, typer.Option(min=0, help="The first of them.")] = 0,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, max=_MOST, help="Networks a row (default: as in the paper).")
+    ] = None,
+    first_seed: Annotated[int, typer.Option(min=0, max=_LARGEST, help="The first of them.")] = 0,
     protocol: Annotated[str, typer.Option(help="fast, or paper: as the paper did it, to the letter.")] = "fast",
     rows: Annotated[
         list[str] | None, typer.Option(help="Only this row; may be repeated (a wrong name lists all).")
     ] = None,
     device: Annotated[str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …")] = "cpu",
-    jobs: Annotated[int, typer.Option(min=1, help="Processes, a row each.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes, a row each.")] = 1,
     train: _Text = None,
     valid: _Text = None,
     test: _Text = None,
@@ -99,10 +104,12 @@ def report(
     results: _Folder = None,
 ) -> None:
     """Write all results into two Markdown files, between their markers."""
+    from stacklens.files import check_outputs
     from stacklens.papers.experiments import EXPERIMENTS
     from stacklens.papers.report import findings_section, readme_section
     from stacklens.papers.tables import write_report
 
+    check_outputs([readme, findings])
     for file, section in ((readme, readme_section), (findings, findings_section)):
         write_report(file, section(EXPERIMENTS, _folder(results)))
         typer.echo(f"wrote the results section of {file}")
@@ -147,14 +154,13 @@ def _settings(
 ) -> Settings:
     import hashlib
 
-    from stacklens.errors import FileFormatError
+    from stacklens.files import LARGEST_CORPUS, read_whole
     from stacklens.papers.grid import Settings
 
     told = []
     for path in filter(None, texts.values()):
-        if not path.is_file():
-            raise FileFormatError(f"{path}: no such file; expected a text, a sentence a line")
-        told.append(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}")
+        content = read_whole(path, "a text, a sentence a line", LARGEST_CORPUS)
+        told.append(f"{path.name} {hashlib.sha256(content).hexdigest()[:12]}")
     return Settings(
         tuple(range(first_seed, first_seed + (seeds or grid.seeds))), protocol, device, texts=", ".join(told)
     )

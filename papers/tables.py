@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stacklens.errors import StacklensError
-from stacklens.files import write_whole
+from stacklens.files import read_whole, write_whole
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults
 from stacklens.papers.grid_tables import TextTable, folded_tables
@@ -88,9 +88,9 @@ def write_report(file: Path, section: str) -> None:
         StacklensError: the file is missing, or has no markers; nothing was written.
     """
     try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise StacklensError(f"{file}: cannot be read: {error.strerror}; expected a Markdown file") from None
+        text = read_whole(file, "a Markdown file").decode("utf-8")
+    except UnicodeDecodeError:
+        raise StacklensError(f"{file}: cannot be read: it is no text in UTF-8; expected a Markdown file") from None
     try:
         content = replace_section(text, section)
     except StacklensError as error:

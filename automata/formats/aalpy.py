@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from stacklens.automata.formats.naming import fresh, unique
+from stacklens.automata.naming import fresh, unique
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push
 from stacklens.automata.reachability import heads, trim
 from stacklens.automata.visible_top import with_visible_top

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from stacklens.automata.formats.naming import unique
 from stacklens.automata.formats.textbook import Rule, TextbookAutomaton, from_textbook
+from stacklens.automata.naming import unique
 from stacklens.automata.pda import PushdownAutomaton, StackOp, Symbol
 from stacklens.errors import AutomatonError, StacklensError
 

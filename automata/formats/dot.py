@@ -16,7 +16,7 @@ __all__ = ["from_dot", "rule", "to_dot"]
 _HEADING = "// stacklens "  # of the comment that `from_dot` reads
 
 # A renderer without fonts can only guess widths, and all fonts that stand in for Courier are as wide as it is.
-_PART = re.compile(r"^\s*((?:start -> )?n\d+(?: -> n\d+)?)\b(.*)$", re.MULTILINE)
+_PART = re.compile(r"^[ \t]*((?:start -> )?n\d+(?: -> n\d+)?)\b(.*)$", re.MULTILINE)
 _LABEL = re.compile(r'\blabel="((?:\\.|[^"\\])*)"')
 _FONT = 'fontname="Courier"'
 _CHARACTER = 0.6 * 11 / 72  # inches: Courier is 0.6 em wide, an edge's label is 11 points high

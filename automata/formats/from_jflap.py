@@ -72,7 +72,7 @@ def _parsed(text: str) -> ET.Element:
     try:
         parser.feed(text)
         structure: ET.Element = parser.close()
-    except (ET.ParseError, ValueError) as error:
+    except (ET.ParseError, ValueError, LookupError) as error:
         raise AutomatonError(f"not XML: {error}") from None
     return structure
 
@@ -107,10 +107,12 @@ def _rules(structure: ET.Element) -> Iterator[_Rule]:
 
 def _textbook(structure: ET.Element) -> TextbookAutomaton:
     names: dict[str, str] = {}
+    taken: set[str] = set()
     for state in structure.iter("state"):
         number = _attribute(state, "id")
         name = state.get("name") or f"q{number}"
-        names[number] = name if name not in names.values() else f"{name} ({number})"
+        names[number] = name if name not in taken else f"{name} ({number})"
+        taken.add(names[number])
     marked = {
         tag: [names[_attribute(state, "id")] for state in structure.iter("state") if state.find(tag) is not None]
         for tag in ("initial", "final")
@@ -129,7 +131,7 @@ def _textbook(structure: ET.Element) -> TextbookAutomaton:
 
 def _rule(fields: _Rule, names: dict[str, str]) -> Rule:
     source, target, *parts = fields
-    if missing := {source, target} - set(names):
+    if missing := [state for state in (source, target) if state not in names]:
         raise AutomatonError(f"a rule from {source!r} to {target!r}: there is no state {min(missing)!r}")
     read, pop, put = ("" if part in _EMPTY else part for part in parts)
     rule = Rule(names[source], read, tuple(pop), names[target], tuple(put))

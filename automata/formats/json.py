@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -72,9 +73,11 @@ def from_json(text: str) -> PushdownAutomaton:
         raise AutomatonError(f"not JSON: {error}") from None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         found = content.get("format") if isinstance(content, dict) else type(content).__name__
-        raise AutomatonError(f'not an automaton file: expected "format": "{_FORMAT}", found {found!r}')
+        raise AutomatonError(f'not an automaton file: expected "format": "{_FORMAT}", found {_short(found)}')
     if content.get("version") != _VERSION or isinstance(content["version"], bool):
-        raise AutomatonError(f"automaton file of version {content.get('version')!r}: this stacklens reads {_VERSION}")
+        raise AutomatonError(
+            f"automaton file of version {_short(content.get('version'))}: this stacklens reads {_VERSION}"
+        )
     return PushdownAutomaton(
         states=_strings(content, "states"),
         input_alphabet=_strings(content, "input_alphabet"),
@@ -108,7 +111,7 @@ def _transitions(records: list[Any]) -> dict[Key, Transition]:
 
 def _from_record(record: object) -> tuple[Key, Transition]:
     if not isinstance(record, dict):
-        raise AutomatonError(f"expected an object, found {record!r}")
+        raise AutomatonError(f"expected an object, found {_short(record)}")
     operations = tuple(_operation(value) for value in _list(record, "operations"))
     key = _string(record, "from"), _string(record, "read"), _strings(record, "tops")
     return key, Transition(_string(record, "to"), operations, _output(record.get("output")))
@@ -116,7 +119,7 @@ def _from_record(record: object) -> tuple[Key, Transition]:
 
 def _operation(value: object) -> StackOp:
     if not isinstance(value, dict) or not isinstance(_get(value, "pop"), bool):
-        raise AutomatonError(f'expected an operation like {{"pop": true, "push": null}}, found {value!r}')
+        raise AutomatonError(f'expected an operation like {{"pop": true, "push": null}}, found {_short(value)}')
     return StackOp(value["pop"], None if _get(value, "push") is None else _string(value, "push"))
 
 
@@ -125,7 +128,12 @@ def _output(value: object) -> Output:
         return value
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return tuple(value)
-    raise AutomatonError(f"expected an output (a string, strings, or null), found {value!r}")
+    raise AutomatonError(f"expected an output (a string, strings, or null), found {_short(value)}")
+
+
+def _short(value: object) -> str:
+    """Return a value for a message; all of it could be megabytes, or nested deeper than `repr` can go."""
+    return reprlib.repr(value)
 
 
 def _get(record: Mapping[str, Any], name: str) -> Any:
@@ -137,26 +145,26 @@ def _get(record: Mapping[str, Any], name: str) -> Any:
 def _string(record: Mapping[str, Any], name: str) -> str:
     value = _get(record, name)
     if not isinstance(value, str):
-        raise AutomatonError(f'"{name}" must be a string, not {value!r}')
+        raise AutomatonError(f'"{name}" must be a string, not {_short(value)}')
     return value
 
 
 def _list(record: Mapping[str, Any], name: str) -> list[Any]:
     value = _get(record, name)
     if not isinstance(value, list):
-        raise AutomatonError(f'"{name}" must be a list, not {value!r}')
+        raise AutomatonError(f'"{name}" must be a list, not {_short(value)}')
     return value
 
 
 def _strings(record: Mapping[str, Any], name: str) -> tuple[str, ...]:
     value = _list(record, name)
     if not all(isinstance(part, str) for part in value):
-        raise AutomatonError(f'"{name}" must hold strings, not {value!r}')
+        raise AutomatonError(f'"{name}" must hold strings, not {_short(value)}')
     return tuple(value)
 
 
 def _integer(record: Mapping[str, Any], name: str) -> int:
     value = _get(record, name)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise AutomatonError(f'"{name}" must be a whole number, not {value!r}')
+        raise AutomatonError(f'"{name}" must be a whole number, not {_short(value)}')
     return value

@@ -9,7 +9,8 @@ from stacklens.automata.formats.dot import from_dot
 from stacklens.automata.formats.from_jflap import from_jflap
 from stacklens.automata.formats.json import from_json
 from stacklens.automata.pda import PushdownAutomaton, Symbol
-from stacklens.errors import FileFormatError, StacklensError
+from stacklens.errors import FileFormatError, StacklensError, listed
+from stacklens.files import read_whole
 
 __all__ = ["automaton_reader", "read_automaton", "read_text"]
 
@@ -43,7 +44,7 @@ def read_automaton(path: str | Path, alphabet: Collection[Symbol] = ()) -> Pushd
     pda = _read(path)
     if not set(alphabet) <= set(pda.input_alphabet):
         raise StacklensError(
-            f"{path} reads {' '.join(pda.input_alphabet)}; expected the network's alphabet {' '.join(alphabet)}"
+            f"{path} reads {listed(pda.input_alphabet)}; expected the network's alphabet {listed(alphabet)}"
         )
     return pda
 
@@ -63,11 +64,10 @@ def read_text(path: str | Path, expected: str) -> str:
     """Return the text of a file that should hold what is ``expected``.
 
     Raises:
-        FileFormatError: it cannot be read, or is not text in UTF-8.
+        FileFormatError: it cannot be read, is no file or too large, or is not text in UTF-8.
     """
+    content = read_whole(path, expected)
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FileFormatError(f"cannot read {path}: {error.strerror or error}") from None
-    except ValueError:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
         raise FileFormatError(f"{path}: not text in UTF-8, expected {expected}") from None

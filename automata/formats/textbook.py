@@ -8,13 +8,15 @@ starts or ends.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import cached_property
+from itertools import islice, product
+from typing import TypeVar
 
 from stacklens.automata.end_marker import drop_end_marker
-from stacklens.automata.formats.naming import fresh, unique
+from stacklens.automata.naming import fresh, unique
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, State, Symbol, Transition, push
 from stacklens.automata.pda import replace as put
 from stacklens.automata.reachability import Head, heads, trim
@@ -23,8 +25,11 @@ from stacklens.errors import AutomatonError
 
 __all__ = ["Cells", "Rule", "TextbookAutomaton", "from_textbook"]
 
-_MOST_HEADS = 100_000  # of an automaton that a person would draw there are hundreds
+# Of an automaton that a person would draw there are hundreds; all three are against files made to fill the memory.
+_MOST_HEADS, _MOST_STEPS = 100_000, 500_000
+_MOST_PUSHED = 200  # symbols in one step
 Cells = tuple[Symbol, ...]  # symbols that lie on each other, the top first
+_T = TypeVar("_T")
 _Place = tuple[State, Cells]  # a state, and what is left of what lay on the stack at the start
 _Head = tuple[_Place, Cells]  # a pushed word on top; empty where nothing is left of what was pushed
 
@@ -157,6 +162,10 @@ class _Rules:
         for rule in given.rules:
             if len(rule.pop) > 1:
                 raise AutomatonError(f"{rule} pops {len(rule.pop)} symbols; expected one at most in a step")
+            if len(rule.push) > _MOST_PUSHED:
+                raise AutomatonError(
+                    f"a rule from {rule.source} pushes {len(rule.push):,} symbols; expected {_MOST_PUSHED} at most"
+                )
             self.leaving[rule.source].append(rule)
         read = (rule.read for rule in given.rules if rule.read)
         self.alphabet = tuple(dict.fromkeys((*given.alphabet, *read)))
@@ -166,15 +175,33 @@ class _Rules:
         """Return the first state that reads, and the stack there."""
         state = self.given.initial
         cells: Cells = (self.given.start,)
-        entered = {rule.target for rule in self.given.rules}
-        while len(self.leaving[state]) == 1 and state not in entered and state not in self.given.final:
+        entered = Counter(rule.target for rule in self.given.rules)
+        while len(self.leaving[state]) == 1 and not entered[state] and state not in self.given.final:
             (rule,) = self.leaving[state]
             if rule.read or rule.pop not in ((), cells[:1]) or rule in self.ending:
                 break
             state, cells = rule.target, (*rule.push, *cells[len(rule.pop) :])
+            if len(cells) > _MOST_PUSHED:
+                raise AutomatonError(f"more than {_MOST_PUSHED} symbols on the stack at the start; expected fewer")
             self.leaving[rule.source] = []
-            entered = {other.target for rules in self.leaving.values() for other in rules}
+            entered[rule.target] -= 1
         return state, cells
+
+    @cached_property
+    def _reading(self) -> dict[tuple[State, Symbol], list[Rule]]:
+        """Return the rules that do not end a word by the state that they leave and what they read."""
+        found: dict[tuple[State, Symbol], list[Rule]] = defaultdict(list)
+        for rule in (rule for rules in self.leaving.values() for rule in rules if rule not in self.ending):
+            found[rule.source, rule.read].append(rule)
+        return found
+
+    @cached_property
+    def _ending_at(self) -> dict[State, list[Rule]]:
+        """Return the rules that end a word by the state that they leave."""
+        found: dict[State, list[Rule]] = defaultdict(list)
+        for rule in (rule for rules in self.leaving.values() for rule in rules if rule in self.ending):
+            found[rule.source].append(rule)
+        return found
 
     def accepts(self, place: _Place) -> bool:
         """Return whether a word may end at ``place``, whatever was pushed since."""
@@ -184,18 +211,16 @@ class _Rules:
         """Return whether a rule that reads nothing ends a word at ``head``."""
         (state, lowest), pushed = head
         cells = pushed or lowest
-        holding = [rule for rule in self.leaving[state] if rule in self.ending and rule.pop in ((), cells[:1])]
+        holding = [rule for rule in self._ending_at[state] if rule.pop in ((), cells[:1])]
         last = self.given.accepts_empty and not pushed and len(lowest) == 1
         return any(rule.target in self.given.final or (last and rule.pop and not rule.push) for rule in holding)
 
     def move(self, head: _Head, symbol: Symbol) -> _Move | None:
         """Return what reading ``symbol`` does at ``head``; None where no rule holds."""
         top = (head[1] or head[0][1])[:1]
-        holding = [r for r in self.leaving[head[0][0]] if r not in self.ending and r.pop in ((), top)]
-        silent = [rule for rule in holding if not rule.read]
-        if silent:
+        if silent := [rule for rule in self._reading[head[0][0], ""] if rule.pop in ((), top)]:
             raise AutomatonError(f"{silent[0]} reads nothing; expected a symbol read in every step")
-        holding = list(dict.fromkeys(rule for rule in holding if rule.read == symbol))
+        holding = list(dict.fromkeys(rule for rule in self._reading[head[0][0], symbol] if rule.pop in ((), top)))
         if len(holding) > 1:
             where = f"in state {head[0][0]}, reading {symbol} with {top[0] if top else 'nothing'} on top"
             raise AutomatonError(f"not deterministic: {where}, {len(holding)} rules hold; expected one at most")
@@ -227,11 +252,19 @@ def _explore(rules: _Rules, start: _Place) -> tuple[dict[tuple[_Head, Symbol], _
     moves: dict[tuple[_Head, Symbol], _Move] = {}
     problems: dict[_Head, str] = {}
     places, words = {start: None}, dict[Cells, None]({(): None})
-    seen: set[_Head] = set()
-    while unseen := [head for head in product(places, words) if head not in seen]:
-        if len(places) * len(words) > _MOST_HEADS:
-            raise AutomatonError(f"more than {_MOST_HEADS:,} pairs of a state and a pushed word; expected fewer")
-        seen.update(unseen)
+    known = 0, 0
+    while known != (len(places), len(words)):
+        heads_at_most, letters = len(places) * len(words), max(1, len(rules.alphabet))
+        if heads_at_most > _MOST_HEADS or heads_at_most * letters > _MOST_STEPS:
+            raise AutomatonError(
+                f"more than {_MOST_HEADS:,} pairs of a state and a pushed word, or {_MOST_STEPS:,} steps from them; "
+                "expected fewer"
+            )
+        new_places, new_words = _last(places, len(places) - known[0]), _last(words, len(words) - known[1])
+        unseen = list(product(new_places, words))
+        if new_words:
+            unseen = [(p, word) for i, p in enumerate(places) for word in (new_words if i < known[0] else words)]
+        known = len(places), len(words)
         for head, symbol in product(unseen, rules.alphabet):
             try:
                 move = rules.move(head, symbol)
@@ -242,6 +275,11 @@ def _explore(rules: _Rules, start: _Place) -> tuple[dict[tuple[_Head, Symbol], _
                 moves[head, symbol] = move
                 places[move.place] = words[move.pushed] = None
     return moves, problems
+
+
+def _last(known: dict[_T, None], count: int) -> list[_T]:
+    """Return the last ``count`` keys, without a walk over the others."""
+    return list(islice(reversed(known), count))[::-1]
 
 
 def _ended(pda: PushdownAutomaton, ends: set[Head]) -> PushdownAutomaton:

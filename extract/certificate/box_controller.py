@@ -26,6 +26,8 @@ class BoxAnswer:
         operations: what is done to each stack, 0 none, 1 pop, 2 push, 3 replace.
         pushed: bounds on what a push lays on each stack, (M, D).
         output: the number of the output (see `StackModel.output_numbers`); of a recogniser 0.
+
+    Bounds and margins are NaN where a number on the way may leave the network's format.
     """
 
     hidden: Box
@@ -33,9 +35,30 @@ class BoxAnswer:
     pushed: tuple[Box, ...]
     output: Decision
 
+    @property
+    def in_range(self) -> np.ndarray:
+        """Return where all numbers stay in the network's format, (M,) bool."""
+        boxes = (self.hidden, *self.pushed)
+        sides = [side for box in boxes for side in (box.low, box.high)]
+        margins = [decision.margins[:, None] for decision in (*self.operations, self.output)]
+        inside: np.ndarray = ~np.isnan(np.concatenate([*sides, *margins], -1)).any(-1)
+        return inside
+
 
 class BoxController(ABC):
-    """The controller of one network on boxes."""
+    """The controller of one network on boxes.
+
+    Attributes:
+        arithmetic: the numbers that it computes with.
+        height_limit: up to how many cells the network's stacks are exact; None for as many as there is memory for.
+    """
+
+    arithmetic: Arithmetic
+
+    @property
+    def height_limit(self) -> int | None:
+        """Return None: a superposition stack has cells, and no number says how many."""
+        return None
 
     @abstractmethod
     def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:

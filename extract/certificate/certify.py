@@ -5,7 +5,8 @@ everywhere in the boxes each step does what the automaton does, and leads into t
 ever. The argument is written out at `stacklens.extract.certificate.check.check`.
 
 What is certified is the network as torch computes it in its own floating-point numbers with operations that round once
-each (no reduced precision such as TF32), in evaluation mode, with rounded actions and stacks as high as a word needs.
+each (no reduced precision such as TF32), in evaluation mode, with rounded actions, on words that need at most
+`Certified.stack_limit` cells of a stack. Nothing overflows on the way.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from stacklens.automata.intersection import FiniteAutomaton
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
+from stacklens.extract.certificate.arguments import check_arguments, check_network
 from stacklens.extract.certificate.box_controller import BoxController
 from stacklens.extract.certificate.check import check
 from stacklens.extract.certificate.grow import grow
@@ -31,6 +35,11 @@ from stacklens.extract.certificate.result import Certificate, Certified, Fault, 
 from stacklens.extract.certificate.stack_rnn_boxes import StackRNNBoxes
 from stacklens.extract.certificate.system import System
 from stacklens.models.base import StackModel
+from stacklens.models.marnn import MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.marnn_joulin import MarnnJoulin
+from stacklens.models.neural_stack import NeuralStack
+from stacklens.models.nnpda import NNPDA
+from stacklens.models.stack_rnn import StackRNN
 
 __all__ = ["LAYOUTS", "Proof", "boxes_of", "certify", "prove"]
 
@@ -38,13 +47,14 @@ MARGIN = 1e-6
 # tried in this order; the grid is for what an automaton merges although the network keeps it apart for ever
 LAYOUTS = (Layout(), Layout(tops=True), Layout(tops=True, hidden=0.1, values=0.1))
 _MOST = 3_000  # evaluations of a head in one attempt
-_FAMILIES: dict[str, Callable[[Any], BoxController]] = {
-    "nnpda": NNPDABoxes,
-    "stack-rnn": StackRNNBoxes,
-    "marnn-stack-rnn": MarnnBoxes,
-    "marnn-stack-lstm": MarnnBoxes,
-    "marnn-joulin": MarnnBoxes,
-    "neural-stack": NeuralStackBoxes,
+# by the class itself: what a subclass computes is not known
+_FAMILIES: dict[type[StackModel[Any]], Callable[[Any], BoxController]] = {
+    NNPDA: NNPDABoxes,
+    StackRNN: StackRNNBoxes,
+    MarnnStackRNN: MarnnBoxes,
+    MarnnStackLSTM: MarnnBoxes,
+    MarnnJoulin: MarnnBoxes,
+    NeuralStack: NeuralStackBoxes,
 }
 
 
@@ -69,8 +79,8 @@ def certify(
 
     To follow means: after every prefix the same operations on the stacks and the same output; a recogniser gives the
     same verdicts; a predictor of sets rejects exactly where the automaton's run is cut. Of other networks nothing is
-    said from there on, nor of outputs that are None in the automaton. A recogniser may go on where the automaton's run
-    is cut, but is proved to accept nothing there.
+    said from there on, nor of outputs that are None in the automaton; `Certified` counts where. A recogniser may go on
+    where the automaton's run is cut, but is proved to accept nothing there.
 
     Args:
         model: one network, not rounded.
@@ -79,11 +89,12 @@ def certify(
         domain: where only some words count: the automaton that accepts these. Their prefixes are followed.
         stacks: which of the network's stacks are the automaton's, in this order; all of them unless given. What is on
             others is held in one box a stack.
-        margin: every decision has to be farther from another than this, float error counted already.
+        margin: every decision has to be farther from another than this, float error counted already; at least 0.
 
     Raises:
-        StacklensError: the network is of a kind that cannot be certified, or has other letters or stacks than the
-            automaton, or no end symbol where it has a marker, or gives verdicts where it accepts by output.
+        StacklensError: the network is of a kind that cannot be certified, or has weights that are not numbers, other
+            letters, outputs or stacks than the automaton, or no end symbol where it has a marker, or gives verdicts
+            where it accepts by output; the domain has other letters; or ``margin`` is negative.
     """
     found = prove(model, automaton, domain, stacks=stacks, margin=margin)
     return found.certificate if isinstance(found, Proof) else found
@@ -98,15 +109,18 @@ def prove(
     margin: float = MARGIN,
 ) -> Proof | NotCertified:
     """Return what `certify` returns, a certificate with its boxes."""
+    if not margin >= 0:
+        raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
     kept = tuple(range(model.n_stacks) if stacks is None else stacks)
-    _check_arguments(model, automaton, kept)
+    check_arguments(model, automaton, domain, kept)
     last = Fault(automaton.initial, None, (), "", "there are too many heads or pieces of boxes to look at")
     controller, words = boxes_of(model), None if domain is None else domain.trimmed()
     for layout in LAYOUTS:
         system = System(model, controller, automaton, kept, layout, words, margin)
         try:
-            bounds = grow(system, _MOST)
-            return Proof(system, bounds, check(system, bounds))
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # bounds that overflow decide nothing
+                bounds = grow(system, _MOST)
+                return Proof(system, bounds, check(system, bounds))
         except Unproved as unproved:
             last = unproved.fault
         except TooMany:
@@ -118,31 +132,15 @@ def boxes_of(model: StackModel[Any]) -> BoxController:
     """Return the controller of ``model`` on boxes.
 
     Raises:
-        StacklensError: there is none for this kind of network, or ``model`` is several networks on a leading axis.
+        StacklensError: there is none for this kind of network, or ``model`` is several networks on a leading axis, or
+            it draws noise, or its weights are not numbers of one format that is known.
     """
-    if model.name not in _FAMILIES:
-        raise StacklensError(f"a {model.name} cannot be certified; expected one of {', '.join(_FAMILIES)}")
-    if leading := getattr(model, "leading", ()):
-        raise StacklensError(f"{model.name} holds {leading[0]} networks; certify one at a time")
-    return _FAMILIES[model.name](model)
-
-
-def _check_arguments(model: StackModel[Any], automaton: PushdownAutomaton, stacks: tuple[int, ...]) -> None:
-    if set(automaton.input_alphabet) != set(model.alphabet):
-        ours, theirs = " ".join(model.alphabet), " ".join(automaton.input_alphabet)
-        raise StacklensError(f"the network reads {ours}, the automaton {theirs}; certify it for its own automaton")
-    if not set(stacks) <= set(range(model.n_stacks)) or max(1, len(stacks)) != automaton.n_stacks:
-        raise StacklensError(
-            f"the automaton has {automaton.n_stacks} stacks, the network {model.n_stacks} of which {list(stacks)} were "
-            "named; name as many as the automaton has"
-        )
-    if model.task_kind == "recognition" and not stacks:
-        raise StacklensError("the verdicts of a recogniser depend on its stack; name it among the stacks")
-    if automaton.end_marker is not None and model.end is None:
-        raise StacklensError(
-            f"the automaton reads {automaton.end_marker} after a word, the network nothing; drop that first"
-        )
-    if model.task_kind == "recognition" and automaton.acceptance == "output":
-        raise StacklensError(
-            "the network gives verdicts, and the automaton accepts by output; nothing says how both agree"
-        )
+    family = _FAMILIES.get(type(model))
+    if family is None:
+        names = ", ".join(kind.name for kind in _FAMILIES)
+        if isinstance(model, tuple(_FAMILIES)):
+            kind = type(model).__name__
+            raise StacklensError(f"a {kind} may compute something else than a {model.name}; expected one of {names}")
+        raise StacklensError(f"a {model.name} cannot be certified; expected one of {names}")
+    check_network(model)
+    return family(model)

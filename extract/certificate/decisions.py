@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from stacklens.extract.certificate.interval import Affine, Arithmetic, Box, Row
+from stacklens.models.set_numbers import set_numbers
 
 __all__ = ["Decision", "above", "largest", "largest_of", "set_of", "signed", "strengths"]
 
@@ -29,9 +31,9 @@ def above(box: Box, threshold: float) -> Decision:
 
 def set_of(box: Box, threshold: float = 0.5) -> Decision:
     """Return the sets of numbers above ``threshold``, number i counting 2^i; the margin is the smallest one."""
-    single = [above(box.columns(i, i + 1), threshold) for i in range(box.low.shape[1])]
-    numbers = sum((one.numbers << i for i, one in enumerate(single)), np.zeros(len(box.low), np.int64))
-    return Decision(numbers, np.min([one.margins for one in single], axis=0))
+    over, under = box.low - threshold, threshold - box.high
+    numbers = set_numbers(torch.from_numpy(over >= under))
+    return Decision(numbers, np.maximum(over, under).min(1))
 
 
 def signed(box: Box, threshold: float) -> Decision:
@@ -46,13 +48,21 @@ def strengths(box: Box, threshold: float) -> Decision:
     return set_of(box, threshold)
 
 
-def largest(layer: Affine, box: Box, arithmetic: Arithmetic) -> Decision:
-    """Return which output of ``layer`` on ``box`` is the largest; the margin is its lead, before any softmax."""
-    blur = _SOFTMAX * arithmetic.unit * (1 + layer.of_box(box, arithmetic).sizes.max(1))
+def largest(layer: Affine, box: Box, arithmetic: Arithmetic, temperature: float = 1.0) -> Decision:
+    """Return which output of ``layer`` on ``box`` is the largest; the margin is its lead, before any softmax.
+
+    What goes into the softmax is divided by ``temperature`` first. Not sure where that, a quotient or a share may leave
+    the numbers of the format: an infinity there makes all shares NaN.
+    """
+    sizes = layer.of_box(box, arithmetic).sizes.max(1) / temperature
+    blur = _SOFTMAX * (arithmetic.unit * (1 + sizes) + arithmetic.least)
+    shares_fit = 2 * len(layer.weights) * arithmetic.least <= 1
+    warm = arithmetic.least <= temperature <= 1 / arithmetic.least  # or it, or its reciprocal, is 0 or infinite
+    blur = np.where((sizes <= arithmetic.most) & shares_fit & warm, blur, np.nan)
     leads = []
     for i in range(len(layer.weights)):
         others = np.delete(layer.minus(i).of_box(box, arithmetic).high, i, axis=1)
-        leads.append(-others.max(1, initial=-np.inf))
+        leads.append(-others.max(1, initial=-np.inf) / temperature)
     lead = np.stack(leads)
     return Decision(lead.argmax(0), lead.max(0) - blur)
 

@@ -18,6 +18,7 @@ from stacklens.extract.certificate.system import System
 
 __all__ = ["grow"]
 
+_VISITS = 2  # of heads, for each evaluation of one that is allowed
 _SPARE, _LEAST = 0.05, 1e-9  # a box that has to grow grows by so much of its width more, or steps would never end
 
 
@@ -26,13 +27,17 @@ def grow(system: System, most: int) -> Bounds:
 
     Raises:
         Unproved: on the way a step could not be shown to be right; in larger boxes it could be even less.
-        TooMany: after ``most`` evaluations of a head there was more to do.
+        TooMany: after ``most`` evaluations of a head, or twice as many visits, there was more to do.
     """
     growth = _Growth(system)
-    fresh = [system.start]
+    fresh, visited = [system.start], 0
     while fresh:
         growth.settle(fresh, most)
-        fresh = [head for head in reached(system.start, growth.moves) if head not in growth.moves]
+        heads = reached(system.start, growth.moves)
+        visited += len(heads)
+        if visited > _VISITS * most:  # what grows for ever may show one new head at a time
+            raise TooMany
+        fresh = [head for head in heads if head not in growth.moves]
     return growth.bounds
 
 
@@ -61,10 +66,10 @@ class _Growth:
     def _look(self, heads: list[Head]) -> dict[Key, None]:
         """Return the names of the boxes that grow at a look at ``heads``."""
         grown: dict[Key, None] = {}
-        for head, found, _ in judge(self.system, heads, self.bounds):
-            targets = [target for outcome in found for target in outcome.targets]
+        for head, outcomes, *_ in judge(self.system, heads, self.bounds):
+            targets = [target for outcome in outcomes for target in outcome.targets]
             grown.update((key, None) for key, piece in targets if self._join(key, piece))
-            self.moves[head] = [move for outcome in found for move in outcome.moves(head[1], self.system.model.depth)]
+            self.moves[head] = [move for one in outcomes for move in one.moves(head[1], self.system.model.depth)]
         return grown
 
     def _join(self, key: Key, piece: Piece) -> bool:

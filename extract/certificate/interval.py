@@ -1,10 +1,13 @@
-"""Boxes of vectors, and bounds on what torch may compute from them, its rounding errors included.
+"""Boxes of vectors, and bounds on what torch may compute from them, its rounding errors and its overflows included.
 
 A bound here holds for the numbers that a network's own floating-point arithmetic gives, not only for the exact ones.
-A sum of n products, in whatever order and with or without fused operations, is off by at most n u / (1 - n u) times the
+A sum of n products, in whatever order and with or without fused operations, is off by at most (1 + u)^n - 1 times the
 sum of their sizes (Higham 2002, section 3.1), u being half the distance from 1 to the next number; our own bounds are
 such sums in float64. Each of them is moved outward by `_SAFETY` times that. Sigmoids and tanh of torch and numpy are
 taken to be right to `_CURVE` u, which is more than their authors allow them (1 to 4 units in the last place).
+
+Where a number that is computed on the way, a partial sum in whatever order among them, may be larger than the format
+can hold, the bounds are NaN, and so is all that is computed from them: no decision is sure, and no box holds them.
 """
 
 from __future__ import annotations
@@ -15,12 +18,15 @@ from functools import cached_property
 import numpy as np
 import torch
 
+from stacklens.errors import StacklensError
+
 __all__ = ["Affine", "Arithmetic", "Box", "Row", "plus", "sigmoid", "tanh", "times"]
 
 Row = np.ndarray  # (M,) or (M, D) float64
 
-_SAFETY = 4.0  # once for the network, once for ourselves, and twice for the terms of second order
+_SAFETY = 4.0  # once for the network, once for ourselves, and twice for what follows from the slack itself
 _CURVE = 32.0
+_FORMATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 @dataclass(frozen=True)
@@ -28,28 +34,50 @@ class Arithmetic:
     """The floating-point numbers that a network computes with.
 
     Attributes:
+        name: what torch calls them.
         unit: half the distance from 1 to the next number, u.
-        least: what a product may lose by underflow.
+        least: what a number may lose by underflow, flushed to zero or not: the smallest normal one.
+        most: no number may be larger on the way; half of the largest, as the bound on it is rounded too.
+        whole: up to which size all whole numbers are there; one more than that is this again.
     """
 
+    name: str
     unit: float
     least: float
+    most: float
+    whole: int
 
     @classmethod
     def of(cls, dtype: torch.dtype) -> Arithmetic:
-        """Return that of ``dtype``, but never finer than the float64 of the bounds themselves."""
+        """Return that of ``dtype``, but never finer than the float64 of the bounds themselves.
+
+        Raises:
+            StacklensError: the format is none whose arithmetic is known here.
+
+        >>> Arithmetic.of(torch.float16).whole
+        2048
+        """
+        name = str(dtype).removeprefix("torch.")
+        if dtype not in _FORMATS:
+            names = ", ".join(str(known).removeprefix("torch.") for known in _FORMATS)
+            raise StacklensError(f"a network in {name} cannot be certified; expected one of {names}")
         info = torch.finfo(dtype)
-        return cls(max(float(info.eps), float(np.finfo(np.float64).eps)) / 2, float(info.tiny))
+        unit = max(float(info.eps), float(np.finfo(np.float64).eps)) / 2
+        return cls(name, unit, float(info.tiny), float(info.max) / 2, int(2 / float(info.eps)))
 
     @property
     def curve(self) -> float:
         """Return how far a computed sigmoid or tanh may be from the exact one."""
         return _CURVE * self.unit
 
-    def slack(self, sizes: Row, terms: int) -> Row:
-        """Return how far sums of ``terms`` products may be off, whose sizes sum to ``sizes``."""
-        spread: Row = _SAFETY * ((terms + 4) * self.unit * sizes + terms * self.least)
-        return spread
+    def slack(self, sizes: Row, terms: int, lost: Row | float | None = None) -> Row:
+        """Return how far sums of ``terms`` products may be off, whose sizes sum to ``sizes``; NaN where they overflow.
+
+        ``lost`` is how often `least` may be lost, once a term unless given.
+        """
+        growth = np.expm1((terms + 4) * np.log1p(self.unit))
+        spread: Row = _SAFETY * (growth * sizes + (terms if lost is None else lost) * self.least)
+        return np.where(sizes + spread <= self.most, spread, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +132,8 @@ class Affine:
         sizes: the sum of the sizes of the products that make up each weight, (O, I); |W| unless W is a product itself.
         bias_sizes: the same for the bias, (O,).
         terms: how many products a number is the sum of.
+        lost: how often an underflow counts in each number, (O,): once a term, times the weights that come after it.
+        inner: the layers whose numbers are computed on the way, as functions of the same x.
     """
 
     weights: Row
@@ -111,37 +141,49 @@ class Affine:
     sizes: Row
     bias_sizes: Row
     terms: int
+    lost: Row
+    inner: tuple[Affine, ...] = ()
 
     @classmethod
     def of(cls, weights: Row, bias: Row | None = None) -> Affine:
         """Return the layer of ``weights`` (O, I) and ``bias`` (O,), which is 0 where there is none."""
-        there = np.zeros(len(weights)) if bias is None else bias
-        return cls(weights, there, np.abs(weights), np.abs(there), weights.shape[1] + 1)
+        there, terms = np.zeros(len(weights)) if bias is None else bias, weights.shape[1] + 1
+        return cls(weights, there, np.abs(weights), np.abs(there), terms, np.full(len(weights), float(terms)))
 
     @classmethod
     def beside(cls, layers: list[Affine]) -> Affine:
         """Return the sum of layers on inputs that stand one after the other: W1 x1 + b1 + W2 x2 + b2 + ..."""
+        ends = np.cumsum([0, *(layer.weights.shape[1] for layer in layers)])
+        inner = [
+            one._padded(begin, ends[-1]) for layer, begin in zip(layers, ends, strict=False) for one in layer.inner
+        ]
         return cls(
             np.concatenate([layer.weights for layer in layers], 1),
             np.sum([layer.bias for layer in layers], axis=0),
             np.concatenate([layer.sizes for layer in layers], 1),
             np.sum([layer.bias_sizes for layer in layers], axis=0),
             sum(layer.terms for layer in layers),
+            np.sum([layer.lost for layer in layers], axis=0),
+            tuple(inner),
         )
 
     def after(self, first: Affine) -> Affine:
-        """Return this layer on what ``first`` gives."""
+        """Return this layer, which is not itself after another, on what ``first`` gives."""
         return Affine(
             self.weights @ first.weights,
             self.weights @ first.bias + self.bias,
             self.sizes @ first.sizes,
             self.sizes @ first.bias_sizes + self.bias_sizes,
             self.terms + first.terms,
+            self.sizes @ first.lost + self.lost,
+            (*first.inner, first),
         )
 
     def rows(self, index: Row | slice) -> Affine:
         """Return the layer of some of the outputs."""
-        return Affine(self.weights[index], self.bias[index], self.sizes[index], self.bias_sizes[index], self.terms)
+        parts = (self.weights, self.bias, self.sizes, self.bias_sizes)
+        weights, bias, sizes, bias_sizes = (part[index] for part in parts)
+        return Affine(weights, bias, sizes, bias_sizes, self.terms, self.lost[index], self.inner)
 
     def minus(self, index: int) -> Affine:
         """Return the layer of each output less output ``index``."""
@@ -151,14 +193,27 @@ class Affine:
             self.sizes + self.sizes[index],
             self.bias_sizes + self.bias_sizes[index],
             2 * self.terms,
+            self.lost + self.lost[index],
+            self.inner,
         )
 
     def of_box(self, box: Box, arithmetic: Arithmetic) -> Box:
-        """Return bounds on what the layer computes from vectors of ``box`` (M, I), (M, O)."""
+        """Return bounds on what the layer computes from vectors of ``box`` (M, I), (M, O); NaN where it overflows."""
         up, down = np.maximum(self.weights, 0).T, np.minimum(self.weights, 0).T
         low = box.low @ up + box.high @ down + self.bias
         high = box.high @ up + box.low @ down + self.bias
-        return Box(low, high).wider(arithmetic.slack(box.sizes @ self.sizes.T + self.bias_sizes, self.terms))
+        largest = np.ones((len(low), 1))  # of what a weight is multiplied with, if it is flushed to zero
+        for sizes in (box.sizes, *(layer.of_box(box, arithmetic).sizes for layer in self.inner)):
+            largest = np.maximum(largest, sizes.max(1, keepdims=True, initial=0))
+        slack = arithmetic.slack(box.sizes @ self.sizes.T + self.bias_sizes, self.terms, self.lost * (1 + largest))
+        return Box(low, high).wider(slack)
+
+    def _padded(self, before: int, size: int) -> Affine:
+        """Return the layer on ``size`` inputs, of which its own begin after ``before``."""
+        sides = (0, 0), (before, size - before - self.weights.shape[1])
+        weights, sizes = (np.pad(part, sides) for part in (self.weights, self.sizes))
+        inner = tuple(layer._padded(before, size) for layer in self.inner)
+        return Affine(weights, self.bias, sizes, self.bias_sizes, self.terms, self.lost, inner)
 
 
 def sigmoid(box: Box, arithmetic: Arithmetic) -> Box:

@@ -3,7 +3,7 @@
 A step is right where whether the network rejects, what it does to its stacks and what it outputs are decided with a
 margin and the automaton does the same; a recogniser's verdict on a word that ends there is right likewise. Where the
 automaton's run is cut, a recogniser may go on, but must not accept; a predictor of sets must reject; of others nothing
-is said.
+is said. Where a number that the network computes may leave its format, nothing is decided at all.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from stacklens.extract.certificate.reach import TooMany
 from stacklens.extract.certificate.result import Fault
 from stacklens.extract.certificate.system import System, other_stack
 
-__all__ = ["Unproved", "fault", "judge"]
+__all__ = ["Judged", "Unproved", "Where", "fault", "judge"]
 
+Where = tuple[State, Symbol, Names]  # where the automaton has a transition, or none
 _NAMES = ("none", "pop", "push", "replace")
 
 
@@ -45,6 +46,24 @@ class _Sure(NamedTuple):
     margin: float
 
 
+class Judged(NamedTuple):
+    """What was found at a head.
+
+    Attributes:
+        head: the head.
+        outcomes: what happens there, for each letter after which something is to be followed.
+        margin: the smallest margin of the decisions.
+        cuts: where the automaton's run is cut and nothing is said of the network's.
+        silent: where nothing is said of the network's output, for the automaton's is None.
+    """
+
+    head: Head
+    outcomes: list[Outcome]
+    margin: float
+    cuts: list[Where]
+    silent: list[Where]
+
+
 @dataclass(frozen=True, eq=False)
 class _Image:
     """What the controller answers at one head to one letter (see `BoxAnswer`)."""
@@ -54,16 +73,18 @@ class _Image:
     operations: list[_Sure]
     pushed: list[tuple[Row, Row]]
     output: _Sure
+    in_range: bool
 
     @classmethod
     def of(cls, answer: BoxAnswer, row: int) -> _Image:
         decided = [_Sure(int(one.numbers[row]), float(one.margins[row])) for one in (*answer.operations, answer.output)]
         pushed = [(box.low[row], box.high[row]) for box in answer.pushed]
-        return cls(answer.hidden.low[row], answer.hidden.high[row], decided[:-1], pushed, decided[-1])
+        hidden, inside = answer.hidden, bool(answer.in_range[row])
+        return cls(hidden.low[row], hidden.high[row], decided[:-1], pushed, decided[-1], inside)
 
 
-def judge(system: System, heads: Sequence[Head], bounds: Bounds) -> Iterator[tuple[Head, list[Outcome], float]]:
-    """Yield each of ``heads`` with what all letters do there, and the smallest margin of the decisions.
+def judge(system: System, heads: Sequence[Head], bounds: Bounds) -> Iterator[Judged]:
+    """Yield for each of ``heads`` what all letters do there.
 
     Raises:
         Unproved: something there could not be shown to be right.
@@ -79,7 +100,8 @@ def judge(system: System, heads: Sequence[Head], bounds: Bounds) -> Iterator[tup
         ]
         found = [case.outcome() for case in cases]
         smallest = min([margin, *(case.margin for case in cases)])
-        yield head, [outcome for outcome in found if outcome is not None], smallest
+        cuts, silent = ([case.where for case in cases if there(case)] for there in (_Case.is_cut, _Case.is_silent))
+        yield Judged(head, [outcome for outcome in found if outcome is not None], smallest, cuts, silent)
 
 
 def _read(
@@ -163,19 +185,32 @@ class _Case:
         self.step = _transition(system, head, letter)
         self.margin = np.inf  # the smallest so far
 
+    @property
+    def where(self) -> Where:
+        """Return where the automaton is."""
+        return self.control.state or "", self.letter, self.names
+
+    def is_cut(self) -> bool:
+        """Return whether the automaton's run is cut and nothing is said of the network's."""
+        return self.step is None and self.system.model.task_kind in ("next symbol", "transduction")
+
+    def is_silent(self) -> bool:
+        """Return whether there is an output of which nothing is said."""
+        kind = self.system.model.task_kind
+        return self.step is not None and self.step.output is None and kind != "recognition"
+
     def outcome(self) -> Outcome | None:
         """Return what happens, or None where nothing more is to be followed."""
+        if self.is_cut():
+            return None
         rejects = self._rejects()
         if self.end:
             return self._at_end(rejects)
         if rejects and self.step is not None:
             raise self._unproved("the network rejects")
-        kind = self.system.model.task_kind
-        if self.step is None and kind == "next set" and not rejects:
+        if self.step is None and self.system.model.task_kind == "next set" and not rejects:
             raise self._unproved("the network goes on")
-        if rejects or (self.step is None and kind != "recognition"):
-            return None
-        return self._follow(self._operations())
+        return None if rejects else self._follow(self._operations())
 
     def _at_end(self, rejects: bool) -> Outcome | None:
         """Return what the end symbol does; the automaton reads it too, or has its verdict before."""
@@ -207,10 +242,10 @@ class _Case:
     def _rejects(self) -> bool:
         """Return whether the network rejects for good at this step (see `StackModel.rejects`)."""
         model, said = self.system.model, self.control.said
-        if model.task_kind == "next set":
-            if said is None:
-                return model.first is not None and self.letter not in model.first
-            return not said >> model.alphabet.index(self.letter) & 1
+        if model.task_kind == "next set" and self._unexpected(said):
+            return True
+        if not self.image.in_range:
+            raise self._unproved(f"what is computed there may overflow {self.system.controller.arithmetic.name}")
         if model.task_kind != "recognition":
             return False
         if self.tops[0] is None:  # a pop of nothing is illegal
@@ -220,6 +255,13 @@ class _Case:
         decision = self.system.controller.traps(Box(self.image.low[None], self.image.high[None]))
         trapped = _Sure(int(decision.numbers[0]), float(decision.margins[0]))
         return self._decided(trapped, "whether the network rejects is not sure") == 1
+
+    def _unexpected(self, said: int | None) -> bool:
+        """Return whether the letter is not in the set predicted before it."""
+        model = self.system.model
+        if said is None:
+            return model.first is not None and self.letter not in model.first
+        return not said >> model.alphabet.index(self.letter) & 1
 
     def _operations(self) -> tuple[int, ...]:
         """Return the operation on each of the automaton's stacks."""

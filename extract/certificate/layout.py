@@ -17,6 +17,7 @@ Cell = tuple[int, ...]  # a cell of a grid by its numbers; () where there is no 
 
 _OFFSET = 0.37  # of the grid, so that no line of it runs through 0, 0.5 or 1, where networks like to be
 _MOST_PIECES = 64
+_FARTHEST = 2**50  # cells from 0: farther out their numbers are not exact
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def pieces(low: Row, high: Row, width: float | None = None) -> list[Piece]:
     """Return the parts of a box (D,) in the cells of a grid with lines ``width`` apart; together they are the box.
 
     Raises:
-        TooWide: there are too many.
+        TooWide: there are too many, or cells so far out have no numbers.
 
     >>> [(piece.low.tolist(), piece.high.tolist()) for piece in pieces(np.array([0.0]), np.array([0.5]), 1.0)]
     [([0.0], [0.37]), ([0.37], [0.5])]
@@ -61,6 +62,8 @@ def pieces(low: Row, high: Row, width: float | None = None) -> list[Piece]:
     if width is None:
         wide = np.full(low.shape, np.inf)
         return [Piece((), low, high, -wide, wide)]
+    if not np.maximum(np.abs(low), np.abs(high)).max(initial=0) / width < _FARTHEST:  # so that NaN is too wide
+        raise TooWide
     first, last = _cells(low, width), _cells(high, width)
     if math.prod((last - first + 1).tolist()) > _MOST_PIECES:
         raise TooWide

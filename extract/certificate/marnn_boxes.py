@@ -21,18 +21,16 @@ class MarnnBoxes(BoxController):
         self.squashed = sigmoid if isinstance(model, MarnnJoulin) else tanh
         weights, letters = array(model.hidden_weights), array(model.input_weights).T
         if isinstance(model, MarnnJoulin):
-            on_memory = Affine.of(array(model.memory_weights))
+            seen = Affine.beside([Affine.of(weights), Affine.of(array(model.memory_weights))])
         else:
             memory = Affine.of(array(model.memory_weights), array(model.memory_bias))
-            on_memory = Affine.of(weights, array(model.hidden_bias)).after(memory)
+            mixed = Affine.beside([Affine.of(np.eye(self.size)), memory])  # h~ = h + W_s s + b_s
+            seen = Affine.of(weights, array(model.hidden_bias)).after(mixed)
             letters = letters + array(model.input_bias)
-        self.layers = [
-            Affine.beside([Affine.of(weights), on_memory, Affine.of(np.zeros((len(letter), 0)), letter)])
-            for letter in letters
-        ]
+        self.layers = [Affine.beside([seen, Affine.of(np.zeros((len(letter), 0)), letter)]) for letter in letters]
         # the gate divides by the temperature before its softmax, but in the plain gating
-        share = 1.0 if model.shape.gating == "softmax" else 1 / model.temperature
-        self.actions = Affine.of(array(model.action_weights) * share, array(model.action_bias) * share)
+        self.temperature = 1.0 if model.shape.gating == "softmax" else float(model.temperature)
+        self.actions = Affine.of(array(model.action_weights), array(model.action_bias))
         self.numbers = softmax_operations(model)
         self.pushed = Affine.of(array(model.pushed_weights), array(model.pushed_bias))
         self.output = Affine.of(array(model.output_weights), array(model.output_bias))
@@ -47,7 +45,7 @@ class MarnnBoxes(BoxController):
         else:
             whole = self.squashed(drive, self.arithmetic)
         after = whole.columns(0, self.size)
-        share = largest(self.actions, after, self.arithmetic)
+        share = largest(self.actions, after, self.arithmetic, self.temperature)
         pushed = sigmoid(self.pushed.of_box(after, self.arithmetic), self.arithmetic)
         said = sigmoid(self.output.of_box(after, self.arithmetic), self.arithmetic)
         output = set_of(said) if self.sets else largest_of(said)

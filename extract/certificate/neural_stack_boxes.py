@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from stacklens.extract.certificate.box_controller import BoxAnswer, BoxController, array, lstm_box
@@ -29,6 +31,11 @@ class NeuralStackBoxes(BoxController):
         seen = Affine.of(array(net.weight_ih), array(net.bias_ih))
         self.layers = [Affine.beside([before, _seen(seen, letter, n_symbols)]) for letter in range(n_symbols)]
 
+    @property
+    def height_limit(self) -> int:
+        """Return the largest height that the stack, which adds up its length in floats, can count to."""
+        return self.arithmetic.whole
+
     def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
         """Return the answer of section 2.2."""
         seen = Box.beside([hidden.columns(0, self.size), reading])
@@ -51,4 +58,4 @@ def _seen(layer: Affine, letter: int, n_symbols: int) -> Affine:
     """Return a layer on a one-hot symbol and a reading as a layer on the reading, for one symbol."""
     reading, symbol = layer.weights[:, n_symbols:], layer.weights[:, letter]
     there = Affine.of(reading, layer.bias + symbol)
-    return Affine(there.weights, there.bias, there.sizes, np.abs(symbol) + layer.bias_sizes, layer.terms)
+    return replace(there, bias_sizes=np.abs(symbol) + layer.bias_sizes, terms=layer.terms, lost=layer.lost)

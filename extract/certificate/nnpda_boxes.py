@@ -35,6 +35,11 @@ class NNPDABoxes(BoxController):
         self.action_weights = array(model.action_weights)
         self.action_bias = np.zeros(1) if shape.order == "full" else array(model.action_bias)
 
+    @property
+    def height_limit(self) -> int:
+        """Return the largest height that the stack, which adds up its length in floats, can count to."""
+        return self.arithmetic.whole
+
     def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
         """Return the answer of eqs. 5 to 9, 23 and 24 to readings that are points."""
         n, size = len(hidden.low), self.shape.n_states
@@ -72,8 +77,9 @@ class NNPDABoxes(BoxController):
         else:
             table = weights.reshape(len(weights), -1, n_reading, self.n_symbols)
             parts = [table[:, :, top, letter]] if seen else [np.zeros(table.shape[:2])]
-        sizes = np.sum(np.abs(parts), axis=0)
-        return Affine(np.sum(parts, axis=0), bias, sizes, np.abs(bias), weights.shape[1] + 1)
+        sizes, terms = np.sum(np.abs(parts), axis=0), weights.shape[1] + 1
+        lost = np.full(len(weights), float(terms))
+        return Affine(np.sum(parts, axis=0), bias, sizes, np.abs(bias), terms, lost)
 
     def _full_action(self, letter: int, top: int, hidden: Box) -> Box:
         """Return bounds on the linear action of eq. 23: the extremes over the corners of the box."""
@@ -84,8 +90,8 @@ class NNPDABoxes(BoxController):
             ends = [off + (on - off) * value[:, None, None] for value in (low, high)]
             corners = np.concatenate(ends, 1)
         exact = Box(corners.min(1), corners.max(1))
-        terms = layer.terms + 4 * self.shape.n_states
-        return exact.wider(self.arithmetic.slack(layer.sizes.sum(1), terms))
+        total, terms = layer.sizes.sum(1), layer.terms + 4 * self.shape.n_states
+        return exact.wider(self.arithmetic.slack(total, terms, terms * (1 + total)))  # each product may underflow
 
     def traps(self, hidden: Box) -> Decision:
         """Return whether the last neuron says that no continuation is legal (`NNPDA.rejects`); never without a trap."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,8 +47,8 @@ class Replayed:
 def replay(proof: Proof, steps: int = 1_000_000, seed: int = 0) -> Replayed:
     """Return what at least ``steps`` random steps show, on words on which the automaton is not cut.
 
-    Each word is a walk that likes some letters better than others, so that stacks grow high and shrink again. There are
-    no steps where no word has a first letter.
+    Each word is a walk that likes some letters better than others, so that stacks grow high and shrink again; but none
+    needs more cells than the certificate speaks of. There are no steps where no word has a first letter.
     """
     rng, made, outside, word = np.random.default_rng(seed), 0, 0, None
     expectations, boxes = _Expectations(proof.system), _by_tag(proof)
@@ -127,10 +126,8 @@ class _Walks:
 
     @cached_property
     def network(self) -> StackModel[Any]:
-        """Return the rounded network, on stacks as high as a word needs."""
-        free = copy.copy(self.system.model)
-        free.stack_limit = None
-        return Rounded(free)
+        """Return the rounded network."""
+        return Rounded(self.system.model)
 
     def run(self) -> Iterator[np.ndarray]:
         """Yield for each step where something was wrong with the walks that take it; these are ``alive``."""
@@ -156,6 +153,8 @@ class _Walks:
         current = self.runs[walk]
         names = current.tops(self.system.automaton.bottom)
         options = self.expectations.at(current.state, self.domain[walk], names)
+        if (limit := self.system.stack_limit) is not None and max(map(len, current.stacks)) >= limit:
+            options = [option for option in options if 2 not in option.operations]
         left = share * sum(self.taste[walk][option.letter] for option in options)
         for option in options:
             left -= self.taste[walk][option.letter]
@@ -182,8 +181,8 @@ class _Walks:
             wanted = torch.tensor([one.operations for one in expected])
             different |= ((done & torch.tensor(masks)) != wanted).any(1).numpy()
         if model.task_kind != "recognition":
-            wanted = torch.tensor([one.output for one in expected])
-            different |= ((model.output_numbers(step.output) != wanted) & (wanted >= 0)).numpy()
+            outputs = np.array([one.output for one in expected], dtype=model.number_type)
+            different |= (model.output_numbers(step.output) != outputs) & (outputs >= 0)
         return different
 
     def _outside(self, expected: list[_Expected], step: Step[Any]) -> np.ndarray:

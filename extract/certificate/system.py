@@ -53,6 +53,12 @@ class System:
         return Control(self.automaton.initial, Place(("start",)), domain=domain), (None,) * len(self.stacks)
 
     @property
+    def stack_limit(self) -> int | None:
+        """Return how many cells of a stack a word may need: as many as there are, and as the network can count."""
+        limits = [limit for limit in (self.model.stack_limit, self.controller.height_limit) if limit is not None]
+        return min(limits, default=None)
+
+    @property
     def others(self) -> tuple[int, ...]:
         """Return the stacks that the automaton has not."""
         return tuple(stack for stack in range(self.model.n_stacks) if stack not in self.stacks)

@@ -25,6 +25,8 @@ from stacklens.languages.tasks.base import Kind, Split, Task
 
 __all__ = ["END", "LENGTHS", "DyckNextSet", "PalindromeNextSet"]
 
+_MOST_KINDS = 100  # of brackets: making the reference takes the cube of it
+
 END = "⊣"
 LENGTHS: dict[Split, tuple[int, int]] = {"train": (2, 50), "test": (52, 100)}
 P_NEST, P_PAIR = 0.5, 0.25  # of S -> ( S ) and S -> S S; the rest is S -> nothing
@@ -98,6 +100,8 @@ class DyckNextSet(_NextSet):
 
     def __post_init__(self) -> None:
         Dyck(self.n)
+        if self.n > _MOST_KINDS:
+            raise StacklensError(f"dyck-{self.n} is too large a task: expected dyck-{_MOST_KINDS} or less")
 
     @cached_property
     def language(self) -> Dyck:

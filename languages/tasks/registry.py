@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from stacklens.errors import UnknownNameError
+from stacklens.languages.dyck import dyck_kinds
 from stacklens.languages.tasks.agreement import Agreement
 from stacklens.languages.tasks.base import Task
 from stacklens.languages.tasks.bits import Reversal, SuzgunReversal, Xor
@@ -14,6 +15,8 @@ from stacklens.languages.tasks.counting_streams import PATTERNS, CountingStream
 from stacklens.languages.tasks.formulas import BooleanFormula, ParenthesisPrediction
 from stacklens.languages.tasks.memory_streams import Addition, Memorization
 from stacklens.languages.tasks.next_sets import DyckNextSet, PalindromeNextSet
+from stacklens.languages.tasks.stream_after import StreamAfter
+from stacklens.languages.tasks.streams import StreamTask
 
 __all__ = ["get_task", "task_names"]
 
@@ -36,11 +39,11 @@ _TASKS: dict[str, Callable[[], Task]] = {
     "boolean-formula": BooleanFormula,
     "agreement": Agreement,
 }
-_DYCK = re.compile(r"dyck-([1-9][0-9]*)")
+_AFTER = re.compile(r"(.+)-after-(.)")
 
 
 def get_task(name: str) -> Task:
-    """Return the task that is called ``name``.
+    """Return the task that is called ``name``; ``anbn-after-b`` is that of streams after a ``b`` (`StreamAfter`).
 
     Raises:
         UnknownNameError: there is none; the message lists the names that there are.
@@ -48,8 +51,10 @@ def get_task(name: str) -> Task:
     >>> get_task("dyck-2"), get_task("anbn"), get_task("delayed-xor").kind
     (DyckNextSet(n=2), CountingStream(pattern='anbn'), 'transduction')
     """
-    if match := _DYCK.fullmatch(name):
-        return DyckNextSet(int(match[1]))
+    if (kinds := dyck_kinds(name)) is not None:
+        return DyckNextSet(kinds)
+    if (match := _AFTER.fullmatch(name)) and match[1] in _TASKS and isinstance(task := get_task(match[1]), StreamTask):
+        return StreamAfter(task, match[2])
     if name not in _TASKS:
         raise UnknownNameError("task", name, task_names())
     return _TASKS[name]()

@@ -21,6 +21,7 @@ from torch import Tensor
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.models.baby_ntm import BabyNTM
 from stacklens.models.marnn import Gating, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.plain import check_tensor, listed
 from stacklens.models.reading import read_plain
 
 __all__ = ["SYMBOLS", "looks_like", "read_marnns"]
@@ -80,8 +81,8 @@ def read_marnns(
             stack_limit=stack_limit,
             first=_openers(letters),
         )
+        _check(model_class.parameter_shapes(shape), weights)
         model = model_class(shape)
-        _check(model.state_dict(), weights)
     except StacklensError as error:
         raise FileFormatError(f"{name}: {error}") from None
     model.load_state_dict(weights)
@@ -102,19 +103,19 @@ def our_names(cell: str, memory: str) -> dict[str, str]:
 def _weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]:
     """Return the weights under our names, and the class of the network that has them."""
     if not looks_like(content):
-        keys = ", ".join(map(str, list(content)[:4])) if isinstance(content, Mapping) else ""
+        keys = listed(list(content)[:4]) if isinstance(content, Mapping) else ""
         raise StacklensError(f"found {f'keys {keys}' if keys else f'a {type(content).__name__}'}; {_EXPECTED}")
     cell = "lstm" if any(str(key).startswith("lstm.") for key in content) else "rnn"
     memory = "W_m" if "W_m.weight" in content else "W_sh"
     expected = our_names(cell, memory)
     if set(content) != set(expected) or (cell, memory) == ("lstm", "W_m"):
-        found, wanted = ", ".join(sorted(map(str, content))), ", ".join(sorted(expected))
+        found, wanted = listed(sorted(map(str, content))), ", ".join(sorted(expected))
         raise StacklensError(f"found {found}; expected {wanted} (one layer; a Baby-NTM has an rnn)")
     for key, value in content.items():
         axes = 1 if "bias" in key else 2
-        if not isinstance(value, Tensor) or not value.is_floating_point() or value.ndim != axes or 0 in value.shape:
-            is_a = f"{value.dtype} {tuple(value.shape)}" if isinstance(value, Tensor) else f"a {type(value).__name__}"
-            raise StacklensError(f"{key} is {is_a}; expected a tensor of numbers with {axes} axes")
+        check_tensor(key, value)
+        if value.ndim != axes or 0 in value.shape:
+            raise StacklensError(f"{key} has shape {tuple(value.shape)}; expected {axes} axes of at least 1")
     weights = {expected[key]: value.double() for key, value in content.items()}
     if memory == "W_sh":
         return weights, MarnnStackLSTM if cell == "lstm" else MarnnStackRNN
@@ -123,11 +124,11 @@ def _weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]:
     return weights, BabyNTM
 
 
-def _check(expected: Mapping[str, Tensor], weights: Mapping[str, Tensor]) -> None:
+def _check(expected: Mapping[str, tuple[int, ...]], weights: Mapping[str, Tensor]) -> None:
     for key, value in weights.items():
-        if value.shape != expected[key].shape:
+        if tuple(value.shape) != expected[key]:
             found = f"{key.replace('_', ' ')} have shape {tuple(value.shape)}"
-            raise StacklensError(f"{found}; expected {tuple(expected[key].shape)} from the other shapes")
+            raise StacklensError(f"{found}; expected {expected[key]} from the other shapes")
         if not torch.isfinite(value).all():
             raise StacklensError(f"{key.replace('_', ' ')} hold NaN or infinite numbers; the network is not trained")
 

@@ -17,6 +17,7 @@ before. With MOD 0 the network works on its stacks and never looks: their readin
 
 from __future__ import annotations
 
+import os
 import string
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +28,7 @@ import torch
 from torch import Tensor
 
 from stacklens.errors import FileFormatError, StacklensError
+from stacklens.files import LARGEST_NETWORK, read_whole
 from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
 
 __all__ = ["looks_like", "read_stack_rnn_cpp"]
@@ -65,6 +67,8 @@ class Header(NamedTuple):
 
 def looks_like(path: str | Path) -> bool:
     """Return whether the file at ``path`` begins as the program's files do: a line of ten whole numbers."""
+    if not os.path.isfile(path):  # a pipe would be waited for
+        return False
     try:
         with Path(path).open("rb") as file:
             line = file.readline(1_000)
@@ -86,8 +90,8 @@ def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) 
             fewer or more numbers than it says, one is none, NaN or infinite, or the alphabet does not fit.
     """
     path = Path(path)
+    first, _, rest = _text(path).partition("\n")
     try:
-        first, _, rest = _text(path).partition("\n")
         header = _header(first)
         _check(header)
         shape = StackRNNConfig(
@@ -108,14 +112,11 @@ def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) 
 
 
 def _text(path: Path) -> str:
-    if not path.is_file():
-        raise StacklensError(f"{'is a folder' if path.is_dir() else 'no such file'}; {_EXPECTED}")
+    content = read_whole(path, _EXPECTED.removeprefix("expected "), LARGEST_NETWORK)
     try:
-        return path.read_text(encoding="ascii")
-    except OSError as error:
-        raise StacklensError(f"cannot be read: {error.strerror or error}") from None
+        return content.decode("ascii")
     except UnicodeDecodeError:
-        raise StacklensError(f"not text; {_EXPECTED}") from None
+        raise FileFormatError(f"{path}: not text; {_EXPECTED}") from None
 
 
 def _header(line: str) -> Header:

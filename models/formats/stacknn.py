@@ -6,6 +6,10 @@ controller is recurrent, the cell's `_rnn.*` or `_lstm.*`. Sizes are read from t
     columns of the first layer = symbols read + D          rows of `_linear` = 2 + D + symbols written
 
 which leave D, the size of a value on the stack, open: see `read_stacknn`.
+
+All of the authors' alphabets end with the null symbol ``#``, which words are padded with. In reversal it is read and
+written while the answer comes. Where the next symbol is predicted (brackets, agreement) it stands behind the end of
+the sentence, where nothing counts any more: no word has it, so the network is given without that input.
 """
 
 from __future__ import annotations
@@ -19,9 +23,10 @@ from torch import Tensor
 
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.models.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
+from stacklens.models.plain import check_tensor, check_weights, listed
 from stacklens.models.reading import read_plain
 
-__all__ = ["looks_like", "read_stacknn"]
+__all__ = ["looks_like", "read_stacknn", "read_with_task"]
 
 _PREFIXES = ("_network.", "_controller.")
 _CELLS: dict[str, ControllerKind] = {"_rnn": "rnn", "_lstm": "lstm"}
@@ -29,7 +34,17 @@ _EXPECTED = "expected a StackNN state dict with _network._linear.weight or _cont
 _FILE = "a state dict of the StackNN program"
 _USUAL_SIZE, _XOR_SIZE = 2, 6  # of values on the stack (section 5)
 _XOR_SYMBOLS = (2, 3)
-_USUAL_SYMBOLS = {3: tuple("01#"), 5: tuple(")([]#")}
+_NULL = "#"
+# The symbols of a grammar stand in the order of a Python 2 set, whose hashes are the same everywhere: `) ( [ ]`, and
+# Vtrans Vintrans Det Nplur Auxplur Rel Nsing Auxsing Prep, which are the words of section 4.5.
+_AGREEMENT = "devoured slept the lobsters have that lobster has in #"
+_TASKS = {
+    "reversal": ("0", "1", _NULL),
+    "parenthesis-prediction": (")", "(", "[", "]", _NULL),
+    "agreement": tuple(_AGREEMENT.split()),
+}
+_PREDICTED = ("parenthesis-prediction", "agreement")
+_USUAL_SYMBOLS = {len(symbols): symbols for symbols in _TASKS.values()}
 
 
 def looks_like(content: object) -> bool:
@@ -41,14 +56,16 @@ def read_stacknn(source: str | Path | Mapping[str, Tensor], alphabet: Sequence[s
     """Return the network in a file of the authors' program, or in a state dict, in evaluation mode.
 
     The published float32 weights are kept as they are and the arithmetic on them is float64. The null symbol is the
-    last one where there are three or more, as in all of the authors' tasks.
+    last one where there are three or more, as in all of the authors' tasks. Where it is never read (see above) it is in
+    the output alphabet only, and the weights of its input are left out.
 
     Args:
         source: a path, or the state dict itself.
         alphabet: the symbols read, which fixes all sizes; those written are the same if they are as many, else digits.
-            Without it they are ``0 1 #`` or ``) ( [ ] #`` where there are 3 or 5, as in the authors' tasks, else
-            digits; as many are written as read, and values on the stack hold 2 numbers. Where the shapes allow the 6
-            numbers of the XOR tasks too, the alphabet has to be given.
+            Without it they are ``0 1 #``, ``) ( [ ] #`` or the words of the agreement task where there are 3, 5 or 10,
+            as in the authors' tasks, else digits; as many are written as read, and values on the stack hold 2 numbers.
+            Where the shapes allow the 6 numbers of the XOR tasks too, the alphabet has to be given. Brackets and the
+            words of the agreement task may be given without the null symbol.
 
     Raises:
         FileFormatError: the file is missing, damaged, holds objects that would run code, or is no such network: missing
@@ -58,7 +75,17 @@ def read_stacknn(source: str | Path | Mapping[str, Tensor], alphabet: Sequence[s
     >>> net = read_stacknn(weights)
     >>> net.alphabet, net.null, net.cell_size, net.shape.controller
     (('0', '1', '#'), '#', 2, 'linear')
+    >>> net = read_stacknn({"_network._linear.weight": torch.zeros(9, 7), "_network._linear.bias": torch.zeros(9)})
+    >>> net.alphabet, net.output_alphabet
+    ((')', '(', '[', ']'), (')', '(', '[', ']', '#'))
     """
+    return read_with_task(source, alphabet)[0]
+
+
+def read_with_task(
+    source: str | Path | Mapping[str, Tensor], alphabet: Sequence[str] | None = None
+) -> tuple[NeuralStack, str | None]:
+    """Return `read_stacknn` and the task of the authors' that has its symbols, None where none has."""
     name = "state dict" if isinstance(source, Mapping) else str(source)
     content = source if isinstance(source, Mapping) else read_plain(Path(source), _FILE)
     try:
@@ -67,35 +94,36 @@ def read_stacknn(source: str | Path | Mapping[str, Tensor], alphabet: Sequence[s
         raise FileFormatError(f"{name}: {error}") from None
 
 
-def _build(content: object, alphabet: Sequence[str] | None) -> NeuralStack:
+def _build(content: object, alphabet: Sequence[str] | None) -> tuple[NeuralStack, str | None]:
     weights, controller = _weights(content)
-    first = weights.get("weight_ih", weights["weight"])
-    n_in, n_out = first.shape[1], len(weights["weight"])
+    first = "weight_ih" if "weight_ih" in weights else "weight"
+    n_in, n_out = weights[first].shape[1], len(weights["weight"])
     letters, cell_size = _letters(n_in, n_out, alphabet)
     written = n_out - 2 - cell_size
+    task = next((name for name, symbols in _TASKS.items() if set(symbols) == set(letters)), None)
+    read, null = letters, letters[-1] if len(letters) >= 3 else None
+    if task in _PREDICTED and null == _NULL:
+        read, null, place = letters[:-1], None, len(letters) - 1
+        weights[first] = torch.cat([weights[first][:, :place], weights[first][:, place + 1 :]], 1)
     shape = NeuralStackConfig(
-        letters,
+        read,
         letters if written == len(letters) else _usual_symbols(written),
         controller=controller,
         hidden=weights["weight_hh"].shape[1] if controller != "linear" else 10,
         cell_size=cell_size,
-        null=letters[-1] if len(letters) >= 3 else None,
+        null=null,
     )
+    found = {f"net.{key}": value for key, value in weights.items()}
+    check_weights(NeuralStack.parameter_shapes(shape), found, " from the other shapes")
     model = NeuralStack(shape)
-    for key, expected in model.net.state_dict().items():
-        if weights[key].shape != expected.shape:
-            found = f"{key} has shape {tuple(weights[key].shape)}"
-            raise StacklensError(f"{found}; expected {tuple(expected.shape)} from the other shapes")
-        if not torch.isfinite(weights[key]).all():
-            raise StacklensError(f"{key} holds NaN or infinite weights; the network was not trained to an end")
     model.net.load_state_dict({key: value.double() for key, value in weights.items()})
-    return model.eval()
+    return model.eval(), task
 
 
 def _weights(content: Any) -> tuple[dict[str, Tensor], ControllerKind]:
     """Return the weights under the names of `InstructionNet`, matrices as matrices, and which controller has them."""
     if not looks_like(content):
-        keys = ", ".join(map(str, list(content)[:4])) if isinstance(content, Mapping) else ""
+        keys = listed(list(content)[:4]) if isinstance(content, Mapping) else ""
         raise StacklensError(f"found {f'keys {keys}' if keys else f'a {type(content).__name__}'}; {_EXPECTED}")
     prefix = next(prefix for prefix in _PREFIXES if f"{prefix}_linear.weight" in content)
     renamed = {str(key).removeprefix(prefix).removesuffix("_l0"): value for key, value in content.items()}
@@ -104,13 +132,13 @@ def _weights(content: Any) -> tuple[dict[str, Tensor], ControllerKind]:
     if cell is not None:
         names |= {f"{cell}.{key}": key for key in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
     if set(renamed) != set(names):
-        found, expected = ", ".join(sorted(renamed)), ", ".join(sorted(names))
+        found, expected = listed(sorted(renamed)), ", ".join(sorted(names))
         raise StacklensError(f"found {found}; expected {expected} (linear, tanh and LSTM controllers can be read)")
     for key, value in renamed.items():
         size = 2 if "weight" in key else 1
-        if not isinstance(value, Tensor) or not value.is_floating_point() or value.ndim != size or 0 in value.shape:
-            found = f"{value.dtype} {tuple(value.shape)}" if isinstance(value, Tensor) else f"a {type(value).__name__}"
-            raise StacklensError(f"{key} is {found}; expected a tensor of numbers with {size} axes")
+        check_tensor(key, value)
+        if value.ndim != size or 0 in value.shape:
+            raise StacklensError(f"{key} has shape {tuple(value.shape)}; expected {size} axes of at least 1")
     return {names[key]: value for key, value in renamed.items()}, "linear" if cell is None else _CELLS[cell]
 
 
@@ -121,6 +149,8 @@ def _letters(n_in: int, n_out: int, alphabet: Sequence[str] | None) -> tuple[tup
         raise StacklensError(
             f"{sizes}, a buffered network's; expected {n_in + 2} outputs: only unbuffered ones are read"
         )
+    if alphabet is not None and any({*alphabet, _NULL} == set(_TASKS[name]) for name in _PREDICTED):
+        alphabet = alphabet if _NULL in alphabet else (*alphabet, _NULL)
     if alphabet is not None:
         size = n_in - len(alphabet)
         if size < 1 or n_out - 2 - size < 1 or len(set(alphabet)) != len(alphabet) or not alphabet:
@@ -139,5 +169,5 @@ def _letters(n_in: int, n_out: int, alphabet: Sequence[str] | None) -> tuple[tup
 
 
 def _usual_symbols(count: int) -> tuple[str, ...]:
-    """Return the symbols of the authors' tasks with so many: bits or brackets and the null symbol; else digits."""
+    """Return the symbols of the authors' tasks with so many: bits, brackets, words, the null symbol; else digits."""
     return _USUAL_SYMBOLS.get(count, tuple(map(str, range(count))))

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-__all__ = ["AutomatonError", "FileFormatError", "StacklensError", "UnknownNameError", "UnknownSymbolError"]
+from collections.abc import Collection
+
+__all__ = ["AutomatonError", "FileFormatError", "StacklensError", "UnknownNameError", "UnknownSymbolError", "listed"]
+
+_MOST_LISTED = 40
+
+
+def listed(symbols: Collection[str]) -> str:
+    """Return ``symbols`` for a line: all of them, or the first ones and how many there are.
+
+    >>> listed("ab"), listed([str(n) for n in range(1_000)])[-25:]
+    ('a b', '7 38 39 … (1,000 symbols)')
+    """
+    shown = " ".join(list(symbols)[:_MOST_LISTED])
+    return shown if len(symbols) <= _MOST_LISTED else f"{shown} … ({len(symbols):,} symbols)"
+
+
+_LONGEST, _HEAD = 2_000, 1_500  # characters of a message about a file, and how many of them are the beginning
 
 
 class StacklensError(Exception):
@@ -18,7 +35,7 @@ class UnknownSymbolError(StacklensError):
 
     def __init__(self, symbol: str, alphabet: tuple[str, ...]) -> None:
         self.symbol, self.alphabet = symbol, alphabet
-        super().__init__(f"symbol {symbol!r} is not in the alphabet {' '.join(alphabet)}")
+        super().__init__(f"symbol {symbol!r} is not in the alphabet {listed(alphabet)}")
 
 
 class UnknownNameError(StacklensError):
@@ -29,4 +46,13 @@ class UnknownNameError(StacklensError):
 
 
 class FileFormatError(StacklensError):
-    """A file that cannot be read as what it should be."""
+    """A file that cannot be read as what it should be.
+
+    The message may quote what the file holds, so it is made fit for a terminal: one line of printable characters, and
+    the middle is left out of a very long one.
+    """
+
+    def __init__(self, message: str) -> None:
+        if not message.isprintable():
+            message = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in message)
+        super().__init__(message if len(message) <= _LONGEST else f"{message[:_HEAD]} … {message[_HEAD - _LONGEST :]}")

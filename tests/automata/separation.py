@@ -59,7 +59,9 @@ def _goes_on(x: Place, y: Place, outputs: Outputs) -> bool:
 def _outputs_differ(x: Place, y: Place, outputs: Outputs) -> bool:
     """Whether the last outputs differ; both automata read the last letter unless their runs were cut."""
     if outputs == "where b":
-        return y is not None and y.output is not None and (x is None or x.output != y.output)
+        return y is not None and (x is None or (y.output is not None and x.output != y.output))
+    if outputs == "all" and (x is None) != (y is None):
+        return True
     if x is None or y is None or outputs == "ignore":
         return False
     return x.output != y.output and not (outputs == "where both" and None in (x.output, y.output))

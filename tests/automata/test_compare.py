@@ -64,10 +64,12 @@ def test_it_never_disagrees_with_all_words_up_to_8(first: int) -> None:
     assert seen["Different"] > 5
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_equal_automata_have_equal_counts(seed: int) -> None:
-    a, b, _ = random_pair(seed)
-    if compare(a, b, outputs="ignore") == Equal():
+def test_equal_automata_have_equal_counts() -> None:
+    pairs = [random_pair(seed)[:2] for seed in range(40)]
+    equal = [(a, b) for a, b in pairs if compare(a, b, outputs="ignore") == Equal()]
+    assert len(equal) > 10
+    assert sum(a != b and any(count_words(a, 15)) for a, b in equal) > 3  # not only what is empty or one and the same
+    for a, b in equal:
         assert count_words(a, 15) == count_words(b, 15)
 
 
@@ -220,7 +222,7 @@ def test_a_domain_restricts_the_words() -> None:
     one, two = language("dyck-1"), language("dyck-2")
     one = replace(one, input_alphabet=two.input_alphabet)
     round_ones = FiniteAutomaton(("q",), ("(", ")"), {("q", "("): "q", ("q", ")"): "q"}, "q", frozenset({"q"}))
-    assert compare(one, two, round_ones) == Equal()
+    assert compare(one, two, round_ones) == Equal("all words of the domain")
     assert compare(one, two) == Different(("[", "]"), "only the second accepts it")
     answer = compare(one, two, containing(two.input_alphabet, "))("))
     assert isinstance(answer, Different)

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from automata.pda.dpda import DPDA
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck, palindromes, plain_accepts, plain_outputs, pushdown_automata, words_of
@@ -106,8 +107,7 @@ def test_two_stacks_count_three_letters() -> None:
 
 
 def test_agrees_with_automata_lib() -> None:
-    lib = pytest.importorskip("automata.pda.dpda")
-    theirs = lib.DPDA(
+    theirs = DPDA(
         states={"u", "v", "end"},
         input_symbols=set("abc"),
         stack_symbols={"A", "B", "#"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from tests.automata.textbook_automata import LETTERS, runs_accept, textbook_automata
 
 from stacklens.automata.formats.textbook import Rule, TextbookAutomaton, from_textbook
@@ -30,7 +30,7 @@ def test_those_that_are_taken_over_accept_the_same_words(automaton: TextbookAuto
     try:
         pda = from_textbook(automaton)
     except AutomatonError:
-        return
+        reject()  # two of five; were it nearly all, hypothesis would complain
     known = set(pda.input_alphabet)
     for word in WORDS:
         assert (set(word) <= known and pda.accepts(word)) == runs_accept(automaton, word), word
@@ -85,5 +85,8 @@ def test_what_no_run_reaches_is_no_reason_to_refuse() -> None:
 
 def test_one_too_large_to_be_explored_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stacklens.automata.formats.textbook._MOST_HEADS", 3)
-    with pytest.raises(AutomatonError, match="more than 3 pairs of a state and a pushed word; expected fewer"):
+    with pytest.raises(
+        AutomatonError,
+        match="more than 3 pairs of a state and a pushed word, or 500,000 steps from them; expected fewer",
+    ):
         from_textbook(given_rules("p a Z > q AZ", "q a A > p BA", "p b A > f .", "p a B > p ."))

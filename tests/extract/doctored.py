@@ -15,7 +15,7 @@ from stacklens.languages import get_language
 from stacklens.models.base import Controlled, State
 from stacklens.models.superposition_stack import SuperpositionStack
 
-__all__ = ["LETTERS", "LatchedNet", "SlipperyNet", "dyck_machine", "forgetful", "sloppy", "to_depth"]
+__all__ = ["LETTERS", "LatchedNet", "SlipperyNet", "WornNet", "dyck_machine", "forgetful", "sloppy", "to_depth"]
 
 LETTERS = ("(", ")", "[", "]")
 UNIT = 1e-3  # what one level counts for in a hidden vector: far less than what tells states apart
@@ -127,3 +127,10 @@ class LatchedNet(_SecretNet):
 def right() -> PushdownAutomaton:
     """Return dyck-2's own automaton."""
     return get_language("dyck-2").automaton
+
+
+class WornNet(_SecretNet):
+    """One that counts every ] that it has read: after so many it slips for ever."""
+
+    def counted(self, count: Tensor, symbols: Tensor) -> Tensor:
+        return torch.minimum(count + (symbols == 3), torch.full_like(count, self.slips_at))

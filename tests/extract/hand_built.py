@@ -99,7 +99,7 @@ def hand_machines(
     for state, letter in product(range(n_states), range(len(letters))):
         for windows in product(_windows(n_cells, depth), repeat=n_stacks):
             first = state == 0 and all(window[0] == NO_CELL for window in windows)
-            if first or rng.random() < density:  # a network that rejects everything at once is refused, rightly
+            if first or rng.random() < density:
                 made = tuple((rng.choice(list(moves)), rng.randrange(n_cells)) for _ in windows)
                 least = 1 if kind == "next set" else 0  # the empty set ends every word
                 rules[state, letter, windows] = Rule(rng.randrange(n_states), made, rng.randrange(least, outputs))

@@ -69,7 +69,7 @@ def test_the_report_has_the_keys_that_others_build_on(name: str) -> None:
     assert 0 < report["fidelity"]["action_margin"] <= 0.5
     for check in report["checks"]:
         assert check.keys() >= {"kind", "between", "max_length", "words", "disagreements", "counterexample"}
-        assert check["kind"] in ("exhaustive", "long", "deep", "covering", "driven")
+        assert check["kind"] in ("exhaustive", "long", "deep", "covering", "driven", "pumped")
         assert check["between"][0] == "automaton"
         assert (check["counterexample"] is None) == (check["disagreements"] == 0)
     assert report["proof"].keys() >= {"verdict", "counterexample", "reason"}

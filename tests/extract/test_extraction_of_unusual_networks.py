@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from tests.extract.hand_built import HandMachine, StrengthNet, SuperpositionNet
 from tests.models.hand_made import hand_made
 
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, Word
-from stacklens.errors import StacklensError
-from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.languages import Language
+from stacklens.languages.counting import CountedPairs
+from stacklens.models.base import StackModel, TaskKind
 from stacklens.models.nnpda import NNPDA, NNPDAConfig
 
 QUICK = ExtractionConfig(max_length=6, long_words=40, long_lengths=(10, 20), deep_words=2, depth=30)
@@ -54,7 +57,7 @@ def test_a_language_without_deep_words_is_checked_on_the_others() -> None:
     assert result.status == 0
     assert result.automaton is not None
     assert len(result.automaton.states) == 2
-    assert {check.kind for check in result.checks} == {"exhaustive", "long", "covering", "driven"}
+    assert {check.kind for check in result.checks} == {"exhaustive", "long", "covering", "driven", "pumped"}
 
 
 def test_an_alphabet_of_one_symbol_does_not_take_for_ever() -> None:
@@ -67,8 +70,33 @@ def test_an_alphabet_of_one_symbol_does_not_take_for_ever() -> None:
     assert [result.automaton.accepts("a" * n) for n in range(5)] == [True, False, True, False, True]
 
 
-def test_a_network_that_rejects_everything_at_once_is_said_to_do_so() -> None:
+def check_that_it_rejects_everything(result: Extraction) -> None:
+    assert result.status == 0
+    assert result.automaton is not None
+    assert result.automaton.transitions == {}
+    assert all(check.disagreements == 0 for check in result.checks)
+    assert {check.other for check in result.checks} == {"rounded network", "network"}
+
+
+def test_a_network_that_rejects_every_word_at_its_first_symbol_has_the_automaton_of_the_empty_language() -> None:
     net = NNPDA(NNPDAConfig(("a", "b"), n_states=2))
     net.load_state_dict({name: torch.zeros_like(value) - 1 for name, value in net.state_dict().items()})
-    with pytest.raises(StacklensError, match=r"rejects every word at its first symbol; there is nothing to extract$"):
-        extract(net, None, QUICK)
+    result = extract(net, None, QUICK)
+    check_that_it_rejects_everything(result)
+    assert result.automaton is not None
+    assert not any(result.automaton.accepts(word) for word in ("", "a", "b", "ab"))
+    wrong = extract(net, CountedPairs("a", "b"), QUICK)
+    assert wrong.status == 1
+    assert wrong.contradicted is not None
+    assert wrong.contradicted.counterexample == "ab"
+
+
+@pytest.mark.parametrize("kind", ["recognition", "next set", "next symbol", "transduction"])
+@pytest.mark.parametrize("stack", ["superposition", "strengths"])
+@pytest.mark.parametrize("states", [None, 3])
+def test_a_machine_without_a_rule_rejects_every_word_at_its_first_symbol(
+    kind: TaskKind, stack: str, states: int | None
+) -> None:
+    machine = HandMachine(1, ("a", "b"), 1, 1, 1, kind, {}, frozenset({0}))
+    net: StackModel[Any] = SuperpositionNet(machine, no_op=True) if stack == "superposition" else StrengthNet(machine)
+    check_that_it_rejects_everything(extract(net, None, replace(QUICK, states=states)))

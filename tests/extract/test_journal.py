@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,81 @@ def test_another_job_does_not_go_on(tmp_path: Path) -> None:
             Journal.open(path, {**JOB, "max_length": 6}, resume)
 
 
+def test_a_job_that_never_began_leaves_no_journal_in_the_way_of_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+
+    def fail(resume: bool, **kept: str) -> None:
+        with Journal.open(path, JOB, resume) as journal:
+            if kept:
+                journal.keep(**kept)
+            raise StacklensError("nothing could be done")
+
+    for resume in (False, True):
+        with pytest.raises(StacklensError, match="nothing could be done"):
+            fail(resume)
+        assert not path.exists()
+    with pytest.raises(StacklensError, match="nothing could be done"):
+        fail(False, automaton="it")  # which took long to find
+    with Journal.open(path, JOB, resume=True) as journal:
+        assert journal.kept == {"automaton": "it"}
+    assert path.exists()
+
+
+@pytest.mark.parametrize("place", ["/dev/null", "/dev/full", "pipe"])
+def test_a_device_or_a_pipe_is_no_journal(place: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(StacklensError, match="it is no file; name another by --journal"):
+        Journal.open(tmp_path / place, JOB, resume=False)
+
+
+class WindowsLocks:
+    """What Windows has in place of fcntl: locks of bytes at a file's position."""
+
+    LK_NBLCK = 2
+
+    def __init__(self) -> None:
+        self.locked: dict[tuple[int, int], int] = {}
+
+    def locking(self, handle: int, mode: int, size: int) -> None:
+        assert (mode, size) == (self.LK_NBLCK, 1)
+        place = (os.fstat(handle).st_ino, os.lseek(handle, 0, os.SEEK_CUR))
+        if self.locked.setdefault(place, handle) != handle:
+            raise PermissionError(13, "Permission denied")
+
+
+def test_without_fcntl_two_runs_do_not_write_one_journal_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fcntl", None)  # then its import fails, as on Windows
+    locks = WindowsLocks()
+    monkeypatch.setitem(sys.modules, "msvcrt", locks)
+    path, writing = tmp_path / "journal", "another run is writing this journal"
+    with Journal.open(path, JOB, resume=False) as journal:
+        journal.keep(automaton="it")
+        with pytest.raises(StacklensError, match=writing):
+            Journal.open(path, JOB, resume=True)
+    ((_, position),) = locks.locked
+    assert position > 1 << 30  # Windows lets nobody read a byte that is locked
+    assert path.read_bytes().count(b"\n") == 2
+    monkeypatch.setitem(sys.modules, "msvcrt", None)  # and where there are no locks at all nobody is kept out
+    with Journal.open(path, JOB, resume=True) as journal:
+        assert journal.kept == {"automaton": "it"}
+
+
+def test_a_journal_is_removed_where_no_open_file_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal, unlink = Journal.open(tmp_path / "journal", JOB, resume=False), Path.unlink
+
+    def as_windows(path: Path, missing_ok: bool = False) -> None:
+        if not journal.file.closed:
+            raise PermissionError(13, "The process cannot access the file")
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", as_windows)
+    with journal:
+        journal.remove()
+    assert not (tmp_path / "journal").exists()
+
+
 def test_two_runs_do_not_write_one_journal(tmp_path: Path) -> None:
     writing = "another run is writing this journal"
     with Journal.open(tmp_path / "journal", JOB, resume=False), pytest.raises(StacklensError, match=writing):
@@ -73,6 +150,7 @@ def test_two_runs_do_not_write_one_journal(tmp_path: Path) -> None:
     ("content", "line"),
     [
         (b"S -> a\n", 1),
+        (b"somebody's notes without an end of line", 1),
         (b'{"format": "other"}\n', 1),
         (b"[]\n", 1),
         (b"HEAD\nnothing\n", 2),

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
+import psutil
 
 import stacklens
 from stacklens.automata.formats import to_json
@@ -20,7 +20,6 @@ from stacklens.languages import get_language
 
 __all__ = ["ROOT", "ZOO", "Run", "children", "kill_when"]
 
-psutil = pytest.importorskip("psutil")  # comes with the extra "distributed"
 ROOT = Path(__file__).parents[2]
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 _PATIENCE = 120  # seconds; a machine that is busy takes long to start Python

@@ -105,9 +105,9 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     refuse("two.json", to_json(two).encode(), "needs one stack and acceptance by state or stack, not 2 stacks")
     none = PushdownAutomaton(("q",), ("a",), (), {}, "q")
     refuse("none.json", to_json(none).encode(), "no word can be derived")
-    with pytest.raises(FileFormatError, match=r"cannot read .*missing\.cfg: No such file"):
+    with pytest.raises(FileFormatError, match=r"missing\.cfg: no such file; expected a grammar"):
         get_language(str(tmp_path / "missing.cfg"))
-    with pytest.raises(FileFormatError, match=r"cannot read .*: Is a directory"):
+    with pytest.raises(FileFormatError, match=r": is a folder; expected a grammar"):
         get_language(str(tmp_path))
     with pytest.raises(UnknownNameError):
         get_language("missing")

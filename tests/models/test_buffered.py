@@ -201,7 +201,7 @@ def test_it_starts_reading_and_writing_but_not_popping() -> None:
 
 
 def test_steps_of_a_word_may_not_be_fewer_than_its_symbols() -> None:
-    with pytest.raises(StacklensError, match="extra_steps should be at least 0, not -1"):
+    with pytest.raises(StacklensError, match="extra_steps is -1; expected 0 to 16 a symbol"):
         BufferedConfig(LETTERS, extra_steps=-1)
 
 

@@ -136,16 +136,19 @@ def test_a_model_that_is_unknown_is_named_beside_those_that_are_known(tmp_path: 
     ("change", "message"),
     [
         ({"n_states": 0}, "an NNPDA needs symbols and states, not ('a', 'b') and 0"),
-        ({"n_states": "2"}, "an NNPDA needs symbols and states, not ('a', 'b') and '2'"),
-        ({"n_states": 10**9}, "an NNPDA of order second with 1000000000 state neurons is too large"),
+        ({"n_states": "2"}, "n_states is '2'; expected a whole number"),
+        (
+            {"n_states": 10**9},
+            "an NNPDA of order second with 1000000000 state neurons is too large; at most 1,000 and 50,000,000 weights",
+        ),
         ({"n_states": 3}, "state_weights has shape (2, 14); expected (3, 21)"),
         ({"order": "fifth"}, "order 'fifth' is not one of second, third, full"),
-        ({"alphabet": ("a", "a")}, "the alphabet a a e has a repetition: expected each symbol once"),
+        ({"alphabet": ("a", "a")}, "the alphabet a a has a repetition: expected each symbol once"),
         ({"end": "a"}, "the alphabet a b a has a repetition: expected each symbol once"),
         (
             {"layers": 2},
-            "the configuration is not that of a nnpda: NNPDAConfig.__init__() got an unexpected keyword argument "
-            "'layers'",
+            "the configuration is not that of a nnpda: found layers; "
+            "expected alphabet, empty_reading, end, n_states, order, trap",
         ),
     ],
 )

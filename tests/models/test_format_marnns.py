@@ -87,7 +87,7 @@ def test_the_published_network_has_the_tops_that_are_known_of_it() -> None:
         state = net.step(torch.tensor([net.alphabet.index(symbol)]), state).state
         tops.append(state.stack.reading().item())
     assert tops[: len(FIGURE_TOPS)] == pytest.approx(FIGURE_TOPS, abs=0.006)
-    assert net.output_name(int(net.answer(state))) == ("(", "[")
+    assert net.output_name(net.answer(state).item()) == ("(", "[")
 
 
 @torch.no_grad()
@@ -97,7 +97,7 @@ def test_the_published_network_nests_as_deep_as_its_stack() -> None:
         state = net.initial_state(1)
         for symbol in "(" * depth + ")" * depth:
             state = net.step(torch.tensor(["()".index(symbol)]), state).state
-        assert (net.output_name(int(net.answer(state))) == ("(", "[")) is right
+        assert (net.output_name(net.answer(state).item()) == ("(", "[")) is right
 
 
 @pytest.mark.parametrize(
@@ -170,8 +170,8 @@ def edited(**changes: Tensor | None) -> dict[str, Any]:
         (edited(W_y__weight=torch.zeros(4, 5)), r"output weights have shape \(4, 5\); expected \(6, 5\)"),
         (edited(W_a__weight=torch.zeros(3, 5)), r"action weights have shape \(3, 5\); expected \(2, 5\)"),
         (edited(W_sh__bias=torch.full((5,), torch.nan)), "memory bias hold NaN"),
-        (edited(W_sh__bias=torch.zeros(5, dtype=torch.int64)), r"W_sh.bias is torch.int64 \(5,\); expected a tensor"),
-        (edited(W_y__weight=torch.zeros(6)), r"W_y.weight is torch.float32 \(6,\); expected .* 2 axes"),
+        (edited(W_sh__bias=torch.zeros(5, dtype=torch.int64)), "W_sh.bias is a tensor of torch.int64"),
+        (edited(W_y__weight=torch.zeros(6)), r"W_y.weight has shape \(6,\); expected 2 axes"),
         (synthetic("lstm", memory="W_m"), "a Baby-NTM has an rnn"),
         (synthetic(symbols=5), r"reads 5 symbols, which are not pairs .*--alphabet"),
         (synthetic(symbols=16), r"reads 16 symbols, which are not pairs"),

@@ -49,7 +49,7 @@ def test_the_rounded_network_predicts_what_can_be_predicted() -> None:
         for i, symbol in enumerate("a" * n + "b" * n):
             state = net.step(torch.tensor(["ab".index(symbol)]), state).state
             if i >= n:
-                assert net.output_name(int(net.answer(state))) == ("b" if i < 2 * n - 1 else "a")
+                assert net.output_name(net.answer(state).item()) == ("b" if i < 2 * n - 1 else "a")
 
 
 def numbers(count: int, start: int = 0) -> list[float]:
@@ -125,7 +125,7 @@ def test_letters_are_the_alphabet_unless_another_is_given(tmp_path: Path) -> Non
         ("2 2 1 1 2 2 50 1 1 1", numbers(10), "found 10 numbers; expected 11 from the first line"),
         ("2 2 1 1 2 2 50 1 1 1", numbers(12), "found 12 numbers; expected 11 from the first line"),
         ("2 2 999999999 1 2 2 50 1 1 1", numbers(11), "hidden is 999999999; expected a whole number from 1"),
-        ("2 2 9 9 99999999 2 50 1 1 1", numbers(11), "found 11 numbers; expected 162"),
+        ("2 2 9 9 999999 2 50 1 1 1", numbers(11), "found 11 numbers; expected 162"),
         ("2 2 1 1 2 2 50 1 1 1", [*numbers(10), NAN], "found NaN or infinite numbers"),
         ("2 2 1 1 2 2 50 1 1 1", [*numbers(10), math.inf], "found NaN or infinite numbers"),
     ],

@@ -166,7 +166,7 @@ def test_stack_of_shows_the_controller_whole_values() -> None:
     [
         ({"controller": "gru"}, "controller 'gru' is not one of linear, rnn, lstm"),
         ({"alphabet": ()}, "needs an alphabet"),
-        ({"hidden": 0}, "should be at least 1, not 0 and 2"),
+        ({"hidden": 0}, "hidden is 0; expected a whole number from 1 to 4096"),
         ({"null": "#"}, "the null symbol '#' is not in the alphabet 0 1 2"),
     ],
 )

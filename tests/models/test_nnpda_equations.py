@@ -129,7 +129,7 @@ def test_weights_start_within_the_asked_interval_and_fill_it() -> None:
         ({"alphabet": ("a", "b"), "end": "b"}, "the alphabet a b b has a repetition: expected each symbol once"),
         (
             {"alphabet": ("a",), "order": "full", "n_states": 40},
-            "an NNPDA of order full with 40 state neurons is too large",
+            "an NNPDA of order full with 40 state neurons is too large; at most 1,000 and 50,000,000 weights",
         ),
     ],
 )

@@ -182,7 +182,7 @@ def test_a_configuration_builds_the_same_network_again() -> None:
         ({"n_stacks": -1}, "n_stacks is -1"),
         ({"depth": 2.5}, "depth is 2.5"),
         ({"n_stacks": 3000, "depth": 3000}, r"n_stacks \* depth is 9000000"),
-        ({"stack_limit": 0}, "stack_limit is 0; expected a whole number of at least 1, or None"),
+        ({"stack_limit": 0}, "stack_limit is 0; expected a whole number from 1 to 1,000,000, or None"),
     ],
 )
 def test_wrong_shapes_are_refused(wrong: dict[str, object], message: str) -> None:

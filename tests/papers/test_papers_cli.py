@@ -103,7 +103,7 @@ def test_claims_have_no_rows_that_options_could_be_about(tmp_path: Path, options
 
 
 def test_report_of_a_missing_file_says_so(tmp_path: Path) -> None:
-    with pytest.raises(StacklensError, match="cannot be read: No such file"):
+    with pytest.raises(StacklensError, match="no such file; expected a Markdown file"):
         papers("report", "--readme", tmp_path / "README.md", "--findings", tmp_path / "findings.md")
 
 

@@ -144,7 +144,7 @@ def test_more_words_than_one_chunk_are_all_there() -> None:
     words = ["ab"] * 2_049 + ["cba"]
     seen = trace(net(), words, stacks=False)
     assert seen.hidden.shape == (2_050, 4, 4)
-    np.testing.assert_array_equal(seen.hidden[2_048], seen.hidden[0])
+    np.testing.assert_allclose(seen.hidden[2_048], seen.hidden[0], atol=1e-12)  # rows are summed by other kernels
     assert seen.lengths is None
 
 

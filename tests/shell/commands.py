@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,8 +39,10 @@ def run(
     """Return the outcome of ``stacklens`` or ``extract-pda`` with ``arguments``, run in this process."""
     monkeypatch.setattr(sys, "argv", [f"/usr/bin/{command}", *map(str, arguments)])
     capsys.readouterr()
+    before = signal.getsignal(signal.SIGINT)
     with pytest.raises(SystemExit) as ended:
         (extract_command if command == "extract-pda" else stacklens_command).main()
+    signal.signal(signal.SIGINT, before)
     status = ended.value.code
     assert isinstance(status, int)
     return Outcome(status, *capsys.readouterr())

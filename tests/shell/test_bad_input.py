@@ -195,9 +195,8 @@ def test_a_defect_of_ours_is_not_hidden_behind_one_line(
         raise ZeroDivisionError
 
     monkeypatch.setattr("stacklens.probe.trace.trace", fail)
-    monkeypatch.setattr("sys.argv", ["stacklens", "trace", str(GOOD), "10"])
-    from stacklens.__main__ import main
-
-    with pytest.raises(ZeroDivisionError):
-        main()
-    assert capsys.readouterr().err == ""
+    found = run(capsys, monkeypatch, "stacklens", "trace", GOOD, "10")
+    assert found.status == 70  # 1 would tell a script that something differs
+    assert "Traceback" in found.error
+    assert "ZeroDivisionError" in found.error
+    assert found.error.splitlines()[-1].startswith("error: a defect of stacklens, not of what it was given; please ")

@@ -183,3 +183,16 @@ def test_ctrl_c_ends_with_status_130_and_without_a_traceback(
     assert (found.status, found.out) == (130, "")
     assert "Traceback" not in found.error
     assert not (tmp_path / "x.dot").exists()
+
+
+def test_a_file_name_that_is_no_text_is_written_by_number(
+    net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = net.rename(tmp_path / "\udcff.pt")
+    targets = [tmp_path / "\udcff.svg", tmp_path / "\udcff.json"]
+    arguments: Sequence[str | Path] = [odd, "--out", targets[0], "--report", targets[1], "--language", "1n0n", *QUICK]
+    found = run(capsys, monkeypatch, "extract-pda", *arguments)
+    assert (found.status, found.error) == (0, "")
+    assert f"wrote {tmp_path}/\\udcff.svg" in found.out
+    assert json.loads(targets[1].read_text(encoding="utf-8"))["model"]["file"] == str(odd)
+    assert r"\udcff.pt" in targets[0].read_text(encoding="utf-8")

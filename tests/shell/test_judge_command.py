@@ -52,7 +52,7 @@ def test_words_may_come_from_the_input(capsys: pytest.CaptureFixture[str], monke
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["none.txt"], "none.txt: cannot be read: No such file or directory; expected a text with a word a line"),
+        (["none.txt"], "none.txt: no such file; expected a text with a word a line"),
         ([str(NET)], f"{NET}: cannot be read: it is no text in UTF-8; expected a text with a word a line"),
         (["WORDS", "--out", "x.txt"], "cannot write x.txt: expected a name that ends in .csv"),
         (["WORDS", "--out", "none/x.csv"], "cannot write none/x.csv: the folder none does not exist"),
@@ -85,7 +85,7 @@ def test_what_is_read_is_not_written_over(
     words = tmp_path / "words.csv"
     words.write_text("10\n", encoding="utf-8")
     found = run(capsys, monkeypatch, "stacklens", "judge", NET, words, "--out", words)
-    assert found.error == f"error: cannot write {words}: it is a file that is read here; choose another name\n"
+    assert found.error == f"error: cannot write {words}: it is the list of words' own file; choose another name\n"
     assert words.read_text(encoding="utf-8") == "10\n"
 
 

@@ -126,16 +126,33 @@ def test_a_predictor_is_verified_with_its_outputs(
     assert outcome.out.count("0 disagreements on all 5,461 words of length <= 6") == 3
 
 
+@pytest.mark.parametrize("scheduler", ["x", "tls://127.0.0.1:9", "tcp://127.0.0.1:99999"])
+def test_a_scheduler_that_is_none_leaves_no_journal_in_the_way_of_the_next_run(
+    scheduler: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed")
+    Path("pda.json").write_text(to_json(PALINDROMES), encoding="utf-8")
+    command: list[str | Path] = ["verify", NETWORK, "--automaton", "pda.json", "--max-length", "4"]
+    refused = run(capsys, monkeypatch, "stacklens", *command, "--scheduler", scheduler)
+    assert refused.status == 2
+    assert refused.error.startswith(
+        f"error: no Dask scheduler with a worker at {scheduler!r}: expected an address like"
+    )
+    assert refused.error.count("\n") == 1
+    assert [path.name for path in Path().iterdir()] == ["pda.json"]
+    assert run(capsys, monkeypatch, "stacklens", *command).status == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "which network? expected MODEL, a file with a trained network, or --all"),
         (["missing.pt"], "missing.pt"),
-        ([NETWORK, "--automaton", "missing.json"], "cannot read missing.json: No such file or directory"),
+        ([NETWORK, "--automaton", "missing.json"], "missing.json: no such file; expected an automaton"),
         ([NETWORK, "--automaton", "dyck.json"], "dyck.json: reads ( ) [ ]; expected the network's symbols, a b c"),
         ([NETWORK, "--language", "dyck-2"], "language dyck-2 has the alphabet ( ) [ ], the network a b c"),
         ([NETWORK, "--report", "no/such/report.json"], "the folder no/such does not exist"),
-        ([NETWORK, "--journal", "no/such/journal"], "cannot write the journal no/such/journal"),
+        ([NETWORK, "--journal", "no/such/journal"], "cannot write no/such/journal: the folder no/such does not exist"),
         ([NETWORK, "--jobs", "0"], "--jobs"),
         ([ZOO / "stack-rnn-anbn.pt"], "anbn: not all words over its alphabet are meant"),
         ([ZOO / "marnn-stack-rnn-dyck-2.pt", "--automaton", "dyck.json"], "dyck.json: an automaton without outputs"),

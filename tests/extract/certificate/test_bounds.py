@@ -121,3 +121,10 @@ def test_pieces_are_the_whole_box_and_each_lies_in_its_cell(seed: int, width: fl
 def test_a_box_in_too_many_cells_is_refused() -> None:
     with pytest.raises(TooWide):
         pieces(np.zeros(8), np.ones(8), 0.1)
+
+
+@pytest.mark.parametrize("far", [np.nan, np.inf, 1e18, -1e300])
+def test_a_box_too_far_out_for_numbered_cells_is_refused(far: float) -> None:
+    with pytest.raises(TooWide):
+        pieces(np.array([far]), np.array([far]), 0.1)
+    assert len(pieces(np.array([far]), np.array([far]))) == 1

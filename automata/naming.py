@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import TypeVar
 
 __all__ = ["fresh", "unique"]
@@ -16,7 +16,7 @@ def fresh(name: str, taken: Iterable[str]) -> str:
     >>> fresh("q", {"q", "q'"})
     "q''"
     """
-    taken = set(taken)
+    taken = taken if isinstance(taken, Set) else set(taken)
     while name in taken:
         name += "'"
     return name

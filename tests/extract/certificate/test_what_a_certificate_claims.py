@@ -1,0 +1,164 @@
+"""What a certificate says is what it proves: where runs are cut, of which outputs, and asked of what."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from stacklens.automata.intersection import FiniteAutomaton
+from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Transition, push
+from stacklens.errors import StacklensError
+from stacklens.extract.certificate.certify import certify
+from stacklens.extract.certificate.result import Certified, NotCertified, certified_claim
+from stacklens.extract.certification import Certification
+from stacklens.models.base import StackModel
+from stacklens.models.marnn import MarnnConfig, MarnnStackRNN
+from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
+
+AB = ("a", "b")
+
+
+def pushing(output: Output, alphabet: tuple[str, ...] = AB) -> PushdownAutomaton:
+    rules: dict[Key, Transition] = {
+        ("q", letter, (top,)): Transition("q", (push("A"),), output) for letter in alphabet for top in ("⊥", "A")
+    }
+    return PushdownAutomaton(("q",), alphabet, ("A",), rules, "q", frozenset({"q"}), "final state")
+
+
+def predictor() -> StackRNN:
+    """Return a stream predictor that always pushes and foresees b."""
+    net = StackRNN(StackRNNConfig(AB, hidden=1, depth=1))
+    with torch.no_grad():
+        for name, parameter in net.named_parameters():
+            parameter.fill_(0.0)
+            if name in ("action_weights", "output_weights"):
+                parameter.copy_(torch.tensor([[9.0], [-9.0]]) * (1 if name == "action_weights" else -1))
+    return net
+
+
+def set_predictor(likely: list[float], *, gating: Any = "softmax") -> MarnnStackRNN:
+    """Return a predictor of sets that always pushes."""
+    net = MarnnStackRNN(MarnnConfig(AB, hidden=1, gating=gating))
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.fill_(0.0)
+        net.action_bias.copy_(torch.tensor([9.0, -9.0]))
+        net.output_bias.copy_(torch.tensor(likely))
+    return net.eval()
+
+
+def without(pda: PushdownAutomaton, *keys: Key) -> PushdownAutomaton:
+    return replace(pda, transitions={key: step for key, step in pda.transitions.items() if key not in keys})
+
+
+# where runs are cut
+
+
+def test_where_the_automaton_of_a_stream_is_cut_the_certificate_says_that_nothing_is_claimed() -> None:
+    whole = certify(predictor(), pushing("b"))
+    assert isinstance(whole, Certified)
+    assert (whole.cuts, whole.first_cut, whole.silent) == (0, None, 0)
+    assert str(Certification(whole)).startswith("the rounded network follows it on words of every length that need")
+    cut = certify(predictor(), without(pushing("b"), ("q", "b", ("⊥",)), ("q", "a", ("A",))))
+    assert isinstance(cut, Certified)
+    assert (cut.cuts, cut.first_cut) == (2, ("q", "b", ("⊥",)))
+    assert ", up to where its run is cut (2 places, as at q, b, ⊥) (float64, " in str(Certification(cut))
+
+
+def test_an_automaton_of_a_stream_that_reads_no_letter_is_not_certified() -> None:
+    refused = certify(predictor(), replace(pushing("b"), transitions={}))
+    assert isinstance(refused, NotCertified)
+    assert refused.reason == "at (q, a, ⊥) -> no transition: nothing would be said of any word"
+
+
+def test_where_outputs_are_none_the_certificate_says_that_nothing_is_claimed_of_them() -> None:
+    silent: dict[Key, Transition] = {
+        key: replace(step, output=None) if key[1] == "a" else step for key, step in pushing("b").transitions.items()
+    }
+    found = certify(predictor(), replace(pushing("b"), transitions=silent))
+    assert isinstance(found, Certified)
+    assert found.silent == 2
+    assert ", but for the output at 2 places (float64" in str(Certification(found))
+
+
+def test_predictors_of_sets_have_to_reject_where_the_automaton_is_cut() -> None:
+    sure = certify(set_predictor([9.0, 9.0]), pushing(AB))
+    assert isinstance(sure, Certified)
+    assert (sure.cuts, sure.silent) == (0, 0)
+    for key in (("q", "a", ("⊥",)), ("q", "b", ("A",))):
+        assert isinstance(certify(set_predictor([9.0, 9.0]), without(pushing(AB), key)), NotCertified)
+
+
+# what can be asked
+
+
+@pytest.mark.parametrize("margin", [-1e-9, -1.0, -math.inf, math.nan])
+def test_a_margin_that_decides_nothing_is_refused(margin: float) -> None:
+    with pytest.raises(StacklensError, match=r"the margin is .*; expected a number of at least 0"):
+        certify(predictor(), pushing("b"), margin=margin)
+    assert isinstance(certify(predictor(), pushing("b"), margin=math.inf), NotCertified)
+
+
+@pytest.mark.parametrize(
+    ("model", "output", "message"),
+    [
+        (predictor(), "c", "the automaton outputs 'c', the network one of a b; certify it for its own automaton"),
+        (predictor(), ("a",), r"the automaton outputs \{a\}, the network one of a b"),  # whose number is that of b
+        (set_predictor([9.0, -9.0]), "b", "the automaton outputs 'b', the network a set of a b"),  # likewise, of {a}
+        (set_predictor([-9.0, 9.0]), ("a", "a"), r"the automaton outputs \{a a\}, the network a set of a b"),  # of {b}
+        (set_predictor([9.0, 9.0]), ("a", "c"), r"the automaton outputs \{a c\}, the network a set of a b"),
+    ],
+)
+def test_an_output_that_the_network_has_not_is_refused_in_one_line(
+    model: StackModel[Any], output: Output, message: str
+) -> None:
+    with pytest.raises(StacklensError, match=message) as caught:
+        certify(model, pushing(output))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_domain_over_other_letters_is_refused() -> None:
+    domain = FiniteAutomaton(("0",), ("c",), {("0", "c"): "0"}, "0", frozenset({"0"}))
+    with pytest.raises(StacklensError, match="the network reads a b, the domain c; certify it for its own domain"):
+        certify(predictor(), pushing("b"), domain)
+
+
+def test_a_subclass_that_may_compute_otherwise_is_refused() -> None:
+    class Contrary(StackRNN):
+        def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Any:
+            answer = super().controller(symbols, hidden, reading)
+            return replace(answer, actions=answer.actions.flip(-1))
+
+    with pytest.raises(StacklensError, match="a Contrary may compute something else than a stack-rnn; expected one of"):
+        certify(Contrary(StackRNNConfig(AB, hidden=1, depth=1)), pushing("b"))
+
+
+def test_a_network_that_draws_noise_is_refused() -> None:
+    model = set_predictor([9.0, 9.0], gating="gumbel-softmax")
+    assert isinstance(certify(model, pushing(AB)), Certified)
+    with pytest.raises(StacklensError, match=r"draws noise in training mode; call its eval\(\) first"):
+        certify(model.train(), pushing(AB))
+
+
+def test_an_infinite_margin_is_no_number_in_a_report() -> None:
+    net = StackRNN(StackRNNConfig(("a",), hidden=1, depth=1))
+    idle: dict[Key, Transition] = {("q", "a", ("⊥",)): Transition("q", (NONE,), "a")}
+    pda = PushdownAutomaton(("q",), ("a",), (), idle, "q", frozenset({"q"}), "final state")
+    found = certify(net, pda, stacks=())
+    assert isinstance(found, Certified)
+    assert found.margin == math.inf
+    entry = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert entry["margin"] is None
+    assert "margin" not in certified_claim(entry)
+
+
+def test_a_report_of_old_has_a_claim_too() -> None:
+    entry = {"verdict": "certified", "boxes": 1, "margin": 0.5, "words": "the task's"}
+    says = "the rounded network follows it on words of the task of every length (1 box, smallest margin 0.500)"
+    assert certified_claim(entry) == says

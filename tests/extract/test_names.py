@@ -1,0 +1,72 @@
+"""Names of what is different are different, whatever symbols are called."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from tests.automata.strategies import plain_accepts
+from tests.extract.hand_built import NO_CELL, HandMachine, Rule, StrengthNet
+
+from stacklens.automata.compare import Equal, compare
+from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
+from stacklens.automata.visible_top import with_visible_top
+from stacklens.extract.checks import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.machine import BOTTOM, EMPTY, StackSymbols, joined
+
+QUICK = ExtractionConfig(max_length=5, long_words=50, long_lengths=(5, 10), walks=5, height=5)
+AWKWARD = ("a", "b", "ab", "/", "\\", "\\/", "a/b", "⊥", "\\⊥", "⊥/a", " ", "a b", "\\ ", "s0")
+
+
+@pytest.mark.parametrize("sets", [(("a", "b"), ("ab",)), (("a",), ("a", "b")), (("ab", "b"), ("a", "b"))])
+def test_states_that_predict_other_sets_are_not_taken_for_one(sets: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
+    letters = ("a", "b", "ab")
+    first, second = (sum(1 << letters.index(symbol) for symbol in one) for one in sets)
+    said = {0: first, 1: second, 2: 7}
+    tops: list[tuple[tuple[int, ...], ...]] = [((NO_CELL,),), ((0,),)]
+    rules = {(0, letter, top): Rule(0, (("none", 0),), said[letter]) for letter, top in product(range(3), tops)}
+    machine = HandMachine(1, letters, 1, 1, 1, "next set", rules, frozenset({0}))
+    result = extract(StrengthNet(machine), None, QUICK)
+    assert result.status == 0
+    assert result.automaton is not None
+    assert compare(result.automaton, machine.automaton(), outputs="all") == Equal()
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_windows_of_awkward_symbols_have_names_of_their_own(depth: int) -> None:
+    symbols = StackSymbols(AWKWARD, np.zeros((len(AWKWARD), 1)))
+    windows = {
+        (*cells, *(EMPTY,) * (depth - height))
+        for height in range(depth + 1)
+        for cells in product(range(len(AWKWARD)), repeat=height)
+    }
+    names = {symbols.window_name(window) for window in windows}
+    assert len(names) == len(windows)
+    assert [window for window in windows if symbols.window_name(window) == BOTTOM] == [(EMPTY,) * depth]
+    plain = StackSymbols(("s0", "("), np.zeros((2, 1)))
+    assert [plain.window_name((1, *(EMPTY,) * (depth - 1)))] == ["/".join(["(", *"⊥" * (depth - 1)])]
+
+
+def test_sets_of_awkward_symbols_have_names_of_their_own() -> None:
+    sets = [
+        tuple(symbol for symbol, there in zip(AWKWARD, row, strict=True) if there)
+        for row in product((False, True), repeat=len(AWKWARD))
+    ]
+    assert len({joined(one, AWKWARD) for one in sets}) == len(sets)
+    assert joined(("(", "["), ("(", ")", "[", "]")) == "(["
+
+
+def test_states_that_show_the_top_are_not_taken_for_one() -> None:
+    rules: dict[Key, Transition] = {
+        ("a, b", "x", ("⊥",)): Transition("a", (push("b, c"),)),
+        ("a", "x", ("b, c",)): Transition("a, b", (push("c"),)),  # "(a, b, c)" as well
+        ("a", "y", ("b, c",)): Transition("a", (POP,)),
+        ("a, b", "y", ("c",)): Transition("a, b", (NONE,)),
+    }
+    pda = PushdownAutomaton(("a", "a, b"), ("x", "y"), ("c", "b, c"), rules, "a, b", frozenset({"a, b"}), "final state")
+    shown = with_visible_top(pda)
+    for length in range(6):
+        for word in product("xy", repeat=length):
+            assert shown.accepts(word) == plain_accepts(pda, word)

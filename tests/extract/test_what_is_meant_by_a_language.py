@@ -1,0 +1,109 @@
+"""A language or a task that is not of the network's kind: what was meant where that is clear, else one line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.extract.hand_built import HandMachine, StrengthNet
+from tests.extract.many_symbols import bracket_net
+
+from stacklens.automata.compare import Equal
+from stacklens.errors import StacklensError
+from stacklens.extract.answers import differences
+from stacklens.extract.checks import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.names import reference_for
+from stacklens.extract.reference import LanguageReference
+from stacklens.extract.task_reference import TaskReference
+from stacklens.extract.verify import agree_on, agree_on_all
+from stacklens.languages.dyck import Dyck
+from stacklens.languages.registry import get_language
+from stacklens.languages.tasks.next_sets import DyckNextSet
+from stacklens.languages.tasks.registry import get_task
+
+QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=2, depth=20, height=5, walks=5)
+
+
+def test_a_predictor_that_is_given_a_language_is_checked_against_the_task_of_that_language() -> None:
+    net = bracket_net(DyckNextSet(2))
+    result = extract(net, get_language("dyck-2"), QUICK)
+    assert isinstance(result.language, TaskReference)
+    assert result.status == 0
+    assert result.proof == Equal("all words")
+    assert {check.disagreements for check in result.checks} == {0}
+    assert {check.other for check in result.checks} == {"language", "rounded network", "network"}
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_what_was_meant_is_found_from_the_networks_kind(wrapped: bool) -> None:
+    given = LanguageReference(Dyck(1)) if wrapped else Dyck(1)
+    task = TaskReference(get_task("dyck-1")) if wrapped else get_task("dyck-1")
+    found = reference_for(given, "next set")
+    assert isinstance(found, TaskReference)
+    assert found.task == get_task("dyck-1")
+    found = reference_for(task, "recognition")
+    assert isinstance(found, LanguageReference)
+    assert found.language == Dyck(1)
+    for kind, subject in (("recognition", given), ("next set", task)):
+        found = reference_for(subject, kind)  # type: ignore[arg-type]
+        assert found is subject or not wrapped
+    assert reference_for(None, "next set") is None
+    assert isinstance(reference_for(get_task("parenthesis-prediction"), "transduction"), TaskReference)
+
+
+def test_what_makes_no_sense_is_refused_in_one_line() -> None:
+    for given, kind, message in (
+        (
+            get_language("1n0n"),
+            "next set",
+            "next set network cannot be checked against the language 1n0n; give a task",
+        ),
+        (
+            get_language("anbn"),
+            "next symbol",
+            "next symbol network cannot be checked against the language anbn; give",
+        ),
+        (
+            get_language("anbn"),
+            "next set",
+            "next set network cannot be checked against the language anbn; give a task",
+        ),
+        (
+            get_task("anbn"),
+            "recognition",
+            "recognition network cannot be checked .* next symbol task anbn; give a lang",
+        ),
+        (get_task("anbn"), "next set", "cannot be checked against the next symbol task anbn; give a next set task"),
+        (get_task("dyck-2"), "transduction", "against the next set task dyck-2; give a transduction task"),
+    ):
+        with pytest.raises(StacklensError, match=message):
+            reference_for(given, kind)  # type: ignore[arg-type]
+
+
+def test_a_recogniser_that_is_given_a_task_of_next_sets_is_checked_against_its_language() -> None:
+    found = reference_for(get_task("simple-palindrome"), "recognition")
+    assert isinstance(found, LanguageReference)
+    assert found.language == get_language("simple-palindrome")
+    assert reference_for(get_language("simple-palindrome"), "next set") is not None
+
+
+def test_answers_of_a_recogniser_and_of_a_predictor_are_never_compared() -> None:
+    net, language = bracket_net(DyckNextSet(2)), LanguageReference(Dyck(2))
+    automaton = get_task("dyck-2").reference
+    assert automaton is not None
+    with pytest.raises(StacklensError, match="says which words are members, and a next set network says something"):
+        agree_on(automaton, net, language, ["()", "([])"], "long")
+    with pytest.raises(StacklensError, match="says which words are members"):
+        agree_on_all(automaton, net, language, 3)
+    one, four = np.zeros((3, 1), np.int32), np.zeros((3, 4), np.int32)
+    with pytest.raises(StacklensError, match=r"shape \(3, 4\) and \(3, 1\) are not to the same question"):
+        differences(four, one)
+    with pytest.raises(StacklensError, match="not to the same question"):
+        differences(four, four, one > 0)
+    assert not differences(four, four, four > 0).any()
+
+
+def test_a_recogniser_is_not_compared_with_the_outputs_of_a_task() -> None:
+    net = StrengthNet(HandMachine(1, ("(", ")", "[", "]"), 1, 1, 1, "recognition", {}, frozenset({0})))
+    with pytest.raises(StacklensError, match=r"the output .* is none of this recognition network's"):
+        TaskReference(get_task("dyck-2")).answers(net, ["()"])
