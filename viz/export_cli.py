@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from stacklens.errors import StacklensError
-from stacklens.shell import progress_bar
+from stacklens.shell import LARGEST_SEED, progress_bar
 
 __all__ = ["export_command"]
 
@@ -25,24 +25,26 @@ def export_command(
     max_length: Annotated[
         int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="For everything that is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For everything that is drawn.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
 ) -> int:
     """Write a page on a network: its automaton, the transition table, every check and the proof, and some traces.
 
     Exit status: as of extract-pda; the page is written in any case but 2.
     """
-    _check(model, html)
+    _check(model, html, language)
     from stacklens.extract.extraction import ExtractionConfig, extract
     from stacklens.extract.names import reference_of
     from stacklens.files import write_whole
-    from stacklens.languages.words import parse_word
+    from stacklens.languages.words import check_length, parse_word
     from stacklens.models.loading import load_network
     from stacklens.viz.report import report_page, some_words
 
     checkpoint = load_network(model)
     network = checkpoint.model
     words = [parse_word(text, network.alphabet) for text in word or []]
+    for one in words:
+        check_length(one, _LONGEST)
     reference = reference_of(checkpoint, language)
     config = ExtractionConfig(max_length=max_length, seed=seed)
     with progress_bar(quiet) as bar:
@@ -54,19 +56,18 @@ def export_command(
     return result.status
 
 
+_LONGEST = 400  # symbols of a word that is traced: every step is drawn
 _WORDS = 3  # traced where none is named
 
 
-def _check(model: Path, html: Path) -> None:
+def _check(model: Path, html: Path, language: str | None) -> None:
     """Return nothing if the page can be written as far as can be told beforehand.
 
     Raises:
-        StacklensError: the name does not end in .html, its folder does not exist, or it is the network's own file.
+        StacklensError: the name does not end in .html, its folder does not exist, or it is a file that is read.
     """
-    from stacklens.files import check_folder
+    from stacklens.files import check_outputs
 
     if html.suffix != ".html":
         raise StacklensError(f"cannot write {html}: expected a name that ends in .html")
-    check_folder(html)
-    if html.exists() and model.exists() and html.samefile(model):
-        raise StacklensError(f"cannot write {html}: it is the network's own file; choose another name")
+    check_outputs([html], {"the network's own file": model, "the language's own file": language})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["judge_command"]
 
+_LONGEST = 10_000  # symbols of a word: the time and the memory for it grow with the square
 _WIDTH = 120  # of the table, at least, where nobody says how wide
 
 
@@ -34,11 +36,12 @@ def judge_command(
 
     Exit status: 0 if all agree on every word, 1 if they differ on some.
     """
-    _check(model, words, automaton, out)
+    _check(model, words, automaton, language, out)
     from stacklens.automata.formats.reading import read_automaton
     from stacklens.extract.names import reference_of
     from stacklens.extract.reference import check_alphabet
     from stacklens.files import write_whole
+    from stacklens.languages.words import check_length
     from stacklens.models.loading import load_network
     from stacklens.viz.word_list import judge, parse_words, word_table
 
@@ -47,6 +50,8 @@ def judge_command(
     check_alphabet(reference, network)
     pda = None if automaton is None else read_automaton(automaton, network.alphabet)
     listed = parse_words(_text(words), network.alphabet)
+    for one in listed:
+        check_length(one, _LONGEST)
     stacks = None if pda is None or pda.n_stacks == network.n_stacks else ()  # which of them it has no file says
     judged = judge(network, listed, pda, reference, stacks)
     frame = word_table(judged)
@@ -58,30 +63,40 @@ def judge_command(
     return int(not all(one.agree for one in judged))
 
 
-def _check(model: Path, words: Path, automaton: Path | None, out: Path | None) -> None:
+def _check(model: Path, words: Path, automaton: Path | None, language: str | None, out: Path | None) -> None:
     """Return nothing if the table can be written as far as can be told beforehand.
 
     Raises:
         StacklensError: the name does not end in .csv, there is no folder, or it is one of the files that are read.
     """
-    from stacklens.files import check_folder
+    from stacklens.files import check_outputs
 
     if out is None:
         return
     if out.suffix != ".csv":
         raise StacklensError(f"cannot write {out}: expected a name that ends in .csv")
-    check_folder(out)
-    for given in (model, words, automaton):
-        if given is not None and out.exists() and given.exists() and out.samefile(given):
-            raise StacklensError(f"cannot write {out}: it is a file that is read here; choose another name")
+    read = {"the network's own file": model, "the automaton's own file": automaton, "the language's own file": language}
+    check_outputs([out], {**read, "the list of words' own file": words})
 
 
 def _text(words: Path) -> str:
+    """Return the list of words as text.
+
+    Raises:
+        StacklensError: it cannot be read, is too long, or is no text in UTF-8.
+    """
+    from stacklens.files import LARGEST_TEXT, read_whole
+
+    expected = "a text with a word a line"
     try:
-        return typer.get_text_stream("stdin").read() if str(words) == "-" else words.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
-        raise StacklensError(f"{words}: cannot be read: {reason}; expected a text with a word a line") from None
+        if str(words) != "-":
+            return read_whole(words, expected).decode("utf-8-sig")
+        content = b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST_TEXT + 1)
+        if len(content) > LARGEST_TEXT:
+            raise StacklensError(f"-: more than {LARGEST_TEXT >> 20:,} MiB came from the input; expected {expected}")
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise StacklensError(f"{words}: cannot be read: it is no text in UTF-8; expected {expected}") from None
 
 
 def _show(frame: pd.DataFrame) -> None:

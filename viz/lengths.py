@@ -15,11 +15,12 @@ import numpy as np
 
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import StacklensError
-from stacklens.extract.answers import automaton_answers, network_answers
+from stacklens.extract.answers import automaton_answers, differences, network_answers
 from stacklens.extract.reference import LanguageReference, Reference
 from stacklens.extract.task_reference import TaskReference
 from stacklens.languages.base import Language
 from stacklens.languages.tasks.base import Task
+from stacklens.languages.tasks.stream_after import StreamAfter
 from stacklens.languages.tasks.streams import SIZES, StreamTask
 from stacklens.models.base import StackModel
 from stacklens.models.machine import one_thread
@@ -133,14 +134,15 @@ def _right(
     answers = {"network": network_answers(model, words), "rounded network": network_answers(Rounded(model), words)}
     if automaton is not None:
         answers["automaton"] = automaton_answers(automaton, model, words)
-    free = False if scored is None else ~scored
-    return {who: (found == expected) | free for who, found in answers.items()}
+    return {who: ~differences(found, expected, scored) for who, found in answers.items()}
 
 
 def _draw(
     reference: Reference, task: Task | None, largest: int | None, words: int, seed: int
 ) -> tuple[str, list[_Drawn], list[Word]]:
     """Return what a size is called, what is judged, and the words."""
+    if isinstance(task, StreamAfter):
+        return "n", *_draw_streams(task.task, largest or SIZES["test"][1], words, seed, task.before)
     if isinstance(task, StreamTask):
         return "n", *_draw_streams(task, largest or SIZES["test"][1], words, seed)
     language = reference.language if isinstance(reference, LanguageReference | TaskReference) else None
@@ -187,7 +189,9 @@ def _task_words(task: Task | None, largest: int | None, words: int, seed: int) -
             break
 
 
-def _draw_streams(task: StreamTask, largest: int, count: int, seed: int) -> tuple[list[_Drawn], list[Word]]:
+def _draw_streams(
+    task: StreamTask, largest: int, count: int, seed: int, before: str = ""
+) -> tuple[list[_Drawn], list[Word]]:
     """Return ``count`` pieces of every n in streams of a few, with some before them that do not count."""
     rng = np.random.default_rng(seed)
     by_n = task.words_by_n(task.smallest, largest, count, seed)
@@ -197,8 +201,8 @@ def _draw_streams(task: StreamTask, largest: int, count: int, seed: int) -> tupl
     for begin in range(0, len(order), _PIECES):
         mine = [pieces[place] for place in order[begin : begin + _PIECES]]
         warm = [task.piece(int(rng.integers(task.smallest, largest + 1)), rng) for _ in range(_WARM)]
-        texts = [*warm, *(piece for _, piece in mine)]
-        bounds = list(pairwise(accumulate(map(len, texts), initial=0)))[_WARM:]
+        texts = [before, *warm, *(piece for _, piece in mine)]
+        bounds = list(pairwise(accumulate(map(len, texts), initial=0)))[1 + _WARM :]
         drawn += [_Drawn("pieces", n, n, len(streams), *ends) for (n, _), ends in zip(mine, bounds, strict=True)]
         streams.append("".join(texts))
     return drawn, streams

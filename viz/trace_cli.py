@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NAMES", "trace_command"]
 
+_LONGEST, _LONGEST_SHOWN = 4_000, 1_000  # symbols, in a file and in a table: every step has the whole stack
 _FIGURES = (".html", ".svg", ".png")
 _DATA = (".csv", ".json")
 # the keys of `figures.FIGURES`, which would bring plotly along
@@ -46,9 +47,9 @@ def trace_command(
 
     An .html figure holds all it needs and asks no other host. For .svg and .png a Chrome or Chromium draws it.
     """
-    _check(model, out or [], figure, theme)
+    _check(model, automaton, out or [], figure, theme)
     from stacklens.automata.formats.reading import read_automaton
-    from stacklens.languages.words import parse_word
+    from stacklens.languages.words import check_length, parse_word
     from stacklens.models.loading import load_network
     from stacklens.models.rounding import Rounded
     from stacklens.probe.trace import trace
@@ -56,6 +57,7 @@ def trace_command(
     checkpoint = load_network(model)
     network: StackModel[Any] = Rounded(checkpoint.model) if rounded else checkpoint.model
     read = parse_word(word, network.alphabet)
+    check_length(read, _LONGEST if out else _LONGEST_SHOWN)
     pda = None if automaton is None else read_automaton(automaton, network.alphabet)
     seen = trace(network, [read], stacks=True)
     drawn = None
@@ -68,13 +70,13 @@ def trace_command(
     return 0
 
 
-def _check(model: Path, out: list[Path], figure: str, theme: str) -> None:
+def _check(model: Path, automaton: Path | None, out: list[Path], figure: str, theme: str) -> None:
     """Return nothing if all can be done as far as can be told beforehand.
 
     Raises:
-        StacklensError: an unknown suffix, figure or theme, no folder, no browser, or the network's own file.
+        StacklensError: an unknown suffix, figure or theme, no folder, no browser, or a file that is read.
     """
-    from stacklens.files import check_folder
+    from stacklens.files import check_outputs
 
     if figure not in NAMES:
         raise UnknownNameError("figure", figure, list(NAMES))
@@ -83,9 +85,7 @@ def _check(model: Path, out: list[Path], figure: str, theme: str) -> None:
     for path in out:
         if path.suffix not in (*_FIGURES, *_DATA):
             raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join((*_FIGURES, *_DATA))}")
-        check_folder(path)
-        if path.exists() and model.exists() and path.samefile(model):
-            raise StacklensError(f"cannot write {path}: it is the network's own file; choose another name")
+    check_outputs(out, {"the network's own file": model, "the automaton's own file": automaton})
     if any(path.suffix in (".svg", ".png") for path in out):
         from stacklens.viz.pictures import check_browser
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from stacklens.automata.enumeration import count_all
+from stacklens.extract.certificate.result import certified_claim
 from stacklens.shell import count
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _WORDS = {
     "deep": "deeply nested words",
     "covering": "words for every transition, and every two in a row",
     "driven": "every input at every height of the stack",
+    "pumped": "families of words that repeat a cycle of the automaton",
 }
 _COLUMNS = ["words", "up to length", "checked", "accepted", "automaton and", "disagreements", "counterexample"]
 
@@ -108,8 +110,10 @@ def _rounding(report: Mapping[str, Any]) -> Claim:
 def _checked(report: Mapping[str, Any], other: str) -> Claim:
     """Return how often the automaton and one ``other`` differ, over all checks."""
     checks = [check for check in report["checks"] if check["between"][1] == other]
-    words, wrong = (sum(check[name] for check in checks) for name in ("words", "disagreements"))
+    wrong = sum(check["disagreements"] for check in checks)
+    words, cycles = (sum(c["words"] for c in checks if (c["kind"] == "pumped") is pumped) for pumped in (False, True))
     says = f"{count(wrong, 'disagreement')} in {count(words, 'word')}"
+    says += f" and {count(cycles, 'repeated cycle')}" if cycles else ""
     first = min((check["counterexample"] for check in checks if check["disagreements"]), key=len, default=None)
     if first is not None:
         says += f"; a short one is {first or 'the empty word'}" if len(first) <= _SHORT else ""
@@ -133,7 +137,8 @@ def _counted(counts: Mapping[str, Any]) -> Claim:
 def _proof(proof: Mapping[str, Any], language: str | None) -> Claim:
     """Return what is proved; ``language`` is the one that was checked against, which need not be the network's own."""
     if proof["verdict"] == "equal":
-        return Claim("proof", "yes", f"the automaton is equal to that of the language {language} for all words")
+        domain = proof.get("domain", "all words")  # reports of earlier versions do not say
+        return Claim("proof", "yes", f"the automaton is equal to that of the language {language} for {domain}")
     word = "" if proof["counterexample"] is None else f", on {proof['counterexample'] or 'the empty word'}"
     if proof["verdict"] == "different":
         return Claim("proof", "no", f"different from that of the language {language}: {proof['reason']}{word}")
@@ -143,11 +148,7 @@ def _proof(proof: Mapping[str, Any], language: str | None) -> Claim:
 def _certificate(found: Mapping[str, Any]) -> Claim:
     if found["verdict"] != "certified":
         return Claim("certificate", "unknown", f"{found['verdict']}: {found['reason']}")
-    words = "words" if found["words"] == "all" else "words of the task"
-    boxes = f"{count(found['boxes'], 'box', 'boxes')}, smallest margin {found['margin']:.3f}"
-    return Claim(
-        "certificate", "yes", f"the rounded network follows the automaton on {words} of every length ({boxes})"
-    )
+    return Claim("certificate", "yes", certified_claim(found, "the automaton"))
 
 
 def _depth(limit: int) -> Claim:

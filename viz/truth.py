@@ -14,7 +14,9 @@ __all__ = ["automaton_named", "true_automaton"]
 
 def true_automaton(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | None:
     """Return the automaton of what the network was trained on, if that is known and has one that reads ``word``."""
-    name = checkpoint.task.get("language")
+    name, before = checkpoint.task.get("language"), checkpoint.task.get("after")
+    if None not in (name, before) and list(word[:1]) == [before]:  # fed as the file's program feeds it
+        name = f"{name}-after-{before}"
     return None if name is None else automaton_named(name, checkpoint.model.task_kind, word)
 
 

@@ -47,7 +47,7 @@ def network_runs(model: StackModel[Any], words: Sequence[Word], stacks: Sequence
     if model.task_kind == "recognition" or seen.output.size == 0:
         answers = np.full(seen.valid.shape, -1)
     else:
-        answers = model.output_numbers(torch.from_numpy(seen.output)).numpy()
+        answers = model.output_numbers(torch.from_numpy(seen.output))
         answers = np.where(seen.valid & ~seen.rejected, answers, -1)
     operations = _operations(model, seen.actions, seen.valid) if seen.actions.size and len(stacks) else None
     kept = None if operations is None else operations[:, :, list(stacks)]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
+from tests.browser.waiting import until
 
 from stacklens.automata.formats.dot import from_dot
 from stacklens.automata.formats.json import from_json
@@ -64,7 +65,7 @@ def test_the_state_the_transition_and_the_stack_follow_the_scrubber(automaton_pa
     expect(page.locator("#picture .main-svg").first).to_be_visible()
     page.click("#go-automaton")
     for figure in ("stacks", "map"):  # which are as high as ever
-        page.wait_for_function(f"document.getElementById('automaton-{figure}').offsetHeight > 300")
+        until(page, f"document.getElementById('automaton-{figure}').offsetHeight > 300")
 
 
 def test_a_run_that_is_cut_short_says_where(automaton_page: Page, address: str) -> None:
@@ -185,6 +186,6 @@ def test_dark_and_narrow(automaton_page: Page, address: str) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     for figure in ("stacks", "map"):
-        page.wait_for_function(f"document.getElementById('automaton-{figure}').offsetHeight > 300")
+        until(page, f"document.getElementById('automaton-{figure}').offsetHeight > 300")
     ground = "document.querySelector('#automaton-map .js-plotly-plot').layout.paper_bgcolor"
-    page.wait_for_function(f"{ground} === '#16181D'")
+    until(page, f"{ground} === '#16181D'")

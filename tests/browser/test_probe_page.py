@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from tests.browser.waiting import until
 
 from stacklens.models.loading import ZOO
 from stacklens.viz.dashboard.uploads import LARGEST
@@ -116,11 +117,11 @@ def test_dark_and_light_last_over_a_reload(page: Page, address: str) -> None:
     colour = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(colour) == "rgb(255, 255, 255)"
     page.click("#shade")
-    page.wait_for_function(f"{colour} === 'rgb(22, 24, 29)'")
+    until(page, f"{colour} === 'rgb(22, 24, 29)'")
     page.reload()
-    page.wait_for_function(f"{colour} === 'rgb(22, 24, 29)'")
+    until(page, f"{colour} === 'rgb(22, 24, 29)'")
     paper = "document.querySelector('#picture .js-plotly-plot')?.layout?.paper_bgcolor"
-    page.wait_for_function(f"{paper} === '#16181D'")
+    until(page, f"{paper} === '#16181D'")
 
 
 def test_a_click_on_the_figure_goes_to_that_step(page: Page, address: str) -> None:

@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,8 +22,8 @@ from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.extract.names import reference_of
 from stacklens.viz.dashboard import extraction_job as job
 from stacklens.viz.dashboard.extractions import Settings, fingerprint, keep, known, settings_known
-from stacklens.viz.dashboard.job_process import a_place
-from stacklens.viz.dashboard.jobs import Jobs
+from stacklens.viz.dashboard.jobs import Jobs, Turns
+from stacklens.viz.dashboard.line import join
 from stacklens.viz.dashboard.networks import load, network_names
 from stacklens.viz.dashboard.store import store
 
@@ -132,78 +133,171 @@ def test_whatever_an_extraction_dies_of_is_said(monkeypatch: pytest.MonkeyPatch)
     assert started()[0]["problem"] == "the extraction failed: MemoryError('much too large')."
 
 
-def test_who_finds_no_place_waits_until_there_is_one() -> None:
-    waited = []
-
-    def leave() -> None:
-        waited.append(True)
-        inside.__exit__(None, None, None)
-
-    inside = a_place(1, lambda: None)
-    inside.__enter__()
-    with a_place(2, leave):
-        assert not waited
-    with a_place(1, leave):
-        assert waited == [True]
+TURNS = Turns(2, 3, lambda before: ["waits", before], full="full", stopped="stopped")
 
 
-def result_of(jobs: Jobs, key: str, number: int, done: Callable[[Any], bool]) -> Any:
-    """Return the first result of a job for which ``done`` says so."""
-    for _ in range(600):
-        found = jobs.get_result(key, number)
-        if done(found):
+def ended(jobs: Jobs, key: str, ticket: str) -> Any:
+    """Return what comes of a job."""
+    for _ in range(1_200):
+        found = jobs.get_result(key, ticket)
+        if found is not jobs.UNDEFINED:
             return found
         time.sleep(0.1)
     raise AssertionError("the job does not end")
 
 
+def told(jobs: Jobs, key: str, wanted: Callable[[list[Any]], bool] = bool) -> list[Any]:
+    """Return what a job tells of its progress, once it is what is wanted."""
+    for _ in range(1_200):
+        found: list[Any] | None = jobs.get_progress(key)  # type: ignore[no-untyped-call]
+        if found is not None and wanted(found):
+            return found
+        time.sleep(0.1)
+    raise AssertionError("the job tells nothing of the kind")
+
+
+def works(said: list[Any]) -> bool:
+    return bool(said[0] != "waits")
+
+
+def gone(number: int) -> bool:
+    """Return whether a process ends within ten seconds."""
+    for _ in range(100):
+        if not psutil.pid_exists(number):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def children() -> list[int]:
+    return [process.pid for process in psutil.Process().children()]
+
+
+def test_who_finds_no_place_waits_behind_those_who_came_before() -> None:
+    first, second = join(3), join(3)
+    assert first is not None
+    assert second is not None
+    assert (first.number, second.number) == (0, 1)
+    asked: list[int] = []
+    one = first.turn(1, asked.append, lambda: True)
+    assert one is not None
+    assert asked == []
+    with first:
+        pass
+
+    def leave(before: int) -> None:
+        asked.append(before)
+        one.close()
+
+    with second, second.turn(1, leave, lambda: True) or pytest.fail("no turn"):
+        assert asked == [0]
+
+
+def test_at_most_so_many_wait_and_nobody_overtakes() -> None:
+    line = [join(3) for _ in range(4)]
+    assert [one and one.number for one in line] == [0, 1, 2, None]
+    assert line[1] is not None
+    assert line[2] is not None
+    with line[1]:
+        pass
+    assert line[2].number == 2
+    late = join(3)  # the last place is taken until who stands there has moved up
+    assert late is None
+    line[2].move_up()
+    assert line[2].number == 1
+    late = join(3)
+    assert late is not None
+    assert late.number == 2
+    assert late.turn(1, lambda _: None, lambda: False) is None
+    for one in (line[0], line[2], late):
+        assert one is not None
+        one.__exit__()
+
+
+@pytest.mark.slow
+def test_a_job_that_waits_is_no_process_and_one_too_many_is_told_so_at_once() -> None:
+    jobs = Jobs(Turns(1, 2, TURNS.told, full="full", stopped="stopped"))
+    before = {*children()}
+    first = jobs.call_job_fn("first", page_jobs.endless, [], {})
+    (number,) = told(jobs, "first", works)
+    waiting = [jobs.call_job_fn(key, page_jobs.spelled, [key, 1], {}) for key in ("second", "third")]
+    assert told(jobs, "third", lambda said: said == ["waits", 1])
+    late = jobs.call_job_fn("late", page_jobs.spelled, ["ab", 3], {})
+    assert ended(jobs, "late", late) == "full"
+    assert {*children()} - before == {number}
+    other = Jobs(TURNS)  # as another server process has it
+    assert all(other.job_running(ticket) for ticket in waiting)
+    other.terminate_job(waiting[0])
+    assert ended(other, "second", waiting[0]) == "stopped"
+    assert told(jobs, "third", lambda said: said == ["waits", 0])
+    other.terminate_job(first)
+    assert ended(jobs, "first", first) == "stopped"
+    assert ended(jobs, "third", waiting[1]) == ["third"]
+    assert gone(number)
+
+
 @pytest.mark.slow
 def test_a_job_is_a_process_whose_progress_and_result_are_in_the_store() -> None:
-    jobs = Jobs("stopped")
-    number = jobs.call_job_fn("key", page_jobs.spelled, ["ab", 3], {})
-    assert number != os.getpid()
-    assert result_of(jobs, "key", number, lambda found: found is not jobs.UNDEFINED) == ["ab", "ab", "ab"]
+    jobs = Jobs(TURNS)
+    ticket = jobs.call_job_fn("key", page_jobs.spelled, ["ab", 3], {})
+    assert ended(jobs, "key", ticket) == ["ab", "ab", "ab"]
     assert store().get("key") is None
     failed = jobs.call_job_fn("other", page_jobs.failing, ["luck"], {})
-    found = result_of(jobs, "other", failed, lambda found: found is not jobs.UNDEFINED)
+    found = ended(jobs, "other", failed)
     assert found["background_callback_error"]["msg"] == "no luck here"
 
 
 @pytest.mark.slow
 def test_a_job_that_is_killed_says_so_and_nothing_is_left_of_it() -> None:
-    jobs = Jobs("stopped")
-    number = jobs.call_job_fn("key", page_jobs.endless, [], {})
-    for _ in range(600):
-        progress = jobs.get_progress("key")  # type: ignore[no-untyped-call]
-        if progress is not None:
-            break
-        time.sleep(0.1)
-    assert progress == [number]
-    assert jobs.get_result("key", number) is jobs.UNDEFINED
-    jobs.terminate_job(number)  # type: ignore[no-untyped-call]
-    assert result_of(jobs, "key", number, lambda found: found is not jobs.UNDEFINED) == "stopped"
-    for _ in range(100):
-        if not psutil.pid_exists(number):
-            break
-        time.sleep(0.1)
-    assert not psutil.pid_exists(number)
+    jobs = Jobs(TURNS)
+    ticket = jobs.call_job_fn("key", page_jobs.endless, [], {})
+    (number,) = told(jobs, "key", works)
+    assert number != os.getpid()
+    assert jobs.get_result("key", ticket) is jobs.UNDEFINED
+    jobs.terminate_job(ticket)
+    assert ended(jobs, "key", ticket) == "stopped"
+    assert gone(number)
+
+
+def test_a_job_that_is_cancelled_while_it_is_looked_at_says_that_it_was_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    jobs, gate = Jobs(TURNS), threading.Event()
+    monkeypatch.setattr("stacklens.viz.dashboard.line._first_free", lambda *_: gate.set())  # it never has its turn
+    ticket = jobs.call_job_fn("key", page_jobs.endless, [], {})
+    assert gate.wait(60)
+    assert jobs.get_result("key", ticket) is jobs.UNDEFINED
+    jobs.terminate_job(ticket)
+    assert jobs.job_running(ticket)  # as has been said in this answer; what comes of it is asked for once more
+    assert jobs.get_result("key", ticket) == "stopped"
+    assert not jobs.job_running(ticket)
+
+
+SERVER = """
+import os, sys, time
+from tests.viz import page_jobs
+from stacklens.viz.dashboard.jobs import Jobs, Turns
+jobs = Jobs(Turns(1, 3, lambda before: ["waits", before], "full", "stopped"))
+tickets = [jobs.call_job_fn(key, page_jobs.endless, [], {}) for key in ("key", "next")]
+while (said := jobs.get_progress("key")) is None or said[0] == "waits": time.sleep(0.1)
+while (waits := jobs.get_progress("next")) is None: time.sleep(0.1)
+print(*said, *waits, *tickets, flush=True)
+os._exit(0)
+"""
 
 
 @pytest.mark.slow
-def test_a_job_ends_with_its_server() -> None:
-    server = (
-        "import os, time; from tests.viz import page_jobs; from stacklens.viz.dashboard.jobs import Jobs\n"
-        "jobs = Jobs(None); print(jobs.call_job_fn('key', page_jobs.endless, [], {}))\n"
-        "while jobs.get_progress('key') is None: time.sleep(0.1)\n"
-        "os._exit(0)"
-    )
+def test_jobs_end_with_their_server_and_their_places_are_free() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run([sys.executable, "-c", server], env=environment, stdout=subprocess.PIPE, check=True)
-    for _ in range(100):
-        if not psutil.pid_exists(int(done.stdout)):
-            break
-        time.sleep(0.1)
-    assert not psutil.pid_exists(int(done.stdout))
+    done = subprocess.run([sys.executable, "-c", SERVER], env=environment, stdout=subprocess.PIPE, check=True)
+    number, *waits, working, waiting = done.stdout.decode().split()
+    assert waits == ["waits", "0"]
+    assert gone(int(number))
+    jobs = Jobs(TURNS)
+    assert jobs.get_result("key", working) == "stopped"
+    assert jobs.get_result("next", waiting) == "stopped"
+    alone = Jobs(Turns(1, 1, TURNS.told, full="full", stopped="stopped"))
+    assert ended(alone, "mine", alone.call_job_fn("mine", page_jobs.spelled, ["ab", 1], {})) == ["ab"]
 
 
 def test_only_plain_data_is_kept() -> None:

@@ -114,8 +114,8 @@ def test_the_discrete_stack_stands_under_the_soft_one(name: str) -> None:
         assert seen.cells is not None
         *stacks, actions = maps[number * (net.n_stacks + 1) :][: net.n_stacks + 1]
         for stack, drawn in enumerate(stacks):
-            np.testing.assert_array_equal(drawn, seen.cells[0, :, stack, : len(drawn), 0].T)
-        np.testing.assert_array_equal(actions, seen.actions[0].reshape(4, -1).T)
+            np.testing.assert_allclose(drawn, seen.cells[0, :, stack, : len(drawn), 0].T, atol=1e-12)
+        np.testing.assert_allclose(actions, seen.actions[0].reshape(4, -1).T, atol=1e-12)
 
 
 def test_soft_and_rounded_segments_share_a_legend() -> None:

@@ -8,6 +8,7 @@ import pytest
 from tests.viz.networks import said
 
 from stacklens.automata.formats.json import to_json
+from stacklens.errors import FileFormatError
 from stacklens.languages import get_language
 from stacklens.models.checkpoint import Checkpoint, save_model
 from stacklens.viz.dashboard.automaton_views import Shown, map_view, visits_view
@@ -127,10 +128,15 @@ def test_states_are_visited_on_words_of_the_language_that_was_asked_for() -> Non
     assert not found[0].equals(found[1])
 
 
-@pytest.mark.parametrize("name", ["dyck-N", "dyck-99999999999", f"dyck-{'9' * 5_000}", "x" * 5_000])
+@pytest.mark.parametrize("name", ["dyck-N", "dyck-99999999999", f"dyck-{'9' * 400}", "x" * 400])
 def test_a_name_that_is_none_is_refused(name: str) -> None:
     assert problem_of(NAME, name).startswith(f"unknown language '{name}': expected one of 1n0n, ")
     assert random_word(upload_of(name), 0) == "10"
+
+
+def test_a_file_whose_language_has_an_endless_name_is_no_network() -> None:
+    with pytest.raises(FileFormatError, match="expected at most 500 printable characters"):
+        upload_of("x" * 5_000)
 
 
 @pytest.mark.parametrize("network", [NAME, "marnn-stack-rnn-dyck-2"])

@@ -43,9 +43,10 @@ def test_a_faithful_automaton_has_every_kind_of_claim_side_by_side() -> None:
         ("proof", "yes"),
         ("certificate", "yes"),
     ]
-    words = sum(check["words"] for check in made("nnpda-1n0n")["checks"] if check["between"][1] == "language")
+    checks = [check for check in made("nnpda-1n0n")["checks"] if check["between"][1] == "language"]
+    words = sum(check["words"] for check in checks if check["kind"] != "pumped")
     assert found[0].says == "2 states, 1 stack symbol, 4 transitions; before minimisation 4 states"
-    assert found[2].says == f"0 disagreements in {words:,} words"
+    assert found[2].says == f"0 disagreements in {words:,} words and 1 repeated cycle"
     assert found[5].says == "2 accepted words of length <= 5, counted without running them and by running all"
 
 
@@ -79,7 +80,7 @@ def test_a_disagreement_is_told_with_a_short_word_and_the_table_has_all_of_it() 
     network |= {"disagreements": 3, "counterexample": "10" * 100}
     said = claim(report, "checked against the language 1n0n")
     assert said.verdict == "no"
-    assert said.says.endswith("words; a short one is 1100")
+    assert said.says.endswith("; a short one is 1100")
     assert claim(report, "checked against the rounded network").says.endswith("a short one is the empty word")
     assert claim(report, "checked against the network").says.endswith("which contradicts nothing")
     assert check_table(report)["counterexample"].tolist()[:3] == ["1100", "ε", "10" * 100]
@@ -107,6 +108,24 @@ def test_a_disagreement_is_told_with_a_short_word_and_the_table_has_all_of_it() 
             "yes",
             "the rounded network follows the automaton on words of the task of every length "
             "(1 box, smallest margin 0.250)",
+        ),
+        (
+            "certificate",
+            {
+                "verdict": "certified",
+                "words": "all",
+                "boxes": 2,
+                "margin": 0.25,
+                "number_format": "float16",
+                "stack_limit": 2_048,
+                "cuts": 3,
+                "first_cut": ["q", "b", "⊥"],
+                "silent": 1,
+            },
+            "yes",
+            "the rounded network follows the automaton on words of every length that need at most 2,048 cells of a "
+            "stack, up to where its run is cut (3 places, as at q, b, ⊥), but for the output at 1 place "
+            "(float16, 2 boxes, smallest margin 0.250)",
         ),
     ],
 )

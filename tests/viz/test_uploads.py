@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from tests.models.published_networks import published
 from tests.viz.test_dashboard import answer
 
 from stacklens.errors import FileFormatError, StacklensError
@@ -149,11 +150,8 @@ def test_nothing_comes_of_a_network_that_is_gone(output: str, button: str, clien
 
 
 def test_a_file_of_the_authors_says_what_it_was_trained_on_by_its_name() -> None:
-    published = Path(__file__).parents[2] / "../shared/published"
-    files = sorted(published.rglob("*ntask1_nchar2*nrep1*"))
-    if not files:
-        pytest.skip("the published networks are not beside the repository")
-    name = keep(files[0].read_bytes(), files[0].name).name
+    file = published("**/*ntask1_nchar2*nrep1*")
+    name = keep(file.read_bytes(), file.name).name
     assert networks.load(name).task["language"] == "anbn"
 
 

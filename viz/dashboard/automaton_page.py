@@ -22,7 +22,7 @@ from stacklens.viz.dashboard.automaton_views import (
     steps_view,
     visits_view,
 )
-from stacklens.viz.dashboard.extraction_job import STOPPED, extraction_job
+from stacklens.viz.dashboard.extraction_job import TURNS, extraction_job
 from stacklens.viz.dashboard.jobs import Jobs
 from stacklens.viz.dashboard.parts import columns_of, rows_of
 from stacklens.viz.style import sentence, themed
@@ -81,7 +81,7 @@ def _register_job(app: Dash) -> None:
         State("automaton-visit", "data"),
         prevent_initial_call=True,
         background=True,
-        manager=Jobs(STOPPED),
+        manager=Jobs(TURNS),
         interval=300,
         progress=[Output("automaton-stage", "children"), Output("automaton-bar", "value")],
         progress_default=["", "0"],
@@ -238,6 +238,8 @@ def _save(*values: Any) -> tuple[Any, Any]:
     """Return the automaton as a file, or why it cannot be written so."""
     *_, network, done, form = values
     suffix = str(ctx.triggered_id).removeprefix("automaton-save-")
+    if suffix not in FILES:
+        return no_update, no_update
     try:
         content = FILES[suffix](shown(network, done, form).automaton, network)
     except StacklensError as error:

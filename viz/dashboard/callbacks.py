@@ -10,8 +10,10 @@ from stacklens.errors import StacklensError
 from stacklens.viz.dashboard.automaton_views import asked_for
 from stacklens.viz.dashboard.networks import is_known, load, offered, random_word
 from stacklens.viz.dashboard.pages import PAGES
+from stacklens.viz.dashboard.parts import AGAIN, ask_again
 from stacklens.viz.dashboard.shell import badges
 from stacklens.viz.dashboard.steps import steps_of
+from stacklens.viz.dashboard.turns import NotYetError, in_turn
 from stacklens.viz.dashboard.uploads import PREFIX, decoded, keep
 from stacklens.viz.dashboard.view import View, view_of
 from stacklens.viz.figures import FIGURES
@@ -26,7 +28,7 @@ def register(app: Dash) -> None:
         *(Output("verdicts", "children"), Output("letters", "data"), Output("notes", "data")),
         *(Output("problem", "children"), Output("step", "max")),
         *(Input("network", "value"), Input("word", "value"), Input("kind", "value"), Input("page", "data")),
-        Input("extracted", "data"),
+        *(Input("extracted", "data"), AGAIN),
     )(_tell)
     for name in PAGES:
         where = f"page-{name}"
@@ -91,6 +93,7 @@ def _register_in_the_browser(app: Dash) -> None:
         *(Input(f"go-{name}", "n_clicks") for name in PAGES),
         prevent_initial_call=True,
     )
+    register_one(ClientsideFunction("probe", "later"), Input("later", "data"), prevent_initial_call=True)
     register_one(
         ClientsideFunction("probe", "shade"),
         Output("theme", "data"),
@@ -134,14 +137,23 @@ def _receive(contents: str | None, title: str | None, opened: list[str]) -> tupl
     return list(offered(opened)), name, random_word(name, 0), opened, None, None
 
 
-def _tell(network: str, word: str | None, kind: str, page: str, done: dict[str, Any] | None) -> tuple[Any, ...]:
+def _tell(
+    network: str, word: str | None, kind: str, page: str, done: dict[str, Any] | None, again: Any
+) -> tuple[Any, ...]:
     """Return who says what of the word, and what happens at every step, for the pages that show a word.
 
     The automaton is the one that the page shows: on the Automaton page what was extracted there, as ``done`` says.
     """
+    del again
     if page not in ("probe", "automaton"):
         return (no_update,) * 5
-    found = steps_of(network, word or "", kind == "rounded", asked_for(network, done) if page == "automaton" else None)
+    settings = asked_for(network, done) if page == "automaton" else None
+    try:
+        found = in_turn(network, word or "", steps_of, network, word or "", kind == "rounded", settings)
+    except NotYetError as error:
+        return [], [], [], ask_again(f"{error}."), 1
+    except StacklensError as error:
+        return [], [], [], f"{error}.", 1
     return badges(found.verdicts), list(found.letters), list(found.notes), found.problem, max(1, len(found.letters))
 
 

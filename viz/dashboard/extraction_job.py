@@ -9,18 +9,43 @@ from typing import Any
 from stacklens.automata.enumeration import count_all
 from stacklens.errors import StacklensError
 from stacklens.extract.extraction import extract
+from stacklens.shell import count
 from stacklens.viz.dashboard.extractions import Settings, keep, known
-from stacklens.viz.dashboard.job_process import Tell, a_place
+from stacklens.viz.dashboard.job_process import Tell
+from stacklens.viz.dashboard.jobs import Turns
 from stacklens.viz.dashboard.networks import load
 from stacklens.viz.dashboard.references import reference_by_name
 
-__all__ = ["STAGES", "STOPPED", "extraction_job", "settings_of"]
+__all__ = ["STAGES", "TURNS", "extraction_job", "settings_of"]
 
 STAGES = ("trace the network", "look for states", "check the automaton", "prove equality", "certify")
-STOPPED = {"network": None, "settings": None, "problem": "The extraction was stopped before it came to a result."}
+_WORKING = max(1, (os.cpu_count() or 1) - 1)  # one core is left to the server
+_WAITING = 8  # extractions; each may take minutes
 _MOST_WORDS = 50_000_000  # about a minute's work; the shell goes further
 _MOST_STATES = 512
 _LARGEST_SEED = 2**32 - 1
+
+
+def _told(before: int) -> tuple[str, int]:
+    """Return what is said to somebody with so many before them in the line, and a number of stages."""
+    others = f"; {count(before, 'other')} before this one" if before else ""
+    return f"waiting for another extraction to end{others}", 0
+
+
+def _ended(problem: str) -> dict[str, Any]:
+    return {"network": None, "settings": None, "problem": problem}
+
+
+TURNS = Turns(
+    _WORKING,
+    _WAITING,
+    _told,
+    full=_ended(
+        f"{count(_WORKING, 'extraction')} at work and {_WAITING} waiting is the most that this page takes at once: "
+        "try again in some minutes, or use extract-pda in a shell."
+    ),
+    stopped=_ended("The extraction was stopped before it came to a result."),
+)
 
 
 def settings_of(
@@ -70,9 +95,7 @@ def extraction_job(
     del clicks, visit
     try:
         settings = settings_of(states, stack_symbols, max_length, seed, language)
-        places = max(1, (os.cpu_count() or 1) - 1)  # one core is left to the server
-        with a_place(places, lambda: tell(("waiting for another extraction to end", 0))):
-            _extract(tell, network, settings)
+        _extract(tell, network, settings)
     except StacklensError as error:
         return {"network": network, "settings": None, "problem": f"{error}."}
     except Exception as error:  # a job that says nothing would leave its user waiting

@@ -12,18 +12,15 @@ import os
 import signal
 import sys
 import threading
-import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import IO, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from stacklens.viz.dashboard.store import DAY, store, store_folder
+from stacklens.viz.dashboard.store import DAY, store
 
-__all__ = ["Tell", "a_place", "main"]
+__all__ = ["Tell", "main"]
 
 Tell = Callable[[Sequence[Any]], None]
-_POLL = 0.5  # seconds between two looks for a free place
 _PATIENCE = 10  # steps of niceness: users who look at something come first
 
 
@@ -59,44 +56,6 @@ def work(function: Callable[..., Any], arguments: Sequence[Any], key: str, progr
     except Exception as error:  # the server is told
         found = {"background_callback_error": {"msg": str(error), "tb": traceback.format_exc()}}
     results.set(key, found, expire=DAY)
-
-
-@contextmanager
-def a_place(places: int, waiting: Callable[[], None]) -> Iterator[None]:
-    """Wait until fewer than ``places`` jobs of all servers with this store are inside, and run a block.
-
-    ``waiting`` is called if it comes to that. A job that is killed leaves its place: locks on files end with it.
-    """
-    told = False
-    while (file := _free_place(places)) is None:
-        if not told:
-            waiting()
-            told = True
-        time.sleep(_POLL)
-    with file:
-        yield
-
-
-def _free_place(places: int) -> IO[str] | None:
-    """Return the locked file that stands for a place, or None where all are taken."""
-    for number in range(places):
-        file = (store_folder() / f"place-{number}").open("w")
-        if _locked(file):
-            return file
-        file.close()
-    return None
-
-
-def _locked(file: IO[str]) -> bool:
-    """Return whether ``file`` is now locked for us alone; where files cannot be locked nobody waits for anybody."""
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    with suppress(OSError):
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
-"""Work that takes longer than a request: Dash's background callbacks, each job a fresh process.
+"""Work that takes longer than a request: Dash's background callbacks, each job a fresh process once its turn has come.
 
 Not a fork of the server's: torch's threads do not survive one, and the child could hang for ever. And not what
 `multiprocessing` calls spawning, which imports the server's main module once more, whatever that does.
+
+Until a job's turn comes it is a thread of the server that was asked for it, and a ticket in the store, which any server
+process finds there: who works on it now. Whoever takes the ticket away does not want the job any more.
 """
 
 from __future__ import annotations
@@ -11,41 +14,61 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+from uuid import uuid4
 
+import psutil
 from dash import DiskcacheManager
-from psutil import NoSuchProcess
 
-from stacklens.viz.dashboard.store import store
+from stacklens.viz.dashboard.line import Waiting, join
+from stacklens.viz.dashboard.store import DAY, store
 
-__all__ = ["Jobs"]
+__all__ = ["Jobs", "Turns"]
 
+_WORKS = 2  # of what a ticket says
 _COMMAND = [sys.executable, "-P", "-m", "stacklens.viz.dashboard.job_process"]  # -P: nothing from where we happen to be
+
+
+@dataclass(frozen=True)
+class Turns:
+    """How many jobs there are at once, over all servers with one store, and what their users are told.
+
+    Attributes:
+        working: how many work.
+        waiting: how many wait; a callback whose job would be one more returns ``full`` at once.
+        told: gives the values of the ``progress`` outputs for a number of jobs that are waiting before one.
+        full: see ``waiting``.
+        stopped: what a callback returns whose job ended without a result: because it was cancelled, or killed.
+    """
+
+    working: int
+    waiting: int
+    told: Callable[[int], Sequence[Any]]
+    full: Any
+    stopped: Any
 
 
 class Jobs(DiskcacheManager):
     """What runs background callbacks. Their functions stand at the top of a module and take plain data by position.
 
     They are called with a function that takes the values of the callback's ``progress`` outputs, and the inputs.
-
-    Args:
-        stopped: what a callback returns whose job ended without a result: because it was cancelled, or killed.
     """
 
-    def __init__(self, stopped: Any) -> None:
+    def __init__(self, turns: Turns) -> None:
         super().__init__(store())  # type: ignore[no-untyped-call]  # dash leaves it without types
-        self._stopped = stopped
+        self._turns, self._said = turns, threading.local()
 
     def make_job_fn(self, fn: Callable[..., Any], progress: bool, key: str | None = None) -> Callable[..., Any]:
         """Return the function itself: the new process finds it by its name."""
         del progress, key
         return fn
 
-    def call_job_fn(self, key: str, job_fn: Callable[..., Any], args: Any, context: Any) -> int:
-        """Return the number of a new process that works on a job."""
+    def call_job_fn(self, key: str, job_fn: Callable[..., Any], args: Any, context: Any) -> str:
+        """Return the ticket of a job that is worked on in its turn; where the line is full its result is there now."""
         del context
+        ticket = uuid4().hex
         asked = {
             "module": job_fn.__module__,
             "function": job_fn.__name__,
@@ -53,29 +76,95 @@ class Jobs(DiskcacheManager):
             "key": key,
             "progress_key": self._make_progress_key(key),  # type: ignore[no-untyped-call]
         }
+        waiting = join(self._turns.waiting)
+        if waiting is None:
+            self.handle.set(key, self._turns.full, expire=DAY)
+        else:
+            self.handle.set(_key(ticket), _who(os.getpid(), works=False), expire=DAY)
+            threading.Thread(target=self._wait, args=(ticket, asked, waiting), daemon=True).start()
+        return ticket
+
+    def _wait(self, ticket: str, asked: dict[str, Any], waiting: Waiting) -> None:
+        """Start a job when its turn has come, and see to its end, so that nothing is left of it in the system."""
+        with waiting:
+            place = waiting.turn(
+                self._turns.working,
+                lambda before: self.handle.set(asked["progress_key"], list(self._turns.told(before)), expire=DAY),
+                lambda: _key(ticket) in self.handle,
+            )
+            process = None if place is None else self._started(ticket, asked, place)
+        if process is not None:
+            process.wait()
+            assert process.stdin is not None
+            process.stdin.close()
+        self.handle.close()  # this thread's connection, no more
+
+    def _started(self, ticket: str, asked: dict[str, Any], place: IO[str]) -> subprocess.Popen[str] | None:
+        """Return the process that works on a job, if it can be made; it holds its ``place`` until it ends."""
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        process = subprocess.Popen(_COMMAND, stdin=subprocess.PIPE, env=environment, text=True)
+        held = () if os.name == "nt" else (place.fileno(),)
+        with place:
+            try:
+                process = subprocess.Popen(_COMMAND, stdin=subprocess.PIPE, env=environment, text=True, pass_fds=held)
+            except OSError:  # the system has no room for another
+                self.handle.set(asked["key"], self._turns.stopped, expire=DAY)
+                return None
+        with self.handle.transact():
+            wanted = _key(ticket) in self.handle
+            if wanted:
+                self.handle.set(_key(ticket), _who(process.pid, works=True), expire=DAY)
         assert process.stdin is not None
-        process.stdin.write(f"{json.dumps(asked)}\n")
-        process.stdin.flush()
-        threading.Thread(target=_see_to_the_end, args=(process,), daemon=True).start()
-        return process.pid
+        if wanted:
+            process.stdin.write(f"{json.dumps(asked)}\n")
+            process.stdin.flush()
+        else:
+            process.kill()
+        return process
 
     def get_result(self, key: str, job: Any) -> Any:
-        """Return what came of a job, `UNDEFINED` while it works on."""
-        running = job is not None and self.job_running(job)  # looked at first: results are kept before the end
+        """Return what came of a job, `UNDEFINED` while it waits or works on."""
+        running = job is not None and self._runs(job)  # looked at first: results are kept before the end
         found = super().get_result(key, job)  # type: ignore[no-untyped-call]
-        return self._stopped if found is self.UNDEFINED and not running else found
+        if found is self.UNDEFINED and not running:
+            return self._turns.stopped
+        self._said.job = job if found is self.UNDEFINED else None
+        return found
 
     def job_running(self, job: Any) -> bool:
-        """Return whether a job works on."""
-        with suppress(NoSuchProcess):  # it may end while it is looked at
-            return bool(super().job_running(job))  # type: ignore[no-untyped-call]
-        return False
+        """Return whether a job waits or works on.
+
+        Just after `get_result` has said so it does: dash looks again, and if the job is cancelled between the two it
+        would take it for ended without a result and never ask for ``stopped``.
+        """
+        said, self._said.job = getattr(self._said, "job", None), None
+        return (job is not None and said == job) or self._runs(job)
+
+    def _runs(self, job: Any) -> bool:
+        return _process_of(self.handle.get(_key(job))) is not None
+
+    def terminate_job(self, job: Any) -> None:
+        """Return nothing; end a job, or keep it from being begun."""
+        with self.handle.transact():
+            found = self.handle.pop(_key(job))
+        process = _process_of(found)
+        if process is not None and found[_WORKS]:  # else it is the server that looks after a job that waits
+            super().terminate_job(process.pid)  # type: ignore[no-untyped-call]
 
 
-def _see_to_the_end(process: subprocess.Popen[str]) -> None:
-    """Wait for a job, so that nothing is left of it in the system's table of processes."""
-    process.wait()
-    if process.stdin is not None:
-        process.stdin.close()
+def _key(ticket: Any) -> str:
+    return f"job-{ticket}"
+
+
+def _who(number: int, works: bool) -> list[Any]:
+    """Return what tells a process from all others, also from a later one of its number, and whether it is the job."""
+    return [number, psutil.Process(number).create_time(), works]
+
+
+def _process_of(who: Any) -> psutil.Process | None:
+    """Return the process that ``who`` tells of; None where it has ended."""
+    try:
+        process = psutil.Process(who[0]) if who is not None else None
+        there = process is not None and process.create_time() == who[1] and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # it may end while it is looked at
+        return None
+    return process if there else None

@@ -31,6 +31,8 @@ def load(name: str) -> Checkpoint:
     Raises:
         StacklensError: there is none.
     """
+    if not name:  # a page says so before it knows what its address asks for
+        raise StacklensError("no network is chosen")
     if name.startswith(PREFIX):
         _title(name)  # a network is shown on when its day is over, and then its title is asked for
         return uploaded_network(uploaded(name))

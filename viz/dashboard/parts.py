@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, cast
 
 import dash_ag_grid as dag
-from dash import dcc, html
+from dash import Input, dcc, html, set_props
 
 from stacklens.viz.page import CONFIG
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["columns_of", "extra", "figure_part", "in_python", "rows_of", "save_buttons", "table_part"]
+__all__ = [
+    "AGAIN",
+    "ask_again",
+    "columns_of",
+    "extra",
+    "figure_part",
+    "in_python",
+    "rows_of",
+    "save_buttons",
+    "table_part",
+]
 
+AGAIN = Input("again", "data")  # changes some time after `ask_again`
 _NARROW = 90  # pixels of a column at least; columns share the width of their table
 _GRID = {"animateRows": False, "enableCellTextSelection": True, "suppressFieldDotNotation": True}
 
@@ -51,6 +63,12 @@ def save_buttons(name: str, file: str = "stacklens") -> html.Div:
         ],
         className="buttons",
     )
+
+
+def ask_again(shown: Any) -> Any:
+    """Return ``shown``, and have the browser ask again soon: callbacks with `AGAIN` among their inputs are called."""
+    set_props("later", {"data": time.time_ns() % 2**31})
+    return shown
 
 
 def in_python(name: str) -> html.Details:

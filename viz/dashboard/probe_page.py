@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dash import ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html, no_update, set_props
 
 from stacklens.errors import StacklensError
 from stacklens.probe.trace import trace
-from stacklens.viz.dashboard.parts import columns_of, figure_part, rows_of, table_part
+from stacklens.viz.dashboard.parts import AGAIN, ask_again, columns_of, figure_part, rows_of, table_part
 from stacklens.viz.dashboard.probing import TABLES, drawn, python_lines, table_lines, tabled
 from stacklens.viz.dashboard.steps import read_word, runner_of
+from stacklens.viz.dashboard.turns import NotYetError, in_turn
 from stacklens.viz.dashboard.view import View
 from stacklens.viz.figures import FIGURES
+from stacklens.viz.style import sentence, themed
 from stacklens.viz.tables import trace_data
 
 __all__ = ["layout", "register"]
@@ -29,6 +31,7 @@ _NAMES = {
     "rounding": "soft and rounded stack",
 }
 _NO_TABLE = "none"
+_PATIENCE = 20  # seconds that a download waits for its turn
 
 
 def layout() -> html.Section:
@@ -53,12 +56,12 @@ def register(app: Dash) -> None:
     word = Input("network", "value"), Input("word", "value"), Input("kind", "value"), Input("page", "data")
     app.callback(
         *(Output("picture", "figure"), Output("picture-line", "children")),
-        *(*word, Input("figure", "value"), Input("theme", "data"), Input("extracted", "data")),
+        *(*word, Input("figure", "value"), Input("theme", "data"), Input("extracted", "data"), AGAIN),
     )(show)
     app.callback(Output("table-place", "children"), Input("table", "value"), State("table-place", "children"))(_place)
     app.callback(
         *(Output("steps", "rowData"), Output("steps", "columnDefs"), Output("steps-line", "children")),
-        *(*word, Input("table", "value")),
+        *(*word, Input("table", "value"), AGAIN),
     )(_fill)
     app.callback(
         Output("file", "data"),
@@ -76,14 +79,19 @@ def register(app: Dash) -> None:
 
 
 def show(
-    network: str, word: str | None, kind: str, page: str, figure: str, theme: str | None, extracted: Any
+    network: str, word: str | None, kind: str, page: str, figure: str, theme: str | None, *others: Any
 ) -> tuple[Any, Any]:
     """Return the figure and its Python lines."""
-    del extracted  # it says only that there may be another automaton now
+    del others  # they say only that there may be another automaton now, or that it is time to look again
     if page != "probe":
         return no_update, no_update
     view = View("probe", network, word or "", kind == "rounded", figure)
-    picture = drawn(view, theme or "light")
+    try:
+        picture = in_turn(network, word or "", drawn, view, theme or "light")
+    except NotYetError as error:
+        return ask_again(themed(sentence(f"{error}."), theme or "light")), ""
+    except StacklensError as error:
+        return themed(sentence(f"Nothing to draw: {error}."), theme or "light"), ""
     try:
         return picture, python_lines(view)
     except StacklensError:  # the figure says why
@@ -97,14 +105,17 @@ def _place(name: str, there: Any) -> Any:
     return no_update if there else table_part("steps")
 
 
-def _fill(network: str, word: str | None, kind: str, page: str, name: str) -> tuple[Any, Any, Any]:
+def _fill(network: str, word: str | None, kind: str, page: str, name: str, again: Any) -> tuple[Any, Any, Any]:
     """Return the rows and columns of the table and its Python lines; what is wrong with a view is all there is then."""
+    del again
     if page != "probe" or name == _NO_TABLE:
         return no_update, no_update, no_update
     view = View("probe", network, word or "", kind == "rounded")
     try:
-        frame = tabled(view, name)
+        frame = in_turn(network, word or "", tabled, view, name)
         return rows_of(frame), columns_of(frame), table_lines(view, name)
+    except NotYetError as error:
+        return [], [], ask_again(f"{error}.")
     except StacklensError as error:
         return [], [], f"{error}."
 
@@ -112,14 +123,22 @@ def _fill(network: str, word: str | None, kind: str, page: str, name: str) -> tu
 def _download(csv: int | None, json_: int | None, network: str, word: str | None, kind: str) -> Any:
     """Return the trace as a file; none where network or word cannot be read, which the page has said already."""
     del csv, json_
+    suffix = "csv" if ctx.triggered_id == "csv" else "json"
     try:
-        runner = runner_of(network, kind == "rounded")
-        read = read_word(word or "", runner)
+        content = in_turn(
+            network, word or "", _content, suffix, network, word or "", kind == "rounded", patience=_PATIENCE
+        )
+    except NotYetError as error:
+        set_props("problem", {"children": f"{str(error).partition(':')[0]}: ask for the file again in a minute."})
+        return no_update
     except StacklensError:
         return no_update
-    seen = trace(runner, [read])
-    if ctx.triggered_id == "csv":
-        content, name = seen.to_pandas().to_csv(index=False), f"{network}.csv"
-    else:
-        content, name = json.dumps(trace_data(runner, seen), indent=1, ensure_ascii=False), f"{network}.json"
-    return {"content": content, "filename": name}
+    return {"content": content, "filename": f"{network}.{suffix}"}
+
+
+def _content(suffix: str, network: str, word: str, rounded: bool) -> str:
+    runner = runner_of(network, rounded)
+    seen = trace(runner, [read_word(word, runner)])
+    if suffix == "csv":
+        return str(seen.to_pandas().to_csv(index=False))
+    return json.dumps(trace_data(runner, seen), indent=1, ensure_ascii=False)

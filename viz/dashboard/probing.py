@@ -11,11 +11,11 @@ from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import StacklensError
 from stacklens.models.base import StackModel
 from stacklens.models.machine import one_thread
-from stacklens.probe.trace import Trace, trace
+from stacklens.probe.trace import Trace
 from stacklens.viz.dashboard.extractions import Settings, settings_known
 from stacklens.viz.dashboard.networks import file_of, load
 from stacklens.viz.dashboard.references import truth_by_name
-from stacklens.viz.dashboard.steps import LONGEST_STACKS, extracted, read_word, runner_of
+from stacklens.viz.dashboard.steps import LONGEST_STACKS, extracted, read_word, runner_of, traced
 from stacklens.viz.dashboard.view import View
 from stacklens.viz.figures import draw, paper_figure
 from stacklens.viz.style import sentence, themed
@@ -47,9 +47,10 @@ def drawn(view: View, theme: str = "light") -> go.Figure:
 
 
 def _drawn(view: View) -> go.Figure:
-    network, seen, word = _traced(view)
+    network, word = _read(view)
     if view.figure in _OF_STACKS and network.n_stacks and len(word) > LONGEST_STACKS:
-        raise StacklensError(_LIMIT)
+        raise StacklensError(_LIMIT)  # before anything takes long
+    seen = _traced(view, word)
     automaton = extracted(view.network)
     if view.figure != "paper":
         return draw(view.figure, network, seen, automaton=automaton)
@@ -67,10 +68,13 @@ def _truth(view: View) -> PushdownAutomaton | None:
         return None
 
 
-def _traced(view: View) -> tuple[StackModel[Any], Trace, Word]:
+def _read(view: View) -> tuple[StackModel[Any], Word]:
     network = runner_of(view.network, view.rounded)
-    word = read_word(view.word or "", network)
-    return network, trace(network, [word], stacks=len(word) <= LONGEST_STACKS), word
+    return network, read_word(view.word or "", network)
+
+
+def _traced(view: View, word: Word) -> Trace:
+    return traced(view.network, view.word or "", view.rounded, stacks=len(word) <= LONGEST_STACKS)
 
 
 def _tracing(view: View, figure: str) -> str:
@@ -91,8 +95,8 @@ def tabled(view: View, name: str) -> pd.DataFrame:
         StacklensError: the word cannot be read, or the network predicts nothing.
     """
     with one_thread():
-        network, seen, _ = _traced(view)
-        return TABLES[name](network, seen)
+        network, word = _read(view)
+        return TABLES[name](network, _traced(view, word))
 
 
 def python_lines(view: View) -> str:

@@ -10,6 +10,8 @@ from dash import dcc, html
 from stacklens.viz.dashboard.networks import offered
 from stacklens.viz.dashboard.pages import PAGES
 from stacklens.viz.dashboard.parts import extra
+from stacklens.viz.dashboard.steps import LONGEST
+from stacklens.viz.dashboard.turns import LONG
 from stacklens.viz.dashboard.uploads import LARGEST
 
 __all__ = ["badges", "layout"]
@@ -32,7 +34,7 @@ def _hidden() -> list[Any]:
     """Return the parts that nobody sees."""
     return [
         dcc.Location(id="address", refresh=False),
-        *(dcc.Store(id=name) for name in ("page", "letters", "notes", "shown", "marked")),
+        *(dcc.Store(id=name) for name in ("page", "letters", "notes", "shown", "marked", "later", "again")),
         dcc.Store(id="extracted"),  # how the Automaton page says that there may be an automaton now
         dcc.Store(id="theme", storage_type="local"),
         dcc.Store(id="uploads", storage_type="session", data=[]),
@@ -61,14 +63,18 @@ def _choices() -> html.Div:
                 ["network", dcc.Dropdown(list(offered(())), id="network", clearable=False)], className="wide networkly"
             ),
             html.Div(upload, className="networkly", id="upload-place", **extra(data_limit=str(LARGEST))),
-            html.Label(
-                ["word", dcc.Input(id="word", debounce=0.5, autoComplete="off", spellCheck=False)], className="wordly"
-            ),
+            html.Label(["word", _word()], className="wordly"),
             html.Button("another word", id="random", className="wordly"),
             dcc.RadioItems(kinds, id="kind", inline=True, className="wordly"),
         ],
         className="choices",
     )
+
+
+def _word() -> html.Span:
+    typed = dcc.Input(id="word", debounce=0.5, autoComplete="off", spellCheck=False)
+    limit = f"at most {LONGEST:,} symbols; words of more than {LONG:,} are worked on one at a time, for all users"
+    return html.Span(typed, title=limit)
 
 
 def _problem() -> html.P:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.automata.simulation import accepts_many
 from stacklens.errors import StacklensError
 from stacklens.languages.words import parse_word
 from stacklens.models.base import StackModel
@@ -16,14 +17,16 @@ from stacklens.probe.trace import Trace, trace
 from stacklens.viz.dashboard.extractions import Settings, known
 from stacklens.viz.dashboard.networks import load
 from stacklens.viz.dashboard.references import truth_by_name
+from stacklens.viz.dashboard.turns import LONG
 from stacklens.viz.tables import step_table
 from stacklens.viz.titles import verdict_of
 
-__all__ = ["LONGEST", "LONGEST_STACKS", "Steps", "extracted", "read_word", "runner_of", "steps_of"]
+__all__ = ["LONGEST", "LONGEST_STACKS", "Steps", "extracted", "read_word", "runner_of", "steps_of", "traced"]
 
 LONGEST = 10_000  # symbols of a word
 LONGEST_STACKS = 1_000  # symbols of a word whose stacks are drawn: there are as many numbers again at every step
 _SEGMENTS = 200  # symbols up to which a note lists what a continuous stack holds: there are as many again in each
+_SHARED = 8  # traces of long words
 _REMEMBERED = 32  # words: whoever turns pages or goes back asks for the same again
 _NOTES = 12  # columns of a step that are told in words; hidden vectors have more
 
@@ -62,6 +65,27 @@ def runner_of(network: str, rounded: bool) -> StackModel[Any]:
     return Rounded(model) if rounded else model
 
 
+def traced(network: str, text: str, rounded: bool, stacks: bool = False) -> Trace:
+    """Return what a network does on the word ``text``; verdicts, figure and table of a long word share one trace.
+
+    Raises:
+        StacklensError: the word cannot be read, or there is no such network.
+    """
+    if stacks or len(text) <= LONG:
+        return _traced(network, text, rounded, stacks)
+    return _shared(network, text, rounded)
+
+
+def _traced(network: str, text: str, rounded: bool, stacks: bool) -> Trace:
+    runner = runner_of(network, rounded)
+    return trace(runner, [read_word(text, runner)], stacks=stacks)
+
+
+@lru_cache(maxsize=_SHARED)
+def _shared(network: str, text: str, rounded: bool) -> Trace:
+    return _traced(network, text, rounded, stacks=False)
+
+
 def steps_of(network: str, text: str, rounded: bool = False, settings: Settings | None = None) -> Steps:
     """Return what is said of the word ``text``; the notes are the rounded network's where that is asked for.
 
@@ -81,14 +105,14 @@ def _steps_of(network: str, text: str, rounded: bool) -> Steps:
     word = read_word(text, checkpoint.model)
     networks: tuple[StackModel[Any], ...] = (checkpoint.model, Rounded(checkpoint.model))
     told = len(word) <= _SEGMENTS and checkpoint.model.pushes_input
-    traces = [trace(one, [word], stacks=told and number == rounded) for number, one in enumerate(networks)]
+    traces = [traced(network, text, bool(number), told and number == rounded) for number in range(2)]
     verdicts = [
         (who, verdict_of(one, seen), bool(seen.verdicts[0]))
         for who, one, seen in zip(("network", "rounded network"), networks, traces, strict=True)
     ]
     truth = truth_by_name(checkpoint, word)
     if truth is not None and checkpoint.model.task_kind in ("recognition", "next set"):
-        member = truth.accepts(word)
+        member = _accepts(truth, word)
         verdicts.append(("language", "a member" if member else "not a member", member))
     seen = traces[rounded]
     letters = tuple(seen.letters[number] for number in seen.symbols[0, : seen.steps[0]])
@@ -106,8 +130,13 @@ def _automatons(network: str, text: str, settings: Settings | None) -> tuple[tup
     automaton, model = extracted(network, settings), load(network).model
     if automaton is None or model.task_kind == "transduction":
         return ()
-    accepted = automaton.accepts(read_word(text, model))
+    accepted = _accepts(automaton, read_word(text, model))
     return (("automaton", "accepted" if accepted else "rejected", accepted),)
+
+
+def _accepts(automaton: PushdownAutomaton, word: Word) -> bool:
+    """Return whether ``automaton`` accepts ``word``, in a time that grows with its length and not with its square."""
+    return bool(accepts_many(automaton, [word])[0])
 
 
 def _notes(network: StackModel[Any], seen: Trace) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from stacklens.errors import StacklensError
 from stacklens.viz.coverage import coverage_table
 from stacklens.viz.dashboard.extractions import Known, known
 from stacklens.viz.dashboard.networks import title_of
-from stacklens.viz.dashboard.parts import figure_part, in_python, rows_of, table_part
+from stacklens.viz.dashboard.parts import AGAIN, ask_again, figure_part, in_python, rows_of, table_part
 from stacklens.viz.dashboard.table_looks import fitted_columns, height_of, verdict_columns
 from stacklens.viz.dashboard.trust_lines import lines_for
 from stacklens.viz.dashboard.trusting import (
@@ -21,6 +21,7 @@ from stacklens.viz.dashboard.trusting import (
     readable,
     some_words,
 )
+from stacklens.viz.dashboard.turns import NotYetError, in_turn
 from stacklens.viz.dashboard.view import View, address_of
 from stacklens.viz.style import sentence, themed
 from stacklens.viz.trust import SIGNS, check_table, claims_of
@@ -101,7 +102,7 @@ def register(app: Dash) -> None:
         *(Output("trust-judged-line", "children"), Output("trust-said", "children")),
         Output("trust-problem", "children"),
         *(network, page, Input("trust-judge", "n_clicks"), Input("trust-asked", "data"), Input("trust-only", "value")),
-        *(extracted, State("trust-words", "value")),
+        *(extracted, AGAIN, State("trust-words", "value")),
     )(_judge)
 
 
@@ -177,13 +178,18 @@ def _offer(network: str, page: str, clicks: int | None, words: str | None, asked
 
 
 def _judge(
-    network: str, page: str, clicks: int | None, asked: Any, only: list[str] | None, extracted: Any, words: str | None
+    *given: Any,
 ) -> tuple[Any, ...]:
-    """Return the words with all that is said of them."""
-    del clicks, asked, extracted
+    """Return the words with all that is said of them; where that is not there yet, that it will be."""
+    network, page, _, _, only, _, _, words = given
     if page != "trust":
         return (no_update,) * 6
-    found = judged_words(network, words or "", _ONLY in (only or []))
+    try:
+        found = in_turn(network, words or "", judged_words, network, words or "", _ONLY in (only or []))
+    except NotYetError as error:
+        return [], [], height_of(0), "", ask_again(f"{error}."), None
+    except StacklensError as error:
+        return [], [], height_of(0), "", "", f"{error}."
     if found.problem is not None:
         return [], [], height_of(0), "", "", found.problem
     frame = found.frame

@@ -17,9 +17,10 @@ from stacklens.models.checkpoint import Checkpoint
 from stacklens.models.loading import load_network
 from stacklens.viz.dashboard.store import DAY, store
 
-__all__ = ["LARGEST", "PREFIX", "Upload", "decoded", "keep", "uploaded", "uploaded_network"]
+__all__ = ["LARGEST", "LARGEST_BODY", "PREFIX", "Upload", "decoded", "keep", "uploaded", "uploaded_network"]
 
 LARGEST = 20_000_000  # bytes of a file; the largest network of the papers takes a tenth of it
+LARGEST_BODY = 2 * LARGEST  # of a request: a file comes in base 64
 PREFIX = "upload-"
 _SHOWN = 120  # characters of a file's name
 

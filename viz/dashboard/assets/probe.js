@@ -3,6 +3,10 @@
 
 const AROUND = 30; // symbols of the tape on either side of the current one
 
+const WAIT = 1500; // milliseconds until the server is asked again
+
+let waiting = null, times = 0;
+
 const counted = {}; // clicks that have moved something already, by button
 
 let word = { letters: [], notes: [], step: 1 }; // what the server said last of the word that is shown, and where we are
@@ -126,6 +130,16 @@ window.dash_clientside = Object.assign({}, window.dash_clientside, {
     turn: function () {
       const clicked = window.dash_clientside.callback_context.triggered.find((one) => one.value);
       return clicked ? clicked.prop_id.split(".")[0].replace("go-", "") : window.dash_clientside.no_update;
+    },
+
+    // What the server works on in its turn is asked for again after a while, once for all panels that wait for it.
+    later: function () {
+      if (waiting) return;
+      waiting = setTimeout(function () {
+        waiting = null;
+        times += 1;
+        window.dash_clientside.set_props("again", { data: times });
+      }, WAIT);
     },
 
     shade: function (clicks, theme) {

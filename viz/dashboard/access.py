@@ -1,0 +1,161 @@
+"""Who may use the page: from this machine whoever is on it; from elsewhere whoever has the token, by a name we know.
+
+A request says itself by which name it calls the server (``Host``) and which page it comes from (``Origin``). A browser
+says both honestly, so that no page of somebody else's can make a visitor's browser use this one (DNS rebinding, forged
+requests). A program can say anything, and is held off by the address that it comes from, and by the token.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from stacklens.errors import StacklensError
+
+__all__ = ["COOKIE", "HOSTS", "TOKEN", "Access", "is_loopback"]
+
+TOKEN, HOSTS = "STACKLENS_TOKEN", "STACKLENS_HOSTS"  # in the environment
+COOKIE = "stacklens-token"  # with the port, for all ports of a machine share their cookies
+_BOTH = f"whoever runs it sets {TOKEN} and {HOSTS} to let others in"
+_SHORTEST = 16  # characters of a token
+_FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")  # what a proxy adds
+_READING = ("GET", "HEAD", "OPTIONS")
+
+
+@dataclass(frozen=True)
+class Access:
+    """What is asked of a request before it is looked at.
+
+    Attributes:
+        token: what everybody has to know; None where only this machine is answered.
+        hosts: the names, beside addresses and this machine's own, that others call this server by; lower case.
+
+    >>> Access().refusal({"HTTP_HOST": "localhost:8050", "REMOTE_ADDR": "127.0.0.1", "REQUEST_METHOD": "GET"})
+    """
+
+    token: str | None = None
+    hosts: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.token is not None and (len(self.token) < _SHORTEST or not _plain(self.token)):
+            raise StacklensError(
+                f"{TOKEN} has {len(self.token)} characters; expected at least {_SHORTEST}, all letters, digits, - or _"
+            )
+        for host in sorted(self.hosts):
+            if _host_of(host) != host:
+                raise StacklensError(
+                    f"{HOSTS} names {host!r}; expected names of hosts with commas between, no http:// and no port"
+                )
+
+    @classmethod
+    def from_environment(cls) -> Access:
+        """Return what STACKLENS_TOKEN and STACKLENS_HOSTS say; an empty one is as good as none.
+
+        Raises:
+            StacklensError: the token is short, or a host is none.
+        """
+        named = (host.strip().lower() for host in os.environ.get(HOSTS, "").split(","))
+        return cls(os.environ.get(TOKEN, "").strip() or None, frozenset(filter(None, named)))
+
+    @property
+    def cookie_value(self) -> str:
+        """Return what a browser keeps in place of the token, which cannot be read out of it."""
+        return hashlib.sha256(f"stacklens cookie {self.token}".encode()).hexdigest()
+
+    def refusal(self, asked: Mapping[str, object]) -> str | None:
+        """Return why a request, its WSGI ``environ``, is not answered, whoever sends it; None where it may go on."""
+        host = _text(asked, "HTTP_HOST")
+        name = _host_of(host)
+        if self.token is None:
+            if any(_text(asked, header) for header in _FORWARDED):
+                return f"this page is behind a proxy: {_BOTH}"
+            if not is_loopback(_text(asked, "REMOTE_ADDR")):
+                return f"this page is for the machine that it runs on: whoever runs it sets {TOKEN} to let others in"
+            if not is_loopback(name):
+                return (
+                    f"this page is not called {_shown(name)}: whoever runs it sets {TOKEN} and {HOSTS} to let others in"
+                )
+        elif not (_is_address(name) or name in {"localhost", *_own_names(), *self.hosts}):
+            return f"this page is not called {_shown(name)}: whoever runs it names its hosts in {HOSTS}"
+        if _text(asked, "REQUEST_METHOD") not in _READING and not self._from_here(asked, host):
+            return "this comes from another page than ours"
+        return None
+
+    def _from_here(self, asked: Mapping[str, object], host: str) -> bool:
+        """Return whether a page of ours sends a request, or no page at all."""
+        origin = _text(asked, "HTTP_ORIGIN")
+        if not origin:
+            return _text(asked, "HTTP_SEC_FETCH_SITE") in ("", "same-origin", "none")
+        try:
+            place = urlsplit(origin)
+        except ValueError:
+            return False
+        return place.netloc.lower() == host.lower() or _host_of(place.netloc) in self.hosts
+
+    def knows(self, given: str) -> bool:
+        """Return whether ``given`` is the token, in a time that tells nothing of it."""
+        return self.token is None or _equal(given, self.token)
+
+    def knows_cookie(self, given: str) -> bool:
+        """Return whether ``given`` is what a browser was given to keep once it had shown the token."""
+        return self.token is None or _equal(given, self.cookie_value)
+
+
+def is_loopback(name: str) -> bool:
+    """Return whether a host's name or address leads nowhere but to the machine that it is used on.
+
+    >>> [is_loopback(name) for name in ("localhost", "127.0.0.1", "::1", "0.0.0.0", "example.org")]
+    [True, True, True, False, False]
+    """
+    try:
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_address(name: str) -> bool:
+    """Return whether ``name`` is an address, which no name server can lead elsewhere."""
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=1)
+def _own_names() -> frozenset[str]:
+    return frozenset({socket.gethostname().lower(), socket.getfqdn().lower()})
+
+
+def _host_of(netloc: str) -> str:
+    """Return the name in a host with a port or without one, in lower case; "" where there is none."""
+    try:
+        place = urlsplit(f"//{netloc}")
+        place.port  # noqa: B018 (looks whether it is a number)
+    except ValueError:
+        return ""
+    whole = place.netloc == netloc and not (place.path or place.query or place.fragment or place.username is not None)
+    return (place.hostname or "") if whole and netloc.isprintable() and " " not in netloc else ""
+
+
+def _text(asked: Mapping[str, object], name: str) -> str:
+    return str(asked.get(name) or "")
+
+
+def _shown(name: str) -> str:
+    return ascii(name[:80])
+
+
+def _plain(token: str) -> bool:
+    return token.isascii() and token.replace("-", "").replace("_", "").isalnum()
+
+
+def _equal(given: str, wanted: str) -> bool:
+    return hmac.compare_digest(given.encode(errors="replace"), wanted.encode())
