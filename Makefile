@@ -1,10 +1,11 @@
 # `make` lists what there is to make. Everything happens in .venv, which is set up on first use.
 PYTHON ?= python3
+MINUTES ?= 20
 BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help app demo test check bench screenshots findings format clean
+.PHONY: help app demo test attack check bench screenshots findings format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 : /p' $(MAKEFILE_LIST) | awk -F ' : ' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -17,6 +18,9 @@ app: $(READY) ## open the page in the browser, on http://127.0.0.1:8050
 
 test: $(READY) ## run all tests
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+attack: $(READY) ## try to refute what the package says, with fresh seeds, for MINUTES=20
+	@$(BIN)/python -m tests.attack --minutes $(MINUTES)
 
 check: $(READY) ## lint, format and types: what must be clean before a commit
 	@$(BIN)/ruff check .

@@ -1,0 +1,186 @@
+"""Attacks on certificates: networks drawn, built and moved; whatever is certified is followed on long, deep words.
+
+What a certificate says is compared with runs of `plain_networks`, which shares nothing with the package, and of the
+network itself, rounded, many words at a time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from tests.attack.built_networks import COUNTING, built
+from tests.attack.campaign import Attack
+from tests.attack.certified_runs import climb, follow
+from tests.attack.drawn_networks import DTYPES, KINDS, Rng, Watcher, drawn
+
+from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, push
+from stacklens.automata.pda import replace as replaced
+from stacklens.extract.certificate.certify import certify
+from stacklens.extract.certificate.interval import Affine, Arithmetic, Box
+from stacklens.extract.certificate.result import Certified
+
+__all__ = ["ATTACKS"]
+
+_MOST = 60  # transitions of an automaton that is worth asking about
+_HIGH = 2_100  # just above what float16 counts to
+
+
+def random_networks(seed: int) -> Counter[str]:
+    """Draw networks of every kind, guess automata by watching them, and follow what is certified."""
+    rng, tried = np.random.default_rng(seed), Counter[str]()
+    while tried["networks"] < 16 and tried["automata guessed"] < 2:
+        model = drawn(rng, KINDS[rng.integers(len(KINDS))])
+        tried["networks"] += 1
+        pda = Watcher(model, rng).automaton(words=10, length=16)
+        if pda is None or len(pda.transitions) > _MOST:
+            continue
+        tried["automata guessed"] += 1
+        found = certify(model, pda, margin=float(rng.choice([0.0, 1e-6])))
+        if isinstance(found, Certified):
+            tried["certificates"] += 1
+            tried[f"certificates: {model.name}"] += 1
+            tried[f"certificates: {found.number_format}"] += 1
+            tried += follow(model, pda, found, rng, steps=500)
+    return tried
+
+
+def copied(model: Any, dtype: torch.dtype) -> Any:
+    other = type(model)(model.shape)
+    other.load_state_dict(model.state_dict())
+    return other.to(dtype).eval()
+
+
+def moved_networks(seed: int) -> Counter[str]:
+    """Move the weights of built networks, farther and farther, and follow them as long as they are certified."""
+    rng, tried = np.random.default_rng(seed), Counter[str]()
+    model, pda = built(rng)
+    dtype = DTYPES[rng.integers(len(DTYPES))]
+    model = copied(model, dtype)
+    at_rest = {name: parameter.detach().double() for name, parameter in model.named_parameters()}
+    directions = {name: torch.from_numpy(rng.normal(size=tuple(value.shape))) for name, value in at_rest.items()}
+    by, relative = 10.0 ** rng.uniform(-4, -1), bool(rng.random() < 0.5)
+    for _ in range(4):
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                there = (
+                    at_rest[name] * (1 + by * directions[name]) if relative else at_rest[name] + by * directions[name]
+                )
+                parameter.copy_(there.clamp(-float(torch.finfo(dtype).max), float(torch.finfo(dtype).max)))
+        tried["networks"] += 1
+        found = certify(model, pda, margin=0.0)
+        if not isinstance(found, Certified):
+            break
+        tried["certificates"] += 1
+        tried[f"certificates: {found.number_format}"] += 1
+        tried += follow(model, pda, found, rng, steps=400)
+        by *= float(rng.choice([2.0, 5.0, 20.0]))
+    return tried
+
+
+def tall_stacks(seed: int) -> Counter[str]:
+    """Climb as high as a certificate speaks of, in the numbers that count least far, and down again."""
+    rng, tried = np.random.default_rng(seed), Counter[str]()
+    model, pda = COUNTING[rng.integers(len(COUNTING))](rng)
+    model = copied(model, DTYPES[rng.integers(2)])
+    found = certify(model, pda)
+    tried["networks"] += 1
+    if isinstance(found, Certified):
+        walk = climb(model, pda, min(_HIGH, _HIGH if found.stack_limit is None else found.stack_limit))
+        tried["certificates"] += 1
+        tried["certified steps"] += len(walk.letters)
+    return tried
+
+
+def spoiled(pda: PushdownAutomaton, rng: Rng, outputs: list[Any]) -> PushdownAutomaton:
+    """Return the automaton with one transition altered or missing, or other accepting states."""
+    rules = dict(pda.transitions)
+    key = list(rules)[rng.integers(len(rules))]
+    step = rules[key]
+    how = rng.integers(5)
+    if how == 0:
+        del rules[key]
+    elif how == 1:
+        rules[key] = replace(step, output=outputs[rng.integers(len(outputs))])
+    elif how == 2:
+        rules[key] = replace(step, target=pda.states[rng.integers(len(pda.states))])
+    elif how == 3:
+        options = [NONE, *map(push, pda.stack_alphabet)]
+        if key[2][0] != pda.bottom:
+            options += [POP, *map(replaced, pda.stack_alphabet)]
+        first: StackOp = options[rng.integers(len(options))]
+        rules[key] = replace(step, operations=(first, *step.operations[1:]))
+    else:
+        return replace(pda, accepting=frozenset(state for state in pda.states if rng.random() < 0.5))
+    return replace(pda, transitions=rules)
+
+
+def altered_automata(seed: int) -> Counter[str]:
+    """Alter the automaton of a certified network; where that is certified too, the network has to do it."""
+    rng, tried = np.random.default_rng(seed), Counter[str]()
+    model, pda = built(rng)
+    model = copied(model, DTYPES[rng.integers(2, len(DTYPES))])
+    outputs: list[Any] = list({step.output for step in pda.transitions.values()})
+    if model.task_kind == "next set":
+        outputs = [(), *((symbol,) for symbol in model.output_alphabet), tuple(model.output_alphabet)]
+    elif model.task_kind != "recognition":
+        outputs = list(model.output_alphabet)
+    for _ in range(5):
+        other = spoiled(pda, rng, outputs)
+        tried["automata altered"] += 1
+        found = certify(model, other)
+        if isinstance(found, Certified):
+            tried["certificates"] += 1
+            tried += follow(model, other, found, rng, steps=150)
+            asked = found.margin * float(rng.choice([0.5, 0.99, 1.0, 1.01, 2.0]))
+            again = certify(model, other, margin=asked)
+            assert not isinstance(again, Certified) or again.margin > asked, f"margin {again} of more than {asked}"
+    return tried
+
+
+def bounds_of_sums(seed: int) -> Counter[str]:
+    """Sum in drawn orders in every format, layers after each other; the bounds hold it, or say that it may overflow."""
+    rng, tried = np.random.default_rng(seed), Counter[str]()
+    for dtype in DTYPES:
+        arithmetic, largest = Arithmetic.of(dtype), float(torch.finfo(dtype).max)
+        for _ in range(6):
+            rows, size, inner = 8, int(rng.integers(1, 40)), int(rng.integers(1, 20))
+            spread = (0.0, 0.5, 3.0)[rng.integers(3)]
+            draws = []
+            for shape in ((inner, size), (inner,), (4, inner), (rows, size)):
+                scale = min(10.0 ** rng.uniform(-6, 4), largest)
+                values = rng.normal(size=shape) * scale * 10.0 ** (rng.normal(size=shape) * spread)
+                draws.append(torch.from_numpy(np.clip(values, -largest, largest)).to(dtype))
+            first, bias, second, seen = draws
+            layer = Affine.of(second.double().numpy()).after(Affine.of(first.double().numpy(), bias.double().numpy()))
+            with np.errstate(over="ignore", invalid="ignore"):
+                bounds = layer.of_box(Box.point(seen.double().numpy()), arithmetic)
+            between = summed(first, seen, rng) + bias
+            got = summed(second, between, rng).double().numpy()
+            torchs = torch.nn.functional.linear(torch.nn.functional.linear(seen, first, bias), second).double().numpy()
+            for computed in (got, torchs):
+                inside = (bounds.low <= computed) & (computed <= bounds.high)
+                assert (inside | np.isnan(bounds.low)).all(), f"seed {seed}: {dtype} sums leave their bounds"
+                tried["sums"] += computed.size
+                tried["sums that may overflow"] += int(np.isnan(bounds.low).sum())
+    return tried
+
+
+def summed(weights: torch.Tensor, values: torch.Tensor, rng: Rng) -> torch.Tensor:
+    """Return W x of rows (M, I), product by product in a drawn order, each sum rounded."""
+    total = torch.zeros(len(values), len(weights), dtype=weights.dtype)
+    for column in rng.permutation(weights.shape[1]):
+        total = total + values[:, column, None] * weights[None, :, column]
+    return total
+
+
+ATTACKS: tuple[Attack, ...] = (
+    Attack("certificates: networks drawn at random", random_networks),
+    Attack("certificates: networks moved until they do something else", moved_networks),
+    Attack("certificates: automata with one transition altered", altered_automata),
+    Attack("certificates: stacks as high as is certified", tall_stacks),
+    Attack("certificates: bounds of sums in any order", bounds_of_sums),
+)

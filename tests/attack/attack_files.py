@@ -1,0 +1,117 @@
+"""Mutated files of every format, each opened in a process with limits: it loads, or one line says why not.
+
+The files are saved by our own writers, or written here as the formats are described, with small networks. They are then
+spoiled in one to three ways. What still loads has to survive a short word too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+from collections import Counter
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from tests.attack.campaign import Attack
+from tests.attack.file_kinds import KINDS, spoiled
+
+__all__ = ["ATTACKS"]
+
+_FILES = 20  # a round
+_SECONDS, _WALL = 10, 120  # of processor time and of the clock, for one file
+_MEMORY = 2 << 30  # more than the process had before the first file
+_SERVER = get_context("forkserver")  # a fresh process a round without importing torch anew
+_PRELOADED = ["tests.attack.attack_files", "tests.attack.file_uses"]
+
+
+def _round(kinds: tuple[str, ...], seed: int) -> Counter[str]:
+    """Return what was opened in a process of its own; a file that kills it is known by the number it gave last."""
+    ours, theirs = _SERVER.Pipe()
+    worker = _SERVER.Process(target=_serve, args=(theirs, kinds, seed))
+    _start(worker)
+    theirs.close()
+    tried: Counter[str] = Counter()
+    now = "no file yet"
+    try:
+        while True:
+            what, text = ours.recv()
+            if what == "opening":
+                now = text
+            elif what == "over":
+                break
+            else:
+                tried[what] += 1
+                assert what in ("files that load", "files refused"), f"seed {seed}, {now}: {text}"
+    except EOFError:
+        worker.join()
+        code = worker.exitcode or 0
+        how = signal.Signals(-code).name if code < 0 else f"status {code}"
+        raise AssertionError(f"seed {seed}, {now}: the process ended with {how}") from None
+    finally:
+        worker.kill()
+        worker.join()
+        ours.close()
+    return tried
+
+
+def _start(worker: BaseProcess) -> None:
+    """Start ``worker``, and before the first one the server, which imports from where we import from."""
+    _SERVER.set_forkserver_preload(_PRELOADED)
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    try:
+        worker.start()
+    finally:
+        del os.environ["PYTHONPATH"]
+        if before is not None:
+            os.environ["PYTHONPATH"] = before
+
+
+def _serve(pipe: Connection, kinds: tuple[str, ...], seed: int) -> None:
+    """Open one file after the other, saying which before each and what came of it after."""
+    from tests.attack.file_uses import use
+
+    rng = random.Random(seed)
+    _limit_memory()
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(_FILES):
+            kind = rng.choice(kinds)
+            one = random.Random(f"{seed} {number}")
+            path = Path(folder) / f"{number}{KINDS[kind].suffix}"
+            pipe.send(("opening", f"file {number} of {kind}, being made"))
+            data, how = spoiled(kind, one)
+            path.write_bytes(data)
+            pipe.send(("opening", f"file {number}, {kind}, {len(data)} bytes, spoiled by {how}"))
+            signal.setitimer(signal.ITIMER_PROF, _SECONDS)  # whoever takes longer ends with SIGPROF, or SIGALRM
+            signal.alarm(_WALL)
+            what = use(kind, path)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.alarm(0)
+            pipe.send(what)
+            path.unlink()
+    pipe.send(("over", ""))
+    pipe.close()
+
+
+def _limit_memory() -> None:
+    ctypes.CDLL(None).malloc_trim(0)
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    most = pages * os.sysconf("SC_PAGE_SIZE") + _MEMORY
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+_NETWORKS = tuple(kind for kind, made in KINDS.items() if made.opened == "network")
+_TEXTS = tuple(kind for kind, made in KINDS.items() if made.opened != "network")
+
+ATTACKS = (
+    Attack("files: networks", lambda seed: _round(_NETWORKS, seed)),
+    Attack("files: automata, grammars and word lists", lambda seed: _round(_TEXTS, seed)),
+)

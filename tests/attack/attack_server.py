@@ -1,0 +1,236 @@
+"""The page's server against requests that no page of ours sends: never a 500, never a traceback in the log, and never
+anything but a refusal for who has no token or calls the server by a name that is not its own.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+from tests.attack.campaign import Attack
+
+__all__ = ["ATTACKS"]
+
+_REQUESTS = 150  # in a round
+_TOKEN = "the-token-of-this-attack"
+_UPDATE = "/_dash-update-component"
+_BACKGROUND = "automaton-ended.data"  # a request for it that is right would start a process
+_METHODS = ("GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "BREW")
+_PATHS = (
+    *("/", "/_dash-layout", "/_dash-dependencies", "/_reload-hash", "/_favicon.ico", _UPDATE, "/assets/probe.js"),
+    *("/_dash-component-suites/dash/deps/react.js", "/assets/", "/static/x", "/_dash-component-suites/os/x"),
+    *("/%2e%2e/%2e%2e/etc/passwd", "/assets/..%2f..%2fapp_cli.py", "//evil.example", "/\\evil", "/x" * 500, "/%00"),
+)
+_HOSTS = ("localhost", "localhost:8050", "127.0.0.1", "[::1]", "evil.example", "[", "a:b:c", "x@localhost", "", "é")
+_ORIGINS = ("http://localhost", "http://evil.example", "null", "http://[", "", "é", "javascript:alert(1)")
+_CREDENTIALS = ("Bearer", "Bearer x", "token " + _TOKEN[:-1], "Basic Og==", "é", "Digest =")
+_COOKIES = (f"stacklens-token-80={_TOKEN}", "=;=", "a" * 5_000, 'x="', "stacklens-token-80=")
+_QUERIES = ("", "?token=", f"?token={_TOKEN[:-1]}", "?token=%ff", "?network=x&word=%", "?" + "a=b&" * 99)
+_WORDS = {"nnpda-1n0n": ("10", "1" * 30, "01"), "marnn-stack-rnn-dyck-2": ("([])", "", ")(", "x"), "none": ("a",)}
+_MEANT: dict[str, tuple[Any, ...]] = {  # values that a page might send, by the part's id, so that callbacks are reached
+    "page": ("probe", "automaton", "trust", "papers"),
+    "kind": ("soft", "rounded"),
+    "figure": ("paper", "actions", "hidden", "map", "operations", "segments", "stack", "rounding"),
+    "table": ("none", "steps", "predictions"),
+    "theme": (None, "light", "dark"),
+    "automaton-form": ("minimised", "raw"),
+    "uploads": ([], ["upload-x", "\0"]),
+    "address": ("?network=nnpda-1n0n&word=10", "?%ff=&&&", "?step=9" * 99, "", None),
+    "trust-words": ("10\n1", "ε\n" * 5_000, "\n", "\x00", None),
+    "trust-asked": (None, ["nnpda-1n0n", 1]),
+    "papers-name": ("suzgun2019-table2", "../x", "", None),
+    "papers-score": (0, 99, None),
+    "filename": ("x.pt", "../../x", "\x00", ""),
+    "upload": ("data:;base64,AAAA", "data:;base64,é", "x", "data:application/octet-stream;base64,UEsDBA=="),
+}
+
+
+@lru_cache(maxsize=2)
+def _server(token: str | None) -> Flask:
+    from stacklens.viz.dashboard.access import Access
+    from stacklens.viz.dashboard.application import new_application
+
+    server: Flask = new_application(Access(token)).server
+    return server
+
+
+class _Kept(logging.Handler):
+    def __init__(self, lines: list[logging.LogRecord]) -> None:
+        super().__init__()
+        self.lines = lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record)
+
+
+@contextmanager
+def _watched() -> Iterator[list[logging.LogRecord]]:
+    """Yield what is logged meanwhile; what is kept goes into a folder of its own."""
+    lines: list[logging.LogRecord] = []
+    handler = _Kept(lines)
+    root, before = logging.getLogger(), os.environ.get("STACKLENS_CACHE")
+    root.addHandler(handler)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        os.environ["STACKLENS_CACHE"] = os.path.join(folder, "store")
+        try:
+            yield lines
+        finally:
+            root.removeHandler(handler)
+            os.environ.pop("STACKLENS_CACHE")
+            if before is not None:
+                os.environ["STACKLENS_CACHE"] = before
+
+
+def _send(client: FlaskClient, **sent: Any) -> Any:
+    """Return the answer to a request, which must be whole whatever was sent."""
+    with _watched() as lines, client.open(**sent) as answer:
+        answer.get_data()
+    said = f"{sent!r:.2000}"
+    assert answer.status_code < 500, f"{answer.status_code} for {said}"
+    for line in lines:
+        assert line.exc_info is None, f"a traceback in the log for {said}: {line.exc_info}"
+        assert "\n" not in line.getMessage(), f"several lines in the log for {said}"
+    assert "frame-ancestors 'none'" in answer.headers.get("Content-Security-Policy", ""), f"no policy for {said}"
+    return answer
+
+
+def _bodies(seed: int) -> Counter[str]:
+    """Send bodies that are nearly those of a page, or nothing like them."""
+    rng, tried = random.Random(seed), Counter[str]()
+    client = _server(None).test_client()
+    callbacks = json.loads(client.get("/_dash-dependencies").text)
+    for _ in range(_REQUESTS):
+        body = _nearly(rng, rng.choice([one for one in callbacks if one["clientside_function"] is None]))
+        text = json.dumps(body)
+        if rng.random() < 0.2:
+            text = _torn(rng, text)
+        kind = rng.choice(["application/json"] * 9 + ["text/plain", "", "application/json; charset=x", "é"])
+        asked = rng.choice(["", "", f"?cacheKey={_noise(rng)}&job={_noise(rng)}", f"?oldJob=1~2&endId={_noise(rng)}"])
+        answer = _send(
+            client, method="POST", path=_UPDATE + asked, data=text.encode("utf-8", "replace"), content_type=kind
+        )
+        tried["malformed bodies refused" if answer.status_code >= 400 else "bodies answered"] += 1
+    return tried
+
+
+def _nearly(rng: random.Random, callback: dict[str, Any]) -> Any:
+    parts = [part.rsplit(".", 1) for part in callback["output"].strip(".").split("...")]
+    outputs: Any = [{"id": name, "property": what} for name, what in parts]
+    network = rng.choice(tuple(_WORDS))
+    word = rng.choice(_WORDS[network])
+    values = {"network": network, "word": word, **{name: rng.choice(some) for name, some in _MEANT.items()}}
+    if callback["inputs"] and rng.random() < 0.5:
+        values[rng.choice(callback["inputs"])["id"]] = _junk(rng)
+    body: Any = {
+        "output": callback["output"],
+        "outputs": outputs if callback["output"].startswith("..") else outputs[0],
+        "inputs": [{**one, "value": values.get(_place(one))} for one in callback["inputs"]],
+        "state": [{**one, "value": values.get(_place(one))} for one in callback["state"]],
+        "changedPropIds": [f"{one['id']}.{one['property']}" for one in rng.sample(callback["inputs"], 1)],
+    }
+    if callback["output"] == _BACKGROUND:
+        body["state"][0]["value"] = rng.choice([1, [], {}, True])
+    elif rng.random() < 0.6:
+        body = _mutated(rng, body)
+    return body
+
+
+def _place(part: dict[str, str]) -> str:
+    return part["property"] if part["property"] == "filename" else part["id"]
+
+
+def _mutated(rng: random.Random, value: Any, depth: int = 0) -> Any:
+    """Return ``value`` with one thing in it replaced, left out, or said twice."""
+    if depth > 4 or rng.random() < 0.15 or not isinstance(value, dict | list) or not value:
+        return _junk(rng)
+    if isinstance(value, list):
+        number = rng.randrange(len(value))
+        some = rng.choice([[], [value[number]] * 2, [_mutated(rng, value[number], depth + 1)]])
+        return [*value[:number], *some, *value[number + 1 :]]
+    name = rng.choice(list(value))
+    rest = {key: other for key, other in value.items() if key != name}
+    return rest if rng.random() < 0.2 else {**rest, name: _mutated(rng, value[name], depth + 1)}
+
+
+def _junk(rng: random.Random) -> Any:
+    makers: tuple[Callable[[], Any], ...] = (
+        lambda: None,
+        lambda: rng.choice([True, False, -1, 0, 2**31, 10**30, -0.5, 1e308, float("nan"), float("inf")]),
+        lambda: _noise(rng),
+        lambda: _noise(rng) * rng.randint(1, 3_000),
+        lambda: rng.choice(["\ud800", "\0", "../../x", "upload-", "__class__", "x.y.z", "$", "%", "<script>"]),
+        lambda: [_junk(rng) for _ in range(rng.randint(0, 3))],
+        lambda: {_noise(rng): _junk(rng) for _ in range(rng.randint(0, 3))},
+        lambda: {"network": "nnpda-1n0n", "settings": {_noise(rng): 1}, "problem": None},
+        lambda: {"id": {"type": "x"}, "property": "value", "value": 1},
+    )
+    return rng.choice(makers)()
+
+
+def _noise(rng: random.Random) -> str:
+    return "".join(rng.choice("ab01()[]{}\"'\\/.@~%&=?#é⊥\x00\x7f \n𝕏") for _ in range(rng.randint(0, 8)))
+
+
+def _torn(rng: random.Random, text: str) -> str:
+    place = rng.randrange(len(text) + 1)
+    cut = text[:place], text[place : place + rng.randint(0, 9)], text[place:]
+    return rng.choice(
+        [cut[0], cut[0] + cut[2][3:], cut[0] + cut[1] + cut[2], "[" * rng.choice([9, 100_000]) + text, ""]
+    )
+
+
+def _requests(seed: int) -> Counter[str]:
+    """Send requests of all kinds to a page for this machine alone and to one that asks for a token."""
+    rng, tried = random.Random(seed), Counter[str]()
+    for _ in range(_REQUESTS):
+        token = rng.choice([None, _TOKEN])
+        headers = {
+            "Host": rng.choice(_HOSTS),
+            **_some(rng, "Origin", _ORIGINS),
+            **_some(rng, "Sec-Fetch-Site", ("cross-site", "same-origin", "none", "x")),
+            **_some(rng, "X-Forwarded-For", ("10.0.0.1", "127.0.0.1", "")),
+            **_some(
+                rng, "Authorization", ("Bearer", "Bearer x", "token " + _TOKEN[:-1], "Basic Og==", "é", "Digest =")
+            ),
+            **_some(rng, "Cookie", (f"stacklens-token-80={_TOKEN}", "=;=", "a" * 5_000, 'x="', "stacklens-token-80=")),
+            **_some(rng, "Content-Length", ("0", "-1", "x", "99999999999")),
+            **_some(rng, "If-None-Match", ('"', "*", "W/")),
+            **_some(rng, "Range", ("bytes=0-", "bytes=9-1", "x")),
+        }
+        asked = rng.choice(
+            ["", "?token=", f"?token={_TOKEN[:-1]}", "?token=%ff", "?network=x&word=%", "?" + "a=b&" * 99]
+        )
+        sent = {"method": rng.choice(_METHODS), "path": rng.choice(_PATHS) + asked, "headers": _latin(headers)}
+        peer = rng.choice(["127.0.0.1", "127.0.0.1", "10.0.0.9", "::1", "", "x"])
+        client = _server(token).test_client(use_cookies=False)
+        answer = _send(client, **sent, environ_overrides={"REMOTE_ADDR": peer})
+        tried["requests refused" if answer.status_code >= 400 else "requests answered"] += 1
+        here = peer in ("127.0.0.1", "::1") and headers["Host"] in _HOSTS[:4]
+        if token is not None or not here:
+            assert answer.status_code >= 400, f"{answer.status_code} without a token from {peer!r}: {sent!r}"
+    return tried
+
+
+def _some(rng: random.Random, name: str, values: tuple[str, ...]) -> dict[str, str]:
+    return {name: rng.choice(values)} if rng.random() < 0.3 else {}
+
+
+def _latin(headers: dict[str, str]) -> dict[str, str]:
+    """Return headers as bytes come in from a socket, one character a byte."""
+    return {name: value.encode().decode("latin-1") for name, value in headers.items()}
+
+
+ATTACKS = (
+    Attack("server: malformed callback bodies", _bodies),
+    Attack("server: malformed requests and who may come in", _requests),
+)

@@ -1,0 +1,195 @@
+"""Runs of a network beside the automaton that it is certified to follow; the automaton is a dict that is looked up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from tests.attack.drawn_networks import Rng
+from tests.attack.plain_networks import Overflowed, Plain
+
+from stacklens.automata.pda import PushdownAutomaton, Transition
+from stacklens.extract.certificate.result import Certified
+from stacklens.models.rounding import Rounded
+
+__all__ = ["climb", "follow"]
+
+
+class Walk(NamedTuple):
+    """A word, and what each step of it has to do: letter, operations, and a mask of those that count."""
+
+    letters: list[int]
+    operations: list[tuple[int, ...]]
+    masks: list[tuple[int, ...]]
+
+
+def follow(model: Any, pda: PushdownAutomaton, found: Certified, rng: Rng, steps: int = 900) -> Counter[str]:
+    """Return what was tried of a certificate; an assertion fails where the network does something else."""
+    tried: Counter[str] = Counter()
+    walks: list[Walk] = []
+    while tried["certified steps"] < steps:
+        order = rng if rng.random() < 0.5 else None
+        walk = followed(model, pda, found, rng, order, int(rng.integers(1, steps)))
+        tried["certified steps"] += len(walk.letters) + 1
+        tried["words followed"] += 1
+        walks.append(walk)
+    together(model, pda, walks)
+    return tried
+
+
+def told(model: Any, pda: PushdownAutomaton, letters: list[int]) -> str:
+    word = "".join(model.letters[letter] for letter in letters)
+    if len(word) > 300:
+        word = f"{word[:300]}… ({len(word)} letters)"
+    return f"{model.name} {model.config()} {next(model.parameters()).dtype} on {word!r} against {dict(pda.transitions)}"
+
+
+def followed(model: Any, pda: PushdownAutomaton, found: Certified, rng: Rng, order: Rng | None, length: int) -> Walk:
+    """Return a walk through the automaton that the network went along."""
+    net, walk = Plain(model, order), Walk([], [], [])
+    state, stacks = pda.initial, [list[str]() for _ in range(pda.n_stacks)]
+    taste, mood = rng.exponential(size=len(model.alphabet)), int(rng.integers(3))
+    for _ in range(length):
+        check_verdict(net.copy(), pda, state, stacks, walk)
+        if rng.random() < 0.01:
+            mood = int(rng.integers(3))  # any, up, down
+        tops = tuple(stack[-1] if stack else pda.bottom for stack in stacks)
+        letter, step = chosen(model, pda, (state, tops), taste, mood, rng)
+        if step is None:
+            if model.task_kind in ("recognition", "next set"):
+                check_cut(net, pda, letter, walk, rng)
+            break
+        if found.stack_limit is not None and any(
+            operation.push and not operation.pop and len(stack) >= found.stack_limit
+            for operation, stack in zip(step.operations, stacks, strict=True)
+        ):
+            break
+        state = take(net, pda, step, letter, stacks, walk)
+    return walk
+
+
+def climb(model: Any, pda: PushdownAutomaton, depth: int) -> Walk:
+    """Return the walk up to ``depth`` cells and down again, on which the network did as the automaton."""
+    net, walk, state = Plain(model, None), Walk([], [], []), pda.initial
+    stacks = [list[str]() for _ in range(pda.n_stacks)]
+    for up in (True, False):
+        while len(stacks[0]) < depth if up else stacks[0]:
+            tops = tuple(stack[-1] if stack else pda.bottom for stack in stacks)
+            steps = [pda.transitions.get((state, letter, tops)) for letter in model.alphabet]
+            ways = [
+                (i, step)
+                for i, step in enumerate(steps)
+                if step is not None and (step.operations[0].push is not None) == up and step.operations[0].pop != up
+            ]
+            if not ways:
+                return walk
+            letter, step = ways[len(walk.letters) % len(ways)]
+            state = take(net, pda, step, letter, stacks, walk)
+    check_verdict(net, pda, state, stacks, walk)
+    return walk
+
+
+def take(net: Plain, pda: PushdownAutomaton, step: Transition, letter: int, stacks: list[list[str]], walk: Walk) -> str:
+    """Return the automaton's next state; an assertion fails if the network does something else than ``step``."""
+    model, masks = net.model, tuple(3 if stack else 2 for stack in stacks)  # a pop of nothing does nothing
+    walk.letters.append(letter)
+    try:
+        seen = net.step(letter)
+    except Overflowed:
+        raise AssertionError(f"NaN or infinite where certified: {told(model, pda, walk.letters)}") from None
+    wanted = tuple(operation.pop + 2 * (operation.push is not None) for operation in step.operations)
+    done = tuple(number & mask for number, mask in zip(seen.operations, masks, strict=True))
+    said = seen.output if isinstance(step.output, str | None) else tuple(sorted(seen.output))
+    asked = step.output if isinstance(step.output, str | None) else tuple(sorted(step.output))
+    assert not seen.rejected, f"certified, but rejects: {told(model, pda, walk.letters)}"
+    assert done == wanted, f"certified, but {done} for {wanted}: {told(model, pda, walk.letters)}"
+    assert asked is None or said == asked, f"certified, but says {said}: {told(model, pda, walk.letters)}"
+    walk.operations.append(wanted)
+    walk.masks.append(masks)
+    for stack, operation in zip(stacks, step.operations, strict=True):
+        if operation.pop:
+            stack.pop()
+        if operation.push is not None:
+            stack.append(operation.push)
+    return step.target
+
+
+def chosen(
+    model: Any, pda: PushdownAutomaton, head: tuple[str, tuple[str, ...]], taste: np.ndarray, mood: int, rng: Rng
+) -> tuple[int, Transition | None]:
+    """Return a letter and what the automaton does; more likely where it goes on, and up or down as it likes."""
+    weights = taste.copy()
+    steps = [pda.transitions.get((head[0], letter, head[1])) for letter in model.alphabet]
+    for i, step in enumerate(steps):
+        if step is None:
+            weights[i] *= 0.002
+        elif mood and any(op.push is not None if mood == 1 else op.pop for op in step.operations):
+            weights[i] *= 100
+    letter = int(rng.choice(len(weights), p=weights / weights.sum()))
+    return letter, steps[letter]
+
+
+def check_verdict(net: Plain, pda: PushdownAutomaton, state: str, stacks: list[list[str]], walk: Walk) -> None:
+    """Return nothing if a recogniser says of the word so far what the automaton says."""
+    if net.kind != "recognition":
+        return
+    model, tops = net.model, tuple(stack[-1] if stack else pda.bottom for stack in stacks)
+    current: str | None = state
+    empty = not any(stacks)
+    if pda.end_marker is not None:
+        step = pda.transitions.get((state, pda.end_marker, tops))
+        current = None if step is None else step.target
+        if step is not None:
+            left = [len(s) - op.pop + (op.push is not None) for s, op in zip(stacks, step.operations, strict=True)]
+            empty = not any(left)
+    final = current in pda.accepting
+    expected = (
+        current is not None and {"both": final and empty, "final state": final, "empty stack": empty}[pda.acceptance]
+    )
+    if model.end is not None:
+        net.step(len(model.alphabet))
+    assert net.accepts() == expected, f"certified, but another verdict: {told(model, pda, walk.letters)}"
+
+
+def check_cut(net: Plain, pda: PushdownAutomaton, letter: int, walk: Walk, rng: Rng) -> None:
+    """Return nothing if a predictor of sets rejects at once, or a recogniser accepts nothing from here."""
+    model, letters = net.model, [*walk.letters, letter]
+    if net.kind == "next set":
+        assert net._unexpected(letter), f"certified, but goes on: {told(model, pda, letters)}"
+        return
+    for following in [letter, *rng.integers(len(model.alphabet), size=4).tolist()]:
+        net.step(following)
+        final = net.copy()
+        if model.end is not None:
+            final.step(len(model.alphabet))
+        assert not final.accepts(), f"certified, but accepts: {told(model, pda, letters)}"
+
+
+@torch.no_grad()
+def together(model: Any, pda: PushdownAutomaton, walks: list[Walk], longest: int = 150) -> None:
+    """Return nothing if the package's own rounded network does the same on all walks at a time."""
+    walks = [walk for walk in walks if walk.letters]
+    if not walks:
+        return
+    network: Any = Rounded(model)
+    state = network.initial_state(len(walks))
+    kinds = {"push": 2, "pop": 1, "none": 0}
+    for t in range(min(longest, max(len(walk.letters) for walk in walks))):
+        step = network.step(torch.tensor([walk.letters[t] if t < len(walk.letters) else 0 for walk in walks]), state)
+        state = step.state
+        for row, walk in enumerate(walks):
+            if t >= len(walk.letters):
+                continue
+            actions = step.actions[row].double().tolist()
+            if model.name == "nnpda":
+                done = [2 if a[0] > 0 else 1 if a[0] < 0 else 0 for a in actions]
+            elif model.name == "neural-stack":
+                done = [int(a[0]) + 2 * int(a[1]) for a in actions]
+            else:
+                done = [kinds[model.operations[int(np.argmax(a))]] for a in actions]
+            masked = tuple(number & mask for number, mask in zip(done, walk.masks[t], strict=True))
+            right = masked == walk.operations[t] and not bool(state.rejected[row])
+            so_far = walk.letters[: t + 1]
+            assert right, f"certified, but {masked} or rejects among {len(walks)} words: {told(model, pda, so_far)}"

@@ -1,0 +1,116 @@
+"""Random tables as networks whose pushed values are not quite those of their cells, and their plain run.
+
+The networks are those of `tests.extract.hand_built`: a window is looked up by the nearest value. A small fault changes
+nothing; with a larger one what was pushed is taken for another cell, on some cell first or at some depth.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import torch
+from tests.attack.plain_run import PlainRun
+from tests.extract.hand_built import NO_CELL, HandMachine, Move, Place, Rule, StrengthNet, SuperpositionNet, _TableNet
+from torch import Tensor
+
+from stacklens.automata.pda import Output
+from stacklens.models.base import Controlled, S
+from stacklens.models.strength_stack import StrengthStack
+from stacklens.models.superposition_stack import SuperpositionStack
+
+__all__ = ["Fault", "FaultyStrengths", "FaultySuperposition", "random_machine", "run_machine"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with what a push lays.
+
+    Attributes:
+        leak: the share of the top that is added.
+        drift: where a cell is laid on its like, it lays the top's value and so much more: such errors add up.
+    """
+
+    leak: float = 0.0
+    drift: float = 0.0
+
+
+class _Faulty(_TableNet[S]):
+    fault = Fault()
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+        answer = super().controller(symbols, hidden, reading)
+        laid = answer.pushed + self.fault.leak * reading
+        if not self.fault.drift:
+            return replace(answer, pushed=laid)
+        cells = [(value - self.values.squeeze(-1)).abs().argmin(-1, keepdim=True) for value in (answer.pushed, reading)]
+        return replace(answer, pushed=torch.where(cells[0] == cells[1], reading + self.fault.drift, laid))
+
+
+class FaultyStrengths(_Faulty[StrengthStack], StrengthNet):
+    """A strength stack, with all four moves."""
+
+    def __init__(self, machine: HandMachine, fault: Fault) -> None:
+        super().__init__(machine)
+        self.fault = fault
+
+
+class FaultySuperposition(_Faulty[SuperpositionStack], SuperpositionNet):
+    """A superposition stack, which pushes, pops or does nothing."""
+
+    def __init__(self, machine: HandMachine, fault: Fault) -> None:
+        super().__init__(machine, no_op=True)
+        self.fault = fault
+
+
+def random_machine(rng: random.Random, moves: Sequence[Move]) -> HandMachine:
+    """Return a random machine with one stack that does something at the first symbol."""
+    letters = rng.choice((("a", "b"), ("a", "b", "c")))
+    n_states, n_cells, kind = (
+        rng.randint(1, 2),
+        rng.randint(1, 3),
+        rng.choice(("recognition", "next symbol", "next set")),
+    )
+    density, outputs = rng.choice((0.7, 1.0)), 2 ** len(letters) if kind == "next set" else len(letters)
+    rules = dict[Place, Rule]()
+    for state, letter, cell in product(range(n_states), range(len(letters)), (NO_CELL, *range(n_cells))):
+        if (state == 0 and cell == NO_CELL) or rng.random() < density:
+            move = (rng.choice(moves), rng.randrange(n_cells))
+            output = rng.randrange(1 if kind == "next set" else 0, outputs)
+            rules[state, letter, ((cell,),)] = Rule(rng.randrange(n_states), (move,), output)
+    accepting = frozenset(state for state in range(n_states) if rng.random() < 0.6)
+    return HandMachine(n_states, letters, n_cells, 1, 1, kind, rules, accepting)  # type: ignore[arg-type]
+
+
+def run_machine(machine: HandMachine, fault: Fault, word: Sequence[str], rounded: bool) -> PlainRun:
+    """Return what the faulty network of ``machine`` does; its actions are whole, so rounding changes nothing."""
+    del rounded
+    values = [*((cell + 1) / 4 for cell in range(machine.n_cells)), 0.0]  # the empty stack reads 0
+    state, stack, expected = 0, list[float](), tuple[str, ...](machine.letters)
+    operations, outputs, margin = list[str](), list[Output](), math.inf
+    for step, letter in enumerate(word):
+        top = stack[-1] if stack else 0.0
+        (nearest, cell), (second, _) = sorted((abs(value - top), n) for n, value in enumerate(values))[:2]
+        margin = min(margin, second - nearest)
+        window = ((NO_CELL if cell == machine.n_cells else cell,),)
+        rule = machine.rules.get((state, machine.letters.index(letter), window))
+        if rule is None or letter not in expected:
+            outputs_said = None if machine.kind == "recognition" else tuple(outputs)
+            return PlainRun(False, (*operations, "?"), step, margin, outputs_said)
+        (move, laid), state = rule.moves[0], rule.target
+        pops = move in ("pop", "replace") and bool(stack)
+        if pops:
+            stack.pop()
+        if move in ("push", "replace"):
+            stack.append(top + fault.drift if fault.drift and laid == cell else values[laid] + fault.leak * top)
+        pushes = move in ("push", "replace")
+        operations.append(("none", "pop", "push", "replace")[pops + 2 * pushes])
+        outputs.append(machine.output(rule.output))
+        if machine.kind == "next set":
+            expected = tuple(x for i, x in enumerate(machine.letters) if rule.output >> i & 1)
+    if machine.kind == "recognition":
+        return PlainRun(state in machine.accepting, tuple(operations), None, margin)
+    return PlainRun(True, tuple(operations), None, margin, tuple(outputs))
