@@ -75,7 +75,7 @@ def main() -> None:
     console.print("symbol  push  pop   top seen  may come next")
     for t, symbol in enumerate(word):
         push, pop = seen.actions[0, t, 0]
-        following = model.output_name(int(model.output_numbers(torch.from_numpy(seen.output[0, t]))))
+        following = model.output_name(int(model.output_numbers(torch.from_numpy(seen.output[:1, t]))[0]))
         top = seen.reading[0, t, 0, 0]
         console.print(f"{symbol}       {push:.2f}  {pop:.2f}  {top:.2f}      {' '.join(following)}")
     console.print()

@@ -2,6 +2,9 @@
 is automata-lib, not our folder of that name, which `python -m pytest` would put first. One thread a process: tests run
 side by side, and torch's threads would only wait for each other.
 
+What is skipped is counted in one line at the end, with the reasons. In CI nothing may be skipped but what needs the
+networks that the papers' authors published, and that only where they are not.
+
 The fixtures are those of the tests in a browser, Debian's Chromium or the one that BROWSER_PATH names. What they need
 is imported when a test asks for it.
 """
@@ -13,7 +16,8 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,10 +31,36 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch is imported, wh
 ROOT = str(Path(__file__).parents[1])
 sys.path[:] = [*(path for path in sys.path if path not in ("", ROOT)), ROOT]
 
+from tests.models.published_networks import ABSENT  # noqa: E402
+
 # the same examples in every CI run, so that a failure is the change's; elsewhere new ones, which is how bugs are found
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Make a failure of a test that is skipped in CI."""
+    report = yield
+    if report.skipped and os.environ.get("CI") and _reason(report) != ABSENT and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which in CI is a failure: {_reason(report)}"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests were skipped, and why."""
+    reasons = Counter(_reason(report) for report in terminalreporter.stats.get("skipped", []))
+    if reasons:
+        why = "; ".join(f"{number}: {reason}" for reason, number in reasons.most_common())
+        terminalreporter.write_line(f"{reasons.total()} skipped ({why})", yellow=True)
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    text = report.longrepr[2] if isinstance(report.longrepr, tuple | list) else str(report.longrepr)
+    return text.removeprefix("Skipped: ")
+
 
 _FLAGS = ("no-sandbox", "disable-dev-shm-usage", "disable-background-networking", "disable-component-update")
 

@@ -26,7 +26,7 @@ def test_the_adapter_extracts_the_one_state_automaton_of_balanced_parentheses() 
     assert float(apart[1]) < 1e-9
     assert re.search(r"^automaton +1 state, 2 stack symbols, 5 transitions$", done.stdout, re.MULTILINE)
     found = re.findall(r"of length <= [\d,]+ +(\d+) +(\d+) +\d+$", done.stdout, re.MULTILINE)
-    assert found == [("0", "0")] * 5  # language and rounded network: all, long, deep, covering and driven words
+    assert found == [("0", "0")] * 6  # language and rounded network: all, long, deep, covering, driven, repeated cycles
 
 
 def test_the_network_knows_nothing_of_us() -> None:
