@@ -1,6 +1,6 @@
 """The page in the browser: `python app.py`, or `app:server` for a production server such as waitress or gunicorn."""
 
-from stacklens.viz.dashboard.application import new_application
+from stacklens.viz.dashboard.app import new_application
 
 app = new_application()
 server = app.server

@@ -1,40 +1,30 @@
-"""Whether two one-stack automata are equal on all words of a domain: a proof, a word that tells them apart, or neither.
+"""Whether one-stack automata are equal on all words of a domain, and whether one accepts anything at all.
 
-Both run as one pushdown system over pairs (`product`; Culik & Karhumaki 1986; Nowotka & Srba 2007), and summaries find
-everything that this system can come to (`summaries`). Why the answers can be trusted:
-
-- The product is exact. After every word that it reads, its configuration holds both states, the last outputs as far as
-  acceptance sees them, and both stacks; every joint step is one step of the product. So a separating event is
-  reachable in the product by a word if and only if that word separates, and the word is a shortest one.
-- It is exact only as long as the heights differ by no more than the bound. Where they would differ by more the product
-  stops and says so. "Equal" is said only if everything was looked at, nothing separates and nothing stopped.
-- Where heights part it is tried next to leave out what only rejected words reach (if no output is compared); and to
-  take pushes to be for good. That is assumed of every push first, and withdrawn where a run pops the cell; then the
-  search begins anew. Up to the first such pop the product is as exact as before: a cell that nothing has popped yet
-  hides what lies under it, so whether that is there makes no difference to heads, and none to whether the stack is
-  empty. If in the end no such pop is reachable, the assumptions hold on every word, by induction on its length.
-
-It stays undecided where cells that are needed again are piled up at different rates (one automaton pushes on every
-letter, the other on every second one): then the difference of heights is unbounded.
+A proof, a word that tells them apart, or neither: exact wherever it answers, by summaries.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import get_args
+from typing import NamedTuple, get_args
 
-from stacklens.automata.intersection import FiniteAutomaton
-from stacklens.automata.pda import PushdownAutomaton, Symbol
+from stacklens.automata.finite import FiniteAutomaton, is_accepting
+from stacklens.automata.pda import PushdownAutomaton, State, Symbol, Transition
 from stacklens.automata.product import Control, Outputs, Pair, Parted, Product, Refuted, Separated, What
 from stacklens.automata.reachability import drop_sinks
-from stacklens.automata.summaries import Runs, explore
+from stacklens.automata.summaries import Event, Runs, Step, explore
 from stacklens.errors import AutomatonError
 
-__all__ = ["Comparison", "Different", "Equal", "Outputs", "Undecided", "compare"]
+__all__ = ["Comparison", "Different", "Equal", "Outputs", "Undecided", "compare", "is_empty", "shortest_member"]
 
 BOUNDS = (1, 2, 4, 8)  # how far heights may be apart: each is tried where the one before does not suffice
 LIMIT, REMEDY_LIMIT = 2_000_000, 50_000  # derivations (see `explore`) in the first search, and in each one after it
 FIRST_LOOK = 1_000  # derivations after which refuted pushes are withdrawn, where everything would be far more
+
+_Runs = Runs[Control, Pair, What]
+_ACCEPTED = "accepted"
+_EVERYTHING = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -77,7 +67,6 @@ class Undecided:
 
 
 Comparison = Equal | Different | Undecided
-_Runs = Runs[Control, Pair, What]
 
 
 def compare(
@@ -225,3 +214,66 @@ def _first(runs: _Runs, kind: type[What]) -> What | None:
     """Return the event of a kind that the shortest word comes to."""
     events = [event for event in runs.lengths if isinstance(event, kind)]
     return min(events, key=runs.lengths.__getitem__, default=None)
+
+
+class _Control(NamedTuple):
+    state: State
+    good: bool  # the last output accepts
+    ended: bool  # the end marker was read
+
+
+def is_empty(pda: PushdownAutomaton) -> bool:
+    """Return whether no word is accepted. Time is polynomial in the automaton; for errors see `shortest_member`.
+
+    >>> from stacklens.automata.pda import NONE
+    >>> is_empty(PushdownAutomaton(("p", "q"), ("a",), (), {("q", "a", ("⊥",)): Transition("p", (NONE,))}, "p", {"q"}))
+    True
+    """
+    return _ACCEPTED not in _runs(pda).lengths
+
+
+def shortest_member(pda: PushdownAutomaton) -> tuple[Symbol, ...] | None:
+    """Return a shortest word that is accepted, the same every time, or None where there is none.
+
+    With `intersection.intersect` it answers whether there is an accepted word with some regular property, and with
+    which one.
+
+    Raises:
+        AutomatonError: the automaton has more than one stack (then the question is undecidable), or the word is too
+            long to be written out: n stack symbols suffice to count to 2 to the n.
+
+    >>> from stacklens.automata.pda import POP, push
+    >>> rules = {("p", "a", (top,)): Transition("p", (push("A"),)) for top in ("⊥", "A")}
+    >>> rules |= {("p", "c", ("A",)): Transition("q", (POP,)), ("q", "b", ("A",)): Transition("q", (POP,))}
+    >>> shortest_member(PushdownAutomaton(("p", "q"), ("a", "b", "c"), ("A",), rules, "p", {"q"}))
+    ('a', 'c')
+    """
+    runs = _runs(pda)
+    return runs.word(_ACCEPTED) if _ACCEPTED in runs.lengths else None
+
+
+def _runs(pda: PushdownAutomaton) -> Runs[_Control, Symbol, str]:
+    if pda.n_stacks != 1:
+        raise AutomatonError(f"emptiness can be decided for one stack, this automaton has {pda.n_stacks}")
+    steps: dict[tuple[State, Symbol], list[tuple[Symbol, Transition]]] = {}
+    for (state, symbol, (top,)), step in pda.transitions.items():
+        steps.setdefault((state, top), []).append((symbol, step))
+
+    def moves(control: _Control, top: Symbol | None) -> Iterator[Step[_Control, Symbol] | Event[str]]:
+        if control.ended == (pda.end_marker is not None) and _accepts(pda, control, top is None):
+            yield Event(None, _ACCEPTED)
+        for symbol, step in () if control.ended else steps.get((control.state, top or pda.bottom), ()):
+            (operation,), ends = step.operations, symbol == pda.end_marker
+            kept = () if operation.pop or top is None else (top,)
+            cells = kept if operation.push is None else (*kept, operation.push)
+            target = _Control(step.target, is_accepting(pda, step.output), ends)
+            yield Step(None if ends else symbol, target, cells)
+
+    return explore(_Control(pda.initial, is_accepting(pda, pda.initial_output), False), moves, _EVERYTHING)
+
+
+def _accepts(pda: PushdownAutomaton, control: _Control, empty: bool) -> bool:
+    if pda.acceptance == "output":
+        return control.good
+    final = control.state in pda.accepting
+    return {"final state": final, "empty stack": empty, "both": final and empty}[pda.acceptance]

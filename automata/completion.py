@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from stacklens.automata.intersection import FiniteAutomaton, intersect
+from stacklens.automata.finite import FiniteAutomaton, intersect
 from stacklens.automata.pda import PushdownAutomaton, State, Symbol
 from stacklens.automata.tables import Tables, compile_tables
 from stacklens.errors import AutomatonError

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from stacklens.automata.intersection import FiniteAutomaton, is_accepting
+from stacklens.automata.finite import FiniteAutomaton, is_accepting
 from stacklens.automata.pda import PushdownAutomaton, StackOp, State, Symbol, Transition
 from stacklens.automata.summaries import Event, Step
 

@@ -13,7 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from stacklens.automata.completion import Pile
-from stacklens.automata.driving import Driver, Point
+from stacklens.automata.height_coverage import Driver, Point
 from stacklens.automata.pda import PushdownAutomaton, State, Symbol, Tops
 from stacklens.automata.summaries import Event, Step, explore
 

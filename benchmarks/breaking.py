@@ -23,8 +23,8 @@ from aalpy.oracles import RandomWordEqOracle
 from benchmarks.measure import Report, show_seconds
 from stacklens.automata.pda import POP, Configuration, Key, PushdownAutomaton, Transition, Word, push
 from stacklens.automata.simulation import accepts_many
-from stacklens.extract.checks import ExtractionConfig
-from stacklens.extract.search import search_words, shorten
+from stacklens.extract.verification.checks import ExtractionConfig
+from stacklens.extract.verification.counterexamples import search_words, shorten
 from stacklens.languages import get_language
 
 _DEPTHS = (12, 20)

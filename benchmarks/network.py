@@ -82,9 +82,9 @@ def child(kind: str) -> None:
     import torch
 
     from stacklens.automata.enumeration import count_all
-    from stacklens.models.checkpoint import load_model
+    from stacklens.models.inference import verdicts_on, verdicts_on_all
+    from stacklens.models.io import load_model
     from stacklens.models.rounding import Rounded
-    from stacklens.models.verdicts import verdicts_on, verdicts_on_all
 
     torch.set_num_threads(1)
     net = load_model(ROOT / "models" / "zoo" / "nnpda-palindrome.pt")
@@ -133,17 +133,17 @@ def _with_the_dead(model: Any, expected: list[Any]) -> tuple[float, int]:
     """
     import torch
 
-    from stacklens.models import verdicts
+    from stacklens.models import inference
 
-    k, dropping, seconds, differ = len(model.alphabet), verdicts._hopeless, [], 0
-    verdicts._hopeless = lambda state: torch.zeros(state.rejected.shape, dtype=torch.bool)
+    k, dropping, seconds, differ = len(model.alphabet), inference._hopeless, [], 0
+    inference._hopeless = lambda state: torch.zeros(state.rejected.shape, dtype=torch.bool)
     for number, prefix in enumerate(product(range(k), repeat=_STEM)):
         begun = time.process_time()
-        found = verdicts.answers_on_all(model, _LONGEST - _STEM, prefix=prefix)
+        found = inference.answers_on_all(model, _LONGEST - _STEM, prefix=prefix)
         seconds.append(time.process_time() - begun)
         for length, answers in enumerate(found):
             differ += int((answers != expected[_STEM + length].reshape(k**_STEM, -1)[number]).sum())
-    verdicts._hopeless = dropping
+    inference._hopeless = dropping
     return sum(seconds) / 2 + max(seconds) / 2, differ
 
 

@@ -29,7 +29,7 @@ _SHAPES: dict[str, dict[str, Any]] = {
 
 
 def reports() -> Iterator[Report]:
-    from stacklens.models.machine import one_thread
+    from stacklens.models.device import one_thread
 
     with one_thread():
         yield _tracing()
@@ -123,7 +123,7 @@ def _steps(net: Any, symbols: Any) -> Any:
 
 
 def _d2_network() -> tuple[Any, str]:
-    from stacklens.models.loading import load_network
+    from stacklens.models.io import load_network
     from stacklens.models.registry import build_model
 
     path = _PUBLISHED / "marnns" / "stack_rnn_model_weights.pth"

@@ -2,8 +2,8 @@
 
 Theirs (github.com/suzgunmirac/marnns) is one word at a time, one symbol at a time, Adam 0.01 and the mean squared error
 of the word, for 3 epochs of 5,000 words; it is timed on a few words of the same training set and extrapolated. Ours is
-`models/fitting.py` by its own recipe, networks side by side, until the best of them is right on all checking words of
-lengths 52 to 100 as well as on those of the training lengths. Both on one thread.
+`models/training/supervised.py` by its own recipe, networks side by side, until the best is right on all checking words
+of lengths 52 to 100 as well as on those of the training lengths. Both on one thread.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _SEED, _NETS, _WORDS, _EPOCHS, _TOTAL, _RUNS = 1, 8, 40, 3, 5_000, 3
 
 
 def reports() -> Iterator[Report]:
-    from stacklens.models.machine import one_thread
+    from stacklens.models.device import one_thread
 
     with one_thread():
         yield _report()
 
 
 def _report() -> Report:
-    from stacklens.languages.tasks import get_task
-    from stacklens.models.fit_recipes import fit_recipe
-    from stacklens.models.fitting import Fitting
+    from stacklens.languages import get_task
+    from stacklens.models.training.supervised import Fitting
+    from stacklens.models.training.supervised_recipes import fit_recipe
 
     task = get_task("dyck-2")
     recipe = fit_recipe("marnn-stack-rnn", task)

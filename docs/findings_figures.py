@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from stacklens.automata.formats.dot import to_dot
-from stacklens.automata.formats.rendering import render
+from stacklens.automata.formats.dot import render, to_dot
+from stacklens.extract.by_name import reference_of
 from stacklens.extract.extraction import extract
-from stacklens.extract.names import reference_of
-from stacklens.models.checkpoint import load_checkpoint
-from stacklens.viz.findings import OUTCOMES, Trained, margins_figure, outcome_of, outcomes_figure, trained_networks
+from stacklens.models.io import load_checkpoint
+from stacklens.viz.paper_figures import OUTCOMES, Trained, margins_figure, outcome_of, outcomes_figure, trained_networks
 from stacklens.viz.pictures import picture
 
 FOLDER = Path(__file__).parent

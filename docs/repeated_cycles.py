@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-from stacklens.extract.names import reference_for, subject_named
-from stacklens.extract.pumping import agree_on_pumps, pumped_families
+from stacklens.extract.by_name import reference_for, subject_named
+from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families
 from stacklens.models.rounding import Rounded
 from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.grid import Grid, Outcome, Settings

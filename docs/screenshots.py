@@ -43,7 +43,7 @@ def _served() -> Iterator[str]:
         os.environ["STACKLENS_CACHE"] = store
         from waitress import create_server
 
-        from stacklens.viz.dashboard.application import new_application
+        from stacklens.viz.dashboard.app import new_application
 
         serving = create_server(new_application().server, host="127.0.0.1", port=0, threads=8)
         threading.Thread(target=serving.run, daemon=True).start()

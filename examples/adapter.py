@@ -16,9 +16,9 @@ from torch import Tensor
 
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.extract.summary import show_summary
-from stacklens.languages.tasks import get_task
+from stacklens.languages import get_task
 from stacklens.models.base import Controlled, StackModel, State
-from stacklens.models.superposition_stack import SuperpositionStack
+from stacklens.models.stacks.superposition import SuperpositionStack
 from stacklens.probe.trace import trace
 
 WEIGHTS = Path(__file__).with_name("plain_network.pt")

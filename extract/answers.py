@@ -17,7 +17,7 @@ from stacklens.automata.simulation import accepts_many, transduce_many
 from stacklens.automata.tables import compile_tables
 from stacklens.errors import StacklensError
 from stacklens.models.base import StackModel
-from stacklens.models.verdicts import outputs_on, verdicts_on
+from stacklens.models.inference import outputs_on, verdicts_on
 
 __all__ = [
     "accepted_answers",

@@ -10,26 +10,24 @@ from typing import Any
 
 from stacklens.automata.compare import Comparison, Different, Equal, Undecided
 from stacklens.automata.pda import Output, PushdownAutomaton
-from stacklens.extract.ablation import StackUse, relevant_stacks
-from stacklens.extract.attempts import Attempt, Judge
-from stacklens.extract.certification import NOT_TRIED as NOT_CERTIFIED
-from stacklens.extract.certification import Certification, certification
-from stacklens.extract.checks import ExtractionConfig, check_all, check_length
-from stacklens.extract.counts import Counts, count_again
-from stacklens.extract.divergence import Divergence, divergence
+from stacklens.extract.by_name import reference_for
+from stacklens.extract.certificate.certify import NOT_TRIED as NOT_CERTIFIED
+from stacklens.extract.certificate.certify import Certification, certification
 from stacklens.extract.fidelity import Fidelity, action_margins, is_stack, why_unfaithful
-from stacklens.extract.finding import Finder
-from stacklens.extract.names import reference_for
-from stacklens.extract.reference import Reference, check_alphabet
 from stacklens.extract.samples import draw_samples
-from stacklens.extract.search import Effort
-from stacklens.extract.verify import Agreement, first_contradiction
-from stacklens.extract.walk import Choice
-from stacklens.languages.base import Language
-from stacklens.languages.tasks.base import Task
+from stacklens.extract.search.candidates import Attempt, Judge
+from stacklens.extract.search.model_selection import Choice, Finder
+from stacklens.extract.specification import Reference, check_alphabet
+from stacklens.extract.stack_ablation import StackUse, relevant_stacks
+from stacklens.extract.verification.agreement import Agreement, Counts, count_again, first_contradiction
+from stacklens.extract.verification.checks import ExtractionConfig, check_all, check_length
+from stacklens.extract.verification.counterexamples import Effort
+from stacklens.extract.verification.divergence import Divergence, divergence
+from stacklens.languages.language import Language
+from stacklens.languages.tasks.task import Task
 from stacklens.languages.words import format_word, make_word
 from stacklens.models.base import StackModel
-from stacklens.models.machine import one_thread
+from stacklens.models.device import one_thread
 from stacklens.probe.trace import trace
 
 __all__ = ["Extraction", "ExtractionConfig", "extract"]

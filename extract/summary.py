@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from stacklens.automata.compare import Different, Equal
 from stacklens.languages.words import format_word, make_word
-from stacklens.shell import count
+from stacklens.progress import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
     from stacklens.automata.compare import Comparison
     from stacklens.automata.pda import Output, PushdownAutomaton, Word
-    from stacklens.extract.counts import Counts
-    from stacklens.extract.divergence import Divergence
     from stacklens.extract.extraction import Extraction
-    from stacklens.extract.verify import Agreement
+    from stacklens.extract.verification.agreement import Agreement, Counts
+    from stacklens.extract.verification.divergence import Divergence
 
 __all__ = ["show_summary"]
 

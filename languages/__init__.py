@@ -1,6 +1,6 @@
-"""What should be recognised: languages with a definition, a reference automaton and samplers. numpy only, no torch."""
+"""What should be recognised: languages with a reference automaton and samplers, and tasks."""
 
-from stacklens.languages.base import Language
-from stacklens.languages.registry import get_language, language_names
+from stacklens.languages.catalogue import get_language, get_task, language_names, task_names
+from stacklens.languages.language import Language
 
-__all__ = ["Language", "get_language", "language_names"]
+__all__ = ["Language", "get_language", "get_task", "language_names", "task_names"]

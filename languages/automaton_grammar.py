@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from stacklens.automata.end_marker import drop_end_marker
 from stacklens.automata.pda import PushdownAutomaton, StackOp, State, Symbol, Transition, Word
 from stacklens.automata.reachability import trim
+from stacklens.automata.rewriting import drop_end_marker
 from stacklens.errors import AutomatonError
 from stacklens.languages.context_free import ContextFreeLanguage
 from stacklens.languages.grammar import Grammar, Nonterminal, Part, Rule

@@ -14,7 +14,7 @@ import numpy as np
 
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Symbol, Transition, Word, push
 from stacklens.errors import StacklensError
-from stacklens.languages.base import Language
+from stacklens.languages.language import Language
 from stacklens.languages.words import check_alphabet, make_word
 
 __all__ = ["MarkedPalindromes"]

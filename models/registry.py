@@ -8,19 +8,19 @@ from typing import Any
 
 from stacklens.errors import StacklensError, UnknownNameError
 from stacklens.models.base import StackModel
-from stacklens.models.plain import listed
+from stacklens.models.plain_data import listed
 
 __all__ = ["MODELS", "build_model", "expected_weights"]
 
 # name: (module, model, configuration); imported when asked for
 MODELS: dict[str, tuple[str, str, str]] = {
     "nnpda": ("nnpda", "NNPDA", "NNPDAConfig"),
-    "stack-rnn": ("stack_rnn", "StackRNN", "StackRNNConfig"),
-    "list-rnn": ("list_rnn", "ListRNN", "ListRNNConfig"),
-    "marnn-stack-rnn": ("marnn", "MarnnStackRNN", "MarnnConfig"),
-    "marnn-stack-lstm": ("marnn", "MarnnStackLSTM", "MarnnConfig"),
-    "marnn-joulin": ("marnn_joulin", "MarnnJoulin", "MarnnConfig"),
-    "baby-ntm": ("baby_ntm", "BabyNTM", "MarnnConfig"),
+    "stack-rnn": ("joulin", "StackRNN", "StackRNNConfig"),
+    "list-rnn": ("joulin", "ListRNN", "ListRNNConfig"),
+    "marnn-stack-rnn": ("suzgun", "MarnnStackRNN", "MarnnConfig"),
+    "marnn-stack-lstm": ("suzgun", "MarnnStackLSTM", "MarnnConfig"),
+    "marnn-joulin": ("suzgun", "MarnnJoulin", "MarnnConfig"),
+    "baby-ntm": ("suzgun", "BabyNTM", "MarnnConfig"),
     "neural-stack": ("neural_stack", "NeuralStack", "NeuralStackConfig"),
     "buffered-neural-stack": ("buffered", "BufferedNeuralStack", "BufferedConfig"),
     "rnn": ("baselines", "Baseline", "BaselineConfig"),
@@ -58,7 +58,7 @@ def _found(name: str, config: dict[str, Any]) -> tuple[type[StackModel[Any]], An
     if name not in MODELS:
         raise UnknownNameError("model", name, list(MODELS))
     module, model_class, config_class = MODELS[name]
-    room = import_module(f"stacklens.models.{module}")
+    room = import_module(f"stacklens.models.networks.{module}")
     fields = {field.name for field in dataclasses.fields(getattr(room, config_class))}
     if strangers := [key for key in config if key not in fields]:
         found, expected = listed(strangers), ", ".join(sorted(fields))

@@ -9,8 +9,7 @@ from stacklens.errors import UnknownNameError
 from stacklens.papers import hao2018, joulin2015, sun1993, sun1993_rtrl, suzgun2019
 from stacklens.papers.claims import Claim, Experiment
 from stacklens.papers.grid import Grid
-from stacklens.papers.results import Measured, Results
-from stacklens.papers.versions import versions
+from stacklens.papers.results import Measured, Results, versions
 
 __all__ = ["EXPERIMENTS", "check_name", "run_experiment"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from stacklens.papers.grid import VALIDATION, Grid, Outcome, Row, Settings
 
 if TYPE_CHECKING:
-    from stacklens.models.trials import LossKind, Trial, TrialSettings
+    from stacklens.models.training.trials import LossKind, Trial, TrialSettings
 
 __all__ = ["PAPER", "grids", "table1"]
 
@@ -93,8 +93,8 @@ class _Condition:
 
 def _train(condition: _Condition, settings: Settings) -> list[Outcome]:
     """Return the trials of one line, trained as the settings say."""
-    from stacklens.languages.tasks import get_task
-    from stacklens.models.trials import run_trials
+    from stacklens.languages import get_task
+    from stacklens.models.training.trials import run_trials
 
     model, config = _network(condition)
     groups = [settings.seeds] if settings.protocol == "fast" else [(seed,) for seed in settings.seeds]
@@ -111,7 +111,7 @@ def _outcome(condition: _Condition, trial: Trial) -> Outcome:
 
 def _network(condition: _Condition) -> tuple[str, dict[str, Any]]:
     """Return the model and its shape besides the alphabet."""
-    from stacklens.languages.tasks import get_task
+    from stacklens.languages import get_task
 
     task, controller = get_task(condition.task.name), condition.controller.lower()
     shape = {"controller": controller, "output_alphabet": task.output_alphabet, "hidden": 10}
@@ -124,7 +124,7 @@ def _network(condition: _Condition) -> tuple[str, dict[str, Any]]:
 
 
 def _chosen(condition: _Condition, settings: Settings) -> TrialSettings:
-    from stacklens.models.trials import TrialSettings
+    from stacklens.models.training.trials import TrialSettings
 
     return TrialSettings(
         words=_BATCH * settings.scaled(80),

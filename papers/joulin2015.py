@@ -136,7 +136,7 @@ def _words(
 ) -> list[Outcome]:
     if files is None:
         raise StacklensError(_NEEDED)
-    from stacklens.papers.joulin2015_words import train_words
+    from stacklens.papers.joulin2015_training import train_words
 
     return train_words(model, shape, files, settings)
 

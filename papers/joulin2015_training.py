@@ -1,25 +1,28 @@
-"""Glue for the experiments on Joulin & Mikolov 2015: recipes by protocol, training, and the paper's scores."""
+"""Training and scoring for the experiments on Joulin & Mikolov 2015: recipes by protocol, and the paper's scores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from stacklens.languages.tasks.registry import get_task
+from stacklens.errors import StacklensError
+from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
 from stacklens.models.base import StackModel
-from stacklens.models.online_training import OnlineRecipe, OnlineTraining
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.stream_recipes import MEMORIES, StreamRecipe, stream_recipe
-from stacklens.models.stream_scores import PieceTest, known_entropy
-from stacklens.models.stream_training import StreamTraining
+from stacklens.models.training.language_models import WordRecipe, WordTraining, read_texts
+from stacklens.models.training.online import OnlineRecipe, OnlineTraining
+from stacklens.models.training.scores import PieceTest, known_entropy
+from stacklens.models.training.stream_recipes import MEMORIES, StreamRecipe, stream_recipe
+from stacklens.models.training.streams import StreamTraining
 from stacklens.papers.grid import VALIDATION, Outcome, Settings
 
-__all__ = ["paper_recipe", "pattern_recipe", "recall_recipe", "train_pattern", "train_recall"]
+__all__ = ["paper_recipe", "pattern_recipe", "recall_recipe", "train_pattern", "train_recall", "train_words"]
 
 _NEVER = 1_000_000  # checks without an error after which training would end: every seed gets all its epochs
 _TRAINED = (2, 19)  # sizes of training and validation, section 5.1; the test goes to 59
@@ -189,3 +192,24 @@ def _strings(settings: Settings) -> tuple[int, int]:
     if settings.scale < 1:
         return 2, 2
     return (200, 1) if settings.protocol == "paper" else (40, 20)
+
+
+def train_words(model: str, shape: dict[str, Any], files: tuple[Path, Path, Path], settings: Settings) -> list[Outcome]:
+    """Return a network from each seed, with its perplexities; nothing is extracted from these.
+
+    Raises:
+        FileFormatError: a file is no text.
+        StacklensError: the paper's protocol, an update after every word with all their probabilities, is asked for.
+    """
+    if settings.protocol == "paper":
+        raise StacklensError("joulin2015-table4 has no paper protocol, which would take weeks; choose --protocol fast")
+    texts = read_texts(*files)
+    recipe = WordRecipe(shape, epochs=settings.scaled(20))
+    outcomes = []
+    for seed in settings.seeds:
+        training = WordTraining(model, recipe, texts, seed=seed, device=settings.device)
+        while not training.done:
+            training.epoch()
+        scores = {"validation perplexity": training.best, "test perplexity": training.tested()}
+        outcomes.append(Outcome(seed, scores))
+    return outcomes

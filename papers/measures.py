@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from stacklens.automata.pda import PushdownAutomaton, Word
-    from stacklens.languages.base import Language
+    from stacklens.languages.language import Language
     from stacklens.models.base import StackModel
 
 __all__ = [
@@ -35,7 +35,7 @@ def errors_on_all(net: StackModel[Any], language: Language, max_length: int) -> 
 
     from stacklens.automata.enumeration import count_all, word_at
     from stacklens.languages.words import make_word
-    from stacklens.models.verdicts import verdicts_on_all
+    from stacklens.models.inference import verdicts_on_all
 
     wrong: list[Word] = []
     for length, verdicts in enumerate(verdicts_on_all(net, max_length)):
@@ -71,7 +71,7 @@ def mixed_words(language: Language, n: int, lengths: tuple[int, int], seed: int 
 
 def errors(net: StackModel[Any], language: Language, words: Sequence[Word]) -> list[Word]:
     """Return which of ``words`` ``net`` gets wrong."""
-    from stacklens.models.verdicts import verdicts_on
+    from stacklens.models.inference import verdicts_on
 
     verdicts = verdicts_on(net, words).tolist()
     return [word for word, verdict in zip(words, verdicts, strict=True) if verdict != (word in language)]

@@ -1,19 +1,47 @@
-"""What we measured, as the files in `results/`: one JSON an experiment, schema 1."""
+"""What we measured, as the files in `results/`: one JSON an experiment, schema 1, and their versions."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import MISSING, asdict, dataclass, field, fields
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from platform import python_version
 from typing import Any
 
+from stacklens import __version__
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.files import write_whole
 
-__all__ = ["FOLDER", "Measured", "Results", "checked_fields", "read_results", "result_path", "write_results"]
+__all__ = [
+    "FOLDER",
+    "Measured",
+    "Results",
+    "checked_fields",
+    "read_results",
+    "result_path",
+    "versions",
+    "write_results",
+]
+
+_LIBRARIES = ("numpy", "scikit-learn", "torch")
+
+_SCHEMA = 1
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python, of stacklens and of the libraries that figures may depend on, by name."""
+    return {"python": python_version(), "stacklens": __version__, **{name: _version(name) for name in _LIBRARIES}}
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:  # vendored without its metadata
+        return "unknown"
+
 
 FOLDER = Path(__file__).parent / "results"
-_SCHEMA = 1
 
 
 @dataclass(frozen=True)

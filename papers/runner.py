@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from stacklens.errors import StacklensError
 from stacklens.papers.grid import Grid, Outcome, Row, Settings
 from stacklens.papers.grid_results import GridResults, Network, RowResult, read_grid, write_grid
-from stacklens.papers.versions import versions
+from stacklens.papers.results import versions
 
 if TYPE_CHECKING:
     from stacklens.extract.extraction import Extraction
@@ -94,8 +94,8 @@ def _known(grid: Grid, folder: Path, fresh: bool) -> GridResults:
 def _trained(rows: list[Row], grid: Grid, settings: Settings, jobs: int) -> Iterator[RowResult]:
     if not rows:
         return
-    from stacklens.extract.jobs import finished
-    from stacklens.models.machine import check_device
+    from stacklens.extract.verification.parallel import finished
+    from stacklens.models.device import check_device
 
     check_device(settings.device)
     yield from finished(_RunRow(grid.name, settings), rows, min(jobs, len(rows)), kept=_KEPT)
@@ -156,8 +156,8 @@ def extraction_of(model: Any, task: str | None, seconds: float = 120.0) -> dict[
     "status" is that of `extract-pda`, with "reason" for 3; sizes are those after minimisation, and before it; "proof"
     and "certificate" are verdicts; None stands for what there is not.
     """
+    from stacklens.extract.by_name import subject_named
     from stacklens.extract.extraction import extract
-    from stacklens.extract.names import subject_named
 
     begun = time.perf_counter()
     try:

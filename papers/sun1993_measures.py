@@ -18,12 +18,12 @@ from stacklens.papers.measures import (
     first_words,
     mixed_words,
 )
-from stacklens.shell import count
+from stacklens.progress import count
 
 if TYPE_CHECKING:
     from stacklens.automata.pda import PushdownAutomaton, Word
     from stacklens.extract.extraction import Extraction
-    from stacklens.languages.base import Language
+    from stacklens.languages.language import Language
     from stacklens.models.base import StackModel
 
 SEED = 0
@@ -72,7 +72,7 @@ class _Subject:
 
 def zoo_path(language: str) -> Path:
     """Return the file of the zoo's network for ``language``."""
-    from stacklens.models.loading import ZOO
+    from stacklens.models.io import ZOO
 
     return ZOO / f"nnpda-{language}.pt"
 
@@ -82,7 +82,7 @@ def _subject(language: str) -> _Subject:
     import torch
 
     from stacklens.languages import get_language
-    from stacklens.models.checkpoint import load_model
+    from stacklens.models.io import load_model
 
     torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
     return _Subject(load_model(zoo_path(language)), get_language(language))
@@ -246,8 +246,8 @@ def _train(recipe: str, sizes: Sizes) -> _Trained:
     import torch
 
     from stacklens.languages import get_language
-    from stacklens.models.recipes import RECIPES
-    from stacklens.models.training import Training
+    from stacklens.models.training.recognition import Training
+    from stacklens.models.training.recognition_recipes import RECIPES
 
     torch.set_num_threads(1)
     language = get_language(recipe.split()[0])
@@ -334,8 +334,8 @@ def _without_monitor(net: StackModel[Any]) -> StackModel[Any]:
     """Return the network judged at the end of the word only, as the paper tests its analog net (section 4.3 (5))."""
     import torch
 
-    from stacklens.models.continuous_stack import ContinuousStack
-    from stacklens.models.nnpda import NNPDA, NNPDAConfig
+    from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+    from stacklens.models.stacks.continuous import ContinuousStack
 
     class Unmonitored(NNPDA):
         def rejects(self, hidden: torch.Tensor, stack: ContinuousStack) -> torch.Tensor:

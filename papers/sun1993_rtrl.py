@@ -18,7 +18,7 @@ from stacklens.papers.claims import Claim, Experiment, Finding
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from stacklens.models.training import Training
+    from stacklens.models.training.recognition import Training
 
 __all__ = ["RtrlSizes", "rtrl_experiment"]
 
@@ -168,8 +168,8 @@ class _Learned:
 
 def _begun(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> Training:
     from stacklens.languages import get_language
-    from stacklens.models.recipes import RECIPES
-    from stacklens.models.training import Training
+    from stacklens.models.training.recognition import Training
+    from stacklens.models.training.recognition_recipes import RECIPES
 
     recipe = replace(RECIPES[lesson.recipe], gradient=gradient)
     recipe = replace(recipe, objective=lesson.objective or recipe.objective)
@@ -180,7 +180,7 @@ def _begun(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> Training:
 def _trained(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> _Learned:
     import torch
 
-    from stacklens.models.verdicts import verdicts_on
+    from stacklens.models.inference import verdicts_on
 
     torch.set_num_threads(1)
     begun = time.process_time()
@@ -211,7 +211,7 @@ def _gradient(training: Training, kind: Gradient, sizes: RtrlSizes) -> Tensor:
     """Return the gradient of each network of ``training`` as it is now, (nets, weights)."""
     import torch
 
-    from stacklens.models.objectives import OBJECTIVES
+    from stacklens.models.training.recognition import OBJECTIVES
 
     other = _begun_like(training, kind, sizes)
     other.zero_grad()
@@ -221,7 +221,7 @@ def _gradient(training: Training, kind: Gradient, sizes: RtrlSizes) -> Tensor:
 
 
 def _begun_like(training: Training, kind: Gradient, sizes: RtrlSizes) -> Any:
-    from stacklens.models.training import KINDS
+    from stacklens.models.training.recognition import KINDS
 
     net = KINDS[kind](training.net.shape, nets=sizes.nets)
     net.load_state_dict(training.net.state_dict())

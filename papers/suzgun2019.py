@@ -8,35 +8,30 @@ many longer ones. How networks are trained is in `suzgun2019_training`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from stacklens.papers.claims import Claim, Experiment
+from stacklens.papers.claims import Claim, Experiment, Finding
 from stacklens.papers.grid import Grid, Row
-from stacklens.papers.suzgun2019_lengths import lengths_and_depths
 from stacklens.papers.suzgun2019_training import Trial, train
 
-__all__ = ["PAPER", "figure2", "grids", "simple_palindromes", "table"]
+if TYPE_CHECKING:
+    from stacklens.automata.pda import Word
+
+__all__ = ["PAPER", "depth", "figure2", "grids", "lengths_and_depths", "simple_palindromes", "table"]
+
+_WORDS, _SEED = 5_000, 1729
 
 PAPER = "Suzgun et al. 2019"
 _STATISTICS = ("min", "max", "median", "mean")
-_REPORTED = tuple(f"{score} {statistic}" for score in ("train", "test") for statistic in _STATISTICS)
 _GATINGS = {
     "Softmax": "softmax",
     "Softmax-Temp": "softmax with temperature",
     "Gumbel-Softmax": "gumbel-softmax",
 }
-# as the tables call them: the model, and how its gate makes shares; one for those without a choice
-_MODELS: dict[str, tuple[str, str]] = {
-    "Vanilla RNN": ("rnn", ""),
-    "Vanilla LSTM": ("lstm", ""),
-    "Stack-RNN by J&M": ("marnn-joulin", "softmax"),
-    **{f"Stack-RNN+{name}": ("marnn-stack-rnn", gating) for name, gating in _GATINGS.items()},
-    **{f"Stack-LSTM+{name}": ("marnn-stack-lstm", gating) for name, gating in _GATINGS.items()},
-    **{f"Baby-NTM+{name}": ("baby-ntm", gating) for name, gating in _GATINGS.items()},
-}
 _WITHOUT_MEMORY = ("rnn", "lstm")
-
 # The tables as printed, a line a model in the order above: min, max, median and mean in training, then in the test.
 _TABLE_2 = """
      3.32  12.78   6.41   7.11      0      0      0      0
@@ -125,6 +120,63 @@ _TABLES: dict[int, tuple[str, str, int, int, int, str, str, str]] = {
     4: ("D6", "dyck-6", 12, 5, 15_000, "5.2", _TABLE_4, _TWICE),
     5: ("homomorphic palindromes", "homomorphic-palindrome-nonempty", 8, 1, 5_000, "6.1", _TABLE_5, _NONEMPTY),
     6: ("string reversal", "string-reversal", 8, 1, 5_000, "7", _TABLE_6, ""),
+}
+
+
+def lengths_and_depths(words: int = _WORDS) -> Finding:
+    """Return how many words of D2 have which length and which greatest depth, of those trained and tested on."""
+    from stacklens.languages import get_task
+
+    task = get_task("dyck-2")
+    figures = {split: _counts(task.sample(words, split=split, seed=_SEED).words) for split in ("train", "test")}
+    parts = [
+        f"{split}: median length {_median(counts['lengths'])}, median depth {_median(counts['depths'])}, "
+        f"at most {max(map(int, counts['depths']))}"
+        for split, counts in figures.items()
+    ]
+    return Finding("; ".join(parts), figures)
+
+
+def depth(word: Word) -> int:
+    """Return how many brackets are open at once at most in a word of D2.
+
+    >>> depth("(([]))()")
+    3
+    """
+    deepest = height = 0
+    for symbol in word:
+        height += 1 if symbol in "([" else -1
+        deepest = max(deepest, height)
+    return deepest
+
+
+def _counts(words: Sequence[Word]) -> dict[str, dict[str, int]]:
+    return {"lengths": _counted([len(word) for word in words]), "depths": _counted([depth(word) for word in words])}
+
+
+def _counted(values: Sequence[int]) -> dict[str, int]:
+    return {str(value): count for value, count in sorted(Counter(values).items())}
+
+
+def _median(counts: dict[str, Any]) -> int:
+    """Return the median, the lower one of two, of counted values."""
+    total, seen = sum(counts.values()), 0
+    for value, count in counts.items():
+        seen += count
+        if 2 * seen >= total:
+            return int(value)
+    return 0
+
+
+_REPORTED = tuple(f"{score} {statistic}" for score in ("train", "test") for statistic in _STATISTICS)
+# as the tables call them: the model, and how its gate makes shares; one for those without a choice
+_MODELS: dict[str, tuple[str, str]] = {
+    "Vanilla RNN": ("rnn", ""),
+    "Vanilla LSTM": ("lstm", ""),
+    "Stack-RNN by J&M": ("marnn-joulin", "softmax"),
+    **{f"Stack-RNN+{name}": ("marnn-stack-rnn", gating) for name, gating in _GATINGS.items()},
+    **{f"Stack-LSTM+{name}": ("marnn-stack-lstm", gating) for name, gating in _GATINGS.items()},
+    **{f"Baby-NTM+{name}": ("baby-ntm", gating) for name, gating in _GATINGS.items()},
 }
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from stacklens.papers.grid import Outcome, Settings
 
 if TYPE_CHECKING:
-    from stacklens.models.fit_recipes import FitRecipe
-    from stacklens.models.fitting import Fitting
+    from stacklens.models.training.supervised import Fitting
+    from stacklens.models.training.supervised_recipes import FitRecipe
 
 __all__ = ["Trial", "train"]
 
@@ -69,8 +69,8 @@ def _runs(seeds: tuple[int, ...]) -> list[tuple[int, int]]:
 
 
 def _trained(trial: Trial, settings: Settings, seed: int, nets: int) -> list[Outcome]:
-    from stacklens.languages.tasks import get_task
-    from stacklens.models.fitting import Fitting
+    from stacklens.languages import get_task
+    from stacklens.models.training.supervised import Fitting
 
     task = get_task(trial.task)
     recipe = _recipe(trial, settings)
@@ -82,8 +82,8 @@ def _trained(trial: Trial, settings: Settings, seed: int, nets: int) -> list[Out
 
 
 def _recipe(trial: Trial, settings: Settings) -> FitRecipe:
-    from stacklens.languages.tasks import get_task
-    from stacklens.models.fit_recipes import suzgun_recipe
+    from stacklens.languages import get_task
+    from stacklens.models.training.supervised_recipes import suzgun_recipe
 
     shape: dict[str, Any] = {"hidden": trial.hidden}
     if trial.gating:
@@ -96,7 +96,7 @@ def _recipe(trial: Trial, settings: Settings) -> FitRecipe:
 def _scores(fitting: Fitting, settings: Settings) -> dict[str, Any]:
     """Return the scores of all networks by name, (nets,) each."""
     from stacklens.models.rounding import Rounded
-    from stacklens.models.word_accuracy import word_accuracy
+    from stacklens.models.training.scores import word_accuracy
 
     noisy = settings.protocol == "paper"
     longer = fitting.task.sample(settings.scaled(_TEST_WORDS, least=20), split="test", seed=_TEST_SEED)

@@ -8,9 +8,9 @@ from functools import singledispatch
 import numpy as np
 import torch
 
-from stacklens.models.list_rnn import ListMemory
-from stacklens.models.ring_memory import RingMemory
-from stacklens.models.superposition_stack import SuperpositionStack
+from stacklens.models.networks.joulin import ListMemory
+from stacklens.models.stacks.ring import RingMemory
+from stacklens.models.stacks.superposition import SuperpositionStack
 
 __all__ = ["Piece", "memory_size", "pieces", "topmost_cells"]
 

@@ -122,7 +122,7 @@ def trace(
     Raises:
         UnknownSymbolError: a word has a symbol outside the network's alphabet.
 
-    >>> from stacklens.models.nnpda import NNPDA, NNPDAConfig
+    >>> from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
     >>> seen = trace(NNPDA(NNPDAConfig(("a", "b", "c"))), ["abcba", "c"])
     >>> seen.hidden.shape, seen.actions.shape, seen.steps
     ((2, 6, 4), (2, 5, 1, 1), array([5, 1]))

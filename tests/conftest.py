@@ -72,7 +72,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     before = os.environ.get("STACKLENS_CACHE")
     os.environ["STACKLENS_CACHE"] = str(tmp_path_factory.mktemp("store"))
-    from stacklens.viz.dashboard.application import new_application
+    from stacklens.viz.dashboard.app import new_application
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # not a line for every request
     server = make_server("127.0.0.1", 0, new_application().server, threaded=True)

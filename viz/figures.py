@@ -11,19 +11,23 @@ import plotly.graph_objects as go
 
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import UnknownNameError
+from stacklens.extract.evaluation.automaton_runs import state_names
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import Trace, trace
-from stacklens.viz.actions import action_heatmap, action_panel, pushed_panel, reading_panel
-from stacklens.viz.automaton_stacks import discrete_panel
-from stacklens.viz.columns import operation_panel, operation_table
+from stacklens.viz.automaton import discrete_panel
 from stacklens.viz.hidden import hidden_heatmap, hidden_map, hidden_panel
-from stacklens.viz.panels import Panel, figure_of, letters_of
-from stacklens.viz.segments import segment_figure, segment_panel
-from stacklens.viz.stacks import stack_heatmap, stack_panels
-from stacklens.viz.style import sentence
-from stacklens.viz.titles import title_of
-from stacklens.viz.tracks import category_track, depth_track, state_names
+from stacklens.viz.operations import (
+    action_heatmap,
+    action_panel,
+    operation_panel,
+    operation_table,
+    pushed_panel,
+    reading_panel,
+)
+from stacklens.viz.panels import Panel, category_track, depth_track, figure_of, letters_of
+from stacklens.viz.stacks import segment_figure, segment_panel, stack_heatmap, stack_panels
+from stacklens.viz.style import sentence, title_of
 
 __all__ = ["FIGURES", "draw", "paper_figure", "rounding_figure"]
 

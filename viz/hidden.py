@@ -8,17 +8,24 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
+from stacklens.extract.evaluation.automaton_runs import AFTER_WORD, REJECTED, states_of
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import Trace
-from stacklens.viz.panels import Panel, figure_of, heat_panel, letters_of
-from stacklens.viz.style import category_colours, sentence, themed
-from stacklens.viz.titles import escaped, shortened, title_of
-from stacklens.viz.tracks import category_track
+from stacklens.viz.panels import Panel, category_track, figure_of, heat_panel, letters_of
+from stacklens.viz.style import (
+    category_colours,
+    escaped,
+    sentence,
+    shortened,
+    themed,
+    title_of,
+)
 
-__all__ = ["hidden_heatmap", "hidden_map", "hidden_panel", "plane"]
+__all__ = ["hidden_heatmap", "hidden_map", "hidden_panel", "plane", "state_map"]
 
 _SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "triangle-down", "star")
 
@@ -124,3 +131,22 @@ def _hovers(seen: Trace) -> list[str]:
             read = "before the first symbol" if step == 0 else f"after step {step}"
             texts.append(f"{name}<br>{read}<br>({shortened(vector, 120)})")
     return texts
+
+
+_FAINT = "#8C8C8C"
+
+
+def state_map(model: StackModel[Any], seen: Trace, pda: PushdownAutomaton) -> go.Figure:
+    """Return `hidden_map` of a trace, coloured by the state that ``pda`` is in; where it is in none, faint and grey.
+
+    Initial vectors, with a mark of their own, have the colour of the initial state.
+    """
+    figure = hidden_map(model, seen, states_of(pda, seen))
+    colours = category_colours(pda.states)
+    for points in figure.data:
+        points.marker.color = colours.get(points.name, colours[pda.initial])
+    nowhere = [points for points in figure.data if points.name in (REJECTED, AFTER_WORD)]
+    for points in nowhere:
+        points.marker.update(color=_FAINT, opacity=0.3, size=5)
+    figure.data = (*nowhere, *(points for points in figure.data if points not in nowhere))  # below the others
+    return figure

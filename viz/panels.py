@@ -10,9 +10,16 @@ import numpy as np
 import plotly.graph_objects as go
 
 from stacklens.probe.trace import Trace
-from stacklens.viz.style import scale_for, sentence, theme_layout
+from stacklens.viz.style import CATEGORIES, category_colours, escaped, scale_for, sentence, stepped, theme_layout
 
-__all__ = ["Panel", "figure_of", "heat_panel", "letters_of"]
+__all__ = [
+    "Panel",
+    "category_track",
+    "depth_track",
+    "figure_of",
+    "heat_panel",
+    "letters_of",
+]
 
 _WRITTEN = 30  # steps up to which cells carry their values
 _SPELLED = 80  # steps that are labelled with their symbols; more of them would overlap
@@ -21,6 +28,8 @@ _LABELLED_CELLS = 40_000  # cells whose hover text names the symbol; beyond, a f
 _ROW = 22  # pixels
 _GAP = 40  # pixels between two panels, where a heading stands
 _EDGES = 120  # pixels above and below all panels
+
+_NAMED = 60  # steps whose names are written into the track
 
 
 @dataclass(frozen=True)
@@ -173,3 +182,40 @@ def _colour_bar(trace: dict[str, Any], domain: tuple[float, float], pixels: int)
     bar = {"len": high - low, "lenmode": "fraction", "y": (low + high) / 2, "thickness": 10, "outlinewidth": 0}
     short = (high - low) * pixels < 90
     return {"colorbar": {**bar, "nticks": 3 if short else 5, "tickfont": {"size": 11}}}
+
+
+def depth_track(depths: np.ndarray) -> Panel:
+    """Return a line for every column of ``depths`` (T, n_stacks), the depth after each step; NaN leaves a gap."""
+    steps = np.arange(1, len(depths) + 1)
+    lines = [
+        go.Scatter(
+            x=steps,
+            y=depths[:, stack],
+            mode="lines",
+            line={"shape": "hvh", "color": CATEGORIES[stack % len(CATEGORIES)]},
+            hovertemplate="after step %{x}<br>true depth %{y}<extra></extra>",
+            showlegend=False,
+        )
+        for stack in range(depths.shape[1])
+    ]
+    return Panel("true depth", tuple(lines), {"rangemode": "tozero", "nticks": 4}, 64)
+
+
+def category_track(heading: str, names: Sequence[str]) -> Panel:
+    """Return one row of coloured cells, one a step, with the name in each while there is room."""
+    colours = category_colours(names)
+    numbers = {name: number for number, name in enumerate(colours)}
+    row = go.Heatmap(
+        z=[[numbers[name] for name in names]],
+        x=list(range(1, len(names) + 1)),
+        y=[heading],
+        zmin=-0.5,
+        zmax=len(colours) - 0.5,
+        colorscale=stepped(colours.values()),
+        showscale=False,
+        text=[[escaped(name) for name in names]],
+        texttemplate="%{text}" if len(names) <= _NAMED else None,
+        hovertemplate="after step %{x}<br>%{text}<extra></extra>",
+        xgap=1 if len(names) <= _NAMED else 0,
+    )
+    return Panel(heading, (row,), {"showticklabels": False}, 32)

@@ -1,4 +1,4 @@
-"""The papers' tables with our numbers beside theirs, by name, as data frames; what was not measured says so."""
+"""The papers' tables with our numbers beside theirs, as data frames; what was not measured says so."""
 
 from __future__ import annotations
 
@@ -17,19 +17,46 @@ from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, read_grid
 from stacklens.papers.grid_tables import TextTable, grid_tables, run_command
-from stacklens.papers.results import FOLDER, read_results, result_path
-from stacklens.papers.tables import claims_table
-from stacklens.viz.paper_curves import claim_figures
+from stacklens.papers.report import claims_table
+from stacklens.papers.results import FOLDER, Results, read_results, result_path
+from stacklens.viz.curves import claim_figures
 from stacklens.viz.paper_figures import grid_figures
-from stacklens.viz.paper_steps import step_tables
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["VERIFY", "PaperTables", "frame_of", "paper_tables", "table_names"]
+__all__ = ["VERIFY", "PaperTables", "frame_of", "paper_tables", "step_tables", "table_names"]
+
+_COLUMNS = ("section", "word", "step", "input", "state", "action", "stack")
 
 VERIFY = "verify"  # the table of `stacklens verify --all`
 _OTHERS = ("language", "rounded network", "network")
+
+
+def step_tables(results: Results) -> list[TextTable]:
+    """Return a table of the steps on every word that a claim was traced on; none where there are no such words."""
+    rows = [
+        (claim.section, word, str(number), *_cells(step))
+        for claim in results.claims
+        for word, found in claim.figures.items()
+        if isinstance(found, dict) and isinstance(found.get("steps"), list)
+        for number, step in enumerate(found["steps"], 1)
+    ]
+    commands = dict.fromkeys(
+        str(found["command"])
+        for claim in results.claims
+        for found in claim.figures.values()
+        if isinstance(found, dict) and "steps" in found and "command" in found
+    )
+    return [TextTable("Steps on single words", _COLUMNS, tuple(rows), "; ".join(commands))] if rows else []
+
+
+def _cells(step: Mapping[str, Any]) -> tuple[str, ...]:
+    state = " ".join(f"{value:.4f}" for value in step["state"])
+    stack = " ".join(f"{symbol} {length:.4f}" for symbol, length in step["segments"])
+    return step["input"], state, f"{step['action']:.4f}", stack or "empty"
+
+
 _VERIFIED = (
     *("network", "language", "automaton", "states x stack symbols", "proof", "certificate", "all words checked"),
     *(f"differs from the {other}" for other in _OTHERS),

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import plotly.graph_objects as go
 
 from stacklens.errors import StacklensError, UnknownNameError
-from stacklens.viz.page import page, plot
+from stacklens.viz.report import page, plot
 
 __all__ = ["FigureFormat", "check_browser", "picture"]
 

@@ -1,4 +1,7 @@
-"""The cells of a stack over time with their values, the top on top (Suzgun et al. 2019, figures 3 and 4)."""
+"""What lies on a stack over time: cells with their values, or pieces between heights.
+
+Cells as in Suzgun et al. 2019, figures 3 and 4; pieces as in Sun et al. 1993, figures 4-6, and Hao et al. 2018.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,25 @@ import numpy as np
 import plotly.graph_objects as go
 
 from stacklens.models.base import StackModel
+from stacklens.probe.contents import Piece, pieces
 from stacklens.probe.trace import Trace
+from stacklens.viz.operations import action_panel, reading_panel
 from stacklens.viz.panels import Panel, figure_of, heat_panel, letters_of
-from stacklens.viz.style import sentence
-from stacklens.viz.titles import title_of
+from stacklens.viz.style import category_colours, escaped, sentence, title_of
 
-__all__ = ["stack_heatmap", "stack_panels", "top_values"]
+__all__ = [
+    "pieces_of",
+    "segment_figure",
+    "segment_panel",
+    "stack_heatmap",
+    "stack_panels",
+]
 
 _SHOWN = 20  # cells of a stack in a picture
 _VISIBLE = 0.01  # a cell that never differs by so much from an empty one is left out
+
+_NAMED = 80  # steps up to which pieces carry their symbol
+_TALL = 0.15  # a piece shorter than this has no room for it
 
 
 def stack_heatmap(model: StackModel[Any], seen: Trace, word: int = 0, shown: int = _SHOWN) -> go.Figure:
@@ -66,18 +79,6 @@ def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[Panel]
     return panels
 
 
-def top_values(seen: Trace, word: int = 0) -> np.ndarray:
-    """Return what the top of every stack holds after each step, (T, n_stacks, D).
-
-    Raises:
-        ValueError: the trace has no cells.
-    """
-    if seen.cells is None:
-        raise ValueError("this trace has no cells: trace a network whose stack has cells with stacks=True")
-    tops: np.ndarray = seen.cells[word, : seen.steps[word], :, 0]
-    return tops
-
-
 def _used(cells: np.ndarray) -> int:
     """Return how many of the topmost cells (T, C, D) something ever lies in, at least 3 where there are so many."""
     if not len(cells):
@@ -92,3 +93,67 @@ def _rows(count: int, size: int) -> Iterator[str]:
     for cell in range(count):
         name = "top" if cell == 0 else f"{cell + 1}"
         yield from [name] if size == 1 else [f"{name} [{place + 1}]" for place in range(size)]
+
+
+def segment_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
+    """Return the stack's pieces over time with the actions and readings, for continuous and strength stacks."""
+    if model.action_kind not in ("signed", "strengths"):
+        return sentence(f"The stack of this {model.name} has no lengths: its cells show it.")
+    panels = [segment_panel(model, seen, word), action_panel(model, seen, word), reading_panel(model, seen, word)]
+    return figure_of(title_of(model, seen, word), panels, letters_of(seen, word))
+
+
+def pieces_of(model: StackModel[Any], seen: Trace, word: int = 0) -> list[Piece]:
+    """Return what lies in the stack of a network whose actions are signed or strengths, piece by piece.
+
+    Raises:
+        ValueError: its actions are of another kind.
+    """
+    actions = seen.actions[word, : seen.steps[word], 0] if seen.steps[word] else np.zeros((0, 2))
+    if model.action_kind == "signed":
+        return pieces(np.maximum(-actions[:, 0], 0), np.maximum(actions[:, 0], 0))
+    if model.action_kind == "strengths":
+        return pieces(actions[:, 0], actions[:, 1])
+    raise ValueError(f"a stack with {model.action_kind} actions has no lengths")
+
+
+def segment_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
+    """Return the pieces as boxes: from step to step, from height to height, coloured by the symbol read at the push."""
+    letters, found = letters_of(seen, word), pieces_of(model, seen, word)
+    colours = category_colours(seen.letters)
+    bars = [
+        _bars(letter, colours[letter], mine, seen, word, len(letters) <= _NAMED)
+        for letter in seen.letters
+        if (mine := [piece for piece in found if letters[piece.pushed] == letter])
+    ]
+    if not bars:
+        bars = [go.Scatter(x=[], y=[], showlegend=False)]
+    height = max((piece.top for piece in found), default=1.0)
+    y = {"title": {"text": "height"}, "range": [0, 1.02 * max(1.0, height)]}
+    return Panel("stack after each step, by the symbol read when it was pushed", tuple(bars), y, 240)
+
+
+def _bars(letter: str, colour: str, found: list[Piece], seen: Trace, word: int, named: bool) -> Any:
+    return go.Bar(
+        x=[(piece.first + piece.last) / 2 + 1 for piece in found],
+        width=[piece.last - piece.first + 1 for piece in found],
+        base=[piece.bottom for piece in found],
+        y=[piece.length for piece in found],
+        name=escaped(letter),
+        legendgroup=letter,
+        marker={"color": colour, "line": {"width": 1 if named else 0}},
+        text=[escaped(letter) if named and piece.length >= _TALL else "" for piece in found],
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,
+        hovertext=[_hover(letter, piece, seen, word) for piece in found],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _hover(letter: str, piece: Piece, seen: Trace, word: int) -> str:
+    value = ", ".join(f"{number:.6g}" for number in seen.pushed[word, piece.pushed, 0])
+    return (
+        f"pushed at step {piece.pushed + 1}, reading {escaped(letter)}<br>length {piece.length:.6g}, from "
+        f"{piece.bottom:.6g} to {piece.top:.6g}<br>after steps {piece.first + 1} to {piece.last + 1}<br>value {value}"
+    )

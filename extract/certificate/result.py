@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from stacklens.automata.pda import State, Symbol, Tops
-from stacklens.shell import count
+from stacklens.progress import count
 
 __all__ = ["Certificate", "Certified", "Fault", "NotCertified", "certified_claim"]
 

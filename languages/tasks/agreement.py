@@ -11,11 +11,11 @@ import numpy as np
 
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Transition, Word
 from stacklens.automata.pda import push as push_symbol
-from stacklens.automata.visible_top import with_head_outputs
+from stacklens.automata.rewriting import with_head_outputs
 from stacklens.errors import StacklensError
-from stacklens.languages.tasks.base import Kind, Split, Task
 from stacklens.languages.tasks.derivations import Rules, draw_derivation
 from stacklens.languages.tasks.formulas import largest_depth
+from stacklens.languages.tasks.task import Kind, Split, Task
 
 __all__ = ["RULES", "Agreement"]
 

@@ -16,7 +16,7 @@ import numpy as np
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, Symbol, Transition, Word, push
 from stacklens.errors import StacklensError
 from stacklens.languages.drawing import distinct_words
-from stacklens.languages.tasks.base import Kind, Split, Task
+from stacklens.languages.tasks.task import Kind, Split, Task
 
 __all__ = ["NORMAL", "Reversal", "SuzgunReversal", "Xor"]
 

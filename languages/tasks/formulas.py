@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word, push
-from stacklens.automata.visible_top import with_head_outputs
+from stacklens.automata.rewriting import with_head_outputs
 from stacklens.errors import StacklensError
-from stacklens.languages.tasks.base import Kind, Split, Task
 from stacklens.languages.tasks.derivations import Rules, draw_derivation, words_by_depth
+from stacklens.languages.tasks.task import Kind, Split, Task
 
 __all__ = ["BooleanFormula", "ParenthesisPrediction"]
 

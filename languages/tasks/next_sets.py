@@ -15,13 +15,13 @@ from functools import cached_property
 import numpy as np
 
 from stacklens.automata.pda import Output, PushdownAutomaton, Symbol, Word
-from stacklens.automata.visible_top import predictor_of
+from stacklens.automata.rewriting import predictor_of
 from stacklens.errors import StacklensError
-from stacklens.languages.base import Language
 from stacklens.languages.drawing import distinct_words
 from stacklens.languages.dyck import Dyck
+from stacklens.languages.language import Language
 from stacklens.languages.palindrome import MarkedPalindromes
-from stacklens.languages.tasks.base import Kind, Split, Task
+from stacklens.languages.tasks.task import Kind, Split, Task
 
 __all__ = ["END", "LENGTHS", "DyckNextSet", "PalindromeNextSet"]
 

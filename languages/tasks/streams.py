@@ -1,29 +1,28 @@
-"""Endless streams of words without boundaries: Joulin & Mikolov 2015, section 5.1 and table 1.
-
-A network predicts the next symbol of a stream such as aabb·ab·aaabbb·… (the dots are not there). Only what can be known
-counts: from the first ``b`` on all further ones, and the ``a`` that begins the next word. A word of a task here is a
-stream: some of the paper's sequences after one another (we call them pieces), the last one possibly cut short.
-"""
+"""Endless streams of words without boundaries: Joulin & Mikolov 2015, section 5.1 and table 1."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from stacklens.automata.pda import Output, Symbol, Word
+from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Symbol, Transition, Word
 from stacklens.automata.tables import BoolArray
 from stacklens.errors import StacklensError
-from stacklens.languages.tasks.base import Kind, Split, Task
+from stacklens.languages.tasks.task import Kind, Split, Task
 
-__all__ = ["PIECES", "SIZES", "StreamTask", "curriculum"]
+__all__ = ["PIECES", "SIZES", "StreamAfter", "StreamTask", "curriculum"]
 
 SIZES: dict[Split, tuple[int, int]] = {"train": (2, 19), "test": (2, 59)}  # n < 20 in training, up to 60 in the test
 PIECES = 10  # in a stream that ``sample`` draws
+
+_BEFORE = "before"
 
 
 def curriculum(epoch: int, n_max: int, smallest: int = 2) -> tuple[int, int]:
@@ -38,7 +37,7 @@ def curriculum(epoch: int, n_max: int, smallest: int = 2) -> tuple[int, int]:
 class StreamTask(Task):
     """Predict the next symbol of a stream; the size of a piece is its n, whose meaning each task says.
 
-    >>> from stacklens.languages.tasks.counting_streams import CountingStream
+    >>> from stacklens.languages.tasks.stream_patterns import CountingStream
     >>> task = CountingStream("anbn")
     >>> task.expected("aabbab")
     [None, None, 'b', 'a', None, 'a']
@@ -160,3 +159,74 @@ class StreamTask(Task):
             raise StacklensError(f"{np.shape(hits)[-1]} outputs for pieces of {sum(map(len, pieces))} symbols in all")
         fine = np.asarray(hits, np.bool_) | ~np.array(self.scored("".join(pieces)), np.bool_)
         return np.asarray(np.logical_and.reduceat(fine, [0, *ends[:-1]], axis=-1), np.bool_)
+
+
+@dataclass(frozen=True)
+class StreamAfter(Task):
+    """The streams of ``task`` with the symbol ``before`` in front of each, after which nothing counts.
+
+    >>> from stacklens.languages.tasks.stream_patterns import CountingStream
+    >>> task = StreamAfter(CountingStream("anbn"), "b")
+    >>> task.name, task.expected("baabbab")
+    ('anbn-after-b', [None, None, None, 'b', 'a', None, 'a'])
+    >>> task.reference.transduce("baabb")
+    [None, None, None, 'b', 'a']
+    """
+
+    task: StreamTask
+    before: Symbol
+
+    def __post_init__(self) -> None:
+        if self.before not in self.task.alphabet:
+            raise StacklensError(
+                f"streams of {self.task.name} cannot begin after {self.before!r}: expected one of "
+                f"{' '.join(self.task.alphabet)}"
+            )
+
+    @property
+    def name(self) -> str:
+        """Return the task's name and what comes before."""
+        return f"{self.task.name}-after-{self.before}"
+
+    @property
+    def kind(self) -> Kind:
+        """Return that an output is the next symbol."""
+        return self.task.kind
+
+    @property
+    def alphabet(self) -> tuple[Symbol, ...]:
+        """Return the symbols of the stream."""
+        return self.task.alphabet
+
+    @property
+    def output_alphabet(self) -> tuple[Symbol, ...]:
+        """Return the symbols of the stream."""
+        return self.task.output_alphabet
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton | None:
+        """Return the task's automaton behind a state that reads the symbol before; None where the task has none."""
+        pda = self.task.reference
+        if pda is None:
+            return None
+        start = next(name for name in (_BEFORE, f"{_BEFORE} the stream") if name not in pda.states)
+        first: dict[Key, Transition] = {(start, self.before, (pda.bottom,)): Transition(pda.initial, (NONE,))}
+        return replace(
+            pda,
+            states=(start, *pda.states),
+            initial=start,
+            accepting=pda.accepting | {start},
+            transitions={**first, **pda.transitions},
+            initial_output=None,
+        )
+
+    def expected(self, word: Word) -> list[Output]:
+        """Return None for the symbol before, then what the task expects."""
+        if not word:
+            return []
+        if word[0] != self.before:
+            raise StacklensError(f"no stream of {self.name}: {word[0]!r} at position 1, expected {self.before!r}")
+        return [None, *self.task.expected(word[1:])]
+
+    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+        return [f"{self.before}{''.join(word)}" for word in self.task._words(n, lengths, split, rng)]

@@ -19,10 +19,8 @@ import torch
 from torch import Tensor
 
 from stacklens.errors import FileFormatError, StacklensError
-from stacklens.models.baby_ntm import BabyNTM
-from stacklens.models.marnn import Gating, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
-from stacklens.models.plain import check_tensor, listed
-from stacklens.models.reading import read_plain
+from stacklens.models.networks.suzgun import BabyNTM, Gating, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.plain_data import check_tensor, listed, read_plain
 
 __all__ = ["SYMBOLS", "looks_like", "read_marnns"]
 

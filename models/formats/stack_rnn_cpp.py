@@ -29,7 +29,7 @@ from torch import Tensor
 
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.files import LARGEST_NETWORK, read_whole
-from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
+from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 
 __all__ = ["looks_like", "read_stack_rnn_cpp"]
 

@@ -22,9 +22,8 @@ import torch
 from torch import Tensor
 
 from stacklens.errors import FileFormatError, StacklensError
-from stacklens.models.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
-from stacklens.models.plain import check_tensor, check_weights, listed
-from stacklens.models.reading import read_plain
+from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
+from stacklens.models.plain_data import check_tensor, check_weights, listed, read_plain
 
 __all__ = ["looks_like", "read_stacknn", "read_with_task"]
 

@@ -7,15 +7,15 @@ from typing import Annotated
 import typer
 
 from stacklens import __version__
-from stacklens.extract.cli import extract_command
-from stacklens.extract.verify_cli import verify_command
-from stacklens.models.cli import train_app
-from stacklens.papers.cli import papers_app
-from stacklens.shell import new_app, run_app
-from stacklens.viz.app_cli import app_command
-from stacklens.viz.export_cli import export_command
-from stacklens.viz.judge_cli import judge_command
-from stacklens.viz.trace_cli import trace_command
+from stacklens.cli.export import export_command
+from stacklens.cli.extract import extract_command
+from stacklens.cli.judge import judge_command
+from stacklens.cli.papers import papers_app
+from stacklens.cli.serve import app_command
+from stacklens.cli.shell import new_app, run_app
+from stacklens.cli.trace import trace_command
+from stacklens.cli.train import train_app
+from stacklens.cli.verify import verify_command
 
 __all__ = ["app", "main"]
 

@@ -1,7 +1,4 @@
-"""Files are read only where they are files, of a size that is meant; and written whole or not at all.
-
-What a command will read and write is checked before any work is done: see `read_whole` and `check_outputs`.
-"""
+"""Files are read only where they are files, of a size that is meant; written whole or not at all; and locked."""
 
 from __future__ import annotations
 
@@ -11,7 +8,9 @@ import stat
 import tempfile
 import unicodedata
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import IO, Any
 
 from stacklens.errors import FileFormatError, StacklensError
 
@@ -21,6 +20,7 @@ __all__ = [
     "LARGEST_TEXT",
     "check_folder",
     "check_outputs",
+    "lock_file",
     "read_whole",
     "write_whole",
 ]
@@ -34,6 +34,8 @@ _KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
+
+_BEYOND = 0x7FFF_0000  # Windows keeps others from reading what is locked: a byte that no journal has
 
 
 def read_whole(path: str | Path, expected: str, largest: int = LARGEST_TEXT) -> bytes:
@@ -195,3 +197,33 @@ def _umask() -> int:
     current = os.umask(0)
     os.umask(current)
     return current
+
+
+def lock_file(file: IO[Any]) -> bool:
+    """Return whether the open ``file`` is now locked for us alone; where files cannot be locked nobody is kept out."""
+    try:
+        import fcntl
+    except ImportError:
+        return _lock_byte(file)
+    with suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
+
+def _lock_byte(file: IO[Any]) -> bool:
+    """Return whether ``file`` is locked as Windows does it."""
+    try:
+        import msvcrt
+    except ImportError:
+        return True
+    windows: Any = msvcrt
+    before = file.tell()
+    try:
+        file.seek(_BEYOND)
+        windows.locking(file.fileno(), windows.LK_NBLCK, 1)
+    except OSError:
+        return False
+    finally:
+        file.seek(before)
+    return True

@@ -26,13 +26,10 @@ from tests.attack.awkward_automata import (
 )
 from tests.attack.campaign import Attack
 
-from stacklens.automata.compare import Different, Equal, Outputs, compare
+from stacklens.automata.compare import Different, Equal, Outputs, compare, is_empty, shortest_member
 from stacklens.automata.counting import count_words
-from stacklens.automata.coverage import covering_words
-from stacklens.automata.driving import driven_words
-from stacklens.automata.emptiness import is_empty, shortest_member
-from stacklens.automata.end_marker import drop_end_marker
 from stacklens.automata.enumeration import accepts_all, enumerate_words, outputs_all
+from stacklens.automata.finite import intersect
 from stacklens.automata.formats import (
     from_aalpy,
     from_automata_lib,
@@ -45,13 +42,14 @@ from stacklens.automata.formats import (
     to_jflap,
     to_json,
 )
-from stacklens.automata.intersection import intersect
+from stacklens.automata.height_coverage import driven_words
 from stacklens.automata.minimize import Sink, minimize
 from stacklens.automata.pda import Output, PushdownAutomaton, Transition
 from stacklens.automata.reachability import drop_sinks, reachable_heads, trim
+from stacklens.automata.rewriting import drop_end_marker, with_visible_top
 from stacklens.automata.simulation import accepts_many, first_rejection, greatest_heights, transduce_many
 from stacklens.automata.tables import compile_tables
-from stacklens.automata.visible_top import with_visible_top
+from stacklens.automata.transition_coverage import covering_words
 from stacklens.errors import AutomatonError, StacklensError
 
 __all__ = ["ATTACKS"]

@@ -26,7 +26,7 @@ from tests.models.hand_made import hand_made
 from stacklens.errors import StacklensError
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.languages import get_language
-from stacklens.models.nnpda import NNPDA
+from stacklens.models.networks.nnpda import NNPDA
 
 __all__ = ["ATTACKS"]
 

@@ -58,7 +58,7 @@ _MEANT: dict[str, tuple[Any, ...]] = {  # values that a page might send, by the 
 @lru_cache(maxsize=2)
 def _server(token: str | None) -> Flask:
     from stacklens.viz.dashboard.access import Access
-    from stacklens.viz.dashboard.application import new_application
+    from stacklens.viz.dashboard.app import new_application
 
     server: Flask = new_application(Access(token)).server
     return server

@@ -127,7 +127,7 @@ def _judge(program: str, words: list[str], ended: _Ended, untouched: bool, unrea
 
 def _run(program: str, words: list[str], environment: dict[str, str], encoding: str, given: bytes | None) -> _Ended:
     from stacklens import __main__ as stacklens_command
-    from stacklens.extract import cli as extract_command
+    from stacklens.cli import extract as extract_command
 
     out, error = (io.TextIOWrapper(io.BytesIO(), encoding=encoding) for _ in range(2))
     stdin = None if given is None else io.TextIOWrapper(io.BytesIO(given), encoding="utf-8")
@@ -347,7 +347,7 @@ def _quick() -> Iterator[None]:
     served = SimpleNamespace(run=lambda: None, close=lambda: None)
     with (
         mock.patch("stacklens.extract.extraction.extract", few),
-        mock.patch("stacklens.models.cli._run", return_value=None),
+        mock.patch("stacklens.cli.train._run", return_value=None),
         mock.patch("waitress.create_server", return_value=served),
     ):
         yield

@@ -8,7 +8,7 @@ from itertools import product
 from random import Random
 from typing import Any
 
-from stacklens.automata.intersection import FiniteAutomaton
+from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import Acceptance, Key, Output, PushdownAutomaton, StackOp, Transition
 
 __all__ = [

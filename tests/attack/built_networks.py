@@ -13,12 +13,11 @@ from tests.attack.drawn_networks import Rng
 import stacklens
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, Transition, push
 from stacklens.languages import get_language
-from stacklens.models.checkpoint import load_model
-from stacklens.models.marnn import MarnnConfig, MarnnStackRNN
-from stacklens.models.marnn_joulin import MarnnJoulin
-from stacklens.models.neural_stack import NeuralStack, NeuralStackConfig
-from stacklens.models.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
+from stacklens.models.io import load_model
+from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.suzgun import MarnnConfig, MarnnJoulin, MarnnStackRNN
 
 __all__ = ["COUNTING", "Pair", "built"]
 

@@ -14,9 +14,9 @@ from tests.attack.plain_run import PlainRun
 from stacklens.automata.compare import Different, Equal
 from stacklens.automata.pda import Output, PushdownAutomaton
 from stacklens.extract.certificate.result import Certified
-from stacklens.extract.divergence import Divergence
 from stacklens.extract.extraction import Extraction
-from stacklens.extract.verify import Agreement
+from stacklens.extract.verification.agreement import Agreement
+from stacklens.extract.verification.divergence import Divergence
 
 __all__ = ["Case", "confront"]
 

@@ -10,11 +10,10 @@ from tests.attack.plain_networks import Overflowed, Plain
 
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, Transition, push
 from stacklens.automata.pda import replace as replaced
-from stacklens.models.marnn import MarnnConfig, MarnnStackLSTM, MarnnStackRNN
-from stacklens.models.marnn_joulin import MarnnJoulin
-from stacklens.models.neural_stack import NeuralStack, NeuralStackConfig
-from stacklens.models.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
+from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.suzgun import MarnnConfig, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 
 __all__ = ["DTYPES", "KINDS", "Rng", "Watcher", "drawn"]
 

@@ -9,18 +9,18 @@ from pathlib import Path
 import torch
 from tests.attack.file_kinds import KINDS
 
+from stacklens.automata.formats.files import read_automaton
 from stacklens.automata.formats.json import from_json, to_json
-from stacklens.automata.formats.reading import read_automaton
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.automata.tables import compile_tables
 from stacklens.errors import StacklensError
-from stacklens.extract.names import reference_of
-from stacklens.languages.from_file import language_from_file
+from stacklens.extract.by_name import reference_of
+from stacklens.extract.evaluation.word_list import parse_words
+from stacklens.languages.catalogue import language_from_file
 from stacklens.languages.words import make_word
-from stacklens.models.loading import load_network
+from stacklens.models.io import load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
-from stacklens.viz.word_list import parse_words
 
 __all__ = ["use"]
 

@@ -19,8 +19,8 @@ from torch import Tensor
 
 from stacklens.automata.pda import Output
 from stacklens.models.base import Controlled, S
-from stacklens.models.strength_stack import StrengthStack
-from stacklens.models.superposition_stack import SuperpositionStack
+from stacklens.models.stacks.strength import StrengthStack
+from stacklens.models.stacks.superposition import SuperpositionStack
 
 __all__ = ["Fault", "FaultyStrengths", "FaultySuperposition", "random_machine", "run_machine"]
 

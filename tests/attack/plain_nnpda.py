@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from tests.attack.plain_run import PlainRun
 
-from stacklens.models.nnpda import NNPDA
+from stacklens.models.networks.nnpda import NNPDA
 
 __all__ = ["run_nnpda"]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 from random import Random
 
-from stacklens.automata.intersection import FiniteAutomaton
+from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import NONE, POP, Acceptance, Key, Output, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.pda import replace as replace_by
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stacklens.automata.compare import Outputs
-from stacklens.automata.intersection import FiniteAutomaton
+from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import Configuration, PushdownAutomaton
 
 __all__ = ["separating_words", "words_that_separate"]

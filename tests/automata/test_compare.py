@@ -11,13 +11,12 @@ from tests.automata.test_reachability import automaton
 
 from stacklens.automata.compare import Different, Equal, Outputs, Undecided, compare
 from stacklens.automata.counting import count_words
-from stacklens.automata.intersection import FiniteAutomaton, containing
+from stacklens.automata.finite import FiniteAutomaton, containing
 from stacklens.automata.minimize import minimize
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.pda import replace as replace_by
 from stacklens.errors import AutomatonError
-from stacklens.languages.registry import get_language
-from stacklens.languages.tasks.registry import get_task
+from stacklens.languages.catalogue import get_language, get_task
 
 LANGUAGES = (
     *("1n0n", "anb2n", "anbmcnm", "anbn", "dyck-1", "dyck-2", "dyck-10", "parentheses"),

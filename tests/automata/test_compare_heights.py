@@ -11,7 +11,7 @@ from tests.automata.test_reachability import automaton
 
 from stacklens.automata.compare import Different, Equal, Outputs, Undecided, compare
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
-from stacklens.automata.visible_top import predictor_of, with_visible_top
+from stacklens.automata.rewriting import predictor_of, with_visible_top
 
 
 def transducer(rules: str) -> PushdownAutomaton:

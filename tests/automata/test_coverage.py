@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.automata.brute_force import words
 from tests.automata.strategies import dyck, palindromes, pushdown_automata
 
-from stacklens.automata.coverage import covering_words
-from stacklens.automata.driving import driven_words, rare_walks
+from stacklens.automata.height_coverage import driven_words, rare_walks
 from stacklens.automata.pda import Key, PushdownAutomaton
+from stacklens.automata.transition_coverage import covering_words
 
 BRACKETS = dyck([("(", ")"), ("[", "]")])
 

@@ -9,8 +9,8 @@ from tests.automata.random_pairs import random_automaton
 from tests.automata.strategies import dyck, palindromes, plain_accepts, pushdown_automata
 
 from stacklens.automata import summaries
+from stacklens.automata.compare import is_empty, shortest_member
 from stacklens.automata.counting import count_words
-from stacklens.automata.emptiness import is_empty, shortest_member
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.pda import replace as replace_by
 from stacklens.errors import AutomatonError

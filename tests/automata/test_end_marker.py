@@ -5,8 +5,8 @@ from tests.automata.brute_force import accepted
 from tests.automata.strategies import pushdown_automata
 from tests.automata.test_reachability import automaton
 
-from stacklens.automata.end_marker import drop_end_marker
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.rewriting import drop_end_marker
 
 # Sun et al. 1993, figure 7, with its rules for the end symbol: (1) starts, (2) counts, (3) traps, (4) is the legal end
 FIGURE_7 = """

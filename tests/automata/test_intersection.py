@@ -11,8 +11,8 @@ from tests.automata.brute_force import accepted
 from tests.automata.random_pairs import random_domain
 from tests.automata.strategies import dyck, palindromes, pushdown_automata
 
-from stacklens.automata.emptiness import is_empty, shortest_member
-from stacklens.automata.intersection import FiniteAutomaton, containing, intersect
+from stacklens.automata.compare import is_empty, shortest_member
+from stacklens.automata.finite import FiniteAutomaton, containing, intersect
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.errors import AutomatonError
 

@@ -15,12 +15,11 @@ from tests.automata.test_end_marker import FIGURE_7
 from tests.automata.test_reachability import automaton
 
 from stacklens.automata import minimize as minimize_module
-from stacklens.automata.end_marker import drop_end_marker
-from stacklens.automata.folding import merge_states
-from stacklens.automata.minimize import minimization, minimize
+from stacklens.automata.minimize import merge_states, minimization, minimize
+from stacklens.automata.partition import REJECT, Cell, Column, Table, refine
 from stacklens.automata.pda import PushdownAutomaton, StackOp, Transition
 from stacklens.automata.reachability import drop_sinks, heads, trim
-from stacklens.automata.refinement import REJECT, Cell, Column, Table, refine
+from stacklens.automata.rewriting import drop_end_marker
 
 # Sun et al. 1993, figure 8: (1) starts, (2) counts up, (3a) and (3b) down, (4a) and (4b) trap
 FIGURE_8 = """

@@ -8,7 +8,7 @@ from tests.automata.strategies import plain_accepts, plain_outputs, pushdown_aut
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.automata.pumping import pumps
 from stacklens.languages import get_language
-from stacklens.languages.tasks.registry import get_task
+from stacklens.languages.catalogue import get_task
 
 
 @settings(deadline=None, max_examples=60)

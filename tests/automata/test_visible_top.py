@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.automata.strategies import pushdown_automata
 
 from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.automata.visible_top import predictor_of, with_head_outputs, with_visible_top
+from stacklens.automata.rewriting import predictor_of, with_head_outputs, with_visible_top
 from stacklens.errors import AutomatonError
 from stacklens.languages import get_language
 

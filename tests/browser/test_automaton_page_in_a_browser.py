@@ -10,10 +10,10 @@ from playwright.sync_api import Page, expect
 from tests.browser.waiting import until
 
 from stacklens.automata.formats.dot import from_dot
+from stacklens.automata.formats.files import read_automaton
 from stacklens.automata.formats.json import from_json
-from stacklens.automata.formats.reading import read_automaton
+from stacklens.extract.by_name import reference_of
 from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.extract.names import reference_of
 from stacklens.viz.dashboard.extractions import Settings, keep, known
 from stacklens.viz.dashboard.networks import load
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from werkzeug.serving import make_server
 
 from stacklens.viz.dashboard.access import Access
-from stacklens.viz.dashboard.application import new_application
+from stacklens.viz.dashboard.app import new_application
 
 pytestmark = pytest.mark.slow
 

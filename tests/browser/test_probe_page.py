@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.browser.waiting import until
 
-from stacklens.models.loading import ZOO
-from stacklens.viz.dashboard.uploads import LARGEST
+from stacklens.models.io import ZOO
+from stacklens.viz.dashboard.networks import LARGEST
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from stacklens.models.loading import ZOO
+from stacklens.models.io import ZOO
 
 pytestmark = pytest.mark.slow
 

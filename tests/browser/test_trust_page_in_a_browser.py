@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.waiting import until
 
+from stacklens.extract.by_name import reference_of
 from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.extract.names import reference_of
 from stacklens.viz.dashboard.extractions import Settings, keep, known
 from stacklens.viz.dashboard.networks import load
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
 from stacklens.languages import get_language
 from stacklens.models.base import Controlled, State
-from stacklens.models.superposition_stack import SuperpositionStack
+from stacklens.models.stacks.superposition import SuperpositionStack
 
 __all__ = ["LETTERS", "LatchedNet", "SlipperyNet", "WornNet", "dyck_machine", "forgetful", "sloppy", "to_depth"]
 

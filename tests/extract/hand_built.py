@@ -18,8 +18,8 @@ from torch import Tensor
 
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, Transition, push, replace
 from stacklens.models.base import Controlled, S, StackModel, State, TaskKind
-from stacklens.models.strength_stack import StrengthStack
-from stacklens.models.superposition_stack import SuperpositionStack
+from stacklens.models.stacks.strength import StrengthStack
+from stacklens.models.stacks.superposition import SuperpositionStack
 
 __all__ = ["HandMachine", "StrengthNet", "SuperpositionNet", "hand_machines"]
 

@@ -10,8 +10,8 @@ from torch.nn.functional import one_hot
 
 from stacklens.languages.tasks.next_sets import DyckNextSet
 from stacklens.models.base import Controlled, StackModel, State
-from stacklens.models.marnn import MarnnConfig, MarnnStackRNN
-from stacklens.models.superposition_stack import SuperpositionStack
+from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
+from stacklens.models.stacks.superposition import SuperpositionStack
 
 __all__ = ["alphabet_of", "bracket_net", "constant_net"]
 

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from stacklens.errors import StacklensError
-from stacklens.extract.ablation import WithoutStacks, relevant_stacks
+from stacklens.extract.stack_ablation import WithoutStacks, relevant_stacks
+from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.rounding import Rounded
-from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
 from stacklens.probe.trace import trace
 
 WORDS = ["aababbbaab", "abab", "bbbbaaaaab", "", "aaaaabbbbb", "abba"]

@@ -14,14 +14,14 @@ import pytest
 import stacklens
 from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.extract.chunks import Tally, Work, stem_length
-from stacklens.extract.exhaustive import reference_automaton, verify_exhaustively
-from stacklens.extract.names import reference_of
-from stacklens.extract.verify import agree_on_all
+from stacklens.extract.by_name import reference_of
+from stacklens.extract.verification.agreement import agree_on_all
+from stacklens.extract.verification.exhaustive import Work, reference_automaton, stem_length, verify_exhaustively
+from stacklens.extract.verification.journal import Tally
 from stacklens.models.base import StackModel
-from stacklens.models.loading import load_network
+from stacklens.models.inference import answers_on_all
+from stacklens.models.io import load_network
 from stacklens.models.rounding import Rounded
-from stacklens.models.verdicts import answers_on_all
 
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 NETWORKS = {"nnpda-palindrome": 7, "nnpda-1n0n": 9, "marnn-stack-rnn-dyck-2": 6}

@@ -13,13 +13,12 @@ from tests.extract.hand_built import HandMachine, StrengthNet, SuperpositionNet,
 from tests.models.hand_made import hand_made
 
 from stacklens.automata.pda import PushdownAutomaton, Transition
-from stacklens.extract.counts import Counts, count_again
-from stacklens.extract.divergence import divergence
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.extract.summary import show_summary
-from stacklens.extract.verify import agree_on_all
+from stacklens.extract.verification.agreement import Counts, agree_on_all, count_again
+from stacklens.extract.verification.divergence import divergence
 from stacklens.languages import get_language
-from stacklens.models.verdicts import verdicts_on
+from stacklens.models.inference import verdicts_on
 
 DYCK = get_language("dyck-2")
 

@@ -13,9 +13,9 @@ from tests.models.hand_made import hand_made
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, Word
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.languages import Language
-from stacklens.languages.counting import CountedPairs
+from stacklens.languages.blocks import CountedPairs
 from stacklens.models.base import StackModel, TaskKind
-from stacklens.models.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 
 QUICK = ExtractionConfig(max_length=6, long_words=40, long_lengths=(10, 20), deep_words=2, depth=30)
 

@@ -18,7 +18,7 @@ from stacklens.automata.simulation import accepts_many, transduce_many
 from stacklens.automata.tables import compile_tables
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.models.base import StackModel, TaskKind
-from stacklens.models.word_sets import all_words
+from stacklens.models.training.word_sets import all_words
 
 QUICK = ExtractionConfig(max_length=6, long_words=100, long_lengths=(10, 30), deep_words=2, depth=30)
 SPEAKING: tuple[TaskKind, ...] = ("next set", "next symbol", "transduction")

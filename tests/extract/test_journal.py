@@ -11,9 +11,8 @@ import pytest
 from tests.extract.test_chunks import doctored, loaded
 
 from stacklens.errors import FileFormatError, StacklensError
-from stacklens.extract.chunks import Work
-from stacklens.extract.exhaustive import verify_exhaustively
-from stacklens.extract.journal import Journal
+from stacklens.extract.verification.exhaustive import Work, verify_exhaustively
+from stacklens.extract.verification.journal import Journal
 
 JOB = {"model": "abc", "max_length": 5}
 

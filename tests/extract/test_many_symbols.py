@@ -13,16 +13,16 @@ from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import automaton_answers, network_answers, output_number
 from stacklens.extract.certificate.certify import certify
-from stacklens.extract.certificate.decisions import set_of
-from stacklens.extract.certificate.interval import Box
+from stacklens.extract.certificate.controllers import set_of
+from stacklens.extract.certificate.intervals import Box
 from stacklens.extract.certificate.result import Certified, NotCertified
-from stacklens.extract.checks import ExtractionConfig
 from stacklens.extract.extraction import extract
-from stacklens.extract.task_reference import TaskReference
-from stacklens.extract.verify import agree_on, agree_on_all
+from stacklens.extract.task_specification import TaskReference
+from stacklens.extract.verification.agreement import agree_on, agree_on_all
+from stacklens.extract.verification.checks import ExtractionConfig
 from stacklens.languages.tasks.next_sets import DyckNextSet
+from stacklens.models.inference import answers_on_all, outputs_on
 from stacklens.models.rounding import Rounded
-from stacklens.models.verdicts import answers_on_all, outputs_on
 
 
 def saying(letters: tuple[str, ...], predicted: tuple[str, ...]) -> PushdownAutomaton:

@@ -14,19 +14,19 @@ from tests.extract.test_words_that_break import DRIVEN
 from tests.models.hand_made import hand_made
 
 from stacklens.automata.pumping import pumps
-from stacklens.extract.checks import ExtractionConfig, check_all
+from stacklens.extract.by_name import reference_for
 from stacklens.extract.extraction import extract
-from stacklens.extract.names import reference_for
-from stacklens.extract.pump_lines import pump_lines
-from stacklens.extract.pump_walk import partings
-from stacklens.extract.pumping import agree_on_pumps, pumped_families
-from stacklens.extract.reference import LanguageReference
-from stacklens.extract.task_reference import TaskReference
-from stacklens.extract.verify import Agreement
+from stacklens.extract.specification import LanguageReference
+from stacklens.extract.task_specification import TaskReference
+from stacklens.extract.verification.agreement import Agreement
+from stacklens.extract.verification.checks import ExtractionConfig, check_all
+from stacklens.extract.verification.cycle_lines import pump_lines
+from stacklens.extract.verification.cycle_walk import partings
+from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families
 from stacklens.languages import get_language
-from stacklens.languages.tasks.registry import get_task
+from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
-from stacklens.models.checkpoint import load_model
+from stacklens.models.io import load_model
 from stacklens.models.rounding import Rounded
 
 ZOO = Path(__file__).parents[2] / "models" / "zoo"

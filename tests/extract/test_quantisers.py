@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from stacklens.extract.quantise import Clusters, Levels, Quantiser, cluster
+from stacklens.extract.search.quantisers import Clusters, Levels, Quantiser, cluster
 
 UNIT = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.floats(0, 1))
 

@@ -17,21 +17,19 @@ import stacklens
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import Word
 from stacklens.extract.answers import automaton_answers, network_answers
-from stacklens.extract.attempts import Attempt, Judge
-from stacklens.extract.conflict import find_conflict
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
-from stacklens.extract.finding import Finder
 from stacklens.extract.samples import Samples, draw_samples
-from stacklens.extract.walk import Choice
-from stacklens.languages import get_language
-from stacklens.languages.tasks import get_task
+from stacklens.extract.search.candidates import Attempt, Judge
+from stacklens.extract.search.model_selection import Choice, Finder
+from stacklens.extract.search.refinement import find_conflict
+from stacklens.languages import get_language, get_task
 from stacklens.models.base import StackModel
-from stacklens.models.checkpoint import load_model
 from stacklens.models.formats.marnns import read_marnns
 from stacklens.models.formats.stacknn import read_stacknn
+from stacklens.models.io import load_model
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.word_sets import all_words
+from stacklens.models.training.word_sets import all_words
 from stacklens.probe.trace import trace
 
 ZOO = f"{stacklens.__path__[0]}/models/zoo"

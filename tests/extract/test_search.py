@@ -5,11 +5,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from stacklens.automata.pda import Word
-from stacklens.extract.reference import LanguageReference
-from stacklens.extract.search import Effort, search_words, shorten
-from stacklens.extract.task_reference import TaskReference
+from stacklens.extract.specification import LanguageReference
+from stacklens.extract.task_specification import TaskReference
+from stacklens.extract.verification.counterexamples import Effort, search_words, shorten
 from stacklens.languages import get_language
-from stacklens.languages.tasks.registry import get_task
+from stacklens.languages.catalogue import get_task
 
 QUICK = Effort(height=15, climbs=2, walks=10)
 

@@ -9,14 +9,12 @@ import pytest
 
 from stacklens.automata.pda import Word
 from stacklens.extract.answers import network_answers
+from stacklens.extract.by_name import reference_for, reference_of, true_automaton
 from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.extract.names import reference_for, reference_of
-from stacklens.extract.reference import Reference
-from stacklens.languages.tasks import get_task
-from stacklens.models.checkpoint import Checkpoint
-from stacklens.models.loading import load_network
+from stacklens.extract.specification import Reference
+from stacklens.languages import get_task
+from stacklens.models.io import Checkpoint, load_network
 from stacklens.models.rounding import Rounded
-from stacklens.viz.truth import true_automaton
 
 K = 60.0
 

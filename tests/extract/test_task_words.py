@@ -9,11 +9,11 @@ import pytest
 import stacklens
 from stacklens.automata.pda import Word
 from stacklens.errors import StacklensError
-from stacklens.extract.checks import ExtractionConfig, _whole_lengths
 from stacklens.extract.extraction import extract
-from stacklens.extract.task_reference import TaskReference
-from stacklens.languages.tasks.registry import get_task, task_names
-from stacklens.models.loading import load_network
+from stacklens.extract.task_specification import TaskReference
+from stacklens.extract.verification.checks import ExtractionConfig, _whole_lengths
+from stacklens.languages.catalogue import get_task, task_names
+from stacklens.models.io import load_network
 
 
 @pytest.mark.parametrize("name", [name for name in task_names() if name != "dyck-N"])

@@ -10,10 +10,9 @@ import pytest
 from stacklens.automata.compare import Different, Equal, compare
 from stacklens.automata.minimize import minimize
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
-from stacklens.extract.reference import LanguageReference
-from stacklens.extract.task_reference import TaskReference
-from stacklens.languages.registry import get_language
-from stacklens.languages.tasks.registry import get_task
+from stacklens.extract.specification import LanguageReference
+from stacklens.extract.task_specification import TaskReference
+from stacklens.languages.catalogue import get_language, get_task
 
 SETS = ("dyck-1", "dyck-2", "homomorphic-palindrome", "homomorphic-palindrome-nonempty", "simple-palindrome-nonempty")
 STREAMS = ("anbn", "anb2n", "anbmcnm", "memorization", "reversal")

@@ -10,16 +10,15 @@ from tests.extract.many_symbols import bracket_net
 from stacklens.automata.compare import Equal
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import differences
-from stacklens.extract.checks import ExtractionConfig
+from stacklens.extract.by_name import reference_for
 from stacklens.extract.extraction import extract
-from stacklens.extract.names import reference_for
-from stacklens.extract.reference import LanguageReference
-from stacklens.extract.task_reference import TaskReference
-from stacklens.extract.verify import agree_on, agree_on_all
+from stacklens.extract.specification import LanguageReference
+from stacklens.extract.task_specification import TaskReference
+from stacklens.extract.verification.agreement import agree_on, agree_on_all
+from stacklens.extract.verification.checks import ExtractionConfig
+from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.dyck import Dyck
-from stacklens.languages.registry import get_language
 from stacklens.languages.tasks.next_sets import DyckNextSet
-from stacklens.languages.tasks.registry import get_task
 
 QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=2, depth=20, height=5, walks=5)
 

@@ -10,13 +10,13 @@ from tests.extract.doctored import SlipperyNet, forgetful, right, sloppy, to_dep
 from tests.models.hand_made import hand_made
 
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.extract.checks import ExtractionConfig, check_all
 from stacklens.extract.extraction import extract
-from stacklens.extract.reference import LanguageReference
-from stacklens.extract.verify import Agreement
+from stacklens.extract.specification import LanguageReference
+from stacklens.extract.verification.agreement import Agreement
+from stacklens.extract.verification.checks import ExtractionConfig, check_all
 from stacklens.languages import get_language
-from stacklens.models.verdicts import verdicts_on
-from stacklens.models.word_sets import all_words
+from stacklens.models.inference import verdicts_on
+from stacklens.models.training.word_sets import all_words
 
 DYCK = get_language("dyck-2")
 DEFAULT = ExtractionConfig(max_length=6)  # all else as it comes

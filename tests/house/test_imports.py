@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "stacklens"
 FLOORS = {"automata": 1, "languages": 2, "models": 3, "probe": 4, "extract": 5, "papers": 6, "viz": 7}
 ROOMS = [room for room in FLOORS if (ROOT / room).is_dir()]
-GROUND, ROOF = 0, 8  # errors, files, shell and the version lie below every room, the commands' entry points above
-GROUND_MODULES = {"stacklens", "stacklens.errors", "stacklens.files", "stacklens.locking", "stacklens.shell"}
+GROUND, ROOF = 0, 8  # errors, files and the version lie below every room, the commands and their entry points above
+GROUND_MODULES = {"stacklens", "stacklens.errors", "stacklens.files", "stacklens.progress"}
 HEAVY = ("torch", "sklearn", "pandas", "plotly")
 
 
@@ -71,7 +71,13 @@ def files_of(room: str) -> list[Path]:
     return sorted((ROOT / room).rglob("*.py"))
 
 
-FILES = [*sorted(SOURCE.glob("*.py")), *(path for room in ROOMS for path in files_of(room)), *ROOT.glob("app.py")]
+COMMANDS = sorted((SOURCE / "cli").glob("*.py"))
+FILES = [
+    *sorted(SOURCE.glob("*.py")),
+    *COMMANDS,
+    *(path for room in ROOMS for path in files_of(room)),
+    *ROOT.glob("app.py"),
+]
 IMPORTS = {path: list(imports(ast.parse(path.read_text(encoding="utf-8")))) for path in FILES}
 
 
@@ -143,7 +149,7 @@ def test_the_two_lowest_floors_know_nothing_of_torch(room: str) -> None:
 
 
 def test_no_command_line_imports_torch_before_it_is_needed() -> None:
-    commands = [*ROOT.glob("*/cli.py"), *ROOT.glob("*/*_cli.py"), SOURCE / "__main__.py", SOURCE / "shell.py"]
+    commands = [*COMMANDS, SOURCE / "__main__.py"]
     assert len(commands) >= 5
     assert not [found(path, seen) for path in commands for seen in IMPORTS[path] if is_torch(seen) and seen.at_import]
 
@@ -157,7 +163,7 @@ def is_torch(seen: Import) -> bool:
     [
         "import stacklens",
         "import stacklens.automata.pda, stacklens.languages",
-        "sys.argv = ['extract-pda', '-h']; from stacklens.extract.cli import main; main()",
+        "sys.argv = ['extract-pda', '-h']; from stacklens.cli.extract import main; main()",
         "sys.argv = ['stacklens', '-h']; from stacklens.__main__ import main; main()",
     ],
 )

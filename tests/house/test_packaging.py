@@ -26,7 +26,7 @@ def rooms() -> list[Path]:
 
 def folders_with_code() -> dict[str, str]:
     """Return the dotted names of all folders that hold Python files, and where these stand."""
-    names = {"stacklens": "src/stacklens"}
+    names = {"stacklens": "src/stacklens", "stacklens.cli": "src/stacklens/cli"}
     for room in rooms():
         for folder in sorted({path.parent for path in room.rglob("*.py")}):
             place = folder.relative_to(ROOT).as_posix()
@@ -105,7 +105,7 @@ def test_the_installed_command_extracts_from_the_installed_zoo(site: Path, tmp_p
     imported = run(sys.executable, "-c", "import stacklens; print(stacklens.__file__)", path=site, cwd=tmp_path)
     assert Path(imported.strip()) == site / "stacklens" / "__init__.py"
     network = site / "stacklens" / "models" / "zoo" / "nnpda-palindrome.pt"
-    code = "import sys; from stacklens.extract.cli import main; main()"
+    code = "import sys; from stacklens.cli.extract import main; main()"
     options = ["--max-length", "6", "--out", "pda.json"]
     summary = run(sys.executable, "-c", code, str(network), *options, path=site, cwd=tmp_path)
     assert re.search(r"all 1,093 of length <= 6 +0 +0 +0$", summary, re.MULTILINE)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from stacklens.models.checkpoint import load_checkpoint
+from stacklens.models.io import load_checkpoint
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -3,8 +3,8 @@
 import pytest
 
 from stacklens.errors import StacklensError
-from stacklens.languages.base import Language
 from stacklens.languages.blocks import EqualBlocks, SumBlocks, TwiceAsMany
+from stacklens.languages.language import Language
 
 each_language = pytest.mark.parametrize(
     "language", [EqualBlocks(3), EqualBlocks(4), TwiceAsMany(), SumBlocks()], ids=repr

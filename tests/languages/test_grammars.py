@@ -14,7 +14,7 @@ from stacklens.errors import FileFormatError, StacklensError
 from stacklens.languages import get_language
 from stacklens.languages.context_free import ContextFreeLanguage
 from stacklens.languages.grammar import Grammar, Nonterminal, Part, Rule, parse_grammar
-from stacklens.languages.normal_form import NormalForm
+from stacklens.languages.grammar_words import NormalForm
 from stacklens.languages.tasks.agreement import RULES, Agreement
 
 DYCK_2 = "S -> ( S ) S | [ S ] S | ε"

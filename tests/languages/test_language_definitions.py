@@ -9,10 +9,9 @@ import pytest
 
 from stacklens.automata.pda import Symbol, Word
 from stacklens.errors import StacklensError
-from stacklens.languages.base import Language
-from stacklens.languages.blocks import EqualBlocks, SumBlocks, TwiceAsMany
-from stacklens.languages.counting import CountedPairs
+from stacklens.languages.blocks import CountedPairs, EqualBlocks, SumBlocks, TwiceAsMany
 from stacklens.languages.dyck import BalancedParentheses, Dyck
+from stacklens.languages.language import Language
 from stacklens.languages.palindrome import MarkedPalindromes
 
 Symbols = tuple[Symbol, ...]

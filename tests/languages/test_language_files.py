@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from tests.automata.strategies import pushdown_automata
 
 from stacklens.automata.counting import count_words
-from stacklens.automata.end_marker import drop_end_marker
 from stacklens.automata.formats.dot import to_dot
 from stacklens.automata.formats.jflap import to_jflap
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.rewriting import drop_end_marker
 from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.languages import get_language
 from stacklens.languages.automaton_grammar import AutomatonLanguage, grammar_of

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklens.errors import StacklensError
-from stacklens.languages.base import Language
-from stacklens.languages.counting import CountedPairs
+from stacklens.languages.blocks import CountedPairs
 from stacklens.languages.dyck import BalancedParentheses, Dyck
+from stacklens.languages.language import Language
 from stacklens.languages.palindrome import MarkedPalindromes
 
 LANGUAGES: list[Language] = [

@@ -9,7 +9,8 @@ import pytest
 from stacklens.automata.pda import Output
 from stacklens.automata.simulation import first_rejection
 from stacklens.errors import StacklensError, UnknownNameError
-from stacklens.languages.tasks import Task, get_task
+from stacklens.languages import get_task
+from stacklens.languages.tasks.task import Task
 
 
 def expected(task: Task, word: str) -> list[Output] | None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stacklens.errors import StacklensError, UnknownSymbolError
-from stacklens.languages.tasks import get_task
+from stacklens.languages import get_task
 from stacklens.languages.tasks.streams import StreamTask
 
 

@@ -8,11 +8,11 @@ import pytest
 from stacklens.automata.pda import Output, Word
 from stacklens.automata.simulation import first_rejection
 from stacklens.errors import StacklensError, UnknownNameError
-from stacklens.languages import get_language
-from stacklens.languages.tasks import Task, get_task, task_names
+from stacklens.languages import get_language, get_task, task_names
 from stacklens.languages.tasks.agreement import RULES, Agreement
-from stacklens.languages.tasks.counting_streams import CountingStream
 from stacklens.languages.tasks.derivations import words_by_depth
+from stacklens.languages.tasks.stream_patterns import CountingStream
+from stacklens.languages.tasks.task import Task
 
 NAMES = [name.replace("N", "2") for name in task_names()]
 each_task = pytest.mark.parametrize("task", [get_task(name) for name in NAMES], ids=NAMES)

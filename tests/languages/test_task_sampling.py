@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from stacklens.errors import StacklensError
-from stacklens.languages import get_language
+from stacklens.languages import get_language, get_task, task_names
 from stacklens.languages.drawing import choose, random_below
-from stacklens.languages.tasks import Split, get_task, task_names
-from stacklens.languages.tasks.counting_streams import PATTERNS, CountingStream
 from stacklens.languages.tasks.derivations import count_derivations, draw_derivation, words_by_depth
 from stacklens.languages.tasks.formulas import _BRACKETS, _FORMULAS
-from stacklens.languages.tasks.memory_streams import Addition, Memorization
+from stacklens.languages.tasks.stream_patterns import PATTERNS, Addition, CountingStream, Memorization
 from stacklens.languages.tasks.streams import StreamTask, curriculum
+from stacklens.languages.tasks.task import Split
 
 NAMES = [name.replace("N", "3") for name in task_names()]
 STREAMS: list[StreamTask] = [*map(CountingStream, PATTERNS), Memorization(), Addition()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stacklens.languages.tasks.registry import get_task, task_names
+from stacklens.languages.catalogue import get_task, task_names
 
 NAMES = [name.replace("dyck-N", "dyck-2") for name in task_names()]
 BY_PLACE = {"agreement", "parenthesis-prediction"}

@@ -9,7 +9,7 @@ import torch
 from hypothesis import strategies as st
 
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, Transition, push
-from stacklens.models.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 
 __all__ = ["GAIN", "hand_made", "input_pushing_automata", "parentheses_net"]
 

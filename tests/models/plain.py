@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from stacklens.models.nnpda import NNPDA
+from stacklens.models.networks.nnpda import NNPDA
 
 __all__ = ["PlainStack", "plain_controller", "plain_products", "plain_verdict"]
 

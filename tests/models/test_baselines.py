@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
-from stacklens.models.baselines import Baseline, BaselineConfig
+from stacklens.models.networks.baselines import Baseline, BaselineConfig
 from stacklens.models.rounding import Rounded
 
 SHAPES: list[dict[str, Any]] = [

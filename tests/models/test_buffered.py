@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
 from stacklens.models.base import Run, StackModel
-from stacklens.models.buffered import BufferedConfig, BufferedNeuralStack
-from stacklens.models.neural_stack import ControllerKind
+from stacklens.models.networks.buffered import BufferedConfig, BufferedNeuralStack
+from stacklens.models.networks.neural_stack import ControllerKind
 from stacklens.models.rounding import Rounded
-from stacklens.models.trainers import make_trainer
+from stacklens.models.training.factory import make_trainer
 from stacklens.probe.trace import trace
 
 KINDS = get_args(ControllerKind)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.plain import PlainStack
 
-from stacklens.models.continuous_stack import ContinuousStack
+from stacklens.models.stacks.continuous import ContinuousStack
 
 N_SYMBOLS = 3
 ACTIONS = st.one_of(st.floats(-1, 1, allow_subnormal=False), st.sampled_from((-1.0, -0.5, 0.0, 0.5, 1.0)))

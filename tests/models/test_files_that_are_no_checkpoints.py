@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import stacklens
 from stacklens.errors import FileFormatError
-from stacklens.models.checkpoint import load_checkpoint
+from stacklens.models.io import load_checkpoint
 
 GOOD = (Path(stacklens.__file__).parent / "models" / "zoo" / "nnpda-parentheses.pt").read_bytes()
 REFUSED = (

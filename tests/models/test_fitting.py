@@ -12,12 +12,20 @@ import pytest
 import torch
 
 from stacklens.errors import StacklensError
-from stacklens.languages.tasks import Examples, Task, get_task
+from stacklens.languages import get_task
+from stacklens.languages.tasks.task import Examples, Task
 from stacklens.models.base import StackModel
-from stacklens.models.fit_recipes import FIT_RECIPES, SETS, SYMBOLS, FitRecipe, fit_recipe, suzgun_recipe
-from stacklens.models.fitting import Batch, Fitting, batch_losses, batches_by_length
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
+from stacklens.models.training.supervised import Batch, Fitting, batch_losses, batches_by_length
+from stacklens.models.training.supervised_recipes import (
+    FIT_RECIPES,
+    SETS,
+    SYMBOLS,
+    FitRecipe,
+    fit_recipe,
+    suzgun_recipe,
+)
 
 DYCK, REVERSAL = get_task("dyck-1"), get_task("reversal")
 SMALL = FitRecipe(

@@ -11,10 +11,9 @@ from tests.models.published_networks import published
 from torch import Tensor, nn
 
 from stacklens.errors import FileFormatError
-from stacklens.models.baby_ntm import BabyNTM
 from stacklens.models.base import StackModel
 from stacklens.models.formats.marnns import looks_like, read_marnns
-from stacklens.models.marnn import MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.networks.suzgun import BabyNTM, MarnnStackLSTM, MarnnStackRNN
 from stacklens.models.rounding import Rounded
 
 FIGURE_WORD = "([])[[[((([[(())]])))]]][()]"

@@ -12,9 +12,9 @@ from torch import Tensor
 from stacklens.errors import FileFormatError
 from stacklens.models.base import StackModel
 from stacklens.models.formats.stacknn import looks_like, read_stacknn
-from stacklens.models.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
+from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
 from stacklens.models.rounding import Rounded
-from stacklens.models.strength_stack import StrengthStack
+from stacklens.models.stacks.strength import StrengthStack
 
 
 def state_dict(kind: ControllerKind = "linear", prefix: str = "_network.", suffix: str = "") -> dict[str, Tensor]:

@@ -12,15 +12,14 @@ import torch
 from torch import Tensor
 
 from stacklens.errors import FileFormatError, StacklensError
-from stacklens.models.baby_ntm import BabyNTM
-from stacklens.models.buffered import BufferedConfig, BufferedNeuralStack
 from stacklens.models.formats.marnns import our_names
-from stacklens.models.loading import load_network
-from stacklens.models.marnn import MarnnConfig, MarnnStackRNN
-from stacklens.models.neural_stack import NeuralStack, NeuralStackConfig
-from stacklens.models.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.io import load_network
+from stacklens.models.networks.buffered import BufferedConfig, BufferedNeuralStack
+from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackRNN
 from stacklens.models.registry import MODELS, build_model, expected_weights
-from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
 
 
 def marnns_file() -> dict[str, Tensor]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.errors import StacklensError
-from stacklens.models.list_rnn import ListMemory, ListRNN, ListRNNConfig
+from stacklens.models.networks.joulin import ListMemory, ListRNN, ListRNNConfig
 
 HEAD, CELLS = 60, 121  # of a plain list that no run of these tests leaves
 OPERATIONS = ("insert", "left", "right", "none")

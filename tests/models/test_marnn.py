@@ -8,11 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
-from stacklens.models.baby_ntm import BabyNTM
 from stacklens.models.base import StackModel
-from stacklens.models.marnn import Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
-from stacklens.models.marnn_joulin import MarnnJoulin
-from stacklens.models.ring_memory import RING_OPERATIONS
+from stacklens.models.networks.suzgun import BabyNTM, Marnn, MarnnConfig, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.stacks.ring import RING_OPERATIONS
 
 Net = Marnn[Any]
 MODELS: list[type[Net]] = [MarnnStackRNN, MarnnStackLSTM, MarnnJoulin, BabyNTM]

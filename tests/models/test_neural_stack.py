@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
 from stacklens.models.base import Step
-from stacklens.models.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
+from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
 from stacklens.models.rounding import Rounded
-from stacklens.models.strength_stack import StrengthStack
+from stacklens.models.stacks.strength import StrengthStack
 
 KINDS = get_args(ControllerKind)
 LETTERS = ("0", "1", "2")

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from stacklens.languages import get_language
-from stacklens.models.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.objectives import OBJECTIVES, end_objective, prefix_objective, run_course
-from stacklens.models.word_sets import WordSet, all_words, cut_at_dead
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.training.recognition import OBJECTIVES, end_objective, prefix_objective, run_course
+from stacklens.models.training.word_sets import WordSet, all_words, cut_at_dead
 
 PARENTHESES = get_language("parentheses")
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from stacklens.languages.tasks.registry import get_task
+from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
-from stacklens.models.online_training import OnlineRecipe, OnlineTraining
+from stacklens.models.training.online import OnlineRecipe, OnlineTraining
 
 TINY = OnlineRecipe({"hidden": 5, "n_stacks": 1}, pieces=6, emptied=4, n_max=4, validation=1, steps=3)
 

@@ -13,8 +13,8 @@ from tests.models.published_networks import published
 from stacklens.models.formats.marnns import read_marnns
 from stacklens.models.formats.stack_rnn_cpp import read_stack_rnn_cpp
 from stacklens.models.formats.stacknn import read_stacknn
+from stacklens.models.inference import outputs_on
 from stacklens.models.rounding import Rounded
-from stacklens.models.verdicts import outputs_on
 
 
 @pytest.mark.slow

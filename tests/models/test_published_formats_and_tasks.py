@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from stacklens.extract.names import reference_of
-from stacklens.extract.reference import check_alphabet
-from stacklens.languages.tasks import get_task
-from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model
-from stacklens.models.loading import load_network
-from stacklens.models.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
+from stacklens.extract.by_name import reference_of
+from stacklens.extract.specification import check_alphabet
+from stacklens.languages import get_task
+from stacklens.models.io import Checkpoint, load_checkpoint, load_network, save_model
+from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
 
 BRACKETS = (")", "(", "[", "]", "#")
 AGREEMENT = ("devoured", "slept", "the", "lobsters", "have", "that", "lobster", "has", "in", "#")

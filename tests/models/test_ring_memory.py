@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.errors import StacklensError
-from stacklens.models.ring_memory import RING_OPERATIONS, RingMemory
+from stacklens.models.stacks.ring import RING_OPERATIONS, RingMemory
 
 SIZE = 5
 moves = st.lists(st.tuples(st.sampled_from(RING_OPERATIONS), st.floats(0, 1, allow_subnormal=False)), max_size=40)

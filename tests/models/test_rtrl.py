@@ -12,12 +12,11 @@ from torch import Tensor
 
 from stacklens.errors import StacklensError
 from stacklens.languages import get_language
-from stacklens.models.continuous_stack import ContinuousStack
-from stacklens.models.local_reading import LocalNNPDA, window_slopes
-from stacklens.models.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.recipes import RECIPES, Recipe, Stage
-from stacklens.models.rtrl import RtrlNNPDA, forward_derivatives
-from stacklens.models.training import Training
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.stacks.continuous import ContinuousStack
+from stacklens.models.training.recognition import Training
+from stacklens.models.training.recognition_recipes import RECIPES, Recipe, Stage
+from stacklens.models.training.rtrl import LocalNNPDA, RtrlNNPDA, forward_derivatives, window_slopes
 
 LETTERS = ("a", "b", "c")
 Columns = tuple[Tensor, Tensor, Tensor]  # S_last, L, U, (..., B, T) each

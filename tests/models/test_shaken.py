@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import torch
 
-from stacklens.languages.tasks import get_task
+from stacklens.languages import get_task
 from stacklens.models.base import StackModel
-from stacklens.models.fit_recipes import FitRecipe, firm, fit_recipe
-from stacklens.models.fitting import Fitting
-from stacklens.models.marnn import MarnnConfig, MarnnStackLSTM, MarnnStackRNN
-from stacklens.models.shaken import Shaken
-from stacklens.models.trainers import make_trainer
+from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.training.factory import make_trainer
+from stacklens.models.training.noise import Shaken
+from stacklens.models.training.supervised import Fitting
+from stacklens.models.training.supervised_recipes import FitRecipe, firm, fit_recipe
 
 DYCK = get_task("dyck-1")
 SMALL = FitRecipe(

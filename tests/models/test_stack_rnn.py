@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from stacklens.errors import StacklensError
-from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
+from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 
 CONFIGS = [
     StackRNNConfig(("a", "b"), hidden=6),

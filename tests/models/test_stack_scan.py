@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklens.models.base import Run, StackModel
+from stacklens.models.kernels.stack_scan import ScanShape, ScanWeights, looked_up, scan
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.stack_scan import ScanShape, ScanWeights, looked_up, scan
 
 Shape = dict[str, Any]
 MARNN: Shape = {"alphabet": "()[]", "hidden": 4}

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklens.errors import StacklensError
-from stacklens.languages.tasks.registry import get_task
+from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.stream_scores import PieceTest, known_entropy, said
+from stacklens.models.training.scores import PieceTest, known_entropy, said
 
 MODELS: dict[str, dict[str, Any]] = {
     "stack-rnn": {"hidden": 3, "n_stacks": 2},

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from stacklens.errors import StacklensError, UnknownNameError
-from stacklens.languages.tasks.registry import get_task
+from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
-from stacklens.models.stream_recipes import STREAM_RECIPES, StreamRecipe, stream_recipe
-from stacklens.models.stream_training import StreamTraining
+from stacklens.models.training.stream_recipes import STREAM_RECIPES, StreamRecipe, stream_recipe
+from stacklens.models.training.streams import StreamTraining
 
 TINY = StreamRecipe(
     shape={"hidden": 6, "n_stacks": 1},

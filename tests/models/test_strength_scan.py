@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.models.base import Run, StackModel
-from stacklens.models.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
+from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
 
 LETTERS = ("0", "1", "2")
 

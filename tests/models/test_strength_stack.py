@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from stacklens.models.continuous_stack import ContinuousStack
-from stacklens.models.strength_stack import StrengthStack
+from stacklens.models.stacks.continuous import ContinuousStack
+from stacklens.models.stacks.strength import StrengthStack
 
 SIZE = 3
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.errors import StacklensError
-from stacklens.models.superposition_stack import SuperpositionStack
+from stacklens.models.stacks.superposition import SuperpositionStack
 
 SIZE = 2
 SHOWN = 9

@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 
 from stacklens.errors import StacklensError, UnknownNameError
-from stacklens.languages import get_language
-from stacklens.languages.tasks import get_task
-from stacklens.models import fit_recipes
-from stacklens.models.fit_recipes import SETS
-from stacklens.models.fitting import Fitting
+from stacklens.languages import get_language, get_task
 from stacklens.models.registry import MODELS
-from stacklens.models.stream_training import StreamTraining
-from stacklens.models.trainer import Trainer
-from stacklens.models.trainers import OPTIONS, make_trainer
-from stacklens.models.training import Training
+from stacklens.models.training import supervised_recipes as fit_recipes
+from stacklens.models.training.base import Trainer
+from stacklens.models.training.factory import OPTIONS, make_trainer
+from stacklens.models.training.recognition import Training
+from stacklens.models.training.streams import StreamTraining
+from stacklens.models.training.supervised import Fitting
+from stacklens.models.training.supervised_recipes import SETS
 
 
 @pytest.fixture(autouse=True)

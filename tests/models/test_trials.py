@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from stacklens.errors import StacklensError, UnknownNameError
-from stacklens.languages.tasks import get_task
-from stacklens.models import trials
+from stacklens.languages import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.registry import build_model
-from stacklens.models.trials import LossKind, Trial, TrialSettings, run_trials
+from stacklens.models.training import trials
+from stacklens.models.training.trials import LossKind, Trial, TrialSettings, run_trials
 
 SMALL = TrialSettings(words=30, dev_words=20, test_words=40, epochs=2)
 STACK: dict[str, Any] = {"null": "#"}

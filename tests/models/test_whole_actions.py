@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from stacklens.models.continuous_stack import ContinuousStack
 from stacklens.models.rounding import round_actions
-from stacklens.models.strength_stack import StrengthStack
-from stacklens.models.superposition_stack import SuperpositionStack
+from stacklens.models.stacks.continuous import ContinuousStack
+from stacklens.models.stacks.strength import StrengthStack
+from stacklens.models.stacks.superposition import SuperpositionStack
 
 SIZE = 2
 LARGE = 2_000.0  # softmax and sigmoid of half of it are 0 and 1 in 64 bits

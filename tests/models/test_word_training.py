@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from stacklens.errors import FileFormatError, StacklensError
-from stacklens.models.word_training import Texts, WordRecipe, WordTraining, read_texts
+from stacklens.models.training.language_models import Texts, WordRecipe, WordTraining, read_texts
 
 LINES = ("the cat sees the dog", "a dog sees the cat", "the dog sleeps", "a cat sleeps")
 SHAPES: dict[str, dict[str, Any]] = {

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from stacklens.__main__ import app
 from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
-from stacklens.models.checkpoint import load_checkpoint
+from stacklens.models.io import load_checkpoint
 from stacklens.papers import experiments
 from stacklens.papers.grid import STATISTICS, Grid, Outcome, Row, Settings, statistic
 from stacklens.papers.grid_results import GridResults, read_grid, write_grid

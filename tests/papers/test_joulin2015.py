@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stacklens.errors import StacklensError
-from stacklens.models.checkpoint import load_checkpoint
+from stacklens.models.io import load_checkpoint
 from stacklens.papers.grid import Settings
 from stacklens.papers.grid_results import GridResults
 from stacklens.papers.grid_tables import grid_tables

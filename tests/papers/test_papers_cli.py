@@ -14,7 +14,7 @@ from stacklens.errors import StacklensError, UnknownNameError
 from stacklens.papers import experiments
 from stacklens.papers.claims import Claim, Experiment, Finding
 from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.tables import BEGIN, END
+from stacklens.papers.report import BEGIN, END
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from stacklens.papers.claims import Claim, Experiment, Finding
 from stacklens.papers.experiments import EXPERIMENTS, run_experiment
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import read_grid
+from stacklens.papers.report import BEGIN, END, claims_table, markdown_table, replace_section, write_report
 from stacklens.papers.results import FOLDER, Results, read_results, result_path, write_results
-from stacklens.papers.tables import BEGIN, END, claims_table, markdown_table, replace_section, write_report
 
 LISTS = [name for name, made in EXPERIMENTS.items() if isinstance(made(), Experiment)]
 GRIDS = [name for name in EXPERIMENTS if name not in LISTS and read_grid(name) is not None]

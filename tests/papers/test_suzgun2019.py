@@ -7,11 +7,10 @@ from collections import Counter
 
 import pytest
 
-from stacklens.languages.tasks import get_task
-from stacklens.models.fit_recipes import SUZGUN
+from stacklens.languages import get_task
+from stacklens.models.training.supervised_recipes import SUZGUN
 from stacklens.papers.grid import Grid, Settings
-from stacklens.papers.suzgun2019 import figure2, grids, simple_palindromes, table
-from stacklens.papers.suzgun2019_lengths import depth, lengths_and_depths
+from stacklens.papers.suzgun2019 import depth, figure2, grids, lengths_and_depths, simple_palindromes, table
 from stacklens.papers.suzgun2019_training import Trial, train
 
 TABLES = (2, 3, 4, 5, 6)
@@ -78,7 +77,7 @@ def test_a_network_is_that_of_its_seed_whatever_stands_beside_it() -> None:
 
 
 def test_converged_networks_are_those_that_get_the_test_words_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    from stacklens.models import word_accuracy
+    from stacklens.models.training import scores as word_accuracy
 
     scores = iter([[0.2, 0.3, 0.4], [0.98, 0.99, 0.5], [0.5, 0.5, 1.0]])
     monkeypatch.setattr(word_accuracy, "word_accuracy", lambda *_: next(scores))

@@ -8,12 +8,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklens.models.buffers import Buffers
-from stacklens.models.list_rnn import ListMemory
+from stacklens.models.networks.joulin import ListMemory
 from stacklens.models.registry import build_model
-from stacklens.models.ring_memory import RingMemory
-from stacklens.models.strength_stack import StrengthStack
-from stacklens.models.superposition_stack import SuperpositionStack
+from stacklens.models.stacks.input_queue import Buffers
+from stacklens.models.stacks.ring import RingMemory
+from stacklens.models.stacks.strength import StrengthStack
+from stacklens.models.stacks.superposition import SuperpositionStack
 from stacklens.probe.contents import memory_size, pieces, topmost_cells
 from stacklens.probe.trace import trace
 

@@ -13,7 +13,7 @@ import pytest
 
 import stacklens
 from stacklens import __main__ as stacklens_command
-from stacklens.extract import cli as extract_command
+from stacklens.cli import extract as extract_command
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.models.base import StackModel
 

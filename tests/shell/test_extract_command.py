@@ -15,7 +15,7 @@ from tests.shell.commands import DATA, ZOO, check_quickly, run
 
 from stacklens.automata.formats.json import from_json
 from stacklens.languages import get_language
-from stacklens.models.checkpoint import Checkpoint, load_model, save_model
+from stacklens.models.io import Checkpoint, load_model, save_model
 
 QUICK = ("--max-length", "6")
 

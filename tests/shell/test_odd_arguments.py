@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.shell.commands import ZOO, run
 
-from stacklens.shell import MOST_JOBS
+from stacklens.cli.shell import MOST_JOBS
 
 GOOD = ZOO / "nnpda-1n0n.pt"
 

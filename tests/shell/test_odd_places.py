@@ -17,7 +17,7 @@ JUDGE = ("judge", NET, "words.txt")
 TRACE = ("trace", NET, "10")
 LATE = """
 import atexit, os, signal
-from stacklens.shell import new_app, run_app
+from stacklens.cli.shell import new_app, run_app
 app = new_app("late")
 def later():
     os.kill(os.getpid(), signal.SIGINT)

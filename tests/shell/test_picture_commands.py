@@ -20,7 +20,7 @@ from tests.shell.commands import ZOO, check_quickly, run
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
 from stacklens.languages import get_language
-from stacklens.models.checkpoint import Checkpoint, save_model
+from stacklens.models.io import Checkpoint, save_model
 
 ROOT = Path(__file__).parents[2]
 NET = ZOO / "marnn-stack-rnn-dyck-2.pt"

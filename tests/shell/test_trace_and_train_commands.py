@@ -13,9 +13,9 @@ from tests.models.hand_made import parentheses_net
 from tests.shell.commands import check_quickly, run
 
 from stacklens.languages import get_language
-from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model
-from stacklens.models.recipes import RECIPES, recipe_for
-from stacklens.models.training import Training
+from stacklens.models.io import Checkpoint, load_checkpoint, save_model
+from stacklens.models.training.recognition import Training
+from stacklens.models.training.recognition_recipes import RECIPES, recipe_for
 
 TRAIN = ("train", "nnpda", "--language", "parentheses", "--seeds", "2", "--seed", "1")
 

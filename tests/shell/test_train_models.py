@@ -13,11 +13,12 @@ from typer.testing import CliRunner
 
 from stacklens.__main__ import app
 from stacklens.errors import StacklensError
-from stacklens.models import fit_recipes, stream_recipes
-from stacklens.models.checkpoint import load_checkpoint
-from stacklens.models.fit_recipes import SETS, SYMBOLS, FitRecipe
-from stacklens.models.fitting import Fitting
-from stacklens.models.trainers import OPTIONS
+from stacklens.models.io import load_checkpoint
+from stacklens.models.training import stream_recipes
+from stacklens.models.training import supervised_recipes as fit_recipes
+from stacklens.models.training.factory import OPTIONS
+from stacklens.models.training.supervised import Fitting
+from stacklens.models.training.supervised_recipes import SETS, SYMBOLS, FitRecipe
 from stacklens.probe.trace import trace
 
 SMALL = {"words": 20, "check_words": 10, "epochs": 2}

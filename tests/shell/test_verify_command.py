@@ -11,10 +11,10 @@ from tests.shell.commands import DATA, ZOO, check_quickly, run
 
 from stacklens.automata.formats import to_dot, to_jflap, to_json
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.cli.verify_all import networks_in
 from stacklens.extract import extraction
-from stacklens.extract.verify_all import networks_in
 from stacklens.languages import get_language
-from stacklens.languages.tasks.registry import get_task
+from stacklens.languages.catalogue import get_task
 
 NETWORK = ZOO / "nnpda-palindrome.pt"
 PALINDROMES = get_language("palindrome").automaton
@@ -81,7 +81,7 @@ def test_without_an_automaton_it_is_extracted_and_kept_in_the_journal(
 
     command: list[str | Path] = ["verify", ZOO / "nnpda-parentheses.pt", "--max-length", "6"]
     with monkeypatch.context() as patch:
-        patch.setattr("stacklens.extract.exhaustive.verify_exhaustively", stop)
+        patch.setattr("stacklens.extract.verification.exhaustive.verify_exhaustively", stop)
         assert run(capsys, monkeypatch, "stacklens", *command).status == 130
     journal = Path("nnpda-parentheses.verify.jsonl")
     assert "automaton" in json.loads(journal.read_text(encoding="utf-8").splitlines()[1])["kept"]
@@ -173,9 +173,9 @@ def test_the_table_has_proof_counts_and_certificate(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     check_quickly(monkeypatch)
-    monkeypatch.setattr("stacklens.extract.verify_all.extract", extraction.extract)
+    monkeypatch.setattr("stacklens.cli.verify_all.extract", extraction.extract)
     zoo = [ZOO / "nnpda-parentheses.pt", DATA / "graded-pops.pt"]
-    monkeypatch.setattr("stacklens.extract.verify_all.networks_in", lambda _: zoo)
+    monkeypatch.setattr("stacklens.cli.verify_all.networks_in", lambda _: zoo)
     report = tmp_path / "verify.json"
     outcome = run(capsys, monkeypatch, "stacklens", "verify", "--all", "--max-length", "8", "--report", report)
     assert outcome.status == 0

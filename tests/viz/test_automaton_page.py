@@ -17,10 +17,10 @@ from tests.automata.strategies import dyck
 
 from stacklens.automata.formats.json import from_json
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.extract.by_name import reference_of
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
-from stacklens.extract.names import reference_of
-from stacklens.viz.dashboard.application import new_application
-from stacklens.viz.dashboard.automaton_lines import python_lines
+from stacklens.viz.dashboard.app import new_application
+from stacklens.viz.dashboard.automaton_page import python_lines
 from stacklens.viz.dashboard.automaton_views import extracted, run_view, shown
 from stacklens.viz.dashboard.extractions import Settings, keep, known
 from stacklens.viz.dashboard.networks import load

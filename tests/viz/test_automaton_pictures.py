@@ -12,17 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck, palindromes, pushdown_automata, words_of
 
-from stacklens.automata.formats.dot import rule, to_dot
-from stacklens.automata.formats.rendering import render
+from stacklens.automata.formats.dot import render, rule, to_dot
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError, UnknownSymbolError
-from stacklens.extract.names import reference_of
-from stacklens.models.loading import ZOO, load_network
+from stacklens.extract.by_name import reference_of
+from stacklens.extract.evaluation.automaton_runs import (
+    moves,
+    run_table,
+    stacks_after,
+    states_of,
+    visit_table,
+    visiting_words,
+    visits,
+)
+from stacklens.models.io import ZOO, load_network
 from stacklens.probe.trace import trace
-from stacklens.viz.automaton_drawing import MOST_STATES, automaton_drawing
-from stacklens.viz.automaton_runs import moves, run_table, stacks_after
-from stacklens.viz.automaton_stacks import discrete_panel, stacks_figure
-from stacklens.viz.visits import state_map, states_of, visit_table, visiting_words, visits
+from stacklens.viz.automaton import MOST_STATES, automaton_drawing, discrete_panel, stacks_figure
+from stacklens.viz.hidden import state_map
 
 SVG = "{http://www.w3.org/2000/svg}"
 NET = load_network(ZOO / "nnpda-palindrome.pt")

@@ -12,10 +12,9 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stacklens.viz.dashboard.application import new_application
-from stacklens.viz.dashboard.bodies import LARGEST_CALLBACK
-from stacklens.viz.dashboard.body_values import VALUES, fits
-from stacklens.viz.dashboard.uploads import LARGEST_BODY
+from stacklens.viz.dashboard.app import new_application
+from stacklens.viz.dashboard.bodies import LARGEST_CALLBACK, VALUES, fits
+from stacklens.viz.dashboard.networks import LARGEST_BODY
 
 APP = new_application()
 CLIENT: FlaskClient = APP.server.test_client()

@@ -19,17 +19,17 @@ from hypothesis import strategies as st
 from tests.viz.networks import heat_map, said
 
 from stacklens.errors import UnknownNameError
-from stacklens.extract.checks import ExtractionConfig
+from stacklens.extract.by_name import reference_of
 from stacklens.extract.extraction import Extraction, extract
-from stacklens.extract.names import reference_of
-from stacklens.models.loading import ZOO
+from stacklens.extract.verification.checks import ExtractionConfig
+from stacklens.models.io import ZOO
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
-from stacklens.viz.dashboard import uploads
-from stacklens.viz.dashboard.application import new_application
+from stacklens.viz.dashboard import networks as uploads
+from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import Settings, keep
 from stacklens.viz.dashboard.networks import load, network_names, random_word
-from stacklens.viz.dashboard.probing import TABLES, drawn, python_lines, table_lines, tabled
+from stacklens.viz.dashboard.probe_page import TABLES, drawn, python_lines, table_lines, tabled
 from stacklens.viz.dashboard.steps import LONGEST, steps_of
 from stacklens.viz.dashboard.view import PAGE_NAMES, View, address_of, view_of
 from stacklens.viz.figures import FIGURES
@@ -304,7 +304,7 @@ def test_the_file_at_the_top_offers_the_application_and_its_server() -> None:
 def test_the_first_users_may_come_all_at_once() -> None:
     code = """
 from concurrent.futures import ThreadPoolExecutor
-from stacklens.viz.dashboard.application import new_application
+from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.probe_page import show
 new_application()
 with ThreadPoolExecutor(10) as users:

@@ -18,12 +18,11 @@ import pytest
 from tests.viz import page_jobs
 
 from stacklens.errors import StacklensError
+from stacklens.extract.by_name import reference_of
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
-from stacklens.extract.names import reference_of
-from stacklens.viz.dashboard import extraction_job as job
+from stacklens.viz.dashboard import extractions as job
 from stacklens.viz.dashboard.extractions import Settings, fingerprint, keep, known, settings_known
-from stacklens.viz.dashboard.jobs import Jobs, Turns
-from stacklens.viz.dashboard.line import join
+from stacklens.viz.dashboard.jobs import Jobs, Turns, join
 from stacklens.viz.dashboard.networks import load, network_names
 from stacklens.viz.dashboard.store import store
 
@@ -263,7 +262,7 @@ def test_a_job_that_is_cancelled_while_it_is_looked_at_says_that_it_was_stopped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     jobs, gate = Jobs(TURNS), threading.Event()
-    monkeypatch.setattr("stacklens.viz.dashboard.line._first_free", lambda *_: gate.set())  # it never has its turn
+    monkeypatch.setattr("stacklens.viz.dashboard.jobs._first_free", lambda *_: gate.set())  # it never has its turn
     ticket = jobs.call_job_fn("key", page_jobs.endless, [], {})
     assert gate.wait(60)
     assert jobs.get_result("key", ticket) is jobs.UNDEFINED

@@ -8,18 +8,18 @@ from tests.models.hand_made import parentheses_net
 from tests.models.published_networks import published
 from tests.viz.networks import NETWORKS, heat_map, network, said
 
+from stacklens.cli.trace import NAMES
 from stacklens.errors import UnknownNameError
+from stacklens.extract.evaluation.automaton_runs import state_names, true_depths
 from stacklens.languages import get_language
-from stacklens.models.loading import load_network
+from stacklens.models.io import load_network
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
-from stacklens.viz.actions import action_heatmap
 from stacklens.viz.figures import FIGURES, draw, paper_figure, rounding_figure
-from stacklens.viz.stacks import stack_heatmap, top_values
+from stacklens.viz.operations import action_heatmap, top_values
+from stacklens.viz.stacks import stack_heatmap
 from stacklens.viz.style import themed
-from stacklens.viz.trace_cli import NAMES
-from stacklens.viz.tracks import state_names, true_depths
 
 EXAMPLE = "([])[[[((([[(())]])))]]][()]"  # the word in the notebook of Suzgun et al. 2019's program
 ITS_TOPS = [0.42, 0.026, 0.42, 0, 0.41, 0.93, 0.94, 0.95, 0.047, 0.044, 0.023, 0.92]

@@ -9,7 +9,7 @@ import pytest
 
 from stacklens.papers.grid import Grid, Row
 from stacklens.papers.grid_results import GridResults, Network, RowResult
-from stacklens.viz.findings import OUTCOMES, margins_figure, outcome_of, outcomes_figure, trained_networks
+from stacklens.viz.paper_figures import OUTCOMES, margins_figure, outcome_of, outcomes_figure, trained_networks
 
 
 def extraction(status: int, proof: str = "equal", certificate: str = "not certified", **more: Any) -> dict[str, Any]:

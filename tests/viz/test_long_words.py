@@ -13,9 +13,10 @@ from flask.testing import FlaskClient
 from tests.viz.test_dashboard import answer
 
 from stacklens.probe.trace import trace
-from stacklens.viz.dashboard import probing, steps, turns
-from stacklens.viz.dashboard.application import new_application
-from stacklens.viz.dashboard.probing import drawn
+from stacklens.viz.dashboard import probe_page as probing
+from stacklens.viz.dashboard import steps, turns
+from stacklens.viz.dashboard.app import new_application
+from stacklens.viz.dashboard.probe_page import drawn
 from stacklens.viz.dashboard.steps import LONGEST, LONGEST_STACKS, steps_of
 from stacklens.viz.dashboard.turns import LONG, NotYetError, Turns
 from stacklens.viz.dashboard.view import View
@@ -140,7 +141,8 @@ def test_verdicts_figure_and_table_of_a_long_word_share_what_the_network_does(mo
     asked = list[int]()
 
     def counted(model: Any, words: Any, **given: Any) -> Any:
-        asked.append(len(words[0]))
+        if len(words[0]) == len(long):  # what an earlier test began may still be going on
+            asked.append(len(words[0]))
         return trace(model, words, **given)
 
     monkeypatch.setattr(steps, "trace", counted)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from stacklens.errors import StacklensError
 from stacklens.viz.dashboard.access import Access
-from stacklens.viz.dashboard.application import new_application
+from stacklens.viz.dashboard.app import new_application
 
 TOKEN = "a-long-token-of-ours"
 HERE = {"HTTP_HOST": "localhost:8050", "REMOTE_ADDR": "127.0.0.1", "REQUEST_METHOD": "GET"}

@@ -10,15 +10,13 @@ from tests.viz.networks import said
 from stacklens.automata.formats.json import to_json
 from stacklens.errors import FileFormatError
 from stacklens.languages import get_language
-from stacklens.models.checkpoint import Checkpoint, save_model
+from stacklens.models.io import Checkpoint, save_model
 from stacklens.viz.dashboard.automaton_views import Shown, map_view, visits_view
-from stacklens.viz.dashboard.extraction_job import extraction_job
-from stacklens.viz.dashboard.extractions import Known, Settings
-from stacklens.viz.dashboard.networks import load, random_word
-from stacklens.viz.dashboard.probing import drawn, python_lines, table_lines, tabled
+from stacklens.viz.dashboard.extractions import Known, Settings, extraction_job
+from stacklens.viz.dashboard.networks import keep, load, random_word
+from stacklens.viz.dashboard.probe_page import drawn, python_lines, table_lines, tabled
 from stacklens.viz.dashboard.steps import LONGEST_STACKS, steps_of
-from stacklens.viz.dashboard.trusting import known_reference, some_words
-from stacklens.viz.dashboard.uploads import keep
+from stacklens.viz.dashboard.trust_page import known_reference, some_words
 from stacklens.viz.dashboard.view import View
 from stacklens.viz.figures import FIGURES
 
@@ -35,7 +33,7 @@ def secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         raise AssertionError(f"{path} was opened")
 
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
-    monkeypatch.setattr("stacklens.languages.registry.language_from_file", opened)
+    monkeypatch.setattr("stacklens.languages.catalogue.language_from_file", opened)
     monkeypatch.chdir(tmp_path)
     for name in ("secret", "secret.json"):
         (tmp_path / name).write_text(to_json(TRUTH), encoding="utf-8")

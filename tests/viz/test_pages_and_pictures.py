@@ -11,17 +11,26 @@ import plotly.graph_objects as go
 import pytest
 from tests.viz.networks import network
 
-from stacklens.automata.formats.dot import to_dot
-from stacklens.automata.formats.rendering import render
+from stacklens.automata.formats.dot import render, to_dot
 from stacklens.errors import StacklensError, UnknownNameError
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.languages import get_language
-from stacklens.models.loading import load_network
+from stacklens.models.io import load_network
 from stacklens.probe.trace import trace
 from stacklens.viz.figures import paper_figure
-from stacklens.viz.page import drawing, heading, page, paragraph, plot, preformatted, table
 from stacklens.viz.pictures import check_browser, picture
-from stacklens.viz.report import report_page, some_words, summary_text
+from stacklens.viz.report import (
+    drawing,
+    heading,
+    page,
+    paragraph,
+    plot,
+    preformatted,
+    report_page,
+    some_words,
+    summary_text,
+    table,
+)
 from stacklens.viz.style import themed
 
 ZOO = Path(__file__).parents[2] / "models" / "zoo"

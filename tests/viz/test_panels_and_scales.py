@@ -3,11 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from stacklens.extract.evaluation.automaton_runs import state_names, true_depths
 from stacklens.languages import get_language
-from stacklens.viz.panels import figure_of, heat_panel
-from stacklens.viz.style import CATEGORIES, category_colours, scale_for
-from stacklens.viz.titles import escaped, shortened
-from stacklens.viz.tracks import category_track, depth_track, state_names, true_depths
+from stacklens.viz.panels import category_track, depth_track, figure_of, heat_panel
+from stacklens.viz.style import CATEGORIES, category_colours, escaped, scale_for, shortened
 
 NAN = float("nan")
 

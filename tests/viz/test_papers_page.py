@@ -12,7 +12,7 @@ from tests.viz.test_papers_page_tables import GRID, results
 
 from stacklens.errors import FileFormatError
 from stacklens.viz.dashboard import papers_page
-from stacklens.viz.dashboard.application import new_application
+from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.paper_figures import grid_figures
 from stacklens.viz.paper_tables import PaperTables, frame_of, paper_tables, table_names
 

@@ -12,9 +12,8 @@ from tests.models.hand_made import parentheses_net
 from tests.viz.networks import network, said
 
 from stacklens.probe.trace import Trace, trace
-from stacklens.viz.columns import operation_table
-from stacklens.viz.operations import action_names, operation_names
-from stacklens.viz.segments import pieces_of, segment_figure
+from stacklens.viz.operations import action_names, operation_names, operation_table
+from stacklens.viz.stacks import pieces_of, segment_figure
 from stacklens.viz.style import MARKS, OPERATION_COLOURS
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from stacklens.extract.by_name import reference_of
+from stacklens.extract.evaluation.claims import Claim, check_table, claim_table, claims_of
 from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.extract.names import reference_of
-from stacklens.models.loading import ZOO, load_network
-from stacklens.viz.trust import Claim, check_table, claim_table, claims_of
+from stacklens.models.io import ZOO, load_network
 
 SMALL = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=9, height=4, walks=4)
 

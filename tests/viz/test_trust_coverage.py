@@ -10,8 +10,8 @@ from tests.automata.strategies import dyck, pushdown_automata, words_of
 
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.automata.reachability import reachable_heads
+from stacklens.extract.evaluation.claims import coverage_table, covered, covering
 from stacklens.languages.words import parse_word
-from stacklens.viz.coverage import coverage_table, covered, covering
 
 
 def taken(pda: PushdownAutomaton, word: tuple[str, ...]) -> list[tuple[str, str, tuple[str, ...]]]:

@@ -13,18 +13,16 @@ from flask.testing import FlaskClient
 from tests.viz.networks import said
 from tests.viz.test_dashboard import answer
 
+from stacklens.extract.by_name import reference_of
+from stacklens.extract.evaluation.word_list import PARTIES
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
-from stacklens.extract.names import reference_of
-from stacklens.models.checkpoint import Checkpoint
-from stacklens.models.loading import ZOO
-from stacklens.viz.dashboard import trusting
-from stacklens.viz.dashboard.application import new_application
+from stacklens.models.io import ZOO, Checkpoint
+from stacklens.viz.dashboard import trust_page as trusting
+from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import Settings, keep
 from stacklens.viz.dashboard.networks import load, network_names
-from stacklens.viz.dashboard.trust_lines import lines_for
-from stacklens.viz.dashboard.trusting import LONGEST, judged_words, known_reference, some_words
+from stacklens.viz.dashboard.trust_page import LONGEST, judged_words, known_reference, lines_for, some_words
 from stacklens.viz.dashboard.view import View, address_of
-from stacklens.viz.word_list import PARTIES
 
 NAME = "nnpda-1n0n"
 UNSEEN = "nnpda-parentheses"

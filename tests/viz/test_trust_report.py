@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+from stacklens.extract.by_name import reference_of
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
-from stacklens.extract.names import reference_of
-from stacklens.models.loading import ZOO, load_network
-from stacklens.viz.trust_report import trust_parts
+from stacklens.models.io import ZOO, load_network
+from stacklens.viz.report import trust_parts
 
 SMALL = ExtractionConfig(max_length=4, long_words=20, long_lengths=(8, 12), deep_words=2, depth=5, height=3, walks=2)
 

@@ -10,14 +10,13 @@ from tests.viz.networks import said
 
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
-from stacklens.extract.names import reference_for, reference_of
-from stacklens.extract.reference import Reference
+from stacklens.extract.by_name import reference_for, reference_of
+from stacklens.extract.evaluation.accuracy_by_size import SizeScores, scores_by_size
+from stacklens.extract.specification import Reference
 from stacklens.languages import get_language
-from stacklens.languages.tasks.registry import get_task
-from stacklens.models.checkpoint import Checkpoint
-from stacklens.models.loading import ZOO, load_network
-from stacklens.viz.accuracy import accuracy_figure
-from stacklens.viz.lengths import SizeScores, scores_by_size
+from stacklens.languages.catalogue import get_task
+from stacklens.models.io import ZOO, Checkpoint, load_network
+from stacklens.viz.curves import accuracy_figure
 
 
 @cache

@@ -14,16 +14,16 @@ from tests.viz.networks import NETWORKS, network
 
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import StacklensError, UnknownSymbolError
-from stacklens.extract.divergence import divergence
-from stacklens.extract.names import reference_of
-from stacklens.extract.reference import Reference
+from stacklens.extract.by_name import reference_of
+from stacklens.extract.evaluation.word_list import EMPTY, Judged, judge, parse_words, word_table
+from stacklens.extract.evaluation.word_runs import automaton_runs, first_parting, network_runs
+from stacklens.extract.specification import Reference
+from stacklens.extract.verification.divergence import divergence
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
-from stacklens.models.loading import ZOO, load_network
+from stacklens.models.io import ZOO, load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
-from stacklens.viz.word_list import EMPTY, Judged, judge, parse_words, word_table
-from stacklens.viz.word_runs import automaton_runs, first_parting, network_runs
 
 KINDS = ("nnpda-1n0n", "nnpda-palindrome", "marnn-stack-rnn-dyck-2", "neural-stack-reversal", "stack-rnn-anbn")
 

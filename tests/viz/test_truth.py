@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from tests.viz.networks import network
 
+from stacklens.extract.by_name import true_automaton
 from stacklens.languages import get_language
-from stacklens.languages.tasks.registry import get_task
-from stacklens.models.checkpoint import Checkpoint
-from stacklens.viz.truth import true_automaton
+from stacklens.languages.catalogue import get_task
+from stacklens.models.io import Checkpoint
 
 
 @pytest.mark.parametrize(("name", "known"), [("anbn", True), (None, False), ("my own", False)])

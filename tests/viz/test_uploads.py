@@ -15,11 +15,11 @@ from tests.models.published_networks import published
 from tests.viz.test_dashboard import answer
 
 from stacklens.errors import FileFormatError, StacklensError
-from stacklens.models.loading import ZOO
+from stacklens.models.io import ZOO
 from stacklens.viz.dashboard import networks
-from stacklens.viz.dashboard.application import new_application
+from stacklens.viz.dashboard.app import new_application
+from stacklens.viz.dashboard.networks import LARGEST, PREFIX, decoded, keep, uploaded
 from stacklens.viz.dashboard.store import store, store_folder
-from stacklens.viz.dashboard.uploads import LARGEST, PREFIX, decoded, keep, uploaded
 
 NET = (ZOO / "nnpda-1n0n.pt").read_bytes()
 

@@ -8,14 +8,15 @@ from tests.models.hand_made import parentheses_net
 from tests.models.published_networks import published
 from tests.viz.networks import NETWORKS, network
 
+from stacklens.automata.description import formal_definition, transition_table
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
 from stacklens.languages import get_language
-from stacklens.languages.tasks.registry import get_task
-from stacklens.models.loading import load_network
+from stacklens.languages.catalogue import get_task
+from stacklens.models.io import load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
-from stacklens.viz.tables import formal_definition, prediction_table, step_table, trace_data, transition_table
+from stacklens.viz.tables import prediction_table, step_table, trace_data
 
 
 def test_steps_show_state_action_and_what_the_continuous_stack_holds() -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import uuid4
 
-from dash import ClientsideFunction, Dash, Input, Output, State, ctx, no_update, set_props
+from dash import ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html, no_update, set_props
 
+from stacklens.automata.description import formal_definition, transition_table
 from stacklens.errors import StacklensError
-from stacklens.shell import count
-from stacklens.viz.automaton_drawing import automaton_drawing
-from stacklens.viz.dashboard.automaton_layout import PANELS, TITLES, layout
-from stacklens.viz.dashboard.automaton_lines import python_lines
+from stacklens.progress import count
+from stacklens.viz.automaton import automaton_drawing
 from stacklens.viz.dashboard.automaton_views import (
     FILES,
     Shown,
@@ -22,13 +22,163 @@ from stacklens.viz.dashboard.automaton_views import (
     steps_view,
     visits_view,
 )
-from stacklens.viz.dashboard.extraction_job import TURNS, extraction_job
+from stacklens.viz.dashboard.components import columns_of, figure_part, in_python, rows_of, table_part
+from stacklens.viz.dashboard.extractions import STAGES, TURNS, extraction_job
 from stacklens.viz.dashboard.jobs import Jobs
-from stacklens.viz.dashboard.parts import columns_of, rows_of
+from stacklens.viz.dashboard.networks import file_of
 from stacklens.viz.style import sentence, themed
-from stacklens.viz.tables import formal_definition, transition_table
 
-__all__ = ["layout", "register"]
+__all__ = ["PANELS", "TITLES", "layout", "python_lines", "register"]
+
+_FORMS = [{"label": "minimised", "value": "minimised"}, {"label": "before minimisation", "value": "raw"}]
+TITLES = {"dot": "DOT", "json": "JSON", "jff": "JFLAP", "svg": "SVG"}
+_FIELDS = (
+    ("states", "clusters to begin with", "found"),
+    ("symbols", "stack symbols", "found"),
+    ("length", "check all words up to length", "as many as 2.5 million words"),
+    ("seed", "seed", "0"),
+)
+PANELS = ("drawing", "stacks", "steps", "transitions", "definition", "map", "visits")
+
+
+def layout() -> html.Section:
+    """Return the page, empty: its callbacks fill it."""
+    return html.Section([*_hidden(), _form(), _status(), html.Div(_found(), id="automaton-found", hidden=True)])
+
+
+def _hidden() -> list[Any]:
+    return [
+        *(dcc.Store(id=f"automaton-{name}") for name in ("ended", "done", "svg", "drawn", "run", "lit", "state")),
+        dcc.Store(id="automaton-visit", data=uuid4().hex),
+        dcc.Download(id="automaton-file"),
+    ]
+
+
+def _form() -> html.Details:
+    fields = [
+        html.Label([title, dcc.Input(id=f"automaton-{name}", type="number", placeholder=otherwise, debounce=True)])
+        for name, title, otherwise in _FIELDS
+    ]
+    language = dcc.Input(id="automaton-language", placeholder="as the file says", autoComplete="off", spellCheck=False)
+    return html.Details(
+        [html.Summary("settings"), html.Div([*fields, html.Label(["language", language])], className="automaton-form")]
+    )
+
+
+def _status() -> html.Div:
+    return html.Div(
+        [
+            html.Button("extract", id="automaton-extract", className="automaton-main"),
+            html.Button("cancel", id="automaton-cancel", disabled=True),
+            html.Progress(id="automaton-bar", max=str(len(STAGES)), value="0"),
+            html.Span(id="automaton-stage", role="status"),
+            html.P(id="automaton-problem", role="alert"),
+            html.P(id="automaton-says"),
+        ],
+        className="automaton-status",
+    )
+
+
+def _found() -> list[Any]:
+    files = [html.Button(title, id=f"automaton-save-{suffix}") for suffix, title in TITLES.items()]
+    return [
+        dcc.RadioItems(_FORMS, "minimised", id="automaton-form", inline=True),
+        html.Div(
+            [
+                html.Div(id="automaton-drawing", role="group"),
+                html.Div(id="automaton-now"),
+            ],
+            className="automaton-work",
+        ),
+        html.P("A click on a state shows the words that visit it.", className="automaton-hint"),
+        html.Div(files, className="buttons"),
+        in_python("automaton-drawing"),
+        html.H2("The network's stack and the automaton's"),
+        figure_part("automaton-stacks", "stacks"),
+        html.H2("The automaton's run"),
+        table_part("automaton-steps", "run"),
+        html.H2("Transitions"),
+        table_part("automaton-transitions", "transitions"),
+        html.H2("Formal definition"),
+        html.Pre(id="automaton-definition"),
+        in_python("automaton-definition"),
+        html.H2("Hidden vectors by state"),
+        figure_part("automaton-map", "hidden-vectors"),
+        html.H2("Words that visit a state", id="automaton-visited"),
+        html.P("A click on a row goes to that word and step.", className="automaton-hint"),
+        table_part("automaton-visits", "visits"),
+        html.Details([html.Summary("what it rests on"), html.Pre(id="automaton-summary")]),
+    ]
+
+
+def python_lines(one: Shown, text: str, rounded: bool) -> dict[str, str]:
+    """Return, for every panel by name, the Python lines that make it."""
+    language, config = one.settings.arguments()
+    begin = [
+        f"from stacklens.extract.extraction import {'ExtractionConfig, ' if config else ''}extract",
+        "from stacklens.extract.by_name import reference_of",
+        "from stacklens.models.io import load_network",
+    ]
+    automaton = [
+        "",
+        f"checkpoint = load_network({file_of(one.network)!r})",
+        f"reference = reference_of(checkpoint{language})",
+        f"found = extract(checkpoint.model, reference{config})",
+        f"pda = found.{'raw' if one.raw else 'automaton'}",
+    ]
+    runner = f"{'Rounded(checkpoint.model)' if rounded else 'checkpoint.model'}"
+    tracing = [
+        *(["from stacklens.models.rounding import Rounded"] if rounded else []),
+        "from stacklens.probe.trace import trace",
+    ]
+    words = "trace(network, visiting_words(network, reference), stacks=False)"
+
+    def lines(imports: list[str], body: list[str]) -> str:
+        return "\n".join([*begin, *imports, *automaton, *body])
+
+    return {
+        "drawing": lines(
+            ["from pathlib import Path", "from stacklens.viz.automaton import automaton_drawing"],
+            ['Path("automaton.svg").write_text(automaton_drawing(pda), encoding="utf-8")'],
+        ),
+        "stacks": lines(
+            [
+                "from stacklens.languages.words import parse_word",
+                *tracing,
+                "from stacklens.viz.automaton import stacks_figure",
+            ],
+            [
+                f"network = {runner}",
+                f"word = parse_word({text!r}, network.alphabet)",
+                "stacks_figure(network, trace(network, [word], stacks=True), pda, stacks=found.stacks.stacks).show()",
+            ],
+        ),
+        "steps": lines(
+            [
+                "from stacklens.languages.words import parse_word",
+                "from stacklens.extract.evaluation.automaton_runs import run_table",
+            ],
+            [f"print(run_table(pda, parse_word({text!r}, checkpoint.model.alphabet)))"],
+        ),
+        "transitions": lines(
+            ["from stacklens.automata.description import transition_table"], ["print(transition_table(pda))"]
+        ),
+        "definition": lines(
+            ["from stacklens.automata.description import formal_definition"], ["print(formal_definition(pda))"]
+        ),
+        "map": lines(
+            [
+                *tracing,
+                "from stacklens.extract.evaluation.automaton_runs import visiting_words",
+                "from stacklens.viz.hidden import state_map",
+            ],
+            [f"network = {runner}", f"state_map(network, {words}, pda).show()"],
+        ),
+        "visits": lines(
+            [*tracing, "from stacklens.extract.evaluation.automaton_runs import visit_table, visiting_words"],
+            [f"network = {runner}", f"print(visit_table(pda, {words}))"],
+        ),
+    }
 
 
 def register(app: Dash) -> None:

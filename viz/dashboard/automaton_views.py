@@ -9,29 +9,35 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from stacklens.automata.formats.dot import rule, to_dot
+from stacklens.automata.formats.dot import render, rule, to_dot
 from stacklens.automata.formats.jflap import to_jflap
 from stacklens.automata.formats.json import to_json
-from stacklens.automata.formats.rendering import render
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
-from stacklens.models.machine import one_thread
+from stacklens.extract.evaluation.automaton_runs import moves, run_table, visit_table, visiting_words
+from stacklens.models.device import one_thread
 from stacklens.probe.trace import Trace, trace
-from stacklens.viz.automaton_runs import moves, run_table
-from stacklens.viz.automaton_stacks import stacks_figure
+from stacklens.viz.automaton import stacks_figure
 from stacklens.viz.dashboard.extractions import Known, Settings, known, settings_known
-from stacklens.viz.dashboard.networks import load
-from stacklens.viz.dashboard.references import fitting_reference
+from stacklens.viz.dashboard.networks import fitting_reference, load
 from stacklens.viz.dashboard.steps import LONGEST_STACKS, read_word, runner_of
+from stacklens.viz.hidden import state_map
 from stacklens.viz.style import sentence, themed
-from stacklens.viz.visits import state_map, visit_table, visiting_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    *("FILES", "Shown", "asked_for", "extracted", "map_view", "run_view", "shown"),
-    *("stacks_view", "steps_view", "visits_view"),
+    "FILES",
+    "Shown",
+    "asked_for",
+    "extracted",
+    "map_view",
+    "run_view",
+    "shown",
+    "stacks_view",
+    "steps_view",
+    "visits_view",
 ]
 
 FILES: dict[str, Callable[[PushdownAutomaton, str], str]] = {  # what can be saved, by suffix

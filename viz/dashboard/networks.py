@@ -1,21 +1,128 @@
-"""The networks that the page offers, by name: those of the zoo and files that were opened; and words that suit them."""
+"""The networks that the page offers by name: the zoo, files that were opened or dropped, and what they should do.
+
+Uploads are kept under a name made of their bytes, for a day, and read as plain data. What a network should do goes by
+name alone: whoever can reach the page must not have the server open files.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
 
-from stacklens.errors import StacklensError, UnknownNameError
+from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
+from stacklens.extract.by_name import reference_of, true_automaton
+from stacklens.extract.specification import Reference, check_alphabet
+from stacklens.languages import language_names
+from stacklens.languages.catalogue import task_names
 from stacklens.languages.words import format_word, make_word
-from stacklens.models.checkpoint import Checkpoint
-from stacklens.models.loading import ZOO, load_network
-from stacklens.viz.dashboard.references import fitting_reference
-from stacklens.viz.dashboard.uploads import PREFIX, uploaded, uploaded_network
+from stacklens.models.base import StackModel
+from stacklens.models.io import ZOO, Checkpoint, load_network
+from stacklens.viz.dashboard.store import DAY, store
 
-__all__ = ["file_of", "is_known", "load", "network_names", "offered", "random_word", "title_of"]
+__all__ = [
+    "LARGEST",
+    "LARGEST_BODY",
+    "PREFIX",
+    "Upload",
+    "decoded",
+    "file_of",
+    "fitting_reference",
+    "is_known",
+    "keep",
+    "load",
+    "network_names",
+    "offered",
+    "random_word",
+    "reference_by_name",
+    "title_of",
+    "truth_by_name",
+    "uploaded",
+    "uploaded_network",
+]
+
+LARGEST = 20_000_000  # bytes of a file; the largest network of the papers takes a tenth of it
+LARGEST_BODY = 2 * LARGEST  # of a request: a file comes in base 64
+PREFIX = "upload-"
+_SHOWN = 120  # characters of a file's name
 
 _LENGTHS = (4, 20)  # symbols of a random word, from and to
 _DRAWN = 160  # words to choose from; of those that are many times longer than their sizes a twentieth
+_DYCK = re.compile(r"dyck-([1-9][0-9]{0,4})")
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file that was dropped on the page: the name it is kept under, what its owner calls it, its bytes."""
+
+    name: str
+    title: str
+    data: bytes
+
+
+def decoded(contents: str) -> bytes:
+    """Return the bytes of a file as a browser sends it, a data address in base 64.
+
+    Raises:
+        StacklensError: it is too large, or no such address.
+    """
+    _, comma, coded = contents.partition(";base64,")
+    if len(coded) > LARGEST // 3 * 4 + 4:
+        raise StacklensError(f"the file is larger than {LARGEST // 1_000_000} MB; expected a trained network")
+    try:
+        return base64.b64decode(coded, validate=True) if comma else b""
+    except ValueError:  # also of what is not even ASCII
+        raise StacklensError("the file did not arrive whole; send it again") from None
+
+
+def keep(data: bytes, title: str) -> Upload:
+    """Return the file as it is kept, once it has been read as a network; ``title`` is what its owner calls it.
+
+    Raises:
+        StacklensError: the file is too large.
+        FileFormatError: it is no network, or a damaged one, or holds objects that would run code; nothing is kept.
+    """
+    if len(data) > LARGEST:
+        raise StacklensError(f"{title}: larger than {LARGEST // 1_000_000} MB; expected a trained network")
+    short = PureWindowsPath(PurePosixPath(title).name).name[-_SHOWN:] or "a file"
+    upload = Upload(PREFIX + hashlib.sha256(short.encode() + b"\0" + data).hexdigest()[:24], short, data)
+    uploaded_network(upload)
+    store().set(upload.name, (short, data), expire=DAY)
+    return upload
+
+
+def uploaded(name: str) -> Upload:
+    """Return the file that is kept as ``name``.
+
+    Raises:
+        StacklensError: there is none, or its day is over.
+    """
+    kept = store().get(name) if name.startswith(PREFIX) else None
+    if kept is None:
+        raise StacklensError(f"no file {name} here; files are kept for a day: open it again")
+    return Upload(name, *kept)
+
+
+def uploaded_network(upload: Upload) -> Checkpoint:
+    """Return the network in a file; it is never written under its own name.
+
+    Raises:
+        FileFormatError: it is no network; the message calls the file by its title.
+    """
+    with tempfile.TemporaryDirectory(prefix="stacklens-") as folder:
+        path = Path(folder) / "network"
+        path.write_bytes(upload.data)
+        try:
+            return load_network(path, title=upload.title)
+        except StacklensError as error:
+            raise FileFormatError(str(error).replace(str(path), upload.title)) from None
 
 
 @lru_cache(maxsize=1)
@@ -87,3 +194,56 @@ def random_word(name: str, seed: int) -> str:
         if words
         else format_word(make_word(checkpoint.model.alphabet, checkpoint.model.alphabet))
     )
+
+
+def reference_by_name(checkpoint: Checkpoint, language: str | None = None) -> Reference | None:
+    """Return what to check a network against: what is called ``language``, or else what its file says, or None.
+
+    As `reference_of`, but no file is ever opened, and nothing is made that is far too large for the network.
+
+    Raises:
+        StacklensError: it is a path, or a language of more symbols than the network reads.
+        UnknownNameError: there is nothing of that name.
+    """
+    name, model = language or checkpoint.task.get("language"), checkpoint.model
+    kind, names = ("language", language_names()) if model.task_kind == "recognition" else ("task", task_names())
+    if name is not None:
+        _check_name(name, model, kind, names)
+    return reference_of(checkpoint, name)
+
+
+def fitting_reference(checkpoint: Checkpoint, language: str | None = None) -> Reference | None:
+    """Return `reference_by_name` where that is something we know over the network's own symbols, else None."""
+    try:
+        reference = reference_by_name(checkpoint, language)
+        check_alphabet(reference, checkpoint.model)
+    except StacklensError:  # somebody else's name for it
+        return None
+    return reference
+
+
+def truth_by_name(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | None:
+    """Return `true_automaton` where the network's file says by name what it was trained on, else None."""
+    name, model = checkpoint.task.get("language"), checkpoint.model
+    of_a_language = model.task_kind in ("recognition", "next set")  # where a language is looked up, which may be a path
+    if name is None:
+        return None
+    try:
+        _check_name(name, model, "language", language_names() if of_a_language else task_names())
+    except StacklensError:
+        return None
+    return true_automaton(checkpoint, word)
+
+
+def _check_name(name: str, model: StackModel[Any], kind: str, names: list[str]) -> None:
+    """Return nothing if ``name`` may be looked up for ``model``: among ``names``, or dyck-n that is not too large."""
+    if match := _DYCK.fullmatch(name):
+        if 2 * int(match[1]) > len(model.alphabet):
+            raise StacklensError(
+                f"{kind} {name} has more symbols than the network, {' '.join(model.alphabet)}; "
+                "name the language that it was trained on"
+            )
+    elif set(name) & set("/\\."):
+        raise StacklensError(f"{kind} {name!r} is a file; the page knows languages by name, extract-pda reads files")
+    elif name not in names or name == "dyck-N":
+        raise UnknownNameError(kind, name, names)

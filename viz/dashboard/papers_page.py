@@ -8,8 +8,7 @@ import plotly.graph_objects as go
 from dash import ClientsideFunction, Dash, Input, Output, Patch, State, dcc, html, no_update
 
 from stacklens.errors import StacklensError
-from stacklens.viz.dashboard.parts import figure_part, rows_of, table_part
-from stacklens.viz.dashboard.table_looks import wrapped_columns
+from stacklens.viz.dashboard.components import figure_part, rows_of, table_part, wrapped_columns
 from stacklens.viz.paper_tables import PaperTables, frame_of, paper_tables, table_names
 from stacklens.viz.style import themed
 

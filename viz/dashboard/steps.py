@@ -11,15 +11,14 @@ from stacklens.automata.simulation import accepts_many
 from stacklens.errors import StacklensError
 from stacklens.languages.words import parse_word
 from stacklens.models.base import StackModel
-from stacklens.models.machine import one_thread
+from stacklens.models.device import one_thread
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import Trace, trace
 from stacklens.viz.dashboard.extractions import Settings, known
-from stacklens.viz.dashboard.networks import load
-from stacklens.viz.dashboard.references import truth_by_name
+from stacklens.viz.dashboard.networks import load, truth_by_name
 from stacklens.viz.dashboard.turns import LONG
+from stacklens.viz.style import verdict_of
 from stacklens.viz.tables import step_table
-from stacklens.viz.titles import verdict_of
 
 __all__ = ["LONGEST", "LONGEST_STACKS", "Steps", "extracted", "read_word", "runner_of", "steps_of", "traced"]
 

@@ -2,35 +2,241 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
+from stacklens.automata.formats.json import from_json, to_json_line
+from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.errors import StacklensError
-from stacklens.viz.coverage import coverage_table
-from stacklens.viz.dashboard.extractions import Known, known
-from stacklens.viz.dashboard.networks import title_of
-from stacklens.viz.dashboard.parts import AGAIN, ask_again, figure_part, in_python, rows_of, table_part
-from stacklens.viz.dashboard.table_looks import fitted_columns, height_of, verdict_columns
-from stacklens.viz.dashboard.trust_lines import lines_for
-from stacklens.viz.dashboard.trusting import (
-    accuracy,
-    coverage_sentence,
-    judged_words,
-    readable,
-    some_words,
+from stacklens.extract.by_name import reference_for, subject_named
+from stacklens.extract.evaluation.accuracy_by_size import SizeScores, scores_by_size
+from stacklens.extract.evaluation.claims import SIGNS, check_table, claims_of, coverage_table, covered
+from stacklens.extract.evaluation.word_list import EMPTY, Judged, judge, parse_words, word_table
+from stacklens.extract.specification import Reference
+from stacklens.languages.words import format_word
+from stacklens.viz.curves import accuracy_figure
+from stacklens.viz.dashboard.components import (
+    AGAIN,
+    ask_again,
+    figure_part,
+    fitted_columns,
+    height_of,
+    in_python,
+    rows_of,
+    table_part,
+    verdict_columns,
 )
+from stacklens.viz.dashboard.extractions import Known, Settings, known, settings_known
+from stacklens.viz.dashboard.networks import file_of, fitting_reference, load, title_of
 from stacklens.viz.dashboard.turns import NotYetError, in_turn
 from stacklens.viz.dashboard.view import View, address_of
 from stacklens.viz.style import sentence, themed
-from stacklens.viz.trust import SIGNS, check_table, claims_of
 
-__all__ = ["layout", "register"]
+__all__ = [
+    "JudgedWords",
+    "accuracy",
+    "coverage_sentence",
+    "judged_words",
+    "known_reference",
+    "layout",
+    "lines_for",
+    "readable",
+    "register",
+    "some_words",
+]
 
+MOST_WORDS, MOST_SYMBOLS, LONGEST = 2_000, 10_000, 2_000  # of a list: words, symbols in all, symbols of one word
+_DRAWN = 24  # words that the page draws, about
+# how many of which lengths; where only some words are meant these are sizes of pieces, and numbers are taken as shares
+_LENGTHS = {False: ((_DRAWN, (2, 40)),), True: ((10 * _DRAWN, (2, 6)), (3 * _DRAWN, (16, 32)))}
+
+_REST = (("stacklens.extract.by_name", "reference_of"), ("stacklens.models.io", "load_network"))
+_CALLS: dict[str, tuple[tuple[tuple[str, str], ...], tuple[str, ...]]] = {
+    "claims": ((("stacklens.extract.evaluation.claims", "claim_table"),), ("claim_table(result.report())",)),
+    "checks": ((("stacklens.extract.evaluation.claims", "check_table"),), ("check_table(result.report())",)),
+    "coverage": ((("stacklens.extract.evaluation.claims", "coverage_table"),), ("coverage_table(result.automaton)",)),
+    "accuracy": (
+        (
+            ("stacklens.viz.curves", "accuracy_figure"),
+            ("stacklens.extract.evaluation.accuracy_by_size", "scores_by_size"),
+        ),
+        ("accuracy_figure(scores_by_size(checkpoint.model, reference, result.automaton)).show()",),
+    ),
+    "judged": (
+        (("pathlib", "Path"), ("stacklens.extract.evaluation.word_list", "judge, parse_words, word_table")),
+        (
+            "words = parse_words(Path('words.txt').read_text(), checkpoint.model.alphabet)",
+            "word_table(judge(checkpoint.model, words, result.automaton, reference, result.stacks.stacks))",
+        ),
+    ),
+}
 _ONLY = "different"
 _TABLE = ("rowData", "columnDefs", "style")
 _PLACEHOLDER = "one word a line; ε is the empty word"
+_CLAIMED = 13  # what the callback says
+
+
+def known_reference(name: str) -> Reference | None:
+    """Return what to check the network called ``name`` against; None where that is nothing we know.
+
+    It is what somebody named when it was extracted, or else what its file says.
+
+    Raises:
+        StacklensError: there is no such network.
+    """
+    settings = settings_known(name)
+    return fitting_reference(load(name), None if settings is None else settings.language)
+
+
+def coverage_sentence(pda: PushdownAutomaton) -> str:
+    """Return how many of the transitions, and of two in a row, the covering words take."""
+    singles, pairs = covered(pda)
+    return (
+        f"{singles:,} of {len(pda.transitions):,} transitions are taken by words that the checks are made on, "
+        f"and {pairs:,} pairs of two in a row."
+    )
+
+
+def accuracy(name: str, theme: str = "light") -> go.Figure:
+    """Return the accuracy by size of the network called ``name``, with its automaton's where that is known.
+
+    Raises:
+        StacklensError: there is no such network.
+    """
+    found = known(name)
+    automaton = None if found is None or found.automaton is None else to_json_line(found.automaton)
+    try:
+        reference = known_reference(name)
+        if reference is None:
+            raise StacklensError("what this network was trained on is not known, so nothing is right or wrong")
+        figure = accuracy_figure(_scores(name, reference.name, automaton), f"{title_of(name)}: right by size")
+    except StacklensError as error:
+        figure = sentence(f"Nothing to draw: {error}.")
+    return themed(figure, theme)
+
+
+@lru_cache(maxsize=64)
+def _scores(name: str, subject: str, automaton: str | None) -> SizeScores:
+    """Return the scores, which cost a second or two, and are the same for all users."""
+    model = load(name).model
+    reference = reference_for(subject_named(subject, model.task_kind))
+    assert reference is not None
+    return scores_by_size(model, reference, None if automaton is None else from_json(automaton))
+
+
+@dataclass(frozen=True)
+class JudgedWords:
+    """Words as they were judged.
+
+    Attributes:
+        frame: a row a word, with a column "open": the address that shows the word at the step where runs part.
+        said: how many agree, in a sentence.
+        problem: what is wrong with the list, one sentence, or None.
+    """
+
+    frame: pd.DataFrame
+    said: str = ""
+    problem: str | None = None
+
+
+def judged_words(name: str, text: str, only_different: bool = False) -> JudgedWords:
+    """Return what is said of the words of ``text``, one a line, by the network called ``name`` and all beside it."""
+    try:
+        model = load(name).model
+        words = _list_of(text, model.alphabet)
+        found = known(name)
+        automaton, stacks = (None, None) if found is None else (found.automaton, found.stacks)
+        judged = judge(model, words, automaton, known_reference(name), stacks)
+    except StacklensError as error:
+        return JudgedWords(pd.DataFrame(), problem=f"{error}.")
+    different = [one for one in judged if not one.agree]
+    frame = word_table(shown := different if only_different else judged)
+    frame["open"] = [_place(name, one) for one in shown]
+    return JudgedWords(frame, _said(judged, different, found))
+
+
+def _list_of(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
+    """Return the words of ``text``.
+
+    Raises:
+        StacklensError: a symbol that is not in the alphabet, or more than the page judges at once. A long word takes
+            the time of many short ones, for its steps follow one another.
+    """
+    if (lines := text.count("\n")) >= 2 * MOST_WORDS:
+        raise StacklensError(f"these are {lines:,} lines; expected at most {MOST_WORDS:,} words at once")
+    words = parse_words(text, alphabet)
+    symbols, longest = sum(map(len, words)), max(map(len, words), default=0)
+    if len(words) > MOST_WORDS:
+        raise StacklensError(f"these are {len(words):,} words; expected at most {MOST_WORDS:,} at once")
+    if longest > LONGEST:
+        raise StacklensError(f"the longest word has {longest:,} symbols; expected at most {LONGEST:,} here")
+    if symbols > MOST_SYMBOLS:
+        raise StacklensError(f"these words have {symbols:,} symbols in all; expected at most {MOST_SYMBOLS:,} at once")
+    return words
+
+
+def _place(name: str, one: Judged) -> str:
+    step = one.step or max(1, len(one.word))
+    return address_of(View("probe", name, format_word(one.word), rounded=False, step=step))
+
+
+def _said(judged: list[Judged], different: list[Judged], found: Known | None) -> str:
+    if not judged:
+        return ""
+    count = f"{len(judged):,} {'word' if len(judged) == 1 else 'words'}"
+    missing = "" if found is not None and found.automaton is not None else " There is no automaton to compare with yet."
+    if not different:
+        return f"✓ {count}: all agree.{missing}"
+    return f"✗ {count}: not all agree on {len(different):,} of them.{missing}"
+
+
+def readable(name: str, text: str) -> bool:
+    """Return whether there are words in ``text`` and the network called ``name`` reads all of them."""
+    try:
+        return bool(_list_of(text, load(name).model.alphabet))
+    except StacklensError:
+        return False
+
+
+def some_words(name: str, seed: int) -> str:
+    """Return words that suit the network called ``name``, one a line: short ones, members and near-misses, longer ones.
+
+    Of a task that means only some words there are these.
+    """
+    reference = known_reference(name)
+    if reference is None:
+        return "\n".join([EMPTY, *load(name).model.alphabet])
+    drawn = reference.short_words(_DRAWN // 4)
+    for number, lengths in _LENGTHS[reference.restricted]:
+        drawn += reference.long_words(number, lengths, seed)
+    return "\n".join(dict.fromkeys(format_word(word) or EMPTY for word in drawn))
+
+
+def lines_for(panel: str, name: str) -> str:
+    """Return the Python lines that make a panel of the page: "claims", "checks", "coverage", "accuracy", "judged".
+
+    Raises:
+        StacklensError: there is no network called ``name``.
+    """
+    settings = settings_known(name) or Settings()
+    language, config = settings.arguments()
+    imports, call = _CALLS[panel]
+    extraction = ("stacklens.extract.extraction", "ExtractionConfig, extract" if config else "extract")
+    lines = [
+        *(f"from {module} import {made}" for module, made in sorted((extraction, *_REST, *imports))),
+        "",
+        f"checkpoint = load_network({file_of(name)!r})",
+        f"reference = reference_of(checkpoint{language})",
+        f"result = extract(checkpoint.model, reference{config})",
+        *call,
+    ]
+    return "\n".join(lines)
 
 
 def layout() -> html.Section:
@@ -121,9 +327,6 @@ def _claim(network: str, page: str, extracted: Any) -> tuple[Any, ...]:
     covered, coverage = _coverage(found)
     checks = check_table(found.report)
     return (None, False, _claims(found), lines[0], covered, *_table(checks), *coverage, *lines[1:])
-
-
-_CLAIMED = 13  # what the callback says
 
 
 def _missing(network: str) -> list[Any]:

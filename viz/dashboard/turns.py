@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stacklens.errors import StacklensError
-from stacklens.shell import count
+from stacklens.progress import count
 from stacklens.viz.dashboard.extractions import settings_known
 
 __all__ = ["LONG", "NotYetError", "Turns", "in_turn"]

@@ -8,9 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stacklens.extract.certificate.decisions import above, largest, largest_of, set_of, signed
-from stacklens.extract.certificate.interval import Affine, Arithmetic, Box, plus, sigmoid, tanh, times
-from stacklens.extract.certificate.layout import TooWide, pieces
+from stacklens.extract.certificate.abstraction import TooWide, pieces
+from stacklens.extract.certificate.controllers import above, largest, largest_of, set_of, signed
+from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box, plus, sigmoid, tanh, times
 
 DTYPES = (torch.float32, torch.float64)
 

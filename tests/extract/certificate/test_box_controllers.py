@@ -12,14 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklens.extract.certificate.certify import boxes_of
-from stacklens.extract.certificate.interval import Box
+from stacklens.extract.certificate.intervals import Box
 from stacklens.models.base import Controlled, StackModel
-from stacklens.models.marnn import MarnnConfig, MarnnStackLSTM, MarnnStackRNN
-from stacklens.models.marnn_joulin import MarnnJoulin
-from stacklens.models.neural_stack import NeuralStack, NeuralStackConfig
-from stacklens.models.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.suzgun import MarnnConfig, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 from stacklens.models.rounding import operation_numbers, round_actions
-from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
 
 AB = ("a", "b")
 NETWORKS: dict[str, Callable[[int], StackModel[Any]]] = {

@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 from tests.extract.certificate.proved import ZOO as ZOO_FILES
 from tests.extract.certificate.proved import proof, recogniser
+from tests.extract.certificate.replaying import replay
 
 from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
+from stacklens.extract.certificate.abstraction import Bounds
 from stacklens.extract.certificate.certify import Proof, certify
-from stacklens.extract.certificate.check import check
-from stacklens.extract.certificate.heads import Bounds
-from stacklens.extract.certificate.judge import Unproved
-from stacklens.extract.certificate.replay import replay
+from stacklens.extract.certificate.invariant import check
 from stacklens.extract.certificate.result import Certified, NotCertified
-from stacklens.models.loading import load_network
+from stacklens.extract.certificate.step_check import Unproved
+from stacklens.models.io import load_network
 
 RECOGNISERS = ("parentheses", "1n0n", "palindrome")
 ZOO = (*RECOGNISERS, "stack-rnn-anbn", "neural-stack-reversal", "neural-stack-delayed-xor")

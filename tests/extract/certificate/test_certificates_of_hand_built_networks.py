@@ -8,14 +8,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from stacklens.automata.intersection import FiniteAutomaton, containing
+from stacklens.automata.finite import FiniteAutomaton, containing
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError
 from stacklens.extract.certificate.certify import certify, prove
 from stacklens.extract.certificate.result import Certified, NotCertified
-from stacklens.models.list_rnn import ListRNN
-from stacklens.models.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
+from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 
 ROUND = ("(", ")")
 DYCK = PushdownAutomaton(

@@ -8,24 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.extract.certificate.replaying import replay
 from tests.extract.certificate.test_certificates_of_hand_built_networks import DYCK, dyck
 
 from stacklens.automata.pda import Key, Output, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError
-from stacklens.extract.certificate.certify import Proof, boxes_of, certify, prove
-from stacklens.extract.certificate.decisions import largest
-from stacklens.extract.certificate.interval import Affine, Arithmetic, Box, plus, times
-from stacklens.extract.certificate.replay import replay
+from stacklens.extract.certificate.certify import Certification, Proof, boxes_of, certify, prove
+from stacklens.extract.certificate.controllers import largest
+from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box, plus, times
 from stacklens.extract.certificate.result import Certified, NotCertified
-from stacklens.extract.certification import Certification
 from stacklens.models.base import StackModel
-from stacklens.models.continuous_stack import ContinuousStack
-from stacklens.models.marnn import MarnnConfig, MarnnStackLSTM, MarnnStackRNN
-from stacklens.models.neural_stack import NeuralStack, NeuralStackConfig
-from stacklens.models.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM, MarnnStackRNN
 from stacklens.models.rounding import Rounded
-from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
-from stacklens.models.strength_stack import StrengthStack
+from stacklens.models.stacks.continuous import ContinuousStack
+from stacklens.models.stacks.strength import StrengthStack
 
 FORMATS = {torch.float16: 2**11, torch.bfloat16: 2**8, torch.float32: 2**24, torch.float64: 2**53}
 SMALL = (torch.float16, torch.bfloat16)

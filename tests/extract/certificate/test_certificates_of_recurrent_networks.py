@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 import torch
+from tests.extract.certificate.replaying import replay
 
 from stacklens.automata.pda import Key, Output, PushdownAutomaton, Transition, push
 from stacklens.extract.certificate.certify import Proof, certify, prove
-from stacklens.extract.certificate.replay import replay
 from stacklens.extract.certificate.result import NotCertified
 from stacklens.models.base import StackModel
-from stacklens.models.marnn import MarnnConfig, MarnnStackLSTM, MarnnStackRNN
-from stacklens.models.neural_stack import NeuralStack, NeuralStackConfig
-from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
+from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
+from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM, MarnnStackRNN
 
 AB = ("a", "b")
 Built = tuple[StackModel[Any], Output]

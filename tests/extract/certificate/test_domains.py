@@ -8,12 +8,12 @@ from hypothesis import given, reject, settings
 from tests.automata.strategies import pushdown_automata
 from tests.extract.certificate.proved import ZOO, extracted
 
+from stacklens.automata.finite import regular_domain
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.automata.regular_domain import regular_domain
 from stacklens.errors import StacklensError
 from stacklens.extract.certificate.certify import certify
 from stacklens.extract.certificate.result import Certified, NotCertified
-from stacklens.languages.tasks import get_task
+from stacklens.languages import get_task
 
 
 @settings(max_examples=60)

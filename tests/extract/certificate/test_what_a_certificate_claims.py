@@ -11,15 +11,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from stacklens.automata.intersection import FiniteAutomaton
+from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError
-from stacklens.extract.certificate.certify import certify
+from stacklens.extract.certificate.certify import Certification, certify
 from stacklens.extract.certificate.result import Certified, NotCertified, certified_claim
-from stacklens.extract.certification import Certification
 from stacklens.models.base import StackModel
-from stacklens.models.marnn import MarnnConfig, MarnnStackRNN
-from stacklens.models.stack_rnn import StackRNN, StackRNNConfig
+from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 
 AB = ("a", "b")
 

@@ -1,0 +1,226 @@
+"""Deterministic finite automata, and what a pushdown automaton has in common with one.
+
+A finite automaton can be intersected with a pushdown automaton, or be read out of one that never needs its stack.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from stacklens.automata.pda import Key, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition, Word
+from stacklens.automata.reachability import Head, reachable_heads
+from stacklens.errors import AutomatonError, StacklensError
+
+__all__ = ["FiniteAutomaton", "containing", "intersect", "is_accepting", "regular_domain"]
+
+_MOST = 1_000  # states
+
+
+@dataclass(frozen=True)
+class FiniteAutomaton:
+    """A deterministic finite automaton; a missing transition rejects for good.
+
+    Args:
+        states: names of the states, without repetition.
+        alphabet: the symbols of words; any other symbol rejects.
+        transitions: ``(state, symbol) -> state``.
+        initial: the state before the first symbol.
+        accepting: the accepting states.
+
+    Raises:
+        AutomatonError: on anything inconsistent, naming the offending part.
+
+    >>> ordered = FiniteAutomaton(("A", "B"), ("a", "b"), {
+    ...     ("A", "a"): "A", ("A", "b"): "B", ("B", "b"): "B"}, "A", frozenset({"A", "B"}))
+    >>> ordered.accepts("aabb"), ordered.accepts("aba")
+    (True, False)
+    """
+
+    states: tuple[State, ...]
+    alphabet: tuple[Symbol, ...]
+    transitions: Mapping[tuple[State, Symbol], State]
+    initial: State
+    accepting: frozenset[State]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "states", tuple(self.states))
+        object.__setattr__(self, "alphabet", tuple(self.alphabet))
+        object.__setattr__(self, "accepting", frozenset(self.accepting))
+        object.__setattr__(self, "transitions", MappingProxyType(dict(self.transitions)))
+        if len(set(self.states)) < len(self.states) or len(set(self.alphabet)) < len(self.alphabet):
+            raise AutomatonError(f"states {self.states} or alphabet {self.alphabet} has a repetition")
+        used = {self.initial, *self.accepting, *(state for state, _ in self.transitions), *self.transitions.values()}
+        if unknown := sorted(used - set(self.states)):
+            raise AutomatonError(f"{', '.join(map(repr, unknown))} not among the states {self.states}")
+        if unknown := sorted({symbol for _, symbol in self.transitions} - set(self.alphabet)):
+            raise AutomatonError(f"{', '.join(map(repr, unknown))} not in the alphabet {self.alphabet}")
+
+    def __hash__(self) -> int:
+        return hash((self.states, self.alphabet, frozenset(self.transitions.items()), self.initial, self.accepting))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # a mapping proxy cannot be pickled, a dict can
+        return FiniteAutomaton, (self.states, self.alphabet, dict(self.transitions), self.initial, self.accepting)
+
+    def step(self, state: State | None, symbol: Symbol) -> State | None:
+        """Return the next state, or None where there is none."""
+        return None if state is None else self.transitions.get((state, symbol))
+
+    def accepts(self, word: Word) -> bool:
+        """Return whether ``word`` is accepted."""
+        state: State | None = self.initial
+        for symbol in word:
+            state = self.step(state, symbol)
+        return state in self.accepting
+
+    def trimmed(self) -> FiniteAutomaton:
+        """Return the automaton without the transitions after which nothing is accepted any more."""
+        live = set(self.accepting)
+        while grown := {state for (state, _), target in self.transitions.items() if target in live} - live:
+            live |= grown
+        kept = {key: target for key, target in self.transitions.items() if target in live}
+        return replace(self, transitions=kept)
+
+
+def containing(alphabet: Sequence[Symbol], factor: Word) -> FiniteAutomaton:
+    """Return the automaton of the words in which the symbols of ``factor`` stand next to each other somewhere.
+
+    Its states say how much of ``factor`` the word ends with (Knuth, Morris & Pratt 1977).
+
+    >>> twice = containing("ab", "aab")
+    >>> twice.accepts("baaab"), twice.accepts("abab")
+    (True, False)
+    """
+    symbols = tuple(factor)
+    steps: dict[tuple[State, Symbol], State] = {}
+    for n in range(len(symbols) + 1):
+        for symbol in alphabet:
+            seen = (*symbols[:n], symbol)
+            fits = (k for k in range(min(n + 1, len(symbols)), 0, -1) if seen[len(seen) - k :] == symbols[:k])
+            steps[str(n), symbol] = str(n if n == len(symbols) else next(fits, 0))
+    states = tuple(str(n) for n in range(len(symbols) + 1))
+    return FiniteAutomaton(states, tuple(alphabet), steps, "0", frozenset({states[-1]}))
+
+
+def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton) -> PushdownAutomaton:
+    """Return the pushdown automaton that accepts what both accept; it has the outputs and the stacks of ``pda``.
+
+    States are pairs. Acceptance "empty stack" becomes "both", and "output" becomes "final state", the states then
+    saying whether the last output accepts. Only pairs are kept that the graph of states leads to; a symbol that ``dfa``
+    does not know rejects.
+
+    Raises:
+        AutomatonError: two pairs of states have the same name.
+
+    >>> from stacklens.automata.compare import shortest_member
+    >>> from stacklens.automata.pda import POP, push
+    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
+    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
+    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> "".join(shortest_member(intersect(dyck, containing("()", "))()"))))
+    '(())()'
+    """
+    start = pda.initial, dfa.initial, is_accepting(pda, pda.initial_output)
+    names = {start: _name(pda, *start)}
+    by_state: dict[State, list[tuple[Key, Transition]]] = {state: [] for state in pda.states}
+    for key, step in pda.transitions.items():
+        by_state[key[0]].append((key, step))
+    transitions: dict[Key, Transition] = {}
+    for point in (queue := [start]):  # the list grows while it is walked
+        state, place, _ = point
+        for (_, symbol, tops), step in by_state[state]:
+            following = place if symbol == pda.end_marker else dfa.step(place, symbol)
+            if following is None:
+                continue
+            target = step.target, following, is_accepting(pda, step.output)
+            if target not in names:
+                names[target] = _name(pda, *target)
+                queue.append(target)
+            transitions[names[point], symbol, tops] = replace(step, target=names[target])
+    if len(set(names.values())) < len(names):  # names with ", " in them: (a, b), c and a, (b, c)
+        raise AutomatonError("two pairs of states have the same name: name the states of one automaton without commas")
+    by_output, by_stack = pda.acceptance == "output", pda.acceptance == "empty stack"
+    return replace(
+        pda,
+        states=tuple(names.values()),
+        initial=names[start],
+        transitions=transitions,
+        accepting=frozenset(
+            name
+            for (state, place, good), name in names.items()
+            if place in dfa.accepting and (good if by_output else by_stack or state in pda.accepting)
+        ),
+        acceptance="final state" if by_output else "both" if by_stack else pda.acceptance,
+    )
+
+
+def _name(pda: PushdownAutomaton, state: State, place: State, good: bool) -> State:
+    said = "" if pda.acceptance != "output" else ", accepted" if good else ", rejected"
+    return f"({state}, {place}{said})"
+
+
+def is_accepting(pda: PushdownAutomaton, output: Output) -> bool:
+    """Return whether ``pda`` accepts by outputs, and by this one."""
+    return pda.acceptance == "output" and output in pda.accepting_outputs
+
+
+def regular_domain(pda: PushdownAutomaton) -> FiniteAutomaton:
+    """Return a finite automaton of all words on which ``pda`` is not cut, and of some others.
+
+    It forgets what lies under the tops: after a pop any symbol may be there that is with that state in some run. So it
+    follows at least the words that ``pda`` follows, which is all that a certificate for these words needs.
+
+    Raises:
+        StacklensError: it would have more than 1,000 states.
+
+    >>> from stacklens.automata.pda import POP, Transition, push
+    >>> rules = {("a", "a", (top,)): Transition("a", (push("A"),)) for top in ("⊥", "A")}
+    >>> rules |= {(state, "b", ("A",)): Transition("b", (POP,)) for state in ("a", "b")}
+    >>> words = regular_domain(PushdownAutomaton(("a", "b"), ("a", "b"), ("A",), rules, "a"))
+    >>> words.accepts("aabb"), words.accepts("abb"), words.accepts("aba")
+    (True, True, False)
+    """
+    following = _following(pda)
+    start = frozenset({(pda.initial, (pda.bottom,) * pda.n_stacks)})
+    names = {start: "0"}
+    steps: dict[tuple[State, Symbol], State] = {}
+    for heads in (queue := [start]):  # the list grows while it is walked
+        for letter in pda.input_alphabet:
+            after = frozenset(head for before in heads for head in following[before, letter])
+            if after and after not in names:
+                names[after] = str(len(names))
+                queue.append(after)
+            if after:
+                steps[names[heads], letter] = names[after]
+        if len(names) > _MOST:
+            raise StacklensError(f"the words that count need more than {_MOST:,} states without a stack; name a domain")
+    states = tuple(names.values())
+    return FiniteAutomaton(states, pda.input_alphabet, steps, "0", frozenset(states))
+
+
+def _following(pda: PushdownAutomaton) -> dict[tuple[Head, Symbol], list[Head]]:
+    """Return which heads a letter may lead to from each head."""
+    tops_with: dict[State, list[Tops]] = defaultdict(list)
+    reached = sorted(reachable_heads(pda))
+    for state, tops in reached:
+        tops_with[state].append(tops)
+    following: dict[tuple[Head, Symbol], list[Head]] = defaultdict(list)
+    for state, tops in reached:
+        for letter in pda.input_alphabet:
+            step = pda.transitions.get((state, letter, tops))
+            if step is not None:
+                fitting = (after for after in tops_with[step.target] if _fits(tops, step.operations, after))
+                following[(state, tops), letter] = [(step.target, after) for after in fitting]
+    return following
+
+
+def _fits(tops: Tops, operations: tuple[StackOp, ...], after: Tops) -> bool:
+    """Return whether ``operations`` may lead from some tops to others."""
+    for top, operation, new in zip(tops, operations, after, strict=True):
+        known = operation.push if operation.push is not None else None if operation.pop else top
+        if known is not None and known != new:
+            return False
+    return True

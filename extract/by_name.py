@@ -1,0 +1,125 @@
+"""From a name, or from what a network's file says, to what the network should do."""
+
+from __future__ import annotations
+
+from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.errors import StacklensError, UnknownNameError
+from stacklens.extract.specification import LanguageReference, Reference
+from stacklens.extract.task_specification import TaskReference
+from stacklens.languages import get_language, get_task
+from stacklens.languages.language import Language
+from stacklens.languages.tasks.streams import StreamAfter, StreamTask
+from stacklens.languages.tasks.task import Task
+from stacklens.models.base import TaskKind
+from stacklens.models.io import Checkpoint
+
+__all__ = ["automaton_named", "reference_for", "reference_of", "subject_named", "true_automaton"]
+
+
+def subject_named(name: str, kind: TaskKind) -> Language | Task:
+    """Return the language or task called ``name``, for a network of this kind.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    return get_language(name) if kind == "recognition" else get_task(name)
+
+
+def reference_for(language: Language | Task | Reference | None, kind: TaskKind | None = None) -> Reference | None:
+    """Return what to check a network of this kind against, for a language, a task, or what is a reference already.
+
+    A predictor of sets that is given a language is meant to predict what may come next in its words, and a recogniser
+    that is given such a task to recognise these words.
+
+    Raises:
+        StacklensError: a network of this kind can be no answer to it.
+    """
+    if kind is not None:
+        language = _meant(language, kind)
+    if isinstance(language, Language):
+        return LanguageReference(language)
+    return TaskReference(language) if isinstance(language, Task) else language
+
+
+def _meant(given: Language | Task | Reference | None, kind: TaskKind) -> Language | Task | Reference | None:
+    """Return what ``given`` means for a network of a kind: the same, or the task of a language, or the other way."""
+    subject: object = given
+    if isinstance(given, LanguageReference | TaskReference):
+        subject = given.language if isinstance(given, LanguageReference) else given.task
+    if isinstance(subject, Language):
+        if kind == "recognition":
+            return given
+        task = _next_sets(subject) if kind == "next set" else None
+        if task is None:
+            raise StacklensError(f"a {kind} network cannot be checked against the language {subject.name}; give a task")
+        return task
+    if isinstance(subject, Task):
+        sets = subject.kind == "next set", kind == "next set"
+        own = getattr(subject, "language", None)
+        if kind == "recognition" and sets[0] and isinstance(own, Language):
+            return own
+        if kind == "recognition" or sets[0] is not sets[1]:
+            other = "a language" if kind == "recognition" else f"a {kind} task"
+            raise StacklensError(
+                f"a {kind} network cannot be checked against the {subject.kind} task {subject.name}; give {other}"
+            )
+    return given
+
+
+def _next_sets(language: Language) -> Task | None:
+    """Return the task to say what may come next in the words of ``language``, None if there is none."""
+    try:
+        task = get_task(language.name)
+    except UnknownNameError:
+        return None
+    return task if task.kind == "next set" and getattr(task, "language", None) == language else None
+
+
+def reference_of(checkpoint: Checkpoint, name: str | None = None) -> Reference | None:
+    """Return what to check a network against: what is called ``name``, or else what its file says; None for neither.
+
+    Where the file's program feeds its streams after a symbol, so are those that the network is checked on.
+
+    Raises:
+        UnknownNameError: there is nothing of that name.
+        StacklensError: a network of this kind can be no answer to it.
+    """
+    name, before = name or checkpoint.task.get("language"), checkpoint.task.get("after")
+    if name is None:
+        return None
+    kind = checkpoint.model.task_kind
+    subject = subject_named(name, kind)
+    if isinstance(subject, StreamTask) and before in subject.alphabet:
+        subject = StreamAfter(subject, before)
+    return reference_for(subject, kind)
+
+
+def true_automaton(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | None:
+    """Return the automaton of what the network was trained on, if that is known and has one that reads ``word``."""
+    name, before = checkpoint.task.get("language"), checkpoint.task.get("after")
+    if None not in (name, before) and list(word[:1]) == [before]:  # fed as the file's program feeds it
+        name = f"{name}-after-{before}"
+    return None if name is None else automaton_named(name, checkpoint.model.task_kind, word)
+
+
+def automaton_named(name: str, kind: TaskKind, word: Word) -> PushdownAutomaton | None:
+    """Return the automaton of the language or task called ``name``, if there is one that reads ``word``.
+
+    For predictors of a language that is the language's own: the automaton of the task may keep its top symbol in the
+    state, so that its stack is lower than the word is deep.
+    """
+    pda = _of_language(name) if kind == "next set" else None
+    if pda is None:
+        try:
+            reference = reference_for(subject_named(name, kind))
+        except StacklensError:  # somebody else's name for it
+            return None
+        pda = None if reference is None else reference.automaton()
+    return pda if pda is not None and set(word) <= set(pda.input_alphabet) else None
+
+
+def _of_language(name: str) -> PushdownAutomaton | None:
+    try:
+        return get_language(name).automaton
+    except StacklensError:  # a task alone has that name
+        return None

@@ -1,0 +1,320 @@
+"""The rounded network beside an automaton with boxes in place of vectors: controls, stack cells and heads.
+
+Where boxes lie is the layout: images are cut into pieces that fall into boxes of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stacklens.automata.finite import FiniteAutomaton
+from stacklens.automata.pda import PushdownAutomaton, State, Symbol
+from stacklens.extract.certificate.controllers import BoxAnswer, BoxController
+from stacklens.extract.certificate.intervals import Box, Row
+from stacklens.models.base import StackModel
+
+__all__ = [
+    "Bounds",
+    "Cell",
+    "Control",
+    "Entry",
+    "Head",
+    "Key",
+    "Layout",
+    "Move",
+    "Outcome",
+    "Piece",
+    "Place",
+    "System",
+    "Tag",
+    "TooMany",
+    "TooWide",
+    "Value",
+    "other_stack",
+    "pieces",
+]
+
+Tag = tuple[State | Symbol | None, ...]
+
+Cell = tuple[int, ...]  # a cell of a grid by its numbers; () where there is no grid
+_OFFSET = 0.37  # of the grid, so that no line of it runs through 0, 0.5 or 1, where networks like to be
+_MOST_PIECES = 64
+_FARTHEST = 2**50  # cells from 0: farther out their numbers are not exact
+
+
+class Place(NamedTuple):
+    """The name of a box of hidden vectors: the automaton's state, what was read last, and a cell of the grid."""
+
+    tag: Tag
+    cell: Cell = ()
+
+
+class Value(NamedTuple):
+    """The name of a box of values: on which stack, the automaton's symbol, what was read, and a cell of the grid."""
+
+    stack: int
+    tag: Tag
+    cell: Cell = ()
+
+
+Key = Place | Value
+Bounds = dict[Key, tuple[Row, Row]]  # from each name to its box, (D,) each
+
+
+class Entry(NamedTuple):
+    """A stack cell: its symbol (None once the automaton has rejected), and the values that the network sees from it."""
+
+    symbol: Symbol | None
+    values: tuple[Value | None, ...]  # top first, as many as the network sees, None below the bottom
+
+
+class Control(NamedTuple):
+    """Where both are between two letters.
+
+    Attributes:
+        state: the automaton's state, None once its run is cut.
+        place: the box of the hidden vector.
+        said: the number of the set predicted last, where sets are predicted.
+        domain: the state of the finite automaton of the words that count.
+        ended: whether the end symbol has been read.
+        accepted: whether the automaton accepts the word, where the end symbol is the network's alone.
+        rejected: whether the network rejected the end symbol.
+    """
+
+    state: State | None
+    place: Place
+    said: int | None = None
+    domain: State | None = None
+    ended: bool = False
+    accepted: bool | None = None
+    rejected: bool = False
+
+
+Tops = tuple[Entry | None, ...]
+Head = tuple[Control, Tops]
+
+
+class Move(NamedTuple):
+    """A step on a letter: to a control, and what happens to each stack, 0 none, 1 pop, 2 push, 3 replace."""
+
+    letter: Symbol
+    control: Control
+    operations: tuple[tuple[int, Entry | None], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one step does for sure: where it leads, and in which boxes the pieces of its images have to lie.
+
+    Attributes:
+        letter: what is read.
+        control: the next control, but for its place.
+        operations: what happens to each stack.
+        symbols: what the automaton pushes on each.
+        hidden: the names and pieces of the next hidden vector.
+        pushed: the same for what is pushed on each stack.
+        others: the same for stacks that the automaton has not.
+    """
+
+    letter: Symbol
+    control: Control
+    operations: tuple[int, ...]
+    symbols: tuple[Symbol | None, ...]
+    hidden: list[tuple[Key, Piece]]
+    pushed: tuple[list[tuple[Key, Piece]], ...]
+    others: list[tuple[Key, Piece]]
+
+    @property
+    def targets(self) -> Iterator[tuple[Key, Piece]]:
+        """Yield all names of boxes, each with a piece that has to lie in its box."""
+        yield from self.hidden
+        yield from self.others
+        for pieces in self.pushed:
+            yield from pieces
+
+    def moves(self, tops: Tops, depth: int) -> Iterator[Move]:
+        """Yield the moves from ``tops``, one for every choice of boxes; the network sees ``depth`` cells."""
+        choices: list[list[tuple[int, Entry | None]]] = []
+        for operation, symbol, pieces, top in zip(self.operations, self.symbols, self.pushed, tops, strict=True):
+            entries: list[Entry | None] = [_entry(symbol, key, operation, top, depth) for key, _ in pieces]
+            choices.append([(operation, entry) for entry in entries or [None]])
+        for place, _ in self.hidden:
+            assert isinstance(place, Place)
+            for operations in product(*choices):
+                yield Move(self.letter, self.control._replace(place=place), operations)
+
+
+def _entry(symbol: Symbol | None, value: Key, operation: int, top: Entry | None, depth: int) -> Entry:
+    assert isinstance(value, Value)
+    below: tuple[Value | None, ...] = (None,) * depth if top is None else top.values
+    covered = below[1:] if operation == 3 else below
+    return Entry(symbol, (value, *covered)[:depth])
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How finely boxes are laid. There are different ones for each state of the automaton, and for each stack symbol.
+
+    Attributes:
+        tops: whether they also differ by the letter read last and the tops that were seen then; otherwise by the letter
+            only.
+        hidden: the width of the cells of a grid for hidden vectors, or None for no grid.
+        values: the same for values on the stack.
+    """
+
+    tops: bool = False
+    hidden: float | None = None
+    values: float | None = None
+
+
+class Piece(NamedTuple):
+    """The part of a box that lies in one cell: bounds (D,), and those of the cell."""
+
+    cell: Cell
+    low: Row
+    high: Row
+    floor: Row
+    ceiling: Row
+
+
+class TooWide(Exception):  # noqa: N818 - it is caught where a step is judged, and is no error of anybody
+    """A box lies in more cells than can be looked at."""
+
+
+def pieces(low: Row, high: Row, width: float | None = None) -> list[Piece]:
+    """Return the parts of a box (D,) in the cells of a grid with lines ``width`` apart; together they are the box.
+
+    Raises:
+        TooWide: there are too many, or cells so far out have no numbers.
+
+    >>> [(piece.low.tolist(), piece.high.tolist()) for piece in pieces(np.array([0.0]), np.array([0.5]), 1.0)]
+    [([0.0], [0.37]), ([0.37], [0.5])]
+    """
+    if width is None:
+        wide = np.full(low.shape, np.inf)
+        return [Piece((), low, high, -wide, wide)]
+    if not np.maximum(np.abs(low), np.abs(high)).max(initial=0) / width < _FARTHEST:  # so that NaN is too wide
+        raise TooWide
+    first, last = _cells(low, width), _cells(high, width)
+    if math.prod((last - first + 1).tolist()) > _MOST_PIECES:
+        raise TooWide
+    cells = product(*(range(a, b + 1) for a, b in zip(first.tolist(), last.tolist(), strict=True)))
+    return [_piece(cell, low, high, width) for cell in cells]
+
+
+def _cells(values: Row, width: float) -> np.ndarray:
+    """Return the numbers of the cells that hold ``values``: of the last line that is not above each."""
+    numbers = np.floor(values / width - _OFFSET)
+    numbers -= _line(numbers, width) > values  # the quotient may be rounded across a line
+    numbers += _line(numbers + 1, width) <= values
+    return numbers.astype(np.int64)
+
+
+def _line(numbers: Row, width: float) -> Row:
+    return (numbers + _OFFSET) * width
+
+
+def _piece(cell: Cell, low: Row, high: Row, width: float) -> Piece:
+    number = np.array(cell, dtype=np.float64)
+    floor, ceiling = _line(number, width), _line(number + 1, width)
+    return Piece(cell, np.maximum(low, floor), np.minimum(high, ceiling), floor, ceiling)
+
+
+def other_stack(stack: int) -> Value:
+    """Return the name of the one box that holds everything on a stack that the automaton has not."""
+    return Value(stack, ("any",))
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """A rounded network and an automaton, side by side on boxes.
+
+    Attributes:
+        model: the network.
+        controller: its controller on boxes.
+        automaton: what it is to follow.
+        stacks: which of the network's stacks are the automaton's.
+        layout: how boxes are laid.
+        domain: the words that count, trimmed; None for all.
+        margin: what every decision has to be more certain than.
+    """
+
+    model: StackModel[Any]
+    controller: BoxController
+    automaton: PushdownAutomaton
+    stacks: tuple[int, ...]
+    layout: Layout
+    domain: FiniteAutomaton | None
+    margin: float
+
+    @property
+    def start(self) -> Head:
+        """Return the head before the first letter."""
+        domain = None if self.domain is None else self.domain.initial
+        return Control(self.automaton.initial, Place(("start",)), domain=domain), (None,) * len(self.stacks)
+
+    @property
+    def stack_limit(self) -> int | None:
+        """Return how many cells of a stack a word may need: as many as there are, and as the network can count."""
+        limits = [limit for limit in (self.model.stack_limit, self.controller.height_limit) if limit is not None]
+        return min(limits, default=None)
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """Return the stacks that the automaton has not."""
+        return tuple(stack for stack in range(self.model.n_stacks) if stack not in self.stacks)
+
+    def start_bounds(self) -> Bounds:
+        """Return the boxes before the first letter, all of them points: the hidden vector, and other stacks' values."""
+        hidden = _numbers(self.model.initial_state(1).hidden)
+        empty = self.empty_cells()
+        others: Bounds = {other_stack(stack): (empty[stack], empty[stack]) for stack in self.others}
+        return {Place(("start",)): (hidden, hidden), **others}
+
+    def empty_cells(self) -> Row:
+        """Return what an empty cell of each stack reads as, (n_stacks, D)."""
+        reading = _numbers(self.model.initial_state(1).stack.reading())
+        cells: Row = reading.reshape(self.model.n_stacks, self.model.depth, -1)[:, 0]
+        return cells
+
+    def answers(self, heads: Sequence[Head], bounds: Bounds) -> Iterator[BoxAnswer]:
+        """Yield what the controller answers to each letter, at all of ``heads``."""
+        hidden = Box(*(np.stack([bounds[control.place][side] for control, _ in heads]) for side in (0, 1)))
+        empty = self.empty_cells()
+        sides = [np.stack([self._reading(tops, bounds, empty, side) for _, tops in heads]) for side in (0, 1)]
+        for letter in range(self.model.n_symbols):
+            yield self.controller.answer(letter, hidden, Box(*sides))
+
+    def keys(self, head: Head) -> Iterator[Key]:
+        """Yield the names of the boxes on which the answers at a head depend."""
+        control, tops = head
+        yield control.place
+        yield from (other_stack(stack) for stack in self.others)
+        yield from (value for top in tops if top is not None for value in top.values if value is not None)
+
+    def _reading(self, tops: tuple[Entry | None, ...], bounds: Bounds, empty: Row, side: int) -> Row:
+        """Return one side of the box of what the controller sees of all stacks, (n_stacks * depth * D,)."""
+        cells = [
+            bounds[other_stack(stack)][side] if stack in self.others else empty[stack] for stack in range(len(empty))
+        ]
+        seen = [[cell] * self.model.depth for cell in cells]
+        for stack, top in zip(self.stacks, tops, strict=True):
+            values = () if top is None else top.values
+            seen[stack] = [empty[stack] if value is None else bounds[value][side] for value in values] or seen[stack]
+        return np.concatenate([cell for cells in seen for cell in cells])
+
+
+def _numbers(tensor: Any) -> Row:
+    """Return the one entry of a batch in float64."""
+    numbers: Row = tensor[0].detach().cpu().double().numpy()
+    return numbers
+
+
+class TooMany(Exception):  # noqa: N818 - it ends an attempt, and is no error of anybody
+    """There are too many heads, or pieces of an image, to look at."""

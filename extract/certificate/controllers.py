@@ -1,0 +1,379 @@
+"""The controllers of the papers on boxes: bounds, and what is decided for any hidden vector and reading in a box."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from stacklens.errors import StacklensError
+from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box, Row, plus, sigmoid, tanh, times
+from stacklens.models.base import StackModel
+from stacklens.models.networks.joulin import StackRNN
+from stacklens.models.networks.neural_stack import NeuralStack
+from stacklens.models.networks.nnpda import NNPDA
+from stacklens.models.networks.suzgun import MarnnJoulin, MarnnStackRNN
+from stacklens.models.set_numbers import set_numbers
+
+__all__ = [
+    "BoxAnswer",
+    "BoxController",
+    "Decision",
+    "MarnnBoxes",
+    "NNPDABoxes",
+    "NeuralStackBoxes",
+    "StackRNNBoxes",
+    "above",
+    "array",
+    "largest",
+    "largest_of",
+    "lstm_box",
+    "set_of",
+    "signed",
+    "softmax_operations",
+    "strengths",
+]
+
+_SOFTMAX = 64.0  # units by which equal numbers may come out of a softmax as different ones, generously
+
+_MOST_CORNERS = 14  # neurons of a full order
+_THRESHOLD = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What is decided, as numbers (M,), and by which margin (M,): not for sure where that is not above 0."""
+
+    numbers: np.ndarray
+    margins: Row
+
+
+def above(box: Box, threshold: float) -> Decision:
+    """Return 1 where the one number of ``box`` (M, 1) is above ``threshold``, else 0."""
+    over, under = box.low[:, 0] - threshold, threshold - box.high[:, 0]
+    return Decision((over >= under).astype(np.int64), np.maximum(over, under))
+
+
+def set_of(box: Box, threshold: float = 0.5) -> Decision:
+    """Return the sets of numbers above ``threshold``, number i counting 2^i; the margin is the smallest one."""
+    over, under = box.low - threshold, threshold - box.high
+    numbers = set_numbers(torch.from_numpy(over >= under))
+    return Decision(numbers, np.maximum(over, under).min(1))
+
+
+def signed(box: Box, threshold: float) -> Decision:
+    """Return the operations of actions (M, 1): 2 push above ``threshold``, 1 pop below minus it, else 0."""
+    low, high = box.low[:, 0], box.high[:, 0]
+    margins = np.stack([np.minimum(low + threshold, threshold - high), -threshold - high, low - threshold])
+    return Decision(margins.argmax(0), margins.max(0))
+
+
+def strengths(box: Box, threshold: float) -> Decision:
+    """Return the operations of strengths (M, 2) of pop and push: 0 none, 1 pop, 2 push, 3 replace."""
+    return set_of(box, threshold)
+
+
+def largest(layer: Affine, box: Box, arithmetic: Arithmetic, temperature: float = 1.0) -> Decision:
+    """Return which output of ``layer`` on ``box`` is the largest; the margin is its lead, before any softmax.
+
+    What goes into the softmax is divided by ``temperature`` first. Not sure where that, a quotient or a share may leave
+    the numbers of the format: an infinity there makes all shares NaN.
+    """
+    sizes = layer.of_box(box, arithmetic).sizes.max(1) / temperature
+    blur = _SOFTMAX * (arithmetic.unit * (1 + sizes) + arithmetic.least)
+    shares_fit = 2 * len(layer.weights) * arithmetic.least <= 1
+    warm = arithmetic.least <= temperature <= 1 / arithmetic.least  # or it, or its reciprocal, is 0 or infinite
+    blur = np.where((sizes <= arithmetic.most) & shares_fit & warm, blur, np.nan)
+    leads = []
+    for i in range(len(layer.weights)):
+        others = np.delete(layer.minus(i).of_box(box, arithmetic).high, i, axis=1)
+        leads.append(-others.max(1, initial=-np.inf) / temperature)
+    lead = np.stack(leads)
+    return Decision(lead.argmax(0), lead.max(0) - blur)
+
+
+def largest_of(box: Box) -> Decision:
+    """Return which of the numbers of ``box`` (M, O) is the largest, by the gap to the others' bounds."""
+    leads = []
+    for i in range(box.low.shape[1]):
+        leads.append(box.low[:, i] - np.delete(box.high, i, axis=1).max(1, initial=-np.inf))
+    lead = np.stack(leads)
+    return Decision(lead.argmax(0), lead.max(0))
+
+
+@dataclass(frozen=True, eq=False)
+class BoxAnswer:
+    """What a controller answers for M boxes.
+
+    Attributes:
+        hidden: bounds on the next hidden vectors, (M, H).
+        operations: what is done to each stack, 0 none, 1 pop, 2 push, 3 replace.
+        pushed: bounds on what a push lays on each stack, (M, D).
+        output: the number of the output (see `StackModel.output_numbers`); of a recogniser 0.
+
+    Bounds and margins are NaN where a number on the way may leave the network's format.
+    """
+
+    hidden: Box
+    operations: tuple[Decision, ...]
+    pushed: tuple[Box, ...]
+    output: Decision
+
+    @property
+    def in_range(self) -> np.ndarray:
+        """Return where all numbers stay in the network's format, (M,) bool."""
+        boxes = (self.hidden, *self.pushed)
+        sides = [side for box in boxes for side in (box.low, box.high)]
+        margins = [decision.margins[:, None] for decision in (*self.operations, self.output)]
+        inside: np.ndarray = ~np.isnan(np.concatenate([*sides, *margins], -1)).any(-1)
+        return inside
+
+
+class BoxController(ABC):
+    """The controller of one network on boxes.
+
+    Attributes:
+        arithmetic: the numbers that it computes with.
+        height_limit: up to how many cells the network's stacks are exact; None for as many as there is memory for.
+    """
+
+    arithmetic: Arithmetic
+
+    @property
+    def height_limit(self) -> int | None:
+        """Return None: a superposition stack has cells, and no number says how many."""
+        return None
+
+    @abstractmethod
+    def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
+        """Return the answer to ``letter`` from boxes of hidden vectors (M, H) and readings (M, n_stacks * R)."""
+
+    def traps(self, hidden: Box) -> Decision:
+        """Return whether a recogniser rejects for good after a step to ``hidden``, 1 or 0."""
+        raise NotImplementedError
+
+    def accepts(self, hidden: Box) -> Decision:
+        """Return whether a recogniser accepts a word that leads to ``hidden`` and an empty stack, 1 or 0."""
+        raise NotImplementedError
+
+
+def lstm_box(drive: Box, cell: Box, arithmetic: Arithmetic) -> Box:
+    """Return bounds on h' and c' of an LSTM, side by side, from its gates' sums (M, 4 H) and c (M, H)."""
+    size = cell.low.shape[1]
+    enter, keep, new, show = (drive.columns(i * size, (i + 1) * size) for i in range(4))
+    kept = times(sigmoid(keep, arithmetic), cell, arithmetic)
+    entered = times(sigmoid(enter, arithmetic), tanh(new, arithmetic), arithmetic)
+    after = plus(kept, entered, arithmetic)
+    return Box.beside([times(sigmoid(show, arithmetic), tanh(after, arithmetic), arithmetic), after])
+
+
+def softmax_operations(model: StackModel[Any]) -> np.ndarray:
+    """Return the number of each of a model's operations."""
+    known = {"none": 0, "pop": 1, "push": 2}
+    if strange := [operation for operation in model.operations if operation not in known]:
+        raise StacklensError(f"{', '.join(strange)} are no operations of a stack, so there is nothing to certify")
+    return np.array([known[operation] for operation in model.operations])
+
+
+def array(parameter: Tensor) -> np.ndarray:
+    """Return a parameter's exact values in float64."""
+    values: np.ndarray = parameter.detach().cpu().double().numpy()
+    return values
+
+
+class NNPDABoxes(BoxController):
+    """An NNPDA of any order."""
+
+    def __init__(self, model: NNPDA) -> None:
+        shape = model.shape
+        self.arithmetic, self.shape, self.n_symbols = Arithmetic.of(model.state_bias.dtype), shape, model.n_symbols
+        if shape.order == "full" and shape.n_states > _MOST_CORNERS:
+            raise StacklensError(
+                f"an NNPDA of full order with {shape.n_states} neurons has too many corners to certify"
+            )
+        self.state_weights, self.state_bias = array(model.state_weights), array(model.state_bias)
+        self.action_weights = array(model.action_weights)
+        self.action_bias = np.zeros(1) if shape.order == "full" else array(model.action_bias)
+
+    @property
+    def height_limit(self) -> int:
+        """Return the largest height that the stack, which adds up its length in floats, can count to."""
+        return self.arithmetic.whole
+
+    def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
+        """Return the answer of eqs. 5 to 9, 23 and 24 to readings that are points."""
+        n, size = len(hidden.low), self.shape.n_states
+        after, action = (Box(np.zeros((n, d)), np.zeros((n, d))) for d in (size, 1))
+        tops = np.where(reading.low.any(1), reading.low.argmax(1), self.n_symbols)  # the last: nothing
+        for top in np.unique(tops):
+            rows = tops == top
+            here = Box(hidden.low[rows], hidden.high[rows])
+            for into, bounds in zip((after, action), self._at(letter, int(top), here), strict=True):
+                into.low[rows], into.high[rows] = bounds.low, bounds.high
+        symbol = np.zeros((n, self.n_symbols))
+        symbol[:, letter] = 1
+        silent = Decision(np.zeros(n, np.int64), np.full(n, np.inf))
+        return BoxAnswer(after, (signed(action, _THRESHOLD),), (Box.point(symbol),), silent)
+
+    def _at(self, letter: int, top: int, hidden: Box) -> tuple[Box, Box]:
+        """Return bounds on the next state neurons and on the action where ``top`` lies on the stack."""
+        order = "second" if self.shape.order == "second" else "third"
+        state = self._layer(self.state_weights, self.state_bias, order, letter, top)
+        after = sigmoid(state.of_box(hidden, self.arithmetic), self.arithmetic)
+        if self.shape.order == "full":
+            return after, self._full_action(letter, top, hidden)
+        layer = self._layer(self.action_weights, self.action_bias, order, letter, top)
+        share = sigmoid(layer.of_box(hidden, self.arithmetic), self.arithmetic)
+        return after, Box(2 * share.low - 1, 2 * share.high - 1).wider(self.arithmetic.curve)
+
+    def _layer(self, weights: np.ndarray, bias: np.ndarray, order: str, letter: int, top: int) -> Affine:
+        """Return what the weights make of the state neurons, for one letter and one top."""
+        n_reading = self.n_symbols + self.shape.empty_reading
+        seen = top < n_reading  # an empty stack is seen only by a neuron of its own
+        table: np.ndarray
+        if order == "second":
+            table = weights.reshape(len(weights), -1, n_reading + self.n_symbols)
+            parts = [table[:, :, n_reading + letter], *([table[:, :, top]] if seen else [])]
+        else:
+            table = weights.reshape(len(weights), -1, n_reading, self.n_symbols)
+            parts = [table[:, :, top, letter]] if seen else [np.zeros(table.shape[:2])]
+        sizes, terms = np.sum(np.abs(parts), axis=0), weights.shape[1] + 1
+        lost = np.full(len(weights), float(terms))
+        return Affine(np.sum(parts, axis=0), bias, sizes, np.abs(bias), terms, lost)
+
+    def _full_action(self, letter: int, top: int, hidden: Box) -> Box:
+        """Return bounds on the linear action of eq. 23: the extremes over the corners of the box."""
+        layer = self._layer(self.action_weights, self.action_bias, "third", letter, top)
+        corners = np.broadcast_to(layer.weights, (len(hidden.low), 1, layer.weights.shape[1]))
+        for low, high in zip(hidden.low.T, hidden.high.T, strict=True):  # the first neuron counts most in eq. 24
+            off, on = np.split(corners, 2, axis=2)
+            ends = [off + (on - off) * value[:, None, None] for value in (low, high)]
+            corners = np.concatenate(ends, 1)
+        exact = Box(corners.min(1), corners.max(1))
+        total, terms = layer.sizes.sum(1), layer.terms + 4 * self.shape.n_states
+        return exact.wider(self.arithmetic.slack(total, terms, terms * (1 + total)))  # each product may underflow
+
+    def traps(self, hidden: Box) -> Decision:
+        """Return whether the last neuron says that no continuation is legal (`NNPDA.rejects`); never without a trap."""
+        if not self.shape.trap:
+            return Decision(np.zeros(len(hidden.low), np.int64), np.full(len(hidden.low), np.inf))
+        alive = self.accepts(hidden)
+        return Decision(1 - alive.numbers, alive.margins)
+
+    def accepts(self, hidden: Box) -> Decision:
+        """Return whether a word that leads to ``hidden`` and an empty stack is accepted (`NNPDA.decide`)."""
+        return above(hidden.columns(self.shape.n_states - 1), 0.5)
+
+
+class StackRNNBoxes(BoxController):
+    """The Stack RNN of Joulin & Mikolov 2015, any number of stacks."""
+
+    def __init__(self, model: StackRNN) -> None:
+        self.arithmetic = Arithmetic.of(model.input_weights.dtype)
+        memory = Affine.of(array(model.memory_weights))
+        hidden = array(model.recurrent_weights) if model.recurrent else np.zeros((model.shape.hidden,) * 2)
+        letters = array(model.input_weights)
+        self.layers = [Affine.beside([Affine.of(hidden, bias), memory]) for bias in letters]
+        actions = Affine.of(array(model.action_weights))
+        kinds = len(model.operations)
+        self.actions = [actions.rows(slice(i * kinds, (i + 1) * kinds)) for i in range(model.n_stacks)]
+        self.numbers = softmax_operations(model)
+        self.pushed, self.output = Affine.of(array(model.pushed_weights)), Affine.of(array(model.output_weights))
+
+    def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
+        """Return the answer of eqs. 2, 3, 4 and 6."""
+        drive = self.layers[letter].of_box(Box.beside([hidden, reading]), self.arithmetic)
+        after = sigmoid(drive, self.arithmetic)
+        shares = [largest(layer, after, self.arithmetic) for layer in self.actions]
+        operations = tuple(Decision(self.numbers[share.numbers], share.margins) for share in shares)
+        pushed = sigmoid(self.pushed.of_box(after, self.arithmetic), self.arithmetic)
+        output = largest(self.output, after, self.arithmetic)
+        return BoxAnswer(after, operations, tuple(pushed.columns(i, i + 1) for i in range(len(shares))), output)
+
+
+class MarnnBoxes(BoxController):
+    """The Stack-RNN and the Stack-LSTM of Suzgun et al. 2019, and the Stack-RNN that they compare with."""
+
+    def __init__(self, model: MarnnStackRNN) -> None:
+        self.arithmetic, self.size, self.lstm = Arithmetic.of(model.output_bias.dtype), model.shape.hidden, model.lstm
+        self.squashed = sigmoid if isinstance(model, MarnnJoulin) else tanh
+        weights, letters = array(model.hidden_weights), array(model.input_weights).T
+        if isinstance(model, MarnnJoulin):
+            seen = Affine.beside([Affine.of(weights), Affine.of(array(model.memory_weights))])
+        else:
+            memory = Affine.of(array(model.memory_weights), array(model.memory_bias))
+            mixed = Affine.beside([Affine.of(np.eye(self.size)), memory])  # h~ = h + W_s s + b_s
+            seen = Affine.of(weights, array(model.hidden_bias)).after(mixed)
+            letters = letters + array(model.input_bias)
+        self.layers = [Affine.beside([seen, Affine.of(np.zeros((len(letter), 0)), letter)]) for letter in letters]
+        # the gate divides by the temperature before its softmax, but in the plain gating
+        self.temperature = 1.0 if model.shape.gating == "softmax" else float(model.temperature)
+        self.actions = Affine.of(array(model.action_weights), array(model.action_bias))
+        self.numbers = softmax_operations(model)
+        self.pushed = Affine.of(array(model.pushed_weights), array(model.pushed_bias))
+        self.output = Affine.of(array(model.output_weights), array(model.output_bias))
+        self.sets = model.task_kind == "next set"
+
+    def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
+        """Return the answer of sections 3.1 and 3.2."""
+        seen = Box.beside([hidden.columns(0, self.size), reading])
+        drive = self.layers[letter].of_box(seen, self.arithmetic)
+        if self.lstm:
+            whole = lstm_box(drive, hidden.columns(self.size), self.arithmetic)
+        else:
+            whole = self.squashed(drive, self.arithmetic)
+        after = whole.columns(0, self.size)
+        share = largest(self.actions, after, self.arithmetic, self.temperature)
+        pushed = sigmoid(self.pushed.of_box(after, self.arithmetic), self.arithmetic)
+        said = sigmoid(self.output.of_box(after, self.arithmetic), self.arithmetic)
+        output = set_of(said) if self.sets else largest_of(said)
+        return BoxAnswer(whole, (Decision(self.numbers[share.numbers], share.margins),), (pushed,), output)
+
+
+class NeuralStackBoxes(BoxController):
+    """The Neural Stack of Hao et al. 2018 with a linear, tanh or LSTM controller."""
+
+    def __init__(self, model: NeuralStack) -> None:
+        net, n_symbols = model.net, model.n_symbols
+        self.arithmetic, self.kind, self.cell, self.size = Arithmetic.of(net.bias.dtype), net.kind, model.cell_size, 0
+        last = Affine.of(array(net.weight), array(net.bias))
+        if net.kind == "linear":
+            self.layers = [_seen(last, letter, n_symbols) for letter in range(n_symbols)]
+            return
+        self.size, self.last = net.hidden, last
+        before = Affine.of(array(net.weight_hh), array(net.bias_hh))
+        seen = Affine.of(array(net.weight_ih), array(net.bias_ih))
+        self.layers = [Affine.beside([before, _seen(seen, letter, n_symbols)]) for letter in range(n_symbols)]
+
+    @property
+    def height_limit(self) -> int:
+        """Return the largest height that the stack, which adds up its length in floats, can count to."""
+        return self.arithmetic.whole
+
+    def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
+        """Return the answer of section 2.2."""
+        seen = Box.beside([hidden.columns(0, self.size), reading])
+        after, features, layer = hidden, seen, self.layers[letter]
+        if self.kind != "linear":
+            drive = layer.of_box(seen, self.arithmetic)
+            lstm = self.kind == "lstm"
+            after = (
+                lstm_box(drive, hidden.columns(self.size), self.arithmetic) if lstm else tanh(drive, self.arithmetic)
+            )
+            features, layer = after.columns(0, self.size), self.last
+        split = 2 + self.cell
+        instructions = sigmoid(layer.rows(slice(0, split)).of_box(features, self.arithmetic), self.arithmetic)
+        output = largest(layer.rows(slice(split, None)), features, self.arithmetic)
+        operations = strengths(instructions.columns(0, 2), _THRESHOLD)
+        return BoxAnswer(after, (operations,), (instructions.columns(2),), output)
+
+
+def _seen(layer: Affine, letter: int, n_symbols: int) -> Affine:
+    """Return a layer on a one-hot symbol and a reading as a layer on the reading, for one symbol."""
+    reading, symbol = layer.weights[:, n_symbols:], layer.weights[:, letter]
+    there = Affine.of(reading, layer.bias + symbol)
+    return replace(there, bias_sizes=np.abs(symbol) + layer.bias_sizes, terms=layer.terms, lost=layer.lost)

@@ -1,0 +1,219 @@
+"""The inductive interval invariant: found by growing boxes, and checked.
+
+Boxes hold the start and the images of all steps, and every step is right; they are grown from the first hidden vector
+until they hold all that their own steps lead to.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+
+import numpy as np
+
+from stacklens.automata.summaries import Event, Step, explore
+from stacklens.extract.certificate.abstraction import (
+    Bounds,
+    Control,
+    Entry,
+    Head,
+    Key,
+    Move,
+    Outcome,
+    Piece,
+    Place,
+    System,
+    TooMany,
+    Value,
+)
+from stacklens.extract.certificate.result import Certified
+from stacklens.extract.certificate.step_check import Unproved, Where, fault, judge
+
+__all__ = ["check", "grow", "reached"]
+
+_MOST = 3_000_000  # derivations (see `summaries.explore`)
+_Ordered = dict[Entry | None, None]  # sets whose order is the same every time
+_Below = defaultdict[tuple[int, Entry | None], _Ordered]
+
+_WHAT = {Place: "hidden vector", Value: "stack value"}
+_VISITS = 2  # of heads, for each evaluation of one that is allowed
+_SPARE, _LEAST = 0.05, 1e-9  # a box that has to grow grows by so much of its width more, or steps would never end
+
+
+def reached(start: Head, moves: Mapping[Head, Sequence[Move]]) -> dict[Head, None]:
+    """Return every head that runs from ``start`` show, in an order that is the same every time.
+
+    Heads without ``moves`` end the runs.
+
+    Raises:
+        TooMany: there are too many.
+    """
+    return _one_stack(start, moves) if len(start[1]) == 1 else _several_stacks(start, moves)
+
+
+def _one_stack(start: Head, known: Mapping[Head, Sequence[Move]]) -> dict[Head, None]:
+    seen: dict[Head, None] = {}
+
+    def moves(control: Control, top: Entry | None) -> Iterator[Step[Control, Entry] | Event[None]]:
+        head = control, (top,)
+        seen[head] = None
+        for move in known.get(head, ()):
+            ((operation, entry),) = move.operations
+            kept = () if top is None or operation in (1, 3) else (top,)
+            yield Step(move.letter, move.control, kept if entry is None else (*kept, entry))
+
+    if not explore(start[0], moves, _MOST).complete:
+        raise TooMany
+    return seen
+
+
+def _several_stacks(start: Head, known: Mapping[Head, Sequence[Move]]) -> dict[Head, None]:
+    below: _Below = defaultdict(dict)
+    size, found = -1, {start: None}
+    while size != len(found) + sum(map(len, below.values())):
+        size = len(found) + sum(map(len, below.values()))
+        found, unseen = {start: None}, [start]
+        while unseen:
+            control, tops = unseen.pop()
+            for move in known.get((control, tops), ()):
+                choices = [
+                    _tops_after(below, i, *pair) for i, pair in enumerate(zip(tops, move.operations, strict=True))
+                ]
+                new = [head for head in ((move.control, choice) for choice in product(*choices)) if head not in found]
+                found.update(dict.fromkeys(new))
+                unseen += new
+    return found
+
+
+def _tops_after(below: _Below, stack: int, top: Entry | None, done: tuple[int, Entry | None]) -> list[Entry | None]:
+    operation, entry = done
+    if operation >= 2:
+        covered = below[stack, top] if operation == 3 and top is not None else {top: None}
+        below[stack, entry].update(covered)
+        return [entry]
+    return list(below[stack, top]) if operation == 1 else [top]
+
+
+def check(system: System, bounds: Bounds) -> Certified:
+    """Return the certificate that ``bounds`` prove.
+
+    By induction over the length of words. What a run has at its start lies in the boxes. Let what it has now lie in
+    those that its head names. The step is judged for all that these boxes hold, so the network does what the automaton
+    does, and what it has then lies in the images; these are checked to lie in the boxes that the next heads name. What
+    a pop uncovers has been in its box since it was laid there. Which heads runs show is found out anew. Stacks that add
+    up their length in floats do so exactly as long as all whole numbers up to it are there (`System.stack_limit`).
+
+    Raises:
+        Unproved: a step is not shown to be right, or an image leaves its box.
+        TooMany: there are too many heads.
+    """
+    for key, (low, high) in system.start_bounds().items():
+        if not _holds(bounds, key, low, high):
+            raise Unproved(fault(system, system.start, None, "the start is not in its box", (low, high)))
+    moves: dict[Head, list[Move]] = {}
+    steps, smallest = 0, np.inf
+    cuts: dict[Where, None] = {}
+    silent: dict[Where, None] = {}
+    fresh = [system.start]
+    while fresh:
+        for found in judge(system, fresh, bounds):
+            head, outcomes = found.head, found.outcomes
+            _check_images(system, head, outcomes, bounds)
+            steps, smallest = steps + len(outcomes), min(smallest, found.margin)
+            cuts |= dict.fromkeys(found.cuts)
+            silent |= dict.fromkeys(found.silent)
+            moves[head] = [move for outcome in outcomes for move in outcome.moves(head[1], system.model.depth)]
+        fresh = [head for head in reached(system.start, moves) if head not in moves]
+    if cuts and not steps:
+        raise Unproved(fault(system, system.start, next(iter(cuts))[1], "nothing would be said of any word"))
+    used = {key for head in moves for key in system.keys(head)}
+    return Certified(
+        boxes=len(used),
+        steps=steps,
+        margin=smallest,
+        stack_limit=system.stack_limit,
+        number_format=system.controller.arithmetic.name,
+        cuts=len(cuts),
+        first_cut=next(iter(cuts), None),
+        silent=len(silent),
+    )
+
+
+def _check_images(system: System, head: Head, found: Iterable[Outcome], bounds: Bounds) -> None:
+    for outcome in found:
+        for key, piece in outcome.targets:
+            if not _holds(bounds, key, piece.low, piece.high):
+                box = piece.low, piece.high
+                raise Unproved(fault(system, head, outcome.letter, "an image leaves its box", box, _WHAT[type(key)]))
+
+
+def _holds(bounds: Bounds, key: Key, low: np.ndarray, high: np.ndarray) -> bool:
+    if key not in bounds:
+        return False
+    floor, ceiling = bounds[key]
+    return bool((floor <= low).all() and (high <= ceiling).all())
+
+
+def grow(system: System, most: int) -> Bounds:
+    """Return boxes that hold the images of the steps from them, at all heads that they lead to.
+
+    Raises:
+        Unproved: on the way a step could not be shown to be right; in larger boxes it could be even less.
+        TooMany: after ``most`` evaluations of a head, or twice as many visits, there was more to do.
+    """
+    growth = _Growth(system)
+    fresh, visited = [system.start], 0
+    while fresh:
+        growth.settle(fresh, most)
+        heads = reached(system.start, growth.moves)
+        visited += len(heads)
+        if visited > _VISITS * most:  # what grows for ever may show one new head at a time
+            raise TooMany
+        fresh = [head for head in heads if head not in growth.moves]
+    return growth.bounds
+
+
+class _Growth:
+    """Boxes, and what is known of the heads so far."""
+
+    def __init__(self, system: System) -> None:
+        self.system, self.bounds = system, system.start_bounds()
+        self.moves: dict[Head, list[Move]] = {}
+        self.users: dict[Key, dict[Head, None]] = defaultdict(dict)
+        self.evaluated = 0
+
+    def settle(self, heads: Iterable[Head], most: int) -> None:
+        """Return nothing; look at ``heads``, and again at all heads whose boxes have grown, until none has."""
+        waiting = dict.fromkeys(heads)
+        for head in waiting:
+            for key in self.system.keys(head):
+                self.users[key][head] = None
+        while waiting:
+            self.evaluated += len(waiting)
+            if self.evaluated > most:
+                raise TooMany
+            grown = self._look(list(waiting))
+            waiting = {head: None for key in grown for head in self.users[key]}
+
+    def _look(self, heads: list[Head]) -> dict[Key, None]:
+        """Return the names of the boxes that grow at a look at ``heads``."""
+        grown: dict[Key, None] = {}
+        for head, outcomes, *_ in judge(self.system, heads, self.bounds):
+            targets = [target for outcome in outcomes for target in outcome.targets]
+            grown.update((key, None) for key, piece in targets if self._join(key, piece))
+            self.moves[head] = [move for one in outcomes for move in one.moves(head[1], self.system.model.depth)]
+        return grown
+
+    def _join(self, key: Key, piece: Piece) -> bool:
+        """Return whether the box called ``key`` has to grow to hold ``piece``, and let it."""
+        low, high = self.bounds.get(key, (piece.low, piece.high))
+        below, above = piece.low < low, piece.high > high
+        known = key in self.bounds
+        if known and not below.any() and not above.any():
+            return False
+        least, most = np.minimum(low, piece.low), np.maximum(high, piece.high)
+        spare = _SPARE * (most - least) + _LEAST
+        least, most = least - spare * below, most + spare * above
+        self.bounds[key] = np.maximum(least, piece.floor), np.minimum(most, piece.ceiling)
+        return True

@@ -1,0 +1,334 @@
+"""Judging steps from boxes: does the network do for sure what the automaton does?
+
+A step is right where whether the network rejects, what it does to its stacks and what it outputs are decided with a
+margin and the automaton does the same; a recogniser's verdict on a word that ends there is right likewise. Where the
+automaton's run is cut, a recogniser may go on, but must not accept; a predictor of sets must reject; of others nothing
+is said. Where a number that the network computes may leave its format, nothing is decided at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from stacklens.automata.pda import State, Symbol, Transition
+from stacklens.automata.pda import Tops as Names
+from stacklens.extract.answers import output_number
+from stacklens.extract.certificate.abstraction import (
+    Bounds,
+    Control,
+    Head,
+    Key,
+    Outcome,
+    Piece,
+    Place,
+    System,
+    Tag,
+    TooMany,
+    TooWide,
+    Value,
+    other_stack,
+    pieces,
+)
+from stacklens.extract.certificate.controllers import BoxAnswer
+from stacklens.extract.certificate.intervals import Box, Row
+from stacklens.extract.certificate.result import Fault
+
+__all__ = ["Judged", "Unproved", "Where", "fault", "judge"]
+
+Where = tuple[State, Symbol, Names]  # where the automaton has a transition, or none
+_NAMES = ("none", "pop", "push", "replace")
+
+
+class Unproved(Exception):  # noqa: N818 - it carries a result
+    """A step could not be shown to be right."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(str(fault))
+        self.fault = fault
+
+
+class _Sure(NamedTuple):
+    """A decision at one head, and its margin."""
+
+    number: int
+    margin: float
+
+
+class Judged(NamedTuple):
+    """What was found at a head.
+
+    Attributes:
+        head: the head.
+        outcomes: what happens there, for each letter after which something is to be followed.
+        margin: the smallest margin of the decisions.
+        cuts: where the automaton's run is cut and nothing is said of the network's.
+        silent: where nothing is said of the network's output, for the automaton's is None.
+    """
+
+    head: Head
+    outcomes: list[Outcome]
+    margin: float
+    cuts: list[Where]
+    silent: list[Where]
+
+
+@dataclass(frozen=True, eq=False)
+class _Image:
+    """What the controller answers at one head to one letter (see `BoxAnswer`)."""
+
+    low: Row
+    high: Row
+    operations: list[_Sure]
+    pushed: list[tuple[Row, Row]]
+    output: _Sure
+    in_range: bool
+
+    @classmethod
+    def of(cls, answer: BoxAnswer, row: int) -> _Image:
+        decided = [_Sure(int(one.numbers[row]), float(one.margins[row])) for one in (*answer.operations, answer.output)]
+        pushed = [(box.low[row], box.high[row]) for box in answer.pushed]
+        hidden, inside = answer.hidden, bool(answer.in_range[row])
+        return cls(hidden.low[row], hidden.high[row], decided[:-1], pushed, decided[-1], inside)
+
+
+def judge(system: System, heads: Sequence[Head], bounds: Bounds) -> Iterator[Judged]:
+    """Yield for each of ``heads`` what all letters do there.
+
+    Raises:
+        Unproved: something there could not be shown to be right.
+        TooMany: an image lies in too many cells of the grid.
+    """
+    answers = list(system.answers(heads, bounds))
+    for row, head in enumerate(heads):
+        low, high = bounds[head[0].place]
+        margin = _judge_verdict(system, head, low, high)
+        cases = [
+            _Case(system, head, letter, _Image.of(answer, row), domain)
+            for (letter, domain), answer in _read(system, head, answers)
+        ]
+        found = [case.outcome() for case in cases]
+        smallest = min([margin, *(case.margin for case in cases)])
+        cuts, silent = ([case.where for case in cases if there(case)] for there in (_Case.is_cut, _Case.is_silent))
+        yield Judged(head, [outcome for outcome in found if outcome is not None], smallest, cuts, silent)
+
+
+def _read(
+    system: System, head: Head, answers: list[BoxAnswer]
+) -> Iterator[tuple[tuple[Symbol, State | None], BoxAnswer]]:
+    """Yield the letters that count at a head, with the domain's next state and the answers."""
+    domain, control = system.domain, head[0]
+    for letter, answer in zip(system.model.letters, answers, strict=True):
+        if control.ended:
+            continue
+        if domain is None or letter == system.model.end:
+            if domain is None or control.domain in domain.accepting:
+                yield (letter, control.domain), answer
+        elif (after := domain.step(control.domain, letter)) is not None:
+            yield (letter, after), answer
+
+
+def _judge_verdict(system: System, head: Head, low: Row, high: Row) -> float:
+    """Return the margin of the verdict on a word that ends at ``head``; it is right, or there is none."""
+    control, tops = head
+    if system.model.task_kind != "recognition" or control.ended != (system.model.end is not None):
+        return np.inf
+    if system.domain is not None and control.domain not in system.domain.accepting:
+        return np.inf
+    expected = _accepts(system, head) if control.accepted is None else control.accepted
+    verdict = _Sure(0, np.inf)
+    if not control.rejected and not any(tops):
+        decision = system.controller.accepts(Box(low[None], high[None]))
+        verdict = _Sure(int(decision.numbers[0]), float(decision.margins[0]))
+    if not verdict.margin > system.margin:  # so that NaN is not sure
+        raise Unproved(fault(system, head, None, "the verdict is not sure", (low, high)))
+    if bool(verdict.number) != expected:
+        does = "accepts" if verdict.number else "rejects"
+        raise Unproved(fault(system, head, None, f"the network {does} and the automaton does not"))
+    return verdict.margin
+
+
+def fault(
+    system: System, head: Head, letter: Symbol | None, reason: str, box: tuple[Row, Row] | None = None, what: str = ""
+) -> Fault:
+    """Return what is wrong at a head on a letter (None: with the verdict), and the bounds that are too wide there."""
+    names = _names(system, head)
+    step = None if letter is None else _transition(system, head, letter)
+    operation = "" if letter is None else "no transition" if step is None else ", ".join(map(str, step.operations))
+    bounds = () if box is None else tuple(zip(*(side.tolist() for side in box), strict=True))
+    return Fault(head[0].state, letter, names, operation, reason, what or "hidden vector", bounds)
+
+
+def _accepts(system: System, head: Head) -> bool:
+    """Return whether the automaton accepts where it has read everything at ``head``."""
+    (control, tops), pda = head, system.automaton
+    if control.state is None or control.ended != (pda.end_marker is not None):
+        return False
+    final, empty = control.state in pda.accepting, not any(tops)
+    return {"final state": final, "empty stack": empty, "both": final and empty, "output": False}[pda.acceptance]
+
+
+def _names(system: System, head: Head) -> Names:
+    """Return the automaton's tops; a stack that the network has not is empty."""
+    names = tuple(system.automaton.bottom if top is None else top.symbol or "?" for top in head[1])
+    return names or (system.automaton.bottom,) * system.automaton.n_stacks
+
+
+def _transition(system: System, head: Head, letter: Symbol) -> Transition | None:
+    """Return what the automaton does at a head on a letter of the network."""
+    pda, state = system.automaton, head[0].state
+    end = letter == system.model.end
+    symbol = pda.end_marker if end else letter  # the end may have another name
+    if state is None or symbol is None:
+        return None
+    return pda.transitions.get((state, symbol, _names(system, head)))
+
+
+class _Case:
+    """One head, one letter, and what the controller answers there."""
+
+    def __init__(self, system: System, head: Head, letter: Symbol, image: _Image, domain: State | None) -> None:
+        self.system, self.head, self.letter, self.image, self.domain = system, head, letter, image, domain
+        self.control, self.tops = head
+        self.names, self.end = _names(system, head), letter == system.model.end
+        self.step = _transition(system, head, letter)
+        self.margin = np.inf  # the smallest so far
+
+    @property
+    def where(self) -> Where:
+        """Return where the automaton is."""
+        return self.control.state or "", self.letter, self.names
+
+    def is_cut(self) -> bool:
+        """Return whether the automaton's run is cut and nothing is said of the network's."""
+        return self.step is None and self.system.model.task_kind in ("next symbol", "transduction")
+
+    def is_silent(self) -> bool:
+        """Return whether there is an output of which nothing is said."""
+        kind = self.system.model.task_kind
+        return self.step is not None and self.step.output is None and kind != "recognition"
+
+    def outcome(self) -> Outcome | None:
+        """Return what happens, or None where nothing more is to be followed."""
+        if self.is_cut():
+            return None
+        rejects = self._rejects()
+        if self.end:
+            return self._at_end(rejects)
+        if rejects and self.step is not None:
+            raise self._unproved("the network rejects")
+        if self.step is None and self.system.model.task_kind == "next set" and not rejects:
+            raise self._unproved("the network goes on")
+        return None if rejects else self._follow(self._operations())
+
+    def _at_end(self, rejects: bool) -> Outcome | None:
+        """Return what the end symbol does; the automaton reads it too, or has its verdict before."""
+        accepted: bool | None = None
+        if self.step is None:
+            marker = self.system.automaton.end_marker is not None
+            accepted = False if marker else _accepts(self.system, self.head)
+            if rejects and accepted:
+                raise self._unproved("the network rejects")
+        if not rejects:
+            return self._follow(self._operations(), accepted)
+        if self.step is None:
+            return None
+        taken = tuple(_NAMES.index(operation.name) for operation in self.step.operations)
+        return self._follow(taken[: len(self.tops)], rejected=True)
+
+    def _follow(self, operations: tuple[int, ...], accepted: bool | None = None, rejected: bool = False) -> Outcome:
+        said = self._output()
+        target = None if self.step is None else self.step.target
+        control = Control(target, Place(()), said, self.domain, self.end, accepted, rejected)
+        symbols = (None,) * len(self.tops) if self.step is None else tuple(op.push for op in self.step.operations)
+        try:
+            hidden, others = self._hidden(target), self._others()
+            pushed = tuple(map(self._pushed, self.system.stacks, operations, symbols))
+        except TooWide as wide:
+            raise TooMany from wide
+        return Outcome(self.letter, control, operations, symbols[: len(self.tops)], hidden, pushed, others)
+
+    def _rejects(self) -> bool:
+        """Return whether the network rejects for good at this step (see `StackModel.rejects`)."""
+        model, said = self.system.model, self.control.said
+        if model.task_kind == "next set" and self._unexpected(said):
+            return True
+        if not self.image.in_range:
+            raise self._unproved(f"what is computed there may overflow {self.system.controller.arithmetic.name}")
+        if model.task_kind != "recognition":
+            return False
+        if self.tops[0] is None:  # a pop of nothing is illegal
+            popped = self.image.operations[0]
+            if self._decided(popped, "the operation is not sure") == 1:
+                return True
+        decision = self.system.controller.traps(Box(self.image.low[None], self.image.high[None]))
+        trapped = _Sure(int(decision.numbers[0]), float(decision.margins[0]))
+        return self._decided(trapped, "whether the network rejects is not sure") == 1
+
+    def _unexpected(self, said: int | None) -> bool:
+        """Return whether the letter is not in the set predicted before it."""
+        model = self.system.model
+        if said is None:
+            return model.first is not None and self.letter not in model.first
+        return not said >> model.alphabet.index(self.letter) & 1
+
+    def _operations(self) -> tuple[int, ...]:
+        """Return the operation on each of the automaton's stacks."""
+        stacks = self.system.stacks
+        sure = [self._decided(self.image.operations[stack], "the operation is not sure") for stack in stacks]
+        # a pop of nothing does nothing
+        done = tuple(number & 2 if top is None else number for number, top in zip(sure, self.tops, strict=True))
+        if self.step is not None:
+            named = tuple(_NAMES[operation] for operation in done) or ("none",) * len(self.names)
+            if named != tuple(operation.name for operation in self.step.operations):
+                raise self._unproved(f"the network does {', '.join(named)}")
+        return done
+
+    def _output(self) -> int | None:
+        """Return the number of the set that the network predicts, where it does; its output is the automaton's."""
+        model = self.system.model
+        sets = model.task_kind == "next set"
+        if model.task_kind == "recognition" or self.step is None or (self.step.output is None and not sets):
+            return None
+        number = self._decided(self.image.output, "the output is not sure")
+        if self.step.output is not None and number != output_number(self.step.output, model):
+            raise self._unproved(f"the network outputs {model.output_name(number)}")
+        return number if sets else None
+
+    def _hidden(self, target: State | None) -> list[tuple[Key, Piece]]:
+        if not self.system.model.recurrent:  # what it keeps is never read
+            return [(Place(("start",)), piece) for piece in pieces(*self.system.start_bounds()[Place(("start",))])]
+        found = pieces(self.image.low, self.image.high, self.system.layout.hidden)
+        return [(Place((target, *self._tag()), piece.cell), piece) for piece in found]
+
+    def _pushed(self, stack: int, operation: int, symbol: Symbol | None) -> list[tuple[Key, Piece]]:
+        if operation < 2:
+            return []
+        width = None if self.system.model.pushes_input else self.system.layout.values
+        found = pieces(*self.image.pushed[stack], width)
+        return [(Value(stack, (symbol, *self._tag()), piece.cell), piece) for piece in found]
+
+    def _others(self) -> list[tuple[Key, Piece]]:
+        """Return what may be pushed on stacks that the automaton has not."""
+        found: list[tuple[Key, Piece]] = []
+        for stack in self.system.others:
+            number, margin = self.image.operations[stack]
+            if number >= 2 or not margin > self.system.margin:
+                found += [(other_stack(stack), piece) for piece in pieces(*self.image.pushed[stack])]
+        return found
+
+    def _tag(self) -> Tag:
+        return (self.letter, *self.names) if self.system.layout.tops else (self.letter,)
+
+    def _decided(self, sure: _Sure, otherwise: str) -> int:
+        if not sure.margin > self.system.margin:  # so that NaN is not sure
+            raise self._unproved(otherwise, wide=True)
+        self.margin = min(self.margin, sure.margin)
+        return sure.number
+
+    def _unproved(self, reason: str, wide: bool = False) -> Unproved:
+        box = (self.image.low, self.image.high) if wide else None
+        return Unproved(fault(self.system, self.head, self.letter, reason, box))

@@ -1,0 +1,218 @@
+"""An automaton at work on words: its transitions step by step, its stacks, and which words visit which state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stacklens.automata.pda import PushdownAutomaton, StackOp, State, Symbol, Tops, Word
+from stacklens.extract.specification import Reference, random_words
+from stacklens.languages.words import format_word
+from stacklens.models.base import StackModel
+from stacklens.models.training.word_sets import all_words
+from stacklens.probe.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "AFTER_WORD",
+    "REJECTED",
+    "Move",
+    "Visit",
+    "moves",
+    "run_table",
+    "stacks_after",
+    "state_names",
+    "states_of",
+    "true_depths",
+    "visit_table",
+    "visiting_words",
+    "visits",
+]
+
+_SPELLED = 20  # symbols of a stack in a table
+
+REJECTED = "rejected"  # as `state_names` says
+AFTER_WORD = "after the word"  # steps that a network takes when the automaton is through
+
+
+@dataclass(frozen=True)
+class Move:
+    """One step of a run.
+
+    Attributes:
+        symbol: what is read.
+        state, tops: the head before the step.
+        target, operations: the transition; None and () where there is none, so that the run ends here and rejects.
+        rule: the transition's number in ``pda.transitions``, from 0; None where there is none.
+    """
+
+    symbol: Symbol
+    state: State
+    tops: Tops
+    target: State | None
+    operations: tuple[StackOp, ...]
+    rule: int | None
+
+
+def moves(pda: PushdownAutomaton, word: Word) -> list[Move]:
+    """Return the steps of ``pda`` on ``word``; the last one has no target where the run is cut short.
+
+    With an end marker the last step reads it.
+
+    Raises:
+        UnknownSymbolError: the word has a symbol that the automaton does not read.
+
+    >>> from stacklens.automata.pda import POP, Transition, push
+    >>> steps = {("q", "(", ("⊥",)): Transition("q", (push("x"),)), ("q", ")", ("x",)): Transition("q", (POP,))}
+    >>> pda = PushdownAutomaton(("q",), ("(", ")"), ("x",), steps, "q")
+    >>> [(move.tops, move.target, move.rule) for move in moves(pda, "())")]
+    [(('⊥',), 'q', 0), (('x',), 'q', 1), (('⊥',), None, None)]
+    """
+    numbers = {key: number for number, key in enumerate(pda.transitions)}
+    letters = (*word, *pda.letters[len(pda.input_alphabet) :])
+    made: list[Move] = []
+    for here, symbol in zip(pda.run(word), letters, strict=False):  # where it is cut short the last letter has no rule
+        key = here.state, symbol, here.tops(pda.bottom)
+        step = pda.transitions.get(key)
+        target, operations = (None, ()) if step is None else (step.target, step.operations)
+        made.append(Move(symbol, here.state, key[2], target, operations, numbers.get(key)))
+    return made
+
+
+def stacks_after(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[tuple[Symbol, ...], ...]]:
+    """Yield every stack, bottom first, after each step on ``word``, until the run is cut short."""
+    configurations = pda.run(word)
+    next(configurations)
+    for configuration in configurations:
+        yield configuration.stacks
+
+
+def run_table(pda: PushdownAutomaton, word: Word) -> pd.DataFrame:
+    """Return one row a step of ``pda`` on ``word``: symbol, state, top, operation, next state, and the stack after it.
+
+    The stack is spelled from its bottom, of a high one the topmost 20 symbols; several are parted by |. A step without
+    a transition has the operation "rejects"; the rows end with it.
+    """
+    import pandas as pd
+
+    steps, contents = moves(pda, word), [" | ".join(map(_spelled, stacks)) for stacks in stacks_after(pda, word)]
+    rows = [
+        {
+            "step": number + 1,
+            "symbol": move.symbol,
+            "state": move.state,
+            "top": " ".join(move.tops),
+            "operation": "rejects" if move.target is None else ", ".join(map(str, move.operations)),
+            "next": move.target or "",
+            "stack": stack,
+        }
+        for number, (move, stack) in enumerate(zip(steps, [*contents, ""], strict=False))  # the last may reject
+    ]
+    return pd.DataFrame(rows, columns=["step", "symbol", "state", "top", "operation", "next", "stack"])
+
+
+def _spelled(stack: tuple[Symbol, ...]) -> str:
+    return f"{'… ' if len(stack) > _SPELLED else ''}{' '.join(stack[-_SPELLED:])}"
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One moment at which a run is in a state.
+
+    Attributes:
+        word: the word.
+        step: after how many symbols, 0 before the first.
+        hidden: the network's hidden vector then, (H,).
+    """
+
+    word: Word
+    step: int
+    hidden: np.ndarray
+
+
+def visiting_words(
+    model: StackModel[Any], reference: Reference | None, number: int = 60, seed: int = 0
+) -> tuple[Word, ...]:
+    """Return up to ``number`` different words on which states are visited: the shortest ones, and drawn longer ones.
+
+    The drawn ones are what ``reference`` suggests, members and near-misses, or uniformly random without one.
+    """
+    lengths = (4, 16)
+    drawn = (
+        random_words(model.alphabet, number, lengths, seed)
+        if reference is None
+        else reference.long_words(number, lengths, seed)
+    )
+    longest = 1
+    while len(model.alphabet) ** (longest + 1) <= number // 2:
+        longest += 1
+    short = all_words(model.alphabet, longest)[: number // 3]
+    return tuple(dict.fromkeys([*short, *drawn]))[:number]
+
+
+def states_of(pda: PushdownAutomaton, seen: Trace) -> list[list[State]]:
+    """Return the state of ``pda`` after every step of every word of a trace, "rejected" from where its run ends.
+
+    Where the network takes steps after the word that the automaton does not, these are "after the word".
+    """
+    names = [state_names(pda, word) for word in seen.words]
+    return [
+        [*row[:steps], *[AFTER_WORD] * (steps - len(row))]
+        for row, steps in zip(names, seen.steps.tolist(), strict=True)
+    ]
+
+
+def visits(pda: PushdownAutomaton, seen: Trace) -> dict[State, list[Visit]]:
+    """Return all moments of a trace at which ``pda`` is in each of its states, in the order of words and steps."""
+    found: dict[State, list[Visit]] = {state: [] for state in pda.states}
+    for state, visit in _moments(pda, seen):
+        found[state].append(visit)
+    return found
+
+
+def _moments(pda: PushdownAutomaton, seen: Trace) -> Iterator[tuple[State, Visit]]:
+    for number, (word, states) in enumerate(zip(seen.words, states_of(pda, seen), strict=True)):
+        for step, state in enumerate([pda.initial, *states]):
+            if state in pda.states:
+                yield state, Visit(word, step, seen.hidden[number, step])
+
+
+def visit_table(pda: PushdownAutomaton, seen: Trace, state: State | None = None) -> pd.DataFrame:
+    """Return one row a visit, of all states or of ``state`` alone: state, word, step, and the hidden vector's numbers.
+
+    The step counts symbols: the row tells of the moment after so many of them.
+    """
+    import pandas as pd
+
+    units = [f"h{unit + 1}" for unit in range(seen.hidden.shape[-1])]
+    rows = [
+        [name, format_word(visit.word), visit.step, *visit.hidden.tolist()]
+        for name, found in visits(pda, seen).items()
+        if state in (None, name)
+        for visit in found
+    ]
+    return pd.DataFrame(rows, columns=["state", "word", "step", *units])
+
+
+def true_depths(automaton: PushdownAutomaton, word: Word) -> np.ndarray:
+    """Return how high the stacks of ``automaton`` are after every step on ``word``, (T, n_stacks), NaN once it rejects.
+
+    With an end marker T is one more than the word is long.
+    """
+    steps = len(word) + (automaton.end_marker is not None)
+    heights = np.full((steps, automaton.n_stacks), np.nan)
+    for step, configuration in enumerate(automaton.run(word)):
+        if step:
+            heights[step - 1] = [len(stack) for stack in configuration.stacks]
+    return heights
+
+
+def state_names(automaton: PushdownAutomaton, word: Word) -> list[str]:
+    """Return the state of ``automaton`` after every step on ``word``, "rejected" from where its run ends."""
+    names = [configuration.state for configuration in automaton.run(word)][1:]
+    return names + [REJECTED] * (len(word) + (automaton.end_marker is not None) - len(names))

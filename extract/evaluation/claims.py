@@ -1,0 +1,191 @@
+"""How far an automaton can be trusted: what was checked, counted, proved and certified, and the transitions covered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from stacklens.automata.description import transition_table
+from stacklens.automata.enumeration import count_all
+from stacklens.automata.pda import Key, PushdownAutomaton, Word
+from stacklens.automata.transition_coverage import covering_words
+from stacklens.extract.certificate.result import certified_claim
+from stacklens.languages.words import format_word, make_word
+from stacklens.progress import count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SIGNS", "Claim", "check_table", "claim_table", "claims_of", "coverage_table", "covered", "covering"]
+
+Verdict = Literal["yes", "no", "unknown", "note"]
+SIGNS: dict[Verdict, str] = {"yes": "✓", "no": "✗", "unknown": "?", "note": "·"}
+_WORDS = {
+    "long": "long words",
+    "deep": "deeply nested words",
+    "covering": "words for every transition, and every two in a row",
+    "driven": "every input at every height of the stack",
+    "pumped": "families of words that repeat a cycle of the automaton",
+}
+_COLUMNS = ["words", "up to length", "checked", "accepted", "automaton and", "disagreements", "counterexample"]
+_SHORT = 60  # symbols of a counterexample that is told in a sentence; the table of checks has all of it
+
+
+def covering(pda: PushdownAutomaton) -> list[Word]:
+    """Return words that together take every transition that can be taken, and every two that can follow each other."""
+    return [make_word(word, pda.input_alphabet) for word in covering_words(pda)]
+
+
+def coverage_table(pda: PushdownAutomaton, words: Sequence[Word] | None = None) -> pd.DataFrame:
+    """Return one row a transition: how many of ``words``, by default the covering ones, take it, and a shortest.
+
+    >>> from stacklens.automata.pda import NONE, Transition
+    >>> step = Transition("q", (NONE,))
+    >>> pda = PushdownAutomaton(("q",), ("a", "b"), (), {("q", x, ("⊥",)): step for x in "ab"}, "q", frozenset({"q"}))
+    >>> coverage_table(pda, ["aa", "a"])[["input", "taken by", "shortest word"]].values.tolist()
+    [['a', 2, 'a'], ['b', 0, '']]
+    """
+    taking = _words_taking(pda, covering(pda) if words is None else words).values()
+    table = transition_table(pda)
+    table["taken by"] = [len(takers) for takers in taking]
+    table["shortest word"] = [format_word(min(takers, key=len, default="")) for takers in taking]
+    return table
+
+
+def covered(pda: PushdownAutomaton, words: Sequence[Word] | None = None) -> tuple[int, int]:
+    """Return how many transitions, and how many pairs of two in a row, ``words`` take; by default the covering ones."""
+    runs = [list(pda.taken(word)) for word in (covering(pda) if words is None else words)]
+    singles = {key for run in runs for key in run}
+    return len(singles), len({pair for run in runs for pair in pairwise(run)})
+
+
+def _words_taking(pda: PushdownAutomaton, words: Sequence[Word]) -> dict[Key, list[Word]]:
+    taking: dict[Key, list[Word]] = {key: [] for key in pda.transitions}
+    for word in words:
+        for key in set(pda.taken(word)):
+            taking[key].append(word)
+    return taking
+
+
+class Claim(NamedTuple):
+    """What is known of one question: the question, whether the answer is good, and what it rests on, in a sentence."""
+
+    what: str
+    verdict: Verdict
+    says: str
+
+
+def claims_of(report: Mapping[str, Any]) -> tuple[Claim, ...]:
+    """Return every claim of a report: automaton, rounding, checks against each, counts, proof, certificate, depth.
+
+    They are different kinds of evidence and stand side by side. Without an automaton there is its reason, and rounding.
+    """
+    if report["automaton"] is None:
+        return (Claim("automaton", "no", f"none: {report['reason']}"), _rounding(report))
+    sizes, before = report["automaton"], report["automaton"]["before_minimization"]
+    found = (
+        f"{count(sizes['states'], 'state')}, {count(sizes['stack_symbols'], 'stack symbol')}, "
+        f"{count(sizes['transitions'], 'transition')}; before minimisation {count(before['states'], 'state')}"
+    )
+    others = dict.fromkeys(check["between"][1] for check in report["checks"])
+    return (
+        Claim("automaton", "yes", found),
+        _rounding(report),
+        *(_checked(report, other) for other in others),
+        *([] if report["counts"] is None else [_counted(report["counts"])]),
+        _proof(report["proof"], report["language"]),
+        _certificate(report["certificate"]),
+        *([] if report["stack_limit"] is None else [_depth(report["stack_limit"])]),
+    )
+
+
+def claim_table(report: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the claims of a report as a table, one row each."""
+    import pandas as pd
+
+    rows = [{"what": claim.what, "": SIGNS[claim.verdict], "rests on": claim.says} for claim in claims_of(report)]
+    return pd.DataFrame(rows, columns=["what", "", "rests on"])
+
+
+def check_table(report: Mapping[str, Any]) -> pd.DataFrame:
+    """Return one row a check: which words, how many, what the automaton was compared with, disagreements, a word.
+
+    The counterexample is empty where there is none, and ε where it is the empty word.
+    """
+    import pandas as pd
+
+    letters = len(report["model"]["alphabet"])
+    rows = [
+        (
+            _kind(check, letters),
+            check["max_length"],
+            check["words"],
+            check["accepted"],
+            check["between"][1],
+            check["disagreements"],
+            "" if check["counterexample"] is None else check["counterexample"] or "ε",
+        )
+        for check in report["checks"]
+    ]
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _kind(check: Mapping[str, Any], letters: int) -> str:
+    if check["kind"] != "exhaustive":
+        return _WORDS.get(check["kind"]) or str(check["kind"])
+    return "all words" if check["words"] == count_all(letters, check["max_length"]) else "all words of the task"
+
+
+def _rounding(report: Mapping[str, Any]) -> Claim:
+    found = report["fidelity"]["rounding"]
+    says = f"rounding the actions changes {found['disagreements']:,} of {count(found['words'], 'verdict')}"
+    margin = report["fidelity"]["action_margin"]
+    return Claim(
+        "rounding", "no" if found["disagreements"] else "yes", f"{says}; the smallest action margin is {margin:.3f}"
+    )
+
+
+def _checked(report: Mapping[str, Any], other: str) -> Claim:
+    """Return how often the automaton and one ``other`` differ, over all checks."""
+    checks = [check for check in report["checks"] if check["between"][1] == other]
+    wrong = sum(check["disagreements"] for check in checks)
+    words, cycles = (sum(c["words"] for c in checks if (c["kind"] == "pumped") is pumped) for pumped in (False, True))
+    says = f"{count(wrong, 'disagreement')} in {count(words, 'word')}"
+    says += f" and {count(cycles, 'repeated cycle')}" if cycles else ""
+    first = min((check["counterexample"] for check in checks if check["disagreements"]), key=len, default=None)
+    if first is not None:
+        says += f"; a short one is {first or 'the empty word'}" if len(first) <= _SHORT else ""
+    if wrong and other == "network":
+        says += "; the errors of the network with soft actions add up on long words, which contradicts nothing"
+    what = f"language {report['language']}" if other == "language" else other
+    return Claim(f"checked against the {what}", "no" if wrong else "yes", says)
+
+
+def _counted(counts: Mapping[str, Any]) -> Claim:
+    words = f"accepted words of length <= {len(counts['exhaustive']) - 1}"
+    total = sum(counts["counted"])
+    if counts["equal"]:
+        return Claim("counted twice", "yes", f"{total:,} {words}, counted without running them and by running all")
+    return Claim("counted twice", "no", f"{total:,} {words} counted, {sum(counts['exhaustive']):,} by running all")
+
+
+def _proof(proof: Mapping[str, Any], language: str | None) -> Claim:
+    """Return what is proved; ``language`` is the one that was checked against, which need not be the network's own."""
+    if proof["verdict"] == "equal":
+        domain = proof.get("domain", "all words")  # reports of earlier versions do not say
+        return Claim("proof", "yes", f"the automaton is equal to that of the language {language} for {domain}")
+    word = "" if proof["counterexample"] is None else f", on {proof['counterexample'] or 'the empty word'}"
+    if proof["verdict"] == "different":
+        return Claim("proof", "no", f"different from that of the language {language}: {proof['reason']}{word}")
+    return Claim("proof", "unknown", f"undecided: {proof['reason']}{word}")
+
+
+def _certificate(found: Mapping[str, Any]) -> Claim:
+    if found["verdict"] != "certified":
+        return Claim("certificate", "unknown", f"{found['verdict']}: {found['reason']}")
+    return Claim("certificate", "yes", certified_claim(found, "the automaton"))
+
+
+def _depth(limit: int) -> Claim:
+    return Claim("depth", "note", f"the network's stack has {count(limit, 'cell')}; all claims end there")

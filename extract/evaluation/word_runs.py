@@ -1,0 +1,161 @@
+"""Runs of several machines on the same words as arrays of one shape, and the first steps at which two of them part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.extract.answers import automaton_answers
+from stacklens.extract.specification import Reference
+from stacklens.models.base import StackModel
+from stacklens.models.rounding import Rounded, operation_numbers, round_actions
+from stacklens.probe.trace import trace
+
+__all__ = ["Runs", "agreeing", "automaton_runs", "first_parting", "language_runs", "network_runs"]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What one machine does on N words of up to T steps.
+
+    Attributes:
+        verdicts: whether it accepts each word, or, who is no recogniser, does not cut it short, (N,) bool.
+        answers: the number of its output after each step (see `extract.answers`), (N, T) int; -1 for none.
+        dead: whether it has rejected the word by the end of the step, (N, T) bool.
+        valid: which steps it takes, (N, T) bool.
+        operations: what it does to each stack, (N, T, S) int, 0 none, 1 pop, 2 push, 3 replace; None if unknown.
+    """
+
+    verdicts: np.ndarray
+    answers: np.ndarray
+    dead: np.ndarray
+    valid: np.ndarray
+    operations: np.ndarray | None = None
+
+
+def network_runs(model: StackModel[Any], words: Sequence[Word], stacks: Sequence[int], rounded: bool) -> Runs:
+    """Return the runs of ``model``, or of the rounded one; ``stacks`` are those whose operations are kept.
+
+    The operations of soft actions are those that rounding would make of them.
+    """
+    seen = trace(Rounded(model) if rounded else model, words, stacks=False)
+    if model.task_kind == "recognition" or seen.output.size == 0:
+        answers = np.full(seen.valid.shape, -1)
+    else:
+        answers = model.output_numbers(torch.from_numpy(seen.output))
+        answers = np.where(seen.valid & ~seen.rejected, answers, -1)
+    operations = _operations(model, seen.actions, seen.valid) if seen.actions.size and len(stacks) else None
+    kept = None if operations is None else operations[:, :, list(stacks)]
+    return Runs(seen.verdicts, answers, seen.rejected, seen.valid, kept)
+
+
+def _operations(model: StackModel[Any], actions: np.ndarray, valid: np.ndarray) -> np.ndarray | None:
+    """Return the operations that actions round to, a pop of an empty stack being none."""
+    rounded = round_actions(model.action_kind, torch.from_numpy(np.nan_to_num(actions)))
+    numbers: np.ndarray = operation_numbers(model.action_kind, model.operations, rounded).numpy()
+    if (numbers < 0).any():  # operations of its own
+        return None
+    heights = np.zeros((len(numbers), numbers.shape[2]), dtype=np.int64)
+    made = np.zeros_like(numbers)
+    for t in range(numbers.shape[1]):
+        pops, pushes = (numbers[:, t] & 1) * (heights > 0), numbers[:, t] >> 1
+        heights += pushes - pops
+        made[:, t] = pops + 2 * pushes
+    made[~valid] = 0
+    return made
+
+
+def automaton_runs(pda: PushdownAutomaton, model: StackModel[Any], words: Sequence[Word]) -> Runs:
+    """Return the runs of ``pda``, outputs in the numbers of ``model``."""
+    lengths = np.array([len(word) for word in words], dtype=np.int64) + (pda.end_marker is not None)
+    shape = len(words), int(lengths.max(initial=0))
+    operations = np.zeros((*shape, pda.n_stacks), dtype=np.int64)
+    valid = np.arange(shape[1]) < lengths[:, None]
+    dead = valid.copy()
+    for row, word in enumerate(words):
+        for t, made in enumerate(_made(pda, word)):
+            operations[row, t], dead[row, t] = made, False
+    if model.task_kind == "recognition":
+        accepted = automaton_answers(pda, model, words)[:, 0] > 0
+        return Runs(accepted, np.full(shape, -1), dead, valid, operations)
+    answers = automaton_answers(pda, model, words)
+    return Runs(_whole(dead), answers, dead, valid, operations)
+
+
+def _made(pda: PushdownAutomaton, word: Word) -> list[list[int]]:
+    """Return the operations of the run on ``word``, up to where it is cut."""
+    steps = (pda.transitions[key] for key in pda.taken(word))
+    return [[int(operation.pop) + 2 * (operation.push is not None) for operation in step.operations] for step in steps]
+
+
+def language_runs(reference: Reference, model: StackModel[Any], words: Sequence[Word]) -> Runs:
+    """Return what is to be expected, without operations; a language for recognisers says something at the end only."""
+    answers = reference.answers(model, words)
+    if model.task_kind == "recognition":
+        nothing = np.zeros((len(words), 0), dtype=bool)
+        return Runs(answers[:, 0] > 0, np.full(nothing.shape, -1), nothing, nothing)
+    valid = np.arange(answers.shape[1]) < np.array([len(word) for word in words])[:, None]
+    dead = valid & (answers < 0) if model.task_kind == "next set" else np.zeros_like(valid)
+    return Runs(_whole(dead), answers, dead, valid)
+
+
+def _whole(dead: np.ndarray) -> np.ndarray:
+    """Return which words are not cut short, (N,) bool."""
+    whole: np.ndarray = np.logical_not(dead.any(1))
+    return whole
+
+
+def first_parting(one: Runs, other: Runs, counts: np.ndarray | None, recogniser: bool) -> np.ndarray:
+    """Return the first step, from 0, at which the runs on each word part, -1 for none, (N,) int.
+
+    The rules are those of `extract.divergence`: another operation, another output that ``counts`` (N, T), by default
+    all of them, or one of them rejects; of recognisers that matters only if the other accepts in the end.
+    """
+    steps = min(one.valid.shape[1], other.valid.shape[1])
+    if not steps:
+        return np.full(len(one.verdicts), -1)
+    dead_one, dead_other = one.dead[:, :steps], other.dead[:, :steps]
+    either = dead_one | dead_other
+    event = either | _different(one, other, counts, steps, recogniser)
+    event &= one.valid[:, :steps] & other.valid[:, :steps]
+    first = event.argmax(1)
+    rows = np.arange(len(first))
+    harmless = (dead_one & dead_other)[rows, first]
+    if recogniser:
+        harmless |= one.verdicts == other.verdicts
+    parted = event.any(1) & ~(either[rows, first] & harmless)
+    return np.where(parted, first, -1)
+
+
+def _different(one: Runs, other: Runs, counts: np.ndarray | None, steps: int, recogniser: bool) -> np.ndarray:
+    """Return at which steps the two do something else, or say something else that counts."""
+    different = np.zeros((len(one.verdicts), steps), dtype=bool)
+    if one.operations is not None and other.operations is not None:
+        different |= (one.operations[:, :steps] != other.operations[:, :steps]).any(-1)
+    if not recogniser:
+        different |= _answers_differ(one, other, counts, steps)
+    return different
+
+
+def _answers_differ(one: Runs, other: Runs, counts: np.ndarray | None, steps: int) -> np.ndarray:
+    differ: np.ndarray = one.answers[:, :steps] != other.answers[:, :steps]
+    differ = differ & one.valid[:, :steps] & other.valid[:, :steps]
+    if counts is not None:  # steps beyond the word, at an end symbol or after it, are not among them
+        told = counts[:, :steps]
+        differ[:, : told.shape[1]] &= told
+        differ[:, told.shape[1] :] = False
+    return differ
+
+
+def agreeing(one: Runs, other: Runs, counts: np.ndarray | None, recogniser: bool) -> np.ndarray:
+    """Return on which words the two give the same verdict and, who is no recogniser, say the same, (N,) bool."""
+    if recogniser:
+        same: np.ndarray = one.verdicts == other.verdicts
+        return same
+    steps = min(one.valid.shape[1], other.valid.shape[1])
+    return _whole(_answers_differ(one, other, counts, steps))

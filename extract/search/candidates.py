@@ -1,0 +1,169 @@
+"""Machines that were tried, and the judgement on them: on which words each differs from the rounded network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from stacklens.automata.minimize import minimize
+from stacklens.automata.pda import Output, PushdownAutomaton, Symbol, Tops, Word
+from stacklens.automata.reachability import trim
+from stacklens.automata.rewriting import drop_end_marker
+from stacklens.extract.answers import automaton_answers, differences, network_answers
+from stacklens.extract.samples import Samples, walk_words
+from stacklens.extract.search.machine import Machine
+from stacklens.extract.specification import Reference
+from stacklens.extract.verification.counterexamples import Effort, search_words
+from stacklens.languages.words import format_word
+from stacklens.models.base import StackModel
+from stacklens.models.rounding import Rounded
+
+__all__ = ["Attempt", "Judge", "Split", "minimised"]
+
+_WALKS = 200, (10, 60)  # words, and their lengths
+
+
+@dataclass(frozen=True)
+class Split:
+    """What was split in a machine to get the next one, and why.
+
+    Attributes:
+        kind: "state" or "stack symbol".
+        name: which one.
+        state, letter, tops: the head and the input at which it did not do what the network did.
+        word: on which word that was seen.
+        sizes: how many traced vectors (or values) went to each part.
+        before: on how many words the machine differed from the rounded network before.
+    """
+
+    kind: str
+    name: str
+    state: str
+    letter: Symbol
+    tops: Tops
+    word: Word
+    sizes: tuple[int, ...]
+    before: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report's history."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "head": [self.state, *self.tops],
+            "letter": self.letter,
+            "word": format_word(self.word),
+            "sizes": list(self.sizes),
+            "before": self.before,
+        }
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One machine tried.
+
+    Attributes:
+        quantiser: the name of its states' quantiser.
+        stack_symbols: how many stack symbols it was given.
+        way: "exploration" or "vote"; after a split "refinement", or "refinement and vote".
+        states: states before minimisation, 0 where none came out.
+        disagreements: checking words, or walks, on which it differs from the rounded network; None where none came out.
+        minority: the share of outvoted steps.
+        raw: the machine before minimisation, if one came out.
+        automaton: the minimised automaton, if one came out.
+        split: for a refinement, what was split.
+        machine: the machine itself.
+    """
+
+    quantiser: str
+    stack_symbols: int
+    way: str
+    states: int
+    disagreements: int | None
+    minority: float
+    raw: PushdownAutomaton | None = None
+    automaton: PushdownAutomaton | None = None
+    split: Split | None = None
+    machine: Machine | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def exact(self) -> bool:
+        """Return whether the machine agrees with the rounded network on every checking word."""
+        return self.disagreements == 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report's history."""
+        names = ("quantiser", "stack_symbols", "way", "states", "disagreements")
+        entry = {**{name: getattr(self, name) for name in names}, "minority_transitions": self.minority}
+        return entry if self.split is None else {**entry, "split": self.split.to_dict()}
+
+
+def minimised(blank: Attempt, machine: PushdownAutomaton) -> Attempt:
+    """Return ``blank`` with the automaton of a machine; what it says of words that end nowhere stays as it is."""
+    raw = trim(machine)
+    speaks = any(step.output is not None for step in raw.transitions.values())
+    small = minimize(drop_end_marker(raw) or raw, "as it is" if speaks else "drop")
+    return replace(blank, states=len(raw.states), raw=raw, automaton=small)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The rounded network's answers, with which every attempt is compared.
+
+    Attributes:
+        model: the network, not rounded, without stacks that do not matter.
+        samples: the checking words.
+        complete: the outputs that say that a word is complete, where they are known.
+        seed: for walks.
+        reference: what the network was trained to do, which says which answers count; None for all.
+        further: other words to check on, such as those that broke an earlier attempt.
+        effort: how far to search for words that break an attempt that passes all others; None for no search.
+    """
+
+    model: StackModel[Any]
+    samples: Samples
+    complete: frozenset[Output]
+    seed: int
+    reference: Reference | None = None
+    further: tuple[Word, ...] = ()
+    effort: Effort | None = None
+
+    def judged(self, attempt: Attempt) -> Attempt:
+        """Return ``attempt`` with the number of words on which it differs."""
+        if attempt.automaton is None:
+            return attempt
+        return replace(attempt, disagreements=len(self.broken_by(attempt.automaton)))
+
+    def broken_by(self, pda: PushdownAutomaton) -> list[Word]:
+        """Return the words on which ``pda`` differs from the rounded network, the shortest first.
+
+        They are checking words and further ones. An automaton that passes these is checked on random walks over its own
+        transitions as well, where all words over the alphabet are meant: random words die early in a predictor of small
+        sets, and tell nothing of what comes after; walks go on. Words that automata suggest come last.
+        """
+        samples = self.samples
+        wrong = np.flatnonzero(samples.differ(automaton_answers(pda, self.model, samples.words)))
+        words = [samples.words[i] for i in wrong.tolist()] + self._differing(pda, list(self.further))
+        if not words and samples.scored is None:
+            words = self._differing(pda, walk_words(pda, *_WALKS, self.seed))
+        if not words and self.effort is not None:
+            found = search_words(pda, self.reference, self.effort, self.seed)
+            words = self._differing(pda, [word for _, suggested in found for word in suggested])
+        return sorted(words, key=len)
+
+    def scored(self, word: Word) -> np.ndarray | None:
+        """Return which answers to ``word`` count, (T,) bool; None for all."""
+        if self.reference is None or (scored := self.reference.scored([word])) is None:
+            return None
+        first: np.ndarray = scored[0]
+        return first
+
+    def _differing(self, pda: PushdownAutomaton, words: list[Word]) -> list[Word]:
+        if not words:
+            return []
+        scored = None if self.reference is None else self.reference.scored(words)
+        ours, theirs = automaton_answers(pda, self.model, words), network_answers(Rounded(self.model), words)
+        wrong = differences(ours, theirs, scored)
+        return [words[i] for i in np.flatnonzero(wrong.any(1)).tolist()]

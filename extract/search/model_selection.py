@@ -1,0 +1,181 @@
+"""Model-size search: the fewest states and stack symbols whose machine the rounded network agrees with.
+
+Their numbers go upward to the first machine with no disagreement; where none comes, clusters are refined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from stacklens.automata.pda import Output, Word
+from stacklens.errors import StacklensError
+from stacklens.extract.fidelity import MOST_STACKS
+from stacklens.extract.search.candidates import Attempt, Judge, minimised
+from stacklens.extract.search.machine import Machine, StackSymbols
+from stacklens.extract.search.quantisers import Clusters, Levels, Quantiser, cluster, vectors
+from stacklens.extract.search.refinement import refine
+from stacklens.extract.search.transition_table import explore, vote
+from stacklens.extract.verification.counterexamples import Effort
+from stacklens.extract.verification.parallel import in_order
+from stacklens.models.base import StackModel
+from stacklens.models.rounding import Rounded
+from stacklens.probe.trace import Trace
+
+__all__ = ["Choice", "Finder", "walk"]
+
+_CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+_SYMBOLS = (2, 3, 4, 5, 6, 8)
+_LARGEST_BINARY = 12  # beyond so many neurons binary states are too many to mean anything
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Fixed numbers in place of a walk: of state clusters and of stack symbols; None to walk."""
+
+    states: int | None = None
+    stack_symbols: int | None = None
+
+
+def _quantiser_sizes(model: StackModel[Any], hidden: np.ndarray, states: int | None) -> tuple[int, ...]:
+    """Return the numbers of states to try, 0 for binary neurons; one where the controller does not use its states."""
+    if not model.recurrent:
+        return (1,)
+    if states is not None:
+        return (states,)
+    size = hidden.shape[1]
+    binary = size <= _LARGEST_BINARY and hidden.min() >= 0 and hidden.max() <= 1
+    return (0, *_CLUSTERS) if binary else _CLUSTERS
+
+
+def _quantiser(model: StackModel[Any], hidden: np.ndarray, size: int, seed: int) -> Quantiser:
+    """Return the quantiser of hidden vectors (M, H) with ``size`` states, of binary neurons for 0."""
+    if not model.recurrent:
+        return Clusters(np.zeros((1, hidden.shape[1])))
+    return cluster(hidden, size, seed) if size else Levels(2, hidden.shape[1])
+
+
+def _symbol_sizes(model: StackModel[Any], number: int | None) -> tuple[int, ...]:
+    """Return the numbers of stack symbols to try."""
+    if model.pushes_input or model.action_kind == "none":
+        return (model.n_symbols,)
+    return _SYMBOLS if number is None else (number,)
+
+
+def _symbols(model: StackModel[Any], pushed: np.ndarray, size: int, seed: int) -> StackSymbols:
+    """Return the stack symbols: the letters where these are pushed, else ``size`` clusters of pushed values (M, D)."""
+    if model.pushes_input:
+        return StackSymbols(model.letters, np.eye(model.n_symbols))
+    if not len(pushed):
+        return StackSymbols(("s0",), np.zeros((1, model.cell_size)))
+    centres = cluster(pushed, size, seed).centres
+    return StackSymbols(tuple(f"s{i}" for i in range(len(centres))), centres)
+
+
+def walk(seen: Trace, judge: Judge, choice: Choice, jobs: int = 1) -> Iterator[Attempt]:
+    """Yield attempts one by one, each judged.
+
+    Small machines come first. The last one is exact, unless all of them failed. ``seen`` is a trace of the judge's
+    network, rounded. With more ``jobs`` several sizes are tried at once, with the same attempts in the end.
+    """
+    model = judge.model
+    hidden, _ = vectors(model, seen)
+    sizes = product(_symbol_sizes(model, choice.stack_symbols), _quantiser_sizes(model, hidden, choice.states))
+    ordered = sorted(sizes, key=lambda pair: pair[0] * pair[1])
+    tried = set()
+    for found, attempts in in_order(_Try(seen, judge), ordered, jobs):
+        if found in tried:  # there are no more different vectors than that
+            continue
+        tried.add(found)
+        for attempt in attempts:
+            yield attempt
+            if attempt.exact:
+                return
+
+
+class _Try:
+    """Tries one number of stack symbols and of states: a task that can be sent to another process."""
+
+    def __init__(self, seen: Trace, judge: Judge) -> None:
+        self.seen, self.judge = seen, judge
+        self.hidden, self.pushed = vectors(judge.model, seen)
+        self.states: dict[int, Quantiser] = {}
+        self.symbols: dict[int, StackSymbols] = {}
+
+    def __call__(self, sizes: tuple[int, int]) -> tuple[tuple[int, str], list[Attempt]]:
+        """Return what was found to be tried, and the attempts, the last of them exact if one is."""
+        model, seed = self.judge.model, self.judge.seed
+        symbols, states = sizes
+        if symbols not in self.symbols:
+            self.symbols[symbols] = _symbols(model, self.pushed, symbols, seed)
+        if states not in self.states:
+            self.states[states] = _quantiser(model, self.hidden, states, seed)
+        machine = Machine(Rounded(model), self.symbols[symbols], self.states[states])
+        attempts = []
+        for attempt in _attempts(machine, self.seen, self.judge.complete):
+            attempts.append(self.judge.judged(attempt))
+            if attempts[-1].exact:
+                break
+        return (len(machine.symbols.names), machine.quantiser.name), attempts
+
+
+def _attempts(machine: Machine, seen: Trace, complete: frozenset[Output]) -> Iterator[Attempt]:
+    elected = vote(machine, seen, complete)
+    number = len(machine.symbols.names)
+    blank = Attempt(machine.quantiser.name, number, "exploration", 0, None, elected.minority, machine=machine)
+    if machine.n_stacks > MOST_STACKS:
+        yield blank
+        return
+    try:
+        yield minimised(blank, explore(machine, complete))
+    except StacklensError:  # no closure
+        yield blank
+    yield minimised(replace(blank, way="vote"), elected.automaton)
+
+
+class Finder:
+    """What was tried on a network, and the best of it.
+
+    Args:
+        judge: who knows the rounded network's answers.
+        seen: a trace of the rounded network.
+        choice: fixed numbers in place of a walk.
+        jobs: processes for the walk.
+    """
+
+    def __init__(self, judge: Judge, seen: Trace, choice: Choice, jobs: int = 1) -> None:
+        self.judge, self.seen, self.choice, self.jobs = judge, seen, choice, jobs
+        self.attempts: list[Attempt] = []
+
+    @property
+    def best(self) -> Attempt | None:
+        """Return the attempt with the fewest disagreements, the first of them; None if there are none."""
+        return min(self.attempts, key=lambda a: (a.disagreements is None, a.disagreements or 0), default=None)
+
+    def walk(self) -> None:
+        """Try machines until one is exact, small ones first."""
+        self.attempts += walk(self.seen, self.judge, self.choice, self.jobs)
+
+    def refine(self) -> None:
+        """Split what misleads the best exploration, if no attempt is exact, and then, from the start, the smallest."""
+        explored = [a for a in self.attempts if a.way == "exploration" and a.disagreements is not None]
+        if not explored:
+            return
+        best = min(explored, key=lambda attempt: attempt.disagreements or 0)
+        for start in dict.fromkeys((best, explored[0])):
+            if self.best is not None and not self.best.exact:
+                self.attempts += refine(self.judge, start, self.seen)
+
+    def mend(self, attempt: Attempt, words: Sequence[Word], effort: Effort) -> Attempt | None:
+        """Return a refinement of ``attempt`` that is exact on ``words`` as well, None where none was found.
+
+        A search of ``effort`` goes along, so that it is exact on what new automata suggest, too.
+        """
+        judge = replace(self.judge, further=tuple(words), effort=effort)
+        tried = list(refine(judge, judge.judged(attempt), self.seen))
+        self.attempts += tried
+        return tried[-1] if tried and tried[-1].exact else None

@@ -1,0 +1,155 @@
+"""Quantisers: from hidden vectors to a finite set of states, each with a vector that stands for it.
+
+Sun et al. 1993, section 3.6: two or more levels for every state neuron, or K-means clusters.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from stacklens.models.base import StackModel
+from stacklens.models.rounding import operation_numbers
+from stacklens.probe.trace import Trace
+
+__all__ = ["Clusters", "Levels", "Quantiser", "cluster", "vectors"]
+
+
+class Quantiser(Protocol):
+    """A finite set of states over hidden vectors."""
+
+    @property
+    def name(self) -> str:
+        """Return what a report calls this quantiser."""
+
+    def assign(self, hidden: np.ndarray) -> np.ndarray:
+        """Return the number of the state of each of ``hidden`` (M, H), (M,) int64, at least 0."""
+
+    def represent(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the vectors that stand for the states ``numbers`` (M,), (M, H)."""
+
+    def label(self, number: int) -> str:
+        """Return a name for a state."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Every neuron apart, rounded to one of ``n`` equally spaced levels between ``low`` and ``high``; 2 is binary.
+
+    With n = 5 the cuts are those of section 4.1: 0.125, 0.375, 0.625, 0.875.
+
+    >>> Levels(2, 3).assign(np.array([[0.9, 0.2, 0.6]])), Levels(2, 3).label(5)
+    (array([5]), '101')
+    """
+
+    n: int
+    size: int
+    low: float = 0.0
+    high: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """Return "binary" or the number of levels."""
+        return "binary" if self.n == 2 else f"{self.n} levels"
+
+    def assign(self, hidden: np.ndarray) -> np.ndarray:
+        """Return the levels of the neurons as one number in base n, the first neuron most significant."""
+        scaled = (hidden - self.low) / (self.high - self.low) * (self.n - 1)
+        # a value on a cut goes down, as S <= 0.5 is 0 in the paper
+        levels = np.clip(np.ceil(scaled - 0.5), 0, self.n - 1).astype(np.int64)
+        numbers: np.ndarray = levels @ self._weights
+        return numbers
+
+    def represent(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the levels themselves."""
+        values: np.ndarray = self.low + self._digits(numbers) * (self.high - self.low) / (self.n - 1)
+        return values
+
+    def label(self, number: int) -> str:
+        """Return the levels as digits, with points between them where some have two."""
+        return ("." if self.n > 10 else "").join(map(str, self._digits(np.array([number]))[0]))
+
+    @property
+    def _weights(self) -> np.ndarray:
+        if self.size * np.log2(self.n) > 62:
+            raise ValueError(f"{self.n} levels of {self.size} neurons are too many states to number; use clusters")
+        return self.n ** np.arange(self.size, dtype=np.int64)[::-1]
+
+    def _digits(self, numbers: np.ndarray) -> np.ndarray:
+        digits: np.ndarray = numbers[:, None] // self._weights % self.n
+        return digits
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """The nearest of K centres, (K, H)."""
+
+    centres: np.ndarray
+
+    @property
+    def name(self) -> str:
+        """Return the number of clusters."""
+        return f"{len(self.centres)} clusters"
+
+    def assign(self, hidden: np.ndarray) -> np.ndarray:
+        """Return the number of the nearest centre."""
+        # |x|^2 is the same for every centre
+        distances = (self.centres**2).sum(1) - 2 * hidden @ self.centres.T
+        numbers: np.ndarray = distances.argmin(1).astype(np.int64)
+        return numbers
+
+    def represent(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the centres."""
+        vectors: np.ndarray = self.centres[numbers]
+        return vectors
+
+    def label(self, number: int) -> str:
+        """Return a number behind a k."""
+        return f"k{number}"
+
+
+def cluster(vectors: np.ndarray, k: int, seed: int = 0, largest: int = 20_000) -> Clusters:
+    """Return at most ``k`` K-means clusters of ``vectors`` (M, H); fewer where there are fewer different vectors.
+
+    At most ``largest`` vectors, drawn by ``seed``, are clustered. The centres come in lexicographic order, so that
+    their numbers do not depend on the library's order.
+    """
+    from sklearn.cluster import KMeans
+
+    distinct = np.unique(vectors, axis=0)
+    if len(distinct) > largest:
+        distinct = np.random.default_rng(seed).choice(distinct, largest, replace=False)
+    if len(distinct) <= k:
+        return Clusters(distinct)
+    with warnings.catch_warnings():  # fewer distinct vectors up to rounding than k: fewer clusters are fine
+        warnings.simplefilter("ignore")
+        centres = KMeans(k, n_init=4, random_state=seed).fit(distinct).cluster_centers_
+    return Clusters(np.unique(centres, axis=0))
+
+
+def vectors(model: StackModel[Any], seen: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """Return the hidden vectors (M, H) of a trace, rejected words left out, and the values laid on stacks (L, D).
+
+    Where every word is rejected at its first symbol only the initial vector is left: a machine that never moves.
+    """
+    hidden = seen.hidden[:, 1:][seen.valid & ~seen.rejected]
+    if not len(hidden):
+        hidden = seen.hidden[:1, 0]
+    return hidden, _laid(model, seen)
+
+
+def _laid(model: StackModel[Any], seen: Trace) -> np.ndarray:
+    """Return the traced values that were laid on a stack, (M, D).
+
+    Not what lies on soft stacks: the residue of an empty one would overlap real symbols.
+    """
+    actions = torch.from_numpy(np.nan_to_num(seen.actions))
+    operations = operation_numbers(model.action_kind, model.operations, actions).numpy()
+    if model.action_kind == "none":
+        return np.zeros((0, 1))
+    values: np.ndarray = seen.pushed[(operations >= 2) & seen.valid[..., None]]
+    return values

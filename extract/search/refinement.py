@@ -1,0 +1,349 @@
+"""Refinement: find what misled a machine on a word, split that cluster or stack symbol, and build the machine again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from stacklens.automata.pda import Symbol, Word
+from stacklens.errors import StacklensError
+from stacklens.extract.search.candidates import Attempt, Judge, Split, minimised
+from stacklens.extract.search.machine import (
+    EMPTY,
+    Head,
+    Machine,
+    MachineState,
+    StackSymbols,
+    Window,
+)
+from stacklens.extract.search.quantisers import Clusters, Quantiser, vectors
+from stacklens.extract.search.transition_table import explore, vote
+from stacklens.models.base import State, Step
+from stacklens.models.rounding import operation_numbers
+from stacklens.probe.trace import Trace, trace
+
+__all__ = ["Conflict", "Did", "did_at", "find_conflict", "refine"]
+
+_MOST_SPLITS = 40
+_PATIENCE = 16  # splits in a row after which no machine was better than the best before
+_WORDS = 12  # of those that break a machine, looked at for a conflict that can be resolved
+_ASKED = 4_000  # vectors of one cluster that are asked what they do
+
+
+class Did(NamedTuple):
+    """What is done at a head on a letter, or said of the word that ends there.
+
+    Operations are, for each stack, whether it pops and the number of the symbol that it pushes, if it does.
+    """
+
+    rejected: bool = False
+    operations: tuple[tuple[bool, int | None], ...] = ()
+    target: MachineState | None = None
+    output: int | None = None
+    accepted: bool | None = None
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A head at which the machine does not do what the network did.
+
+    Attributes:
+        word: where it was seen.
+        head: the head, at which both were.
+        letter: what was read, None for the end of the word.
+        hidden: the network's hidden vector there, (H,).
+        cells: the values that it saw, (n_stacks, depth, D), NaN where there are none.
+        machine_did, network_did: the conflict.
+    """
+
+    word: Word
+    head: Head
+    letter: Symbol | None
+    hidden: np.ndarray
+    cells: np.ndarray
+    machine_did: Did
+    network_did: Did
+
+
+@torch.no_grad()
+def did_at(machine: Machine, head: Head, letter: Symbol | None, hidden: np.ndarray, cells: np.ndarray) -> list[Did]:
+    """Return what the network does at ``head`` on ``letter``, with other vectors and values in place of the head's.
+
+    Args:
+        machine: the machine.
+        head: where it is; it says which cells there are, and what was predicted last.
+        letter: what is read; None asks for the verdict on a word that ends there.
+        hidden: hidden vectors, (M, H).
+        cells: what is seen of the stacks, (M, n_stacks, depth, D), NaN where there is nothing.
+    """
+    like = machine.state_of([head])
+    output = None if like.output is None else like.output.expand(len(hidden), -1)
+    stack = machine.network.stack_of(torch.from_numpy(cells).to(like.hidden.dtype))
+    never = torch.zeros(len(hidden), dtype=torch.bool)
+    state = State(torch.from_numpy(hidden).to(like.hidden.dtype), stack, never, output)
+    if letter is None:
+        return [Did(accepted=good) for good in machine.network.decide(state).tolist()]
+    symbols = torch.full((len(hidden),), machine.network.letters.index(letter))
+    return _did(machine, head.windows, machine.network.step(symbols, state))
+
+
+def _did(machine: Machine, windows: tuple[Window, ...], step: Step[Any]) -> list[Did]:
+    network, rows = machine.network, len(step.hidden)
+    taken = torch.zeros(rows, machine.n_stacks, dtype=torch.int64)
+    if network.action_kind != "none":
+        taken = operation_numbers(network.action_kind, network.operations, step.actions).expand(rows, -1)
+    pushed = machine.symbols.assign(step.pushed.expand(rows, *step.pushed.shape[-2:]).numpy()).tolist()
+    numbers = machine.quantiser.assign(step.hidden.numpy()).tolist()
+    outputs: list[int | None] = [None] * rows
+    if network.task_kind != "recognition":
+        outputs = network.output_numbers(step.output).tolist()
+    answers = []
+    for row, rejected in enumerate(step.state.rejected.tolist()):
+        made = zip(windows, taken[row].tolist(), pushed[row] or [0], strict=True)
+        operations = tuple((op in (1, 3) and w[0] != EMPTY, cell if op in (2, 3) else None) for w, op, cell in made)
+        target = MachineState(numbers[row], outputs[row] if network.task_kind == "next set" else None)
+        answers.append(Did(True) if rejected else Did(False, operations, target, outputs[row]))
+    return answers
+
+
+class _Run:
+    """The head of a run, and what lies on its stacks: the symbols' numbers, and the values that they stand for."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.depth, self.cell_size = machine.network.depth, machine.symbols.values.shape[1]
+        self.state = machine.start.state
+        self.numbers: list[list[int]] = [[] for _ in range(machine.n_stacks)]
+        self.values: list[list[np.ndarray]] = [[] for _ in range(machine.n_stacks)]
+
+    @property
+    def head(self) -> Head:
+        return Head(self.state, tuple(_window(cells, self.depth) for cells in self.numbers))
+
+    def seen(self) -> np.ndarray:
+        """Return the values at the top, (n_stacks, depth, D), NaN where there are none."""
+        cells = np.full((len(self.values), self.depth, self.cell_size), np.nan)
+        for stack, values in enumerate(self.values):
+            for place, value in enumerate(reversed(values[-self.depth :])):
+                cells[stack, place] = value
+        return cells
+
+    def go_on(self, did: Did, pushed: np.ndarray) -> None:
+        """Do what was ``did`` with the values ``pushed``, (n_stacks, D)."""
+        assert did.target is not None
+        self.state = did.target
+        for stack, (pops, number) in enumerate(did.operations):
+            if pops:
+                self.numbers[stack].pop()
+                self.values[stack].pop()
+            if number is not None:
+                self.numbers[stack].append(number)
+                self.values[stack].append(pushed[stack])
+
+
+def _window(numbers: list[int], depth: int) -> Window:
+    seen = numbers[-depth:][::-1]
+    return (*seen, *[EMPTY] * (depth - len(seen)))
+
+
+@torch.no_grad()
+def find_conflict(machine: Machine, word: Word, scored: np.ndarray | None = None) -> Conflict | None:
+    """Return the head to blame for the machine's answer to ``word``, None if it answers as its network does.
+
+    An early rejection by one of them counts as another answer, even if the other's verdict will be the same. Only
+    ``scored`` answers, (T,) bool, count where these are given.
+    """
+    network = machine.network
+    state = network.initial_state(1)
+    mine, theirs = _Run(machine), _Run(machine)
+    blamed: Conflict | None = None
+    for t, letter in enumerate(_read(machine, word)):
+        head, hidden, cells = theirs.head, state.hidden.numpy(), theirs.seen()
+        here = mine.head
+        (machine_did,) = did_at(machine, here, letter, machine.vectors([here.state]).numpy(), _values(machine, here))
+        if letter is None:
+            network_did = Did(accepted=bool(network.decide(state)))
+        else:
+            step = network.step(torch.tensor([network.letters.index(letter)]), state)
+            (network_did,), state = _did(machine, head.windows, step), step.state
+        if here == head and machine_did != network_did:
+            blamed = Conflict(word, here, letter, hidden[0], cells, machine_did, network_did)
+        counts = scored is None or (t < len(scored) and bool(scored[t]))
+        if counts and _said(machine_did) != _said(network_did):
+            return blamed
+        if letter is None or machine_did.rejected or network_did.rejected:
+            return None
+        nothing = np.zeros((machine.n_stacks, theirs.cell_size))
+        mine.go_on(machine_did, nothing)
+        pushed = np.broadcast_to(step.pushed[0].numpy(), nothing.shape) if network.n_stacks else nothing
+        theirs.go_on(network_did, pushed)
+    return None
+
+
+def _read(machine: Machine, word: Word) -> list[Symbol | None]:
+    """Return what is read on a word, and None where a recogniser is then asked for its verdict."""
+    network = machine.network
+    verdict = [None] if network.task_kind == "recognition" else []
+    return [*word, *([network.end] if network.end is not None else []), *verdict]
+
+
+def _values(machine: Machine, head: Head) -> np.ndarray:
+    """Return the values that the machine takes the head's stack symbols for, (1, n_stacks, depth, D)."""
+    values: np.ndarray = machine.cells([head.windows]).numpy()
+    return values
+
+
+def _said(did: Did) -> tuple[bool, int | None, bool | None]:
+    return did.rejected, did.output, did.accepted
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """The traced vectors: hidden ones (M, H), and values laid on stacks (L, D)."""
+
+    hidden: np.ndarray
+    pushed: np.ndarray
+
+
+def refine(judge: Judge, attempt: Attempt, seen: Trace) -> Iterator[Attempt]:
+    """Yield attempts, each with one cluster or stack symbol of the one before it split, and judged.
+
+    It ends with an exact one, when nothing is left to split, or when splits no longer help. As in a walk, each machine
+    is explored, and where that is not exact a majority vote may be.
+
+    Args:
+        judge: who knows the network's answers.
+        attempt: where to begin, with its machine.
+        seen: a trace of the judge's network, rounded.
+    """
+    best, idle = attempt.disagreements, 0
+    pool = _Pool(*vectors(judge.model, seen))
+    words = [] if attempt.automaton is None else judge.broken_by(attempt.automaton)
+    for _ in range(_MOST_SPLITS):
+        found = _split(judge, attempt, words, pool)
+        if found is None or found.automaton is None or found.machine is None:
+            return
+        elected = vote(found.machine, seen, judge.complete)
+        words = judge.broken_by(found.automaton)
+        attempt = replace(found, disagreements=len(words), minority=elected.minority)
+        yield attempt
+        voted = judge.judged(minimised(replace(attempt, way="refinement and vote"), elected.automaton))
+        if words and voted.exact:
+            yield voted
+            return
+        better = best is None or len(words) < best
+        best, idle = (len(words), 0) if better else (best, idle + 1)
+        if idle >= _PATIENCE:
+            return
+
+
+def _split(judge: Judge, attempt: Attempt, words: Sequence[Word], pool: _Pool) -> Attempt | None:
+    """Return the next attempt, not yet judged; None where no conflict was found that a split resolves."""
+    machine = attempt.machine
+    for word in words[:_WORDS] if machine is not None else ():
+        assert machine is not None
+        conflict = find_conflict(machine, word, judge.scored(word))
+        for new, split in () if conflict is None else _resolutions(machine, conflict, _grown(pool, machine, word)):
+            blank = replace(attempt, way="refinement", machine=new, split=replace(split, before=len(words)))
+            blank = replace(blank, quantiser=new.quantiser.name, stack_symbols=len(new.symbols.names))
+            try:
+                return minimised(blank, explore(new, judge.complete))
+            except StacklensError:  # no closure
+                continue
+    return None
+
+
+def _grown(pool: _Pool, machine: Machine, word: Word) -> _Pool:
+    """Return the pool with what the network did on ``word``."""
+    try:
+        hidden, pushed = vectors(machine.network, trace(machine.network, [word], stacks=False))
+    except StacklensError:  # it rejects at once
+        return pool
+    return _Pool(np.concatenate([pool.hidden, hidden]), np.concatenate([pool.pushed, pushed]))
+
+
+def _resolutions(machine: Machine, conflict: Conflict, pool: _Pool) -> Iterator[tuple[Machine, Split]]:
+    """Yield machines with a split that may resolve the conflict, the likeliest first: the one that alone makes the
+    representative do what the network did.
+    """
+    values = machine.cells([conflict.head.windows]).numpy()
+    (by_state,) = did_at(machine, conflict.head, conflict.letter, conflict.hidden[None], values)
+    ways = [_split_state(machine, conflict, pool), *_split_symbols(machine, conflict, pool)]
+    for way in ways if by_state == conflict.network_did else [*ways[1:], ways[0]]:
+        if way is not None:
+            yield way
+
+
+def _split_state(machine: Machine, conflict: Conflict, pool: _Pool) -> tuple[Machine, Split] | None:
+    number = conflict.head.state.number
+    if number is None or not machine.network.recurrent:
+        return None
+    quantiser = machine.quantiser
+    vectors = _some(pool.hidden[quantiser.assign(pool.hidden) == number], conflict.hidden)
+    cells = np.repeat(machine.cells([conflict.head.windows]).numpy(), len(vectors), 0)
+    did = did_at(machine, conflict.head, conflict.letter, vectors, cells)
+    parts = _parts(vectors, did, conflict)
+    centres = {place: quantiser.represent(np.array([place]))[0] for place in _places(quantiser, pool.hidden)}
+    centres[number] = parts[0].mean(0) if len(parts[0]) else centres[number]
+    new = Clusters(np.array([*(centres[place] for place in sorted(centres)), parts[1].mean(0)]))
+    split = _record("state", machine, conflict, quantiser.label(number), parts)
+    return Machine(machine.network, machine.symbols, new), split
+
+
+def _split_symbols(machine: Machine, conflict: Conflict, pool: _Pool) -> Iterator[tuple[Machine, Split]]:
+    """Yield a machine for every stack symbol in sight, the tops first."""
+    if machine.network.pushes_input or machine.network.action_kind == "none":
+        return
+    base = machine.cells([conflict.head.windows]).numpy()[0]
+    hidden = conflict.hidden
+    for place in range(machine.network.depth):
+        for stack, window in enumerate(conflict.head.windows):
+            number = window[place]
+            if number == EMPTY:
+                continue
+            values = _some(pool.pushed[machine.symbols.assign(pool.pushed) == number], conflict.cells[stack, place])
+            cells = np.repeat(base[None], len(values), 0)
+            cells[:, stack, place] = values
+            did = did_at(machine, conflict.head, conflict.letter, np.repeat(hidden[None], len(values), 0), cells)
+            parts = _parts(values, did, conflict)
+            centres = machine.symbols.values.copy()
+            if len(parts[0]):
+                centres[number] = parts[0].mean(0)
+            centres = np.concatenate([centres, parts[1].mean(0, keepdims=True)])
+            symbols = StackSymbols(tuple(f"s{i}" for i in range(len(centres))), centres)
+            split = _record("stack symbol", machine, conflict, machine.symbols.names[number], parts)
+            yield Machine(machine.network, symbols, machine.quantiser), split
+
+
+def _places(quantiser: Quantiser, hidden: np.ndarray) -> list[int]:
+    """Return the numbers of the states that there are: all clusters, or the levels that occur."""
+    if isinstance(quantiser, Clusters):
+        return list(range(len(quantiser.centres)))
+    places: list[int] = np.unique(quantiser.assign(hidden)).tolist()
+    return places
+
+
+def _some(members: np.ndarray, one: np.ndarray) -> np.ndarray:
+    """Return evenly spaced ones of ``members`` (M, D) with ``one`` (D,) among them, as the last."""
+    step = max(1, len(members) // _ASKED)
+    return np.concatenate([members[::step], one[None]])
+
+
+def _parts(vectors: np.ndarray, did: Sequence[Did], conflict: Conflict) -> tuple[np.ndarray, np.ndarray]:
+    """Return the vectors that do something else than the network did, and those that do the same, (M, D) each.
+
+    The conflict's own vector, the last, is always among the latter.
+    """
+    same = np.array([one == conflict.network_did for one in did])
+    same[-1] = True
+    return vectors[~same], vectors[same]
+
+
+def _record(kind: str, machine: Machine, conflict: Conflict, name: str, parts: tuple[np.ndarray, np.ndarray]) -> Split:
+    head = conflict.head
+    sizes = len(parts[0]), len(parts[1])
+    letter = conflict.letter or ""
+    return Split(kind, name, machine.name(head.state), letter, machine.tops(head.windows), conflict.word, sizes, 0)

@@ -1,0 +1,192 @@
+"""Which checks an extracted automaton goes through, and how large they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.automata.simulation import greatest_heights
+from stacklens.errors import StacklensError
+from stacklens.extract.samples import walk_words
+from stacklens.extract.specification import Reference, default_max_length
+from stacklens.extract.verification.agreement import Agreement, agree_on, agree_on_all
+from stacklens.extract.verification.counterexamples import Effort, search_words
+from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families
+from stacklens.models.base import StackModel
+from stacklens.models.rounding import Rounded
+
+__all__ = ["ExtractionConfig", "check_all", "check_length", "exhaustive_length"]
+
+_EXHAUSTIVE = 2_500_000  # the automaton is checked on all words up to the length that gives at most so many
+_SHARE = 500  # of these where a task's own words have to be compared one by one
+_SHARE_ASKED = 10  # of these at most where words up to a length were asked for
+_ROOM = 4  # cells of a finite stack that deep words leave free
+_MOST_WORDS = 1_000_000_000  # more verdicts than memory holds
+
+
+@dataclass(frozen=True)
+class ExtractionConfig:
+    """How much to check, and how to look for states.
+
+    Attributes:
+        max_length: check all words up to this length; None for about 2.5 million words. Where only some words are
+            meant, as in a stream, all of these; None for up to 5,000 of them.
+        long_words, long_lengths: further so many words with lengths in this range.
+        deep_words, depth: further so many members nested so deep, and a near-miss of each.
+        height, climbs, walks: words driven by the automaton itself: every input at every height of the stack up to
+            this one, on so many ways up to each, and so many walks (see `search.search_words`).
+        cycles: how many cycles of the automaton are repeated (see `automata.pumping`).
+        states, stack_symbols: try only this number of clusters; None to walk upward.
+        seed: for everything that is drawn.
+        jobs: processes for the walk over numbers of clusters and for the checks.
+        device: where the network runs on words, in torch's words: "cpu", "cuda", "cuda:1", ….
+    """
+
+    max_length: int | None = None
+    long_words: int = 10_000
+    long_lengths: tuple[int, int] = (50, 160)
+    deep_words: int = 20
+    depth: int = 1_000
+    height: int = 50
+    climbs: int = 3
+    walks: int = 100
+    cycles: int = 300
+    states: int | None = None
+    stack_symbols: int | None = None
+    seed: int = 0
+    jobs: int = 1
+    device: str = "cpu"
+
+    def effort(self, stack_limit: int | None) -> Effort:
+        """Return how far to search in a network whose stacks have so many cells; None for no limit."""
+        height = self.height if stack_limit is None else min(self.height, max(1, stack_limit - _ROOM) // 2)
+        return Effort(height, self.climbs, self.walks)
+
+
+def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS) -> int:
+    """Return up to which length all words are checked: as ``asked``, or what gives about 2.5 million words.
+
+    Raises:
+        StacklensError: these are more words than ``most``, by default what fits in memory.
+
+    >>> exhaustive_length(3, 15), exhaustive_length(3, None)
+    (15, 13)
+    """
+    if asked is None:
+        return default_max_length(n_symbols, _EXHAUSTIVE)
+    longest = default_max_length(n_symbols, most)
+    if asked > longest:
+        raise StacklensError(
+            f"all words of length <= {asked} over {n_symbols} symbols are too many to check one by one; "
+            f"ask for --max-length {longest} or less"
+        )
+    return asked
+
+
+def check_length(reference: Reference | None, n_symbols: int, asked: int | None) -> None:
+    """Return nothing if all words up to the length ``asked`` can be checked, of the task's where only these are meant.
+
+    Raises:
+        StacklensError: they are too many.
+    """
+    if reference is None or not reference.restricted:
+        exhaustive_length(n_symbols, asked)
+    elif asked is not None:
+        _task_words(reference, asked)
+
+
+def check_all(
+    pda: PushdownAutomaton, model: StackModel[Any], reference: Reference | None, config: ExtractionConfig
+) -> tuple[Agreement, ...]:
+    """Return every check: all words up to a length, long and deep words, and those that automata suggest.
+
+    Each is made against all there is: language, rounded network and network.
+
+    The checks are independent of each other and run in ``config.jobs`` processes, with the same result.
+    """
+    sides: list[tuple[StackModel[Any], Reference | None]] = [(Rounded(model), None), (model, None)]
+    if reference is not None:
+        sides.insert(0, (model, reference))
+    tasks = []
+    if reference is None or not reference.restricted:
+        length = exhaustive_length(len(pda.input_alphabet), config.max_length)
+        tasks = [_Task(agree_on_all, (pda, *side, length)) for side in sides]
+    for kind, words in _word_lists(pda, model, reference, config):
+        tasks += [_Task(agree_on, (pda, *side, words, kind, reference)) for side in sides]
+    families = pumped_families(pda, model, reference, config.cycles, config.seed)
+    if families:
+        tasks += [_Task(agree_on_pumps, (pda, *side, families, reference)) for side in sides]
+    if config.jobs == 1:
+        results = [task() for task in tasks]
+    else:
+        from joblib import Parallel, delayed
+
+        results = Parallel(n_jobs=config.jobs)(delayed(task)() for task in tasks)
+    return tuple(result for result in results if result is not None)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A call that can be sent to another process."""
+
+    function: Callable[..., Agreement | None]
+    arguments: tuple[Any, ...]
+
+    def __call__(self) -> Agreement | None:
+        return self.function(*self.arguments)
+
+
+def _word_lists(
+    pda: PushdownAutomaton, model: StackModel[Any], reference: Reference | None, config: ExtractionConfig
+) -> list[tuple[str, list[Word]]]:
+    """Return the words to check by kind, those for which the network has cells enough: nothing is claimed of others."""
+    searched = search_words(pda, reference, config.effort(model.stack_limit), config.seed)
+    if reference is None:
+        lists = [("long", walk_words(pda, config.long_words // 10, config.long_lengths, config.seed)), *searched]
+    else:
+        depth = config.depth if model.stack_limit is None else min(config.depth, model.stack_limit - _ROOM)
+        lists = [
+            # beside all words, where not all words over the alphabet are meant
+            ("exhaustive", _task_words(reference, config.max_length) if reference.restricted else []),
+            ("long", _long_words(pda, model, reference, config)),
+            ("deep", reference.deep_words(config.deep_words, depth, config.seed)),
+            *searched,
+        ]
+    within = [(kind, words, _within_reach(pda, model, words)) for kind, words in lists]
+    kept = [(kind, _whole_lengths(words, some) if kind == "exhaustive" else some) for kind, words, some in within]
+    return [(kind, words) for kind, words in kept if words]
+
+
+def _task_words(reference: Reference, asked: int | None) -> list[Word]:
+    return reference.short_words(_EXHAUSTIVE // (_SHARE if asked is None else _SHARE_ASKED), asked)
+
+
+def _whole_lengths(words: list[Word], kept: list[Word]) -> list[Word]:
+    """Return what was ``kept`` of all words up to a length, as far as it is all words up to a length."""
+    if len(kept) == len(words):
+        return words
+    left_out = min(len(word) for word in set(words) - set(kept))
+    return [word for word in kept if len(word) < left_out]
+
+
+def _long_words(
+    pda: PushdownAutomaton, model: StackModel[Any], reference: Reference, config: ExtractionConfig
+) -> list[Word]:
+    """Return long words of the language; shorter ones where the network has cells enough for few of these."""
+    low, high = config.long_lengths
+    while True:
+        drawn = reference.long_words(config.long_words, (low, high), config.seed)
+        words = _within_reach(pda, model, drawn)
+        if 2 * len(words) >= len(drawn) or high < 4:
+            return words
+        low, high = max(2, low // 2), high // 2
+
+
+def _within_reach(pda: PushdownAutomaton, model: StackModel[Any], words: list[Word]) -> list[Word]:
+    """Return the words on which the automaton's stacks get no higher than the network's."""
+    if model.stack_limit is None or not words:
+        return words
+    heights = greatest_heights(pda, words)
+    return [word for word, height in zip(words, heights, strict=True) if height <= model.stack_limit]

@@ -1,0 +1,102 @@
+"""What `stacklens verify` was asked to do: the network, what it should do, the automaton, and how to tell it again."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from stacklens import __version__
+from stacklens.automata.formats.files import read_automaton
+from stacklens.automata.formats.json import to_json
+from stacklens.automata.pda import PushdownAutomaton
+from stacklens.errors import StacklensError, listed
+from stacklens.extract.answers import output_number
+from stacklens.extract.by_name import reference_of
+from stacklens.extract.specification import Reference, check_alphabet
+from stacklens.extract.verification.checks import exhaustive_length
+from stacklens.extract.verification.exhaustive import Work, reference_automaton, stem_length
+from stacklens.files import LARGEST_NETWORK, read_whole
+from stacklens.models.base import StackModel
+from stacklens.models.io import load_network
+
+__all__ = ["Job", "fitted", "load_job"]
+
+_MOST_WORDS = 10_000_000_000_000  # months of a processor's time, which a cluster shares
+
+
+@dataclass(frozen=True)
+class Job:
+    """A verification: of the ``given`` automaton, or of the one that is extracted where that is None."""
+
+    path: Path
+    model: StackModel[Any]
+    reference: Reference | None
+    target: PushdownAutomaton | None
+    given: PushdownAutomaton | None
+    max_length: int
+
+    @property
+    def stem(self) -> int:
+        """Return how long the beginnings are by which the words are split."""
+        return stem_length(len(self.model.alphabet), self.max_length)
+
+    def work(self, pda: PushdownAutomaton) -> Work:
+        """Return the work of verifying ``pda``."""
+        return Work(pda, self.model, self.target, self.max_length, self.stem)
+
+    def settings(self) -> dict[str, Any]:
+        """Return plain data that tells this job from others; how many processes do it is no part of it."""
+        return {
+            "model": _digest(read_whole(self.path, "a trained network", LARGEST_NETWORK)),
+            "automaton": "extracted" if self.given is None else _digest(to_json(self.given).encode()),
+            "language": None if self.reference is None else self.reference.name,
+            "reference": None if self.target is None else _digest(to_json(self.target).encode()),
+            "max_length": self.max_length,
+            "stem": self.stem,
+            "version": __version__,
+        }
+
+
+def load_job(path: Path, automaton: Path | None, language: str | None, max_length: int | None) -> Job:
+    """Return the job for the files and names of the command line.
+
+    Raises:
+        StacklensError: a file cannot be read, or network, automaton and language do not fit together.
+    """
+    checkpoint = load_network(path)
+    model = checkpoint.model
+    reference = reference_of(checkpoint, language)
+    check_alphabet(reference, model)
+    target = None if reference is None else fitted(reference_automaton(reference), model, reference.name)
+    given = None if automaton is None else fitted(read_automaton(automaton), model, str(automaton))
+    return Job(path, model, reference, target, given, exhaustive_length(len(model.alphabet), max_length, _MOST_WORDS))
+
+
+def fitted(pda: PushdownAutomaton, model: StackModel[Any], name: str) -> PushdownAutomaton:
+    """Return ``pda`` with the network's alphabet in the network's order, in which words are numbered.
+
+    Raises:
+        StacklensError: it reads or says symbols that the network does not, or says nothing where the network predicts;
+            the message calls it ``name``.
+    """
+    if unknown := set(pda.input_alphabet) - set(model.alphabet):
+        known = listed(model.alphabet)
+        raise StacklensError(f"{name}: reads {listed(sorted(unknown))}; expected the network's symbols, {known}")
+    outputs = {step.output for step in pda.transitions.values()}
+    if model.task_kind != "recognition":
+        if pda.transitions and outputs <= {None}:
+            raise StacklensError(
+                f"{name}: an automaton without outputs, but this network says something at every symbol"
+            )
+        for output in outputs:
+            try:
+                output_number(output, model)
+            except StacklensError:
+                raise StacklensError(f"{name}: says {output!r}, which this network cannot") from None
+    return replace(pda, input_alphabet=model.alphabet)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,151 @@
+"""Languages and tasks by name, as the shell and the zoo's files call them, and languages from files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from stacklens.automata.formats.files import automaton_reader, read_text
+from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
+from stacklens.languages.automaton_grammar import AutomatonLanguage, grammar_of
+from stacklens.languages.blocks import CountedPairs, EqualBlocks, SumBlocks, TwiceAsMany
+from stacklens.languages.context_free import ContextFreeLanguage
+from stacklens.languages.dyck import BalancedParentheses, Dyck, dyck_kinds
+from stacklens.languages.grammar import parse_grammar
+from stacklens.languages.language import Language
+from stacklens.languages.palindrome import MarkedPalindromes
+from stacklens.languages.tasks.agreement import Agreement
+from stacklens.languages.tasks.bits import Reversal, SuzgunReversal, Xor
+from stacklens.languages.tasks.formulas import BooleanFormula, ParenthesisPrediction
+from stacklens.languages.tasks.next_sets import DyckNextSet, PalindromeNextSet
+from stacklens.languages.tasks.stream_patterns import PATTERNS, Addition, CountingStream, Memorization
+from stacklens.languages.tasks.streams import StreamAfter, StreamTask
+from stacklens.languages.tasks.task import Task
+
+__all__ = ["get_language", "get_task", "is_path", "language_from_file", "language_names", "task_names"]
+
+_SUFFIXES = (".json", ".jff", ".dot", ".cfg", ".grammar", ".txt")
+
+_LANGUAGES: dict[str, Callable[[], Language]] = {
+    "1n0n": lambda: CountedPairs("1", "0"),
+    "anb2n": TwiceAsMany,
+    "anbmcnm": SumBlocks,
+    "anbn": lambda: CountedPairs("a", "b"),
+    "anbncn": lambda: EqualBlocks(3),
+    "anbncndn": lambda: EqualBlocks(4),
+    "homomorphic-palindrome": lambda: MarkedPalindromes("abc", "#", "xyz"),
+    "homomorphic-palindrome-nonempty": lambda: MarkedPalindromes("abc", "#", "xyz", empty=False),
+    "palindrome": MarkedPalindromes,
+    "parentheses": BalancedParentheses,
+    "simple-palindrome": lambda: MarkedPalindromes("abc", "#"),
+    "simple-palindrome-nonempty": lambda: MarkedPalindromes("abc", "#", empty=False),
+}
+_AFTER = re.compile(r"(.+)-after-(.)")
+
+
+def is_path(name: str) -> bool:
+    """Return whether ``name`` looks like a file's: it has a folder or one of our suffixes in it, or it is there.
+
+    >>> is_path("my/grammar"), is_path("dyck.cfg"), is_path("dyck-2")
+    (True, True, False)
+    """
+    path = Path(name)
+    return len(path.parts) > 1 or path.suffix in _SUFFIXES or os.path.exists(name)
+
+
+def language_from_file(path: str | Path) -> Language:
+    """Return the language of a grammar (see `parse_grammar`) or of an automaton (see `read_automaton`).
+
+    The language is called what the path is.
+
+    Raises:
+        FileFormatError: the file cannot be read, or is neither; one line that names the file.
+    """
+    text = read_text(path, "a grammar or an automaton as JSON, DOT or JFLAP")
+    reader = automaton_reader(path, text)
+    if reader is None:
+        return ContextFreeLanguage(str(path), parse_grammar(text, str(path)))
+    try:
+        pda = reader(text)
+        return AutomatonLanguage(str(path), grammar_of(pda), pda)
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+
+
+def get_language(name: str) -> Language:
+    """Return the language that is called ``name``, or that the file at that path holds: a grammar or an automaton.
+
+    Raises:
+        UnknownNameError: there is none; the message lists the names that there are.
+        FileFormatError: it is a path, and the file cannot be read or holds neither.
+
+    >>> get_language("dyck-2"), get_language("1n0n")
+    (Dyck(n=2), CountedPairs(first='1', second='0'))
+    """
+    if (kinds := dyck_kinds(name)) is not None:
+        return Dyck(kinds)
+    if name not in _LANGUAGES and is_path(name):
+        return language_from_file(name)
+    if name not in _LANGUAGES:
+        raise UnknownNameError("language", name, language_names())
+    return _LANGUAGES[name]()
+
+
+def language_names() -> list[str]:
+    """Return the names of all languages for people to read, sorted; ``dyck-N`` stands for dyck-1, dyck-2, …
+
+    >>> ", ".join(language_names()[:7])
+    '1n0n, anb2n, anbmcnm, anbn, anbncn, anbncndn, dyck-N'
+    """
+    return sorted([*_LANGUAGES, "dyck-N"])
+
+
+_TASKS: dict[str, Callable[[], Task]] = {
+    # Joulin & Mikolov 2015
+    **{pattern: partial(CountingStream, pattern) for pattern in PATTERNS},
+    "memorization": Memorization,
+    "addition": Addition,
+    # Suzgun et al. 2019
+    "homomorphic-palindrome": partial(PalindromeNextSet, simple=False),
+    "homomorphic-palindrome-nonempty": partial(PalindromeNextSet, simple=False, empty=False),
+    "simple-palindrome": partial(PalindromeNextSet, simple=True),
+    "simple-palindrome-nonempty": partial(PalindromeNextSet, simple=True, empty=False),
+    "string-reversal": SuzgunReversal,
+    # Hao et al. 2018
+    "reversal": Reversal,
+    "xor": Xor,
+    "delayed-xor": partial(Xor, delayed=True),
+    "parenthesis-prediction": ParenthesisPrediction,
+    "boolean-formula": BooleanFormula,
+    "agreement": Agreement,
+}
+
+
+def get_task(name: str) -> Task:
+    """Return the task that is called ``name``; ``anbn-after-b`` is that of streams after a ``b`` (`StreamAfter`).
+
+    Raises:
+        UnknownNameError: there is none; the message lists the names that there are.
+
+    >>> get_task("dyck-2"), get_task("anbn"), get_task("delayed-xor").kind
+    (DyckNextSet(n=2), CountingStream(pattern='anbn'), 'transduction')
+    """
+    if (kinds := dyck_kinds(name)) is not None:
+        return DyckNextSet(kinds)
+    if (match := _AFTER.fullmatch(name)) and match[1] in _TASKS and isinstance(task := get_task(match[1]), StreamTask):
+        return StreamAfter(task, match[2])
+    if name not in _TASKS:
+        raise UnknownNameError("task", name, task_names())
+    return _TASKS[name]()
+
+
+def task_names() -> list[str]:
+    """Return the names of all tasks for people to read, sorted; ``dyck-N`` stands for dyck-1, dyck-2, …
+
+    >>> len(task_names()), task_names()[:3]
+    (19, ['addition', 'agreement', 'anb2n'])
+    """
+    return sorted([*_TASKS, "dyck-N"])

@@ -1,0 +1,257 @@
+"""Networks from files and to files: our checkpoints, the zoo, and the papers' authors' files.
+
+A checkpoint is `torch.save` of plain data, read with `weights_only=True` only: no code in a file is ever run. Files of
+others are recognised by what is in them.
+"""
+
+from __future__ import annotations
+
+import io
+import platform
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, TypeGuard, get_args
+
+import torch
+from torch import Tensor
+
+from stacklens import __version__
+from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
+from stacklens.files import write_whole
+from stacklens.languages.catalogue import get_task
+from stacklens.models.base import StackModel
+from stacklens.models.formats import marnns, stack_rnn_cpp, stacknn
+from stacklens.models.plain_data import check_weights, describe, read_plain, shown
+from stacklens.models.registry import build_model, expected_weights
+
+__all__ = [
+    "FORMATS",
+    "ZOO",
+    "Checkpoint",
+    "FileFormat",
+    "checkpoint_of",
+    "is_checkpoint",
+    "load_checkpoint",
+    "load_model",
+    "load_network",
+    "save_model",
+]
+
+_FORMAT = "stacklens"
+_LONGEST_NAME = 500  # of a language, which may be a path
+_KEYS = ("format", "model", "config", "alphabet", "task", "state_dict", "provenance")
+
+FileFormat = Literal["auto", "stacklens", "marnns", "stacknn", "stack-rnn-cpp"]
+FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
+_EXPECTED = "a network: a stacklens checkpoint, or a file of marnns, StackNN or the C++ Stack RNN program"
+# The C++ program's file names say what it was trained on (task.h): of its task 1 the letters alone, of task 2 with two
+# letters how many b an a has, and of the tasks that have three letters, that they have them. Tasks 5 and 6, n m times
+# and crossed pairs, no stack can do.
+_CPP_NAME = re.compile(r"ntask(\d+)_nchar(\d+)_(?:.*_)?nrep(\d+)(?!\d)")
+_CPP_LETTERS = {"memorization": ("=", "1", "2")}  # the separator is the letter 0
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A trained network and where it comes from.
+
+    Attributes:
+        model: the network, in evaluation mode.
+        task: what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``.
+        provenance: command, seed, versions, scores.
+        training: what `Training.restore` needs to go on, or None where training was over.
+    """
+
+    model: StackModel[Any]
+    task: dict[str, Any]
+    provenance: dict[str, Any] = field(default_factory=dict)
+    training: dict[str, Any] | None = None
+
+
+def save_model(path: str | Path, checkpoint: Checkpoint) -> None:
+    """Return nothing; write ``checkpoint`` to ``path``, whole or not at all.
+
+    The versions of Python, torch and stacklens are added to the provenance.
+
+    Raises:
+        StacklensError: the file cannot be written.
+    """
+    versions = {"python": platform.python_version(), "torch": str(torch.__version__), "stacklens": __version__}
+    model = checkpoint.model
+    content: dict[str, Any] = {
+        "format": _FORMAT,
+        "model": model.name,
+        "config": model.config(),
+        "alphabet": tuple(model.alphabet),
+        "task": checkpoint.task,
+        "state_dict": {name: value.detach().cpu().clone() for name, value in model.state_dict().items()},
+        "provenance": {**checkpoint.provenance, "versions": versions},
+    }
+    if checkpoint.training is not None:
+        content["training"] = checkpoint.training
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    write_whole(path, buffer.getvalue())
+
+
+def load_model(path: str | Path) -> StackModel[Any]:
+    """Return the network in the checkpoint at ``path``; see `load_checkpoint` for what may be wrong with a file."""
+    return load_checkpoint(path).model
+
+
+def load_checkpoint(path: str | Path) -> Checkpoint:
+    """Return the checkpoint at ``path``.
+
+    Raises:
+        FileFormatError: the file is missing, empty, truncated, no checkpoint of ours, holds objects that would run
+            code, or weights of a wrong shape or with NaN; the message names the file, what was found and expected.
+    """
+    return checkpoint_of(path, read_plain(Path(path)))
+
+
+def is_checkpoint(content: object) -> TypeGuard[dict[str, Any]]:
+    """Return whether ``content``, what a file holds, says that it is a stacklens checkpoint."""
+    return isinstance(content, dict) and content.get("format") == _FORMAT
+
+
+def checkpoint_of(path: str | Path, content: object) -> Checkpoint:
+    """Return the checkpoint in ``content``, what the file at ``path`` holds; errors as in `load_checkpoint`."""
+    if not is_checkpoint(content):
+        raise FileFormatError(
+            f"{path}: not a stacklens checkpoint: {describe(content)}; expected keys {', '.join(_KEYS)}"
+        )
+    missing = [key for key in _KEYS if key not in content]
+    if missing:
+        raise FileFormatError(f"{path}: the checkpoint lacks {', '.join(missing)}; it may be from another version")
+    try:
+        _check_fields(content)
+        model = _build(content)
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+    return Checkpoint(model, content["task"], content["provenance"], content.get("training"))
+
+
+def _check_fields(content: dict[str, Any]) -> None:
+    kinds: dict[str, type] = {"model": str, "config": dict, "task": dict, "provenance": dict}
+    for name, kind in kinds.items():
+        if not isinstance(content[name], kind):
+            raise StacklensError(f"{name} is of type {type(content[name]).__name__}; expected {kind.__name__}")
+    for name in ("config", "task", "provenance"):
+        _check_keys(name, content[name])
+    for name in ("kind", "language", "after"):
+        if type(found := content["task"].get(name)) is not str and found is not None:
+            raise StacklensError(f"task names the {name} {shown(found)}; expected a string")
+        if found is not None and (len(found) > _LONGEST_NAME or not found.isprintable()):
+            raise StacklensError(
+                f"task names the {name} {shown(found)}; expected at most {_LONGEST_NAME} printable characters"
+            )
+    if not isinstance(content.get("training"), dict | None):
+        raise StacklensError(f"training is of type {type(content['training']).__name__}; expected dict")
+
+
+def _build(content: dict[str, Any]) -> StackModel[Any]:
+    expected, weights = expected_weights(content["model"], content["config"]), content["state_dict"]
+    if not isinstance(weights, dict) or not all(isinstance(value, Tensor) for value in weights.values()):
+        raise StacklensError(f"state_dict should map names to tensors, {describe(weights)}")
+    check_weights(expected, weights)  # before anything of that size is made
+    model = build_model(content["model"], content["config"])
+    _check_alphabet(content["alphabet"], model.alphabet)
+    model.load_state_dict(weights)
+    return model.eval()
+
+
+def _check_alphabet(found: object, expected: tuple[str, ...]) -> None:
+    same = isinstance(found, tuple | list) and all(type(symbol) is str for symbol in found) and tuple(found) == expected
+    if not same:
+        given = repr(found) if isinstance(found, tuple) and len(repr(found)) < 200 else shown(found)
+        raise StacklensError(f"alphabet is {given}; the configuration has {expected}")
+
+
+def _check_keys(name: str, content: dict[Any, Any]) -> None:
+    """Raise StacklensError where a dictionary that is shown, sorted and hashed holds more than plain data by name."""
+    for key, value in content.items():
+        if type(key) is not str:
+            raise StacklensError(f"{name} has the key {shown(key)}; expected names")
+        if isinstance(value, dict):
+            _check_keys(f"{name} {shown(key)}", value)
+        elif isinstance(value, list | tuple):
+            _check_keys(f"{name} {shown(key)}", dict(zip(map(str, range(len(value))), value, strict=True)))
+        elif value is not None and type(value) not in (str, int, float, bool):
+            raise StacklensError(f"{name} {shown(key)} is {shown(value)}; expected plain data")
+
+
+ZOO = Path(__file__).parent / "zoo"  # the networks that come with stacklens
+
+_CPP_TASKS: dict[tuple[str, ...], str] = {
+    **{("1", letters): task for letters, task in (("2", "anbn"), ("3", "anbncn"), ("4", "anbncndn"))},
+    **{("2", "2", repetitions): task for repetitions, task in (("1", "anbn"), ("2", "anb2n"))},
+    ("3", "3"): "anbmcnm",
+    ("4", "3"): "memorization",
+}
+
+
+def load_network(
+    path: str | Path,
+    format: str = "auto",  # noqa: A002
+    alphabet: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Checkpoint:
+    """Return the network in the file at ``path``, with the task that it was trained for as far as that is known.
+
+    Args:
+        path: a stacklens checkpoint, or a file of one of the authors' programs.
+        format: one of `FORMATS`; "auto" looks into the file.
+        alphabet: the symbols of a file that does not name them; a checkpoint has its own.
+        title: what the file was called before it came to lie at ``path``, if that was something else.
+
+    Raises:
+        FileFormatError: the file cannot be read, or is none of these; the message names it.
+        UnknownNameError: there is no such format.
+    """
+    if format not in FORMATS:
+        raise UnknownNameError("format", format, list(FORMATS))
+    title = title or Path(path).name
+    if format == "stack-rnn-cpp" or (format == "auto" and stack_rnn_cpp.looks_like(path)):
+        return _stack_rnn_cpp(path, alphabet, title)
+    content = read_plain(Path(path), _EXPECTED)
+    if format == "stacklens" or (format == "auto" and is_checkpoint(content)):
+        return _with_alphabet(path, checkpoint_of(path, content), alphabet)
+    if format == "marnns" or (format == "auto" and marnns.looks_like(content)):
+        network = marnns.read_marnns(path, alphabet)
+        brackets = len(network.alphabet) // 2
+        return _published(network, f"dyck-{brackets}" if network.first else None, title)
+    if format == "stacknn" or (format == "auto" and stacknn.looks_like(content)):
+        return _published(*stacknn.read_with_task(path, alphabet), title)
+    raise FileFormatError(f"{path}: {describe(content)}; expected {_EXPECTED}")
+
+
+def _published(network: StackModel[Any], task: str | None, title: str) -> Checkpoint:
+    """Return a published network as a checkpoint; ``task`` is what it seems to have been trained for, if it fits."""
+    fits = task is not None and set(get_task(task).alphabet) == set(network.alphabet)
+    return Checkpoint(network, {"kind": network.task_kind, "language": task if fits else None}, {"file": title})
+
+
+def _stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None, title: str) -> Checkpoint:
+    """Return a network of the C++ program, whose streams begin after the last letter."""
+    task, network = _cpp_task(title), stack_rnn_cpp.read_stack_rnn_cpp(path, alphabet)
+    letters = _CPP_LETTERS.get(task or "", ())
+    if alphabet is None and len(letters) == len(network.alphabet):
+        network = stack_rnn_cpp.read_stack_rnn_cpp(path, letters)
+    found = _published(network, task, title)
+    return replace(found, task={**found.task, "after": network.alphabet[-1]})
+
+
+def _cpp_task(title: str) -> str | None:
+    if (found := _CPP_NAME.search(title)) is None:
+        return None
+    return _CPP_TASKS.get(found.groups()[:2]) or _CPP_TASKS.get(found.groups())
+
+
+def _with_alphabet(path: str | Path, checkpoint: Checkpoint, alphabet: Sequence[str] | None) -> Checkpoint:
+    """Return ``checkpoint``; its own alphabet must be the one that was asked for, if one was."""
+    own = checkpoint.model.alphabet
+    if alphabet is not None and tuple(alphabet) != own:
+        raise FileFormatError(f"{path}: has the alphabet {' '.join(own)}, not {' '.join(alphabet)}")
+    return checkpoint

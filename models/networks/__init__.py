@@ -1,0 +1,1 @@
+"""The networks of the papers: a controller and a stack each."""

@@ -1,0 +1,338 @@
+"""The networks of Joulin & Mikolov 2015: the Stack RNN and the List RNN, which predict the next symbol of a stream."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from stacklens.errors import StacklensError
+from stacklens.models.base import ActionKind, Controlled, Run, S, StackModel, State, TaskKind
+from stacklens.models.kernels.stack_scan import ScanShape, ScanWeights, looked_up, scan
+from stacklens.models.networks.shapes import MOST_CELLS, check_fields, check_sizes
+from stacklens.models.plain_data import shown
+from stacklens.models.stacks.superposition import SuperpositionStack
+
+__all__ = [
+    "EMPTY",
+    "ListMemory",
+    "ListRNN",
+    "ListRNNConfig",
+    "MemoryRNN",
+    "StackRNN",
+    "StackRNNConfig",
+    "add_parameters",
+    "check_predictor",
+    "check_shape",
+]
+
+EMPTY = -1.0  # "when the stack is empty, s is set to -1", below eq. 5
+_INIT = 0.1  # each weight is the sum of three draws from U(-0.1, 0.1)
+
+
+@dataclass(frozen=True)
+class StackRNNConfig:
+    """The shape of a Stack RNN.
+
+    Attributes:
+        alphabet: the symbols of the stream.
+        hidden: number of hidden units m, at least 1.
+        n_stacks: number of stacks, at least 1.
+        depth: how many cells of each stack the hidden layer sees, k in eq. 6.
+        no_op: whether there is a third operation, which leaves the stack as it is.
+        recurrent: whether the hidden layer sees the one before, R in eq. 6.
+        stack_limit: how many cells a stack has; None for no limit.
+
+    Raises:
+        StacklensError: a size is less than 1 or far too large, or the alphabet is empty or repeats a symbol.
+    """
+
+    alphabet: tuple[str, ...]
+    hidden: int = 40
+    n_stacks: int = 1
+    depth: int = 2
+    no_op: bool = False
+    recurrent: bool = False
+    stack_limit: int | None = 200
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "alphabet", tuple(self.alphabet))
+        check_shape(self.alphabet, self.stack_limit, hidden=self.hidden, n_stacks=self.n_stacks, depth=self.depth)
+        check_shape(self.alphabet, self.stack_limit, **{"n_stacks * depth": self.n_stacks * self.depth})
+
+
+class MemoryRNN(StackModel[S]):
+    """The controller that the paper's two kinds of memory share; subclasses choose the memory and its operations."""
+
+    action_kind: ActionKind = "softmax"
+    task_kind: TaskKind = "next symbol"
+    cell_size = 1
+    OPERATIONS: ClassVar[tuple[str, ...]]
+    input_weights: nn.Parameter  # U, (..., symbols, H)
+    memory_weights: nn.Parameter  # P of all stacks side by side, (..., H, n_stacks * depth)
+    recurrent_weights: nn.Parameter  # R, (..., H, H), only where the configuration asks for it
+    action_weights: nn.Parameter  # A of all stacks one below the other, (..., n_stacks * A, H)
+    pushed_weights: nn.Parameter  # D, (..., n_stacks, H)
+    output_weights: nn.Parameter  # V, (..., symbols, H)
+
+    def __init__(self, shape: StackRNNConfig, *, seed: int = 0, nets: int | None = None) -> None:
+        super().__init__()
+        self.shape = shape
+        self.alphabet, self.recurrent = shape.alphabet, shape.recurrent
+        self.n_stacks, self.depth, self.stack_limit = shape.n_stacks, shape.depth, shape.stack_limit
+        self.operations = (*self.OPERATIONS, "none") if shape.no_op else self.OPERATIONS
+        self.leading = () if nets is None else (nets,)
+        add_parameters(self, self._draw, seed, nets)
+
+    def config(self) -> dict[str, Any]:
+        """Return the plain data of the configuration."""
+        return asdict(self.shape)
+
+    @abstractmethod
+    def initial_memory(self, leading: tuple[int, ...]) -> S:
+        """Return empty memories; ``leading`` ends with the batch."""
+
+    def initial_state(self, batch: int) -> State[S]:
+        """Return a hidden layer of zeros and empty memories, as in the authors' program."""
+        leading = (*self.leading, batch)
+        hidden = self.output_weights.new_zeros(*leading, self.shape.hidden)
+        rejected = torch.zeros(leading, dtype=torch.bool, device=hidden.device)
+        return State(hidden, self.initial_memory(leading), rejected)
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+        """Return h', the shares of the operations, what an insertion lays down, and the next symbol's probabilities."""
+        drive = self.input_weights[..., symbols, :] + reading.flatten(-2) @ self.memory_weights.mT
+        if self.recurrent:
+            drive = drive + hidden @ self.recurrent_weights.mT
+        after = torch.sigmoid(drive)  # (..., B, H)
+        rows = after @ self.action_weights.mT
+        rows = rows.reshape(*rows.shape[:-1], self.n_stacks, len(self.operations))  # before the softmax: one a stack
+        pushed = torch.sigmoid(after @ self.pushed_weights.mT).unsqueeze(-1)  # (..., B, n_stacks, 1)
+        output = torch.softmax(after @ self.output_weights.mT, -1)
+        return Controlled(after, torch.softmax(rows, -1), pushed, output)
+
+    @classmethod
+    def parameter_shapes(cls, shape: StackRNNConfig) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, without making any."""
+        size, n_stacks, n_symbols = shape.hidden, shape.n_stacks, len(shape.alphabet)
+        shapes: dict[str, tuple[int, ...]] = {
+            "input_weights": (n_symbols, size),
+            "memory_weights": (size, n_stacks * shape.depth),
+            "recurrent_weights": (size, size),
+            "action_weights": (n_stacks * (len(cls.OPERATIONS) + shape.no_op), size),
+            "pushed_weights": (n_stacks, size),
+            "output_weights": (n_symbols, size),
+        }
+        if not shape.recurrent:
+            del shapes["recurrent_weights"]
+        return shapes
+
+    def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
+        shapes = self.parameter_shapes(self.shape)
+        draws = {key: torch.rand(3, *shape, generator=generator, dtype=torch.float64) for key, shape in shapes.items()}
+        return {key: ((2 * three - 1) * _INIT).sum(0) for key, three in draws.items()}
+
+
+class StackRNN(MemoryRNN[SuperpositionStack]):
+    """A Stack RNN, or ``nets`` of them on a leading axis; outputs are probabilities of the next symbol.
+
+    The weights come from ``seed``; net n of many equals the single one of ``seed + n``.
+
+    >>> net = StackRNN(StackRNNConfig(("a", "b"), n_stacks=2, no_op=True), seed=1)
+    >>> step = net.step(torch.tensor([0]), net.initial_state(1))
+    >>> step.hidden.shape, step.actions.shape, step.reading.tolist()
+    (torch.Size([1, 40]), torch.Size([1, 2, 3]), [[[-1.0, -1.0], [-1.0, -1.0]]])
+    >>> net.operations, round(step.output.sum().item(), 6)
+    (('push', 'pop', 'none'), 1.0)
+    """
+
+    name: ClassVar[str] = "stack-rnn"
+    OPERATIONS: ClassVar[tuple[str, ...]] = ("push", "pop")
+
+    def initial_memory(self, leading: tuple[int, ...]) -> SuperpositionStack:
+        """Return empty stacks; ``leading`` ends with the batch."""
+        return SuperpositionStack.empty(
+            leading,
+            self.n_stacks,
+            self.cell_size,
+            self.output_weights,
+            empty_value=EMPTY,
+            depth=self.depth,
+            limit=self.stack_limit,
+        )
+
+    def run(self, symbols: Tensor, state: State[SuperpositionStack]) -> Run:
+        """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted and can be had."""
+        if not torch.is_grad_enabled() or (self.stack_limit is not None and self.stack_limit < self.depth):
+            return super().run(symbols, state)
+        size = self.shape.hidden
+        of_hidden = (
+            self.recurrent_weights if self.recurrent else self.memory_weights.new_zeros(*self.leading, size, size)
+        )
+        recurrent = torch.cat([of_hidden, self.memory_weights], -1)
+        heads = torch.cat([self.action_weights, self.pushed_weights], -2)
+        weights = ScanWeights(recurrent, heads, heads.new_zeros(heads.shape[:-1]))
+        shape = ScanShape("sigmoid", len(self.operations), self.depth, EMPTY, self.stack_limit)
+        drive = looked_up(self.input_weights, symbols.clamp(min=0))
+        made = scan(drive, weights, state.hidden, state.stack.stored, shape)
+        output = torch.softmax(made.hidden @ self.output_weights.mT, -1)
+        stack = replace(state.stack, stored=made.cells)
+        return Run(output, made.shares, State(made.hidden[-1], stack, state.rejected, output[-1]))
+
+    def stack_of(self, cells: Tensor) -> SuperpositionStack:
+        """Return stacks with ``cells`` (M, n_stacks, depth, 1), the top first, NaN where there is none."""
+        return SuperpositionStack.from_cells(cells, empty_value=EMPTY, depth=self.depth, limit=self.stack_limit)
+
+
+def add_parameters(
+    module: nn.Module, draw: Callable[[torch.Generator], dict[str, Tensor]], seed: int, nets: int | None
+) -> None:
+    """Return nothing; give ``module`` the parameters that ``draw`` makes from a generator of ``seed``.
+
+    Of ``nets`` networks number n draws from ``seed + n``, and all of them stand on a leading axis.
+    """
+    draws = [draw(torch.Generator().manual_seed(seed + net)) for net in range(nets or 1)]
+    for name in draws[0]:
+        values = draws[0][name] if nets is None else torch.stack([one[name] for one in draws])
+        module.register_parameter(name, nn.Parameter(values))
+
+
+def check_predictor(alphabet: tuple[str, ...], output_alphabet: tuple[str, ...]) -> None:
+    """Return nothing if a network that reads ``alphabet`` can predict symbols of ``output_alphabet``.
+
+    Raises:
+        StacklensError: the output alphabet does not begin with the alphabet, or repeats a symbol.
+    """
+    if output_alphabet[: len(alphabet)] != alphabet or len(set(output_alphabet)) < len(output_alphabet):
+        raise StacklensError(
+            f"what may come next, {' '.join(output_alphabet)}, should begin with the alphabet {' '.join(alphabet)}"
+        )
+
+
+def check_shape(alphabet: tuple[str, ...], stack_limit: int | None, **sizes: int) -> None:
+    """Return nothing if a network can have this shape.
+
+    Raises:
+        StacklensError: the alphabet is empty or repeats a symbol, ``stack_limit`` is less than 1, or one of ``sizes``
+            is not between 1 and 4,096 (`stack_limit`: 1,000,000).
+    """
+    if not alphabet:
+        raise StacklensError("a network needs symbols; the alphabet is empty")
+    check_sizes(**sizes)
+    if stack_limit is not None and not 1 <= stack_limit <= MOST_CELLS:
+        raise StacklensError(
+            f"stack_limit is {shown(stack_limit)}; expected a whole number from 1 to {MOST_CELLS:,}, or None"
+        )
+
+
+@dataclass(frozen=True)
+class ListRNNConfig(StackRNNConfig):
+    """The shape of a List RNN: as `StackRNNConfig`, whose words are to be read so.
+
+    ``n_stacks`` is the number of lists (the paper has 5), ``depth`` how many cells the hidden layer sees, from the head
+    leftwards, and ``stack_limit`` how many cells there are from the head leftwards, and as many to its right.
+    """
+
+
+@dataclass(frozen=True)
+class ListMemory:
+    """A batch of lists whose cells are mixtures; immutable. Only cells that something may have reached are stored.
+
+    Attributes:
+        left: the head and the cells to its left, (..., B, n_lists, C, 1), the head first.
+        right: the cells to the right of the head, (..., B, n_lists, C', 1), the nearest first.
+        depth: how many cells `reading` shows.
+        limit: how many cells there are on each side; what moves further is lost. None for no limit.
+
+    >>> fresh = ListMemory.empty((1,), 1, torch.zeros(()), depth=2)
+    >>> insert, left = torch.eye(3)[:2].reshape(2, 1, 1, 3)
+    >>> one = fresh.next(insert, torch.tensor([[[0.5]]])).next(insert, torch.tensor([[[0.75]]]))
+    >>> one.reading(), one.next(left, torch.zeros(1, 1, 1)).reading()
+    (tensor([[[0.7500, 0.5000]]]), tensor([[[ 0.5000, -1.0000]]]))
+    """
+
+    left: Tensor
+    right: Tensor
+    depth: int = 1
+    limit: int | None = None
+
+    @classmethod
+    def empty(
+        cls, leading: tuple[int, ...], n_lists: int, like: Tensor, *, depth: int = 1, limit: int | None = None
+    ) -> ListMemory:
+        """Return empty lists; ``leading`` ends with the batch, ``like`` gives dtype and device."""
+        nothing = like.new_zeros(*leading, n_lists, 0, 1)
+        return cls(nothing, nothing, depth, limit)
+
+    def reading(self) -> Tensor:
+        """Return the head and the cells to its left, (..., B, n_lists, depth), the head first."""
+        return _filled(self.left, self.depth).flatten(-2)
+
+    def next(self, actions: Tensor, pushed: Tensor) -> ListMemory:
+        """Return the lists after ``actions`` with ``pushed`` (..., B, n_lists, 1).
+
+        ``actions`` (..., B, n_lists, 3 or 4) are the shares of insert, left, right and, if there is a fourth, no-op;
+        each list's sum to 1.
+
+        Raises:
+            StacklensError: there are not 3 or 4 shares.
+        """
+        if actions.shape[-1] not in (3, 4):
+            raise StacklensError(f"a list has insert, left, right and no-op: not {actions.shape[-1]} operations")
+        insert, left, right, *none = actions[..., None, None].unbind(-3)
+        sizes = [self._grown(side) for side in (self.left, self.right)]
+        new = pushed.unsqueeze(-2).expand(*self.left.shape[:-2], 1, 1)
+        before, after = _filled(self.left, sizes[0] + 1), _filled(self.right, sizes[1] + 1)
+        inserted = torch.cat([new, before], -2)[..., : sizes[0], :]
+        moved_right = torch.cat([after[..., :1, :], before], -2)[..., : sizes[0], :]
+        moved_left = torch.cat([before[..., :1, :], after], -2)[..., : sizes[1], :]
+        stay_before, stay_after = before[..., : sizes[0], :], after[..., : sizes[1], :]
+        still = none[0] if none else torch.zeros_like(insert)
+        return ListMemory(
+            insert * inserted + left * before[..., 1:, :] + right * moved_right + still * stay_before,
+            insert * stay_after + left * moved_left + right * after[..., 1:, :] + still * stay_after,
+            self.depth,
+            self.limit,
+        )
+
+    def select(self, index: Tensor) -> ListMemory:
+        """Return the lists of the batch entries ``index`` (M,), which may repeat."""
+        return ListMemory(self.left[..., index, :, :, :], self.right[..., index, :, :, :], self.depth, self.limit)
+
+    def _grown(self, side: Tensor) -> int:
+        size = side.shape[-2] + 1
+        return size if self.limit is None else min(size, self.limit)
+
+
+class ListRNN(MemoryRNN[ListMemory]):
+    """A List RNN, or ``nets`` of them on a leading axis, net n with the weights of ``seed + n``.
+
+    >>> net = ListRNN(ListRNNConfig(("a", "b"), n_stacks=5), seed=1)
+    >>> step = net.step(torch.tensor([0]), net.initial_state(1))
+    >>> net.operations, step.actions.shape, step.reading.shape
+    (('insert', 'left', 'right'), torch.Size([1, 5, 3]), torch.Size([1, 5, 2]))
+    """
+
+    name: ClassVar[str] = "list-rnn"
+    OPERATIONS: ClassVar[tuple[str, ...]] = ("insert", "left", "right")
+
+    def initial_memory(self, leading: tuple[int, ...]) -> ListMemory:
+        """Return empty lists; ``leading`` ends with the batch."""
+        like, limit = self.output_weights, self.stack_limit
+        return ListMemory.empty(leading, self.n_stacks, like, depth=self.depth, limit=limit)
+
+    def stack_of(self, cells: Tensor) -> ListMemory:
+        """Raise StacklensError: no window of cells says what lies to the other side of the head."""
+        del cells
+        raise StacklensError(f"{self.name} works on lists, which are no stacks: it has no pushdown automaton")
+
+
+def _filled(cells: Tensor, count: int) -> Tensor:
+    """Return the first ``count`` of ``cells`` (..., C, 1), empty ones included."""
+    missing = max(0, count - cells.shape[-2])
+    return torch.cat([cells[..., :count, :], cells.new_full((*cells.shape[:-2], missing, 1), EMPTY)], -2)

@@ -1,0 +1,207 @@
+"""The neural network pushdown automaton of Sun, Giles, Chen & Lee 1993.
+
+A high-order recurrent controller (eqs. 5-9, 23-24) and an external continuous stack (section 3.2). The orders differ
+only in the products that the weights see, so each is a feature map:
+
+    second   S (x) (R + I)       eqs. 6, 7: state times the concatenated reading and input
+    third    S (x) R (x) I       eq. 5
+    full     P (x) R (x) I       eqs. 8, 9, 23, 24: P_J is the product over neurons of S_m or 1 - S_m, J in {0,1}^N_S
+
+and  S' = g(W_s . features + theta_s),  A' = f(W_a . features + theta_a),  f(x) = 2 g(x) - 1.
+A "full" network has third-order state dynamics and a linear full-order action without bias (eq. 23).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from stacklens.errors import StacklensError
+from stacklens.models.base import ActionKind, Controlled, StackModel, State
+from stacklens.models.networks.shapes import check_fields, check_symbols
+from stacklens.models.plain_data import shown
+from stacklens.models.stacks.continuous import ContinuousStack
+
+__all__ = ["NNPDA", "NNPDAConfig", "Order"]
+
+Order = Literal["second", "third", "full"]
+
+_MOST_STATES, _MOST_WEIGHTS = 1_000, 50_000_000  # against typing errors and damaged files, not against ambition
+
+
+@dataclass(frozen=True)
+class NNPDAConfig:
+    """The shape of an NNPDA.
+
+    Attributes:
+        alphabet: the symbols of words.
+        order: which products the weights see.
+        n_states: number of state neurons N_S, at least 1.
+        end: the end symbol, or None where the verdict is taken as soon as the word ends.
+        trap: whether the last state neuron is 0 for good once no continuation is legal ("trap state", section 4.3).
+        empty_reading: whether one more reading neuron says how empty the stack is, 1 - sum(R) (section 4.3). Without
+            it an empty stack zeroes every product of the third and full orders.
+    """
+
+    alphabet: tuple[str, ...]
+    order: Order = "third"
+    n_states: int = 4
+    end: str | None = None
+    trap: bool = True
+    empty_reading: bool = True
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "alphabet", tuple(self.alphabet))
+        if self.order not in get_args(Order):
+            raise StacklensError(f"order {self.order!r} is not one of {', '.join(get_args(Order))}")
+        if self.n_states < 1 or not self.alphabet:
+            raise StacklensError(f"an NNPDA needs symbols and states, not {self.alphabet} and {self.n_states!r}")
+        check_symbols(
+            "the alphabet with the end symbol", self.alphabet if self.end is None else (*self.alphabet, self.end)
+        )
+        # the number of states first: 2**n_states of a claimed 10**12 would fill the memory by itself
+        if self.n_states > _MOST_STATES or self._products() * (len(self.alphabet) + 2) ** 2 > _MOST_WEIGHTS:
+            raise StacklensError(
+                f"an NNPDA of order {self.order} with {shown(self.n_states)} state neurons is too large; at most "
+                f"{_MOST_STATES:,} and {_MOST_WEIGHTS:,} weights"
+            )
+
+    def _products(self) -> int:
+        return 2**self.n_states if self.order == "full" else self.n_states**2
+
+
+class NNPDA(StackModel[ContinuousStack]):
+    """An NNPDA, or ``nets`` of them on a leading axis.
+
+    The weights start uniform in [-init, init] from ``seed``; net n of many equals the single one of ``seed + n``.
+
+    >>> net = NNPDA(NNPDAConfig(("a", "b", "c")), seed=1)
+    >>> step = net.step(torch.tensor([0]), net.initial_state(1))
+    >>> step.hidden.shape, step.actions.shape, step.reading.shape
+    (torch.Size([1, 4]), torch.Size([1, 1, 1]), torch.Size([1, 1, 3]))
+    """
+
+    name: ClassVar[str] = "nnpda"
+    action_kind: ActionKind = "signed"
+    pushes_input = True
+    state_weights: nn.Parameter
+    state_bias: nn.Parameter
+    action_weights: nn.Parameter
+    action_bias: nn.Parameter
+
+    def __init__(self, shape: NNPDAConfig, *, seed: int = 0, init: float = 0.1, nets: int | None = None) -> None:
+        super().__init__()
+        self.shape = shape
+        self.alphabet, self.end = shape.alphabet, shape.end
+        self.leading = () if nets is None else (nets,)
+        self.cell_size = self.n_symbols
+        self.state_order: Order = "third" if shape.order == "full" else shape.order
+        shapes = self.parameter_shapes(shape)
+        draws = [_draw(shapes, init, seed + net) for net in range(nets or 1)]
+        for key in shapes:
+            values = torch.stack([draw[key] for draw in draws]) if nets is not None else draws[0][key]
+            self.register_parameter(key, nn.Parameter(values))
+
+    @classmethod
+    def parameter_shapes(cls, shape: NNPDAConfig) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, without making any."""
+        n_symbols, n_states = len(shape.alphabet) + (shape.end is not None), shape.n_states
+        n_reading = n_symbols + shape.empty_reading
+        third = n_states * n_reading * n_symbols
+        of_state = n_states * (n_reading + n_symbols) if shape.order == "second" else third
+        of_action = 2**n_states * n_reading * n_symbols if shape.order == "full" else of_state
+        shapes: dict[str, tuple[int, ...]] = {"state_weights": (n_states, of_state), "action_weights": (1, of_action)}
+        shapes["state_bias"] = (n_states,)
+        return shapes if shape.order == "full" else {**shapes, "action_bias": (1,)}  # eq. 23 has none
+
+    def config(self) -> dict[str, Any]:
+        """Return the plain data of `NNPDAConfig`."""
+        return asdict(self.shape)
+
+    def initial_state(self, batch: int) -> State[ContinuousStack]:
+        """Return state neurons (1, 0, ..., 0) and an empty stack (section 4.1)."""
+        like = self.state_bias
+        hidden = like.new_zeros(*self.leading, batch, self.shape.n_states)
+        hidden[..., 0] = 1
+        stack = ContinuousStack.empty((*self.leading, batch), self.n_symbols, like)
+        rejected = torch.zeros(*self.leading, batch, dtype=torch.bool, device=like.device)
+        return State(hidden, stack, rejected)
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+        """Return S', A', and the input symbol as what a push lays down; the output is S' itself."""
+        symbol = nn.functional.one_hot(symbols, self.n_symbols).to(hidden.dtype)
+        seen = reading[..., 0, :]
+        if self.shape.empty_reading:
+            seen = torch.cat([seen, 1 - seen.sum(-1, keepdim=True)], -1)
+        products = features(self.state_order, hidden, seen, symbol)
+        after = torch.sigmoid(products @ self.state_weights.mT + self.state_bias.unsqueeze(-2))
+        if self.shape.order == "full":
+            action = features("full", hidden, seen, symbol) @ self.action_weights.mT
+        else:
+            drive = products @ self.action_weights.mT + self.action_bias.unsqueeze(-2)
+            action = 2 * torch.sigmoid(drive) - 1
+        return Controlled(after, action.unsqueeze(-2), symbol.unsqueeze(-2), after)
+
+    def stack_of(self, cells: Tensor) -> ContinuousStack:
+        """Return stacks with segments of length 1, ``cells`` (M, 1, 1, D), none where it is NaN."""
+        there = (~cells[:, 0, 0, :1].isnan()).to(cells.dtype)
+        empty = ContinuousStack.empty((len(cells),), cells.shape[-1], cells)
+        return empty.next(there.unsqueeze(1), cells[:, 0].nan_to_num())
+
+    def rejects(self, hidden: Tensor, stack: ContinuousStack) -> Tensor:
+        """Return where the word is illegal whatever follows.
+
+        More than half a symbol was popped from an empty stack (sections 3.5 and 4.1), or the last state neuron says
+        "trap": the paper's monitor, which section 4.3 (7) recommends in recognition as well as in training.
+        """
+        popped_empty = stack.underflow > 0.5
+        return popped_empty | (hidden[..., -1] <= 0.5) if self.shape.trap else popped_empty
+
+    def decide(self, state: State[ContinuousStack]) -> Tensor:
+        """Return S_last > 0.5 and L <= 0.5 with a trap state (section 4.3), else S_last - L > 0.5 (section 3.4)."""
+        last, length = state.hidden[..., -1], state.stack.length
+        if self.shape.trap:
+            return (last > 0.5) & (length <= 0.5)
+        return last - length > 0.5
+
+    @torch.no_grad()
+    def project(self) -> None:
+        """Truncate the weights of a linear action to [-1, 1], which keeps |A| <= 1 (below eq. 25)."""
+        if self.shape.order == "full":
+            self.action_weights.clamp_(-1, 1)
+
+
+def features(order: Order, hidden: Tensor, reading: Tensor, symbol: Tensor) -> Tensor:
+    """Return the products that the weights of ``order`` see, (..., B, F).
+
+    ``hidden`` (..., B, N_S), ``reading`` (..., B, N_R) and ``symbol`` (B, N_I), one-hot.
+    """
+    symbol = symbol.expand(*reading.shape[:-1], symbol.shape[-1])
+    if order == "second":
+        return _outer(hidden, torch.cat([reading, symbol], -1))
+    states = _binary_products(hidden) if order == "full" else hidden
+    return _outer(states, _outer(reading, symbol))
+
+
+def _outer(left: Tensor, right: Tensor) -> Tensor:
+    return (left.unsqueeze(-1) * right.unsqueeze(-2)).flatten(-2)
+
+
+def _binary_products(hidden: Tensor) -> Tensor:
+    """Return P_J for all J, (..., B, 2^N_S), neuron 1 as the most significant bit of J - 1 (eq. 24)."""
+    products = torch.ones_like(hidden[..., :1])
+    for neuron in hidden.unbind(-1):
+        products = _outer(products, torch.stack([1 - neuron, neuron], -1))
+    return products
+
+
+def _draw(shapes: dict[str, tuple[int, ...]], init: float, seed: int) -> dict[str, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    return {
+        key: (2 * torch.rand(shape, generator=generator, dtype=torch.float64) - 1) * init
+        for key, shape in shapes.items()
+    }

@@ -1,0 +1,380 @@
+"""The memory-augmented recurrent networks of Suzgun, Gehrmann, Belinkov & Shieber 2019 (section 3).
+
+Stack-RNN and Stack-LSTM with softmax actions, the Baby-NTM, whose controller writes to a ring, and Joulin & Mikolov's
+Stack RNN as they compare with it (section 3.1 and appendix A).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from stacklens.errors import StacklensError
+from stacklens.models.base import ActionKind, Controlled, Run, S, StackModel, State, TaskKind
+from stacklens.models.kernels.scan_units import Activation
+from stacklens.models.kernels.stack_scan import ScanShape, ScanWeights, looked_up, scan
+from stacklens.models.networks.joulin import add_parameters, check_predictor, check_shape
+from stacklens.models.networks.shapes import LARGEST, check_fields
+from stacklens.models.stacks.ring import RING_OPERATIONS, RingMemory
+from stacklens.models.stacks.superposition import SuperpositionStack
+
+__all__ = [
+    "BabyNTM",
+    "Gating",
+    "Marnn",
+    "MarnnConfig",
+    "MarnnJoulin",
+    "MarnnStackLSTM",
+    "MarnnStackRNN",
+    "affine",
+    "lstm_cell",
+    "uniform",
+]
+
+Gating = Literal["softmax", "softmax with temperature", "gumbel-softmax"]
+
+_WITHOUT = ("input_bias", "hidden_bias", "memory_bias")
+
+
+@dataclass(frozen=True)
+class MarnnConfig:
+    """The shape of a memory-augmented recurrent network.
+
+    Attributes:
+        alphabet: the symbols of words.
+        hidden: number of hidden units H, at least 1.
+        cell_size: how many numbers a cell holds, M in the paper, at least 1.
+        gating: how the shares of the operations are made.
+        temperature: the temperature of the last two gatings, above 0.
+        stack_limit: how many cells the memory has; None for no limit, which a ring cannot have.
+        task_kind: whether outputs are a set of next symbols or, as in string reversal (section 7), one symbol.
+        first: which symbols may begin a word; None for all.
+        output_alphabet: what may come next: the alphabet, and after it what is never read, such as a mark for "the word
+            may end here" (palindromes, section 5); the alphabet where it is left empty.
+
+    Raises:
+        StacklensError: an unknown gating, a size or temperature out of range, a ``first`` that is no symbol, or an
+            output alphabet that does not begin with the alphabet.
+    """
+
+    alphabet: tuple[str, ...]
+    hidden: int = 8
+    cell_size: int = 1
+    gating: Gating = "softmax"
+    temperature: float = 1.0
+    stack_limit: int | None = 104
+    first: tuple[str, ...] | None = None
+    output_alphabet: tuple[str, ...] = ()
+    task_kind: Literal["next set", "transduction"] = "next set"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "alphabet", tuple(self.alphabet))
+        object.__setattr__(self, "output_alphabet", tuple(self.output_alphabet) or self.alphabet)
+        if self.task_kind not in ("next set", "transduction"):
+            raise StacklensError(f"task_kind {self.task_kind!r} is not next set or transduction")
+        if self.task_kind == "next set":
+            check_predictor(self.alphabet, self.output_alphabet)
+        if self.gating not in get_args(Gating):
+            raise StacklensError(f"gating {self.gating!r} is not one of {', '.join(get_args(Gating))}")
+        check_shape(self.alphabet, self.stack_limit, hidden=self.hidden, cell_size=self.cell_size)
+        if not 0 < self.temperature < math.inf:
+            raise StacklensError(f"temperature is {self.temperature}; expected a number above 0")
+        object.__setattr__(self, "temperature", float(self.temperature))
+        if self.first is not None:
+            object.__setattr__(self, "first", tuple(self.first))
+            if strangers := [symbol for symbol in self.first if symbol not in self.alphabet]:
+                raise StacklensError(f"first has {' '.join(strangers)}, outside the alphabet {' '.join(self.alphabet)}")
+
+
+class Marnn(StackModel[S]):
+    """What the three networks share; subclasses choose the memory, and whether the controller is an LSTM.
+
+    Attributes:
+        temperature: that of the gate; training may lower it, and `config` keeps it.
+    """
+
+    action_kind: ActionKind = "softmax"
+    squared_error = True
+    lstm: ClassVar[bool] = False
+    ring: ClassVar[bool] = False
+    activation: ClassVar[Activation] = "tanh"
+    input_weights: nn.Parameter  # W_ih, (..., H or 4H, symbols); an LSTM's gates are input, forget, cell, output
+    input_bias: nn.Parameter
+    hidden_weights: nn.Parameter  # W_hh, (..., H or 4H, H)
+    hidden_bias: nn.Parameter
+    output_weights: nn.Parameter  # W_y, (..., symbols, H)
+    output_bias: nn.Parameter
+    pushed_weights: nn.Parameter  # W_n, (..., D, H)
+    pushed_bias: nn.Parameter
+    action_weights: nn.Parameter  # W_a, (..., operations, H)
+    action_bias: nn.Parameter
+    memory_weights: nn.Parameter  # W_sh or W_m, (..., H, D)
+    memory_bias: nn.Parameter
+
+    def __init__(self, shape: MarnnConfig, *, seed: int = 0, nets: int | None = None) -> None:
+        super().__init__()
+        self.shape, self.temperature = shape, shape.temperature
+        self.task_kind: TaskKind = shape.task_kind
+        self.alphabet, self.first = shape.alphabet, shape.first
+        self.cell_size, self.stack_limit = shape.cell_size, shape.stack_limit
+        self.leading = () if nets is None else (nets,)
+        add_parameters(self, self._draw, seed, nets)
+        self._noise = [torch.Generator().manual_seed(seed + net) for net in range(nets or 1)]
+
+    @property
+    def output_alphabet(self) -> tuple[str, ...]:
+        """Return the symbols that may come next."""
+        return self.shape.output_alphabet
+
+    def config(self) -> dict[str, Any]:
+        """Return the plain data of `MarnnConfig`, with the temperature of now."""
+        return {**asdict(self.shape), "temperature": self.temperature}
+
+    @abstractmethod
+    def initial_memory(self, leading: tuple[int, ...]) -> S:
+        """Return empty memories; ``leading`` ends with the batch."""
+
+    def initial_state(self, batch: int) -> State[S]:
+        """Return zeros: a hidden vector (..., B, H), of an LSTM h and c (..., B, 2H), and an empty memory."""
+        leading = (*self.leading, batch)
+        hidden = self.output_bias.new_zeros(*leading, self.shape.hidden * (2 if self.lstm else 1))
+        rejected = torch.zeros(leading, dtype=torch.bool, device=hidden.device)
+        return State(hidden, self.initial_memory(leading), rejected)
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+        """Return h' (and c'), the shares of the operations, the new element, and which symbols may come next."""
+        before, cell = hidden[..., : self.shape.hidden], hidden[..., self.shape.hidden :]
+        before = before + affine(reading[..., 0, :], self.memory_weights, self.memory_bias)  # h~, (..., B, H)
+        drive = self.input_weights.mT[..., symbols, :] + self.input_bias.unsqueeze(-2)
+        drive = drive + affine(before, self.hidden_weights, self.hidden_bias)
+        after, cell = lstm_cell(drive, cell) if self.lstm else (torch.tanh(drive), cell)
+        return self._said(after, torch.cat([after, cell], -1) if self.lstm else after)
+
+    def run(self, symbols: Tensor, state: State[S]) -> Run:
+        """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted.
+
+        Gumbel noise is drawn for all steps at once, so it is other noise than that of steps one by one.
+        """
+        if not torch.is_grad_enabled():
+            return super().run(symbols, state)
+        warmth = 1.0 if self.shape.gating == "softmax" else self.temperature
+        rows, recurrent = self._recurrence()
+        heads = torch.cat([self.action_weights / warmth, self.pushed_weights], -2)
+        bias = torch.cat([self.action_bias / warmth, self.pushed_bias], -1)
+        drive = looked_up(rows, symbols.clamp(min=0))  # (T, ..., B, H or 4H)
+        noise = self._all_noise(drive) / warmth if self._noisy else None
+        cells = self.cells_of(state.stack)
+        shape = ScanShape(self.activation, len(self.operations), 1, 0.0, self.stack_limit, self.ring)
+        made = scan(drive, ScanWeights(recurrent, heads, bias), state.hidden, cells, shape, noise)
+        output = torch.sigmoid(affine(made.hidden, self.output_weights, self.output_bias))
+        after = State(made.state, self.with_cells(state.stack, made.cells), state.rejected, output[-1])
+        return Run(output, made.shares, after)
+
+    def _recurrence(self) -> tuple[Tensor, Tensor]:
+        """Return what a symbol adds to the sums of the hidden units, (..., symbols, H or 4H), and R of the scan."""
+        constant = affine(self.memory_bias.unsqueeze(-2), self.hidden_weights, self.hidden_bias + self.input_bias)
+        recurrent = torch.cat([self.hidden_weights, self.hidden_weights @ self.memory_weights], -1)
+        return self.input_weights.mT + constant, recurrent
+
+    @abstractmethod
+    def cells_of(self, memory: S) -> Tensor:
+        """Return the cells of memories, (..., B, 1, C, D)."""
+
+    @abstractmethod
+    def with_cells(self, memory: S, cells: Tensor) -> S:
+        """Return ``memory`` with other cells, (..., B, 1, C, D)."""
+
+    def _said(self, after: Tensor, hidden: Tensor) -> Controlled:
+        """Return what a controller answers with the hidden vector h' ``after``, which ``hidden`` begins with."""
+        actions = self._gate(affine(after, self.action_weights, self.action_bias)).unsqueeze(-2)
+        pushed = torch.sigmoid(affine(after, self.pushed_weights, self.pushed_bias)).unsqueeze(-2)
+        output = torch.sigmoid(affine(after, self.output_weights, self.output_bias))
+        return Controlled(hidden, actions, pushed, output)
+
+    def _gate(self, logits: Tensor) -> Tensor:
+        """Return the shares of the operations, (..., B, A); noise is drawn in training mode only (section 3.4)."""
+        if self.shape.gating == "softmax":
+            return torch.softmax(logits, -1)
+        if self._noisy:
+            logits = torch.log_softmax(logits, -1) + self._gumbel(logits)
+        return torch.softmax(logits / self.temperature, -1)
+
+    @property
+    def _noisy(self) -> bool:
+        return self.training and self.shape.gating == "gumbel-softmax"
+
+    def _gumbel(self, like: Tensor) -> Tensor:
+        shape = like.shape[len(self.leading) :]
+        draws = [torch.empty(shape, dtype=like.dtype).exponential_(generator=one) for one in self._noise]
+        return -torch.stack(draws).reshape(like.shape).log().to(like.device)  # -log Exp(1) is Gumbel(0, 1)
+
+    def _all_noise(self, drive: Tensor) -> Tensor:
+        """Return noise for the steps that ``drive`` (T, ..., B, H) drives, (T, ..., B, operations)."""
+        steps, batch = drive.shape[0], drive.shape[-2]
+        return self._gumbel(drive.new_empty(*self.leading, steps, batch, len(self.operations))).movedim(-3, 0)
+
+    def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
+        """Return PyTorch's default weights: uniform up to 1 / sqrt(H) in a cell, 1 / sqrt(inputs) in a linear layer."""
+        draws: dict[str, Tensor] = {}
+        for name, size in self._all_shapes(self.shape).items():
+            inputs = self.cell_size if name.startswith("memory") else self.shape.hidden  # these decide the bound
+            draws[name] = uniform(size, 1 / math.sqrt(inputs), generator)
+        return draws
+
+    @classmethod
+    def parameter_shapes(cls, shape: MarnnConfig) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, without making any."""
+        return cls._all_shapes(shape)
+
+    @classmethod
+    def _all_shapes(cls, shape: MarnnConfig) -> dict[str, tuple[int, ...]]:
+        size, cell = shape.hidden, shape.cell_size
+        rows = 4 * size if cls.lstm else size
+        layers = {
+            "input": (rows, len(shape.alphabet)),
+            "hidden": (rows, size),
+            "output": (len(shape.output_alphabet), size),
+            "pushed": (cell, size),
+            "action": (len(cls.operations), size),
+            "memory": (size, cell),
+        }
+        shapes: dict[str, tuple[int, ...]] = {}
+        for name, matrix in layers.items():
+            shapes |= {f"{name}_weights": matrix, f"{name}_bias": matrix[:1]}
+        return shapes
+
+
+class MarnnStackRNN(Marnn[SuperpositionStack]):
+    """A Stack-RNN (section 3.1), or ``nets`` of them on a leading axis, net n with the weights of ``seed + n``.
+
+    >>> net = MarnnStackRNN(MarnnConfig(("(", ")"), first=("(",)), seed=1)
+    >>> step = net.step(torch.tensor([0]), net.initial_state(1))
+    >>> step.hidden.shape, step.actions.shape, step.pushed.shape, step.output.shape
+    (torch.Size([1, 8]), torch.Size([1, 1, 2]), torch.Size([1, 1, 1]), torch.Size([1, 2]))
+    """
+
+    name: ClassVar[str] = "marnn-stack-rnn"
+    operations = ("push", "pop")
+
+    def initial_memory(self, leading: tuple[int, ...]) -> SuperpositionStack:
+        """Return empty stacks; ``leading`` ends with the batch."""
+        return SuperpositionStack.empty(leading, 1, self.cell_size, self.output_bias, limit=self.stack_limit)
+
+    def cells_of(self, memory: SuperpositionStack) -> Tensor:
+        """Return the cells of stacks, (..., B, 1, C, D)."""
+        return memory.stored
+
+    def with_cells(self, memory: SuperpositionStack, cells: Tensor) -> SuperpositionStack:
+        """Return stacks with other cells, (..., B, 1, C, D)."""
+        return replace(memory, stored=cells)
+
+    def stack_of(self, cells: Tensor) -> SuperpositionStack:
+        """Return stacks with ``cells`` (M, 1, 1, D), NaN where there is none."""
+        return SuperpositionStack.from_cells(cells, limit=self.stack_limit)
+
+
+class MarnnStackLSTM(MarnnStackRNN):
+    """A Stack-LSTM (section 3.2), or ``nets`` of them; hidden vectors are h and c side by side, (..., B, 2H).
+
+    >>> MarnnStackLSTM(MarnnConfig(("(", ")")), seed=1).initial_state(3).hidden.shape
+    torch.Size([3, 16])
+    """
+
+    name: ClassVar[str] = "marnn-stack-lstm"
+    lstm: ClassVar[bool] = True
+    activation: ClassVar[Activation] = "lstm"
+
+
+def uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator) -> Tensor:
+    """Return draws from U(-bound, bound) in ``shape``, float64."""
+    return (2 * torch.rand(shape, generator=generator, dtype=torch.float64) - 1) * bound
+
+
+def affine(values: Tensor, weights: Tensor, bias: Tensor) -> Tensor:
+    """Return W x + b of ``values`` (..., B, I), with weights (..., O, I) and bias (..., O)."""
+    if weights.dim() == 2:  # one network: product and sum in one call
+        return nn.functional.linear(values, weights, bias)
+    return values @ weights.mT + bias.unsqueeze(-2)
+
+
+def lstm_cell(drive: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    """Return h' and c' of an LSTM (Hochreiter & Schmidhuber 1997, with forget gates) from its gates' sums."""
+    enter, keep, new, show = drive.chunk(4, -1)
+    cell = torch.sigmoid(keep) * cell + torch.sigmoid(enter) * torch.tanh(new)
+    return torch.sigmoid(show) * torch.tanh(cell), cell
+
+
+class MarnnJoulin(MarnnStackRNN):
+    """A Stack-RNN with the controller of Joulin & Mikolov, or ``nets`` of them, net n with the weights of ``seed + n``.
+
+    >>> net = MarnnJoulin(MarnnConfig(("(", ")")), seed=1)
+    >>> net.step(torch.tensor([0]), net.initial_state(1)).hidden.min().item() > 0
+    True
+    """
+
+    name: ClassVar[str] = "marnn-joulin"
+    activation: ClassVar[Activation] = "sigmoid"
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+        """Return h', the shares of the operations, the new element, and which symbols may come next."""
+        drive = self.input_weights.mT[..., symbols, :] + hidden @ self.hidden_weights.mT
+        after = torch.sigmoid(drive + reading[..., 0, :] @ self.memory_weights.mT)
+        return self._said(after, after)
+
+    def _recurrence(self) -> tuple[Tensor, Tensor]:
+        return self.input_weights.mT, torch.cat([self.hidden_weights, self.memory_weights], -1)
+
+    @classmethod
+    def parameter_shapes(cls, shape: MarnnConfig) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, without making any."""
+        return {name: size for name, size in cls._all_shapes(shape).items() if name not in _WITHOUT}
+
+    def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
+        return {name: draw for name, draw in super()._draw(generator).items() if name not in _WITHOUT}
+
+
+class BabyNTM(Marnn[RingMemory]):
+    """A Baby-NTM (section 3.3), or ``nets`` of them: the Stack-RNN's controller on a ring of ``stack_limit`` cells.
+
+    Raises:
+        StacklensError: ``stack_limit`` is None: a ring has a size.
+
+    >>> import torch
+    >>> net = BabyNTM(MarnnConfig(("(", ")")), seed=1)
+    >>> net.step(torch.tensor([0]), net.initial_state(1)).actions.shape, net.operations[0]
+    (torch.Size([1, 1, 5]), 'rotate right')
+    """
+
+    name: ClassVar[str] = "baby-ntm"
+    operations = RING_OPERATIONS
+    ring: ClassVar[bool] = True
+
+    def __init__(self, shape: MarnnConfig, *, seed: int = 0, nets: int | None = None) -> None:
+        if shape.stack_limit is None:
+            raise StacklensError("the ring of a Baby-NTM has a size: expected a stack_limit, such as 104")
+        if shape.stack_limit > LARGEST:  # a ring is there whole from the first step on
+            raise StacklensError(f"stack_limit is {shape.stack_limit}; expected a ring of 1 to {LARGEST} cells")
+        super().__init__(shape, seed=seed, nets=nets)
+
+    def initial_memory(self, leading: tuple[int, ...]) -> RingMemory:
+        """Return rings of zeros; ``leading`` ends with the batch."""
+        return RingMemory.empty(leading, self.stack_limit or 0, self.cell_size, self.output_bias)
+
+    def cells_of(self, memory: RingMemory) -> Tensor:
+        """Return the cells of rings, (..., B, 1, stack_limit, D)."""
+        return memory.cells
+
+    def with_cells(self, memory: RingMemory, cells: Tensor) -> RingMemory:
+        """Return rings with other cells, (..., B, 1, stack_limit, D)."""
+        return replace(memory, cells=cells)
+
+    def stack_of(self, cells: Tensor) -> RingMemory:
+        """Raise StacklensError: a ring rotates, so no window of cells says what a stack's top says."""
+        del cells
+        raise StacklensError(f"{self.name} works on a ring, which is no stack: it has no pushdown automaton")

@@ -1,0 +1,196 @@
+"""Files of others, read as plain data and tensors only, and judged before anything is computed from them.
+
+No code in a file is ever run, sizes are bounded, and tensors must be honest about what they hold.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import pickletools
+import warnings
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.files import LARGEST_NETWORK, read_whole
+
+__all__ = ["check_plain", "check_tensor", "check_weights", "describe", "listed", "read_plain", "shown"]
+
+_DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+_MOST_PARTS, _DEEPEST = 1_000_000, 50  # of plain data; a checkpoint with all that training goes on from has 1,000
+_LONGEST_INT = 64  # bits
+_SHOWN = 60  # characters of a value in a message
+_LISTED = 20  # names in a message
+
+_ARCHIVE = b"PK\x03\x04"
+_OLD_TORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19"  # the magic number of torch before 1.6
+_DAMAGED = "damaged or truncated: {} bytes that torch cannot read"
+_CALLS = {"GLOBAL", "STACK_GLOBAL", "INST", "OBJ", "REDUCE", "NEWOBJ", "NEWOBJ_EX", "BUILD"}
+
+
+def shown(value: object) -> str:
+    """Return ``value`` as a message can show it: short, on one line, and made without printing all of it.
+
+    >>> shown(3), shown("a" * 100)[:9], shown(10**5000), shown([1] * 5)
+    ('3', "'aaaaaaaa", 'a whole number of 16610 bits', 'a list of 5')
+    """
+    if isinstance(value, int) and value.bit_length() > _LONGEST_INT:
+        return f"a whole number of {value.bit_length()} bits"
+    if isinstance(value, str):
+        return repr(value) if len(value) <= _SHOWN else f"{value[:_SHOWN]!r}… ({len(value):,} characters)"
+    if value is None or isinstance(value, bool | int | float | complex):
+        return repr(value)
+    kind = type(value).__name__
+    if isinstance(value, Tensor):
+        return f"a tensor of {value.dtype}"
+    return f"a {kind} of {len(value)}" if isinstance(value, dict | list | tuple | set | bytes) else f"a {kind}"
+
+
+def listed(names: Iterable[object]) -> str:
+    """Return names in a row, the first of them where there are many, each as short as `shown` makes it.
+
+    >>> listed(["b", 1, "a"]), listed(range(30))[-14:]
+    ('b, 1, a', '18, 19, … (30)')
+    """
+    names = list(names)
+    words = [name if isinstance(name, str) and len(name) <= _SHOWN else shown(name) for name in names[:_LISTED]]
+    return ", ".join([*words, f"… ({len(names)})"] if len(names) > _LISTED else words)
+
+
+def check_plain(content: object) -> None:
+    """Return nothing if ``content`` is small enough to be walked over, printed and compared.
+
+    Raises:
+        StacklensError: more than 1,000,000 parts, where one that is in it twice counts twice, more than 50 in each
+            other, or a whole number of more than 64 bits.
+    """
+    rest: list[tuple[object, int]] = [(content, 0)]
+    parts = 0
+    while rest:
+        value, depth = rest.pop()
+        parts += 1
+        if parts > _MOST_PARTS or depth > _DEEPEST:
+            limit = f"{_MOST_PARTS:,} parts" if parts > _MOST_PARTS else f"{_DEEPEST} levels"
+            raise StacklensError(f"holds nested data of more than {limit}; expected what a network needs")
+        if isinstance(value, int) and value.bit_length() > _LONGEST_INT:
+            raise StacklensError(f"holds {shown(value)}; expected {_LONGEST_INT} at most")
+        if isinstance(value, Mapping):
+            rest += [(part, depth + 1) for item in value.items() for part in item]
+        elif isinstance(value, list | tuple | set | frozenset):
+            rest += [(part, depth + 1) for part in value]
+
+
+def check_tensor(name: str, value: object) -> Tensor:
+    """Return ``value`` if it is a tensor whose numbers are all there: dense, floating-point, in this machine's memory.
+
+    Args:
+        name: what to call it in messages.
+        value: what a file holds under that name.
+
+    Raises:
+        StacklensError: no tensor, a sparse, nested, quantised or meta tensor, one of other numbers than the four
+            floating-point formats of 16 to 64 bits, or one that stores fewer numbers than its shape says.
+    """
+    if type(value) not in (Tensor, nn.Parameter):
+        raise StacklensError(f"{name} is {shown(value)}; expected a dense tensor of floating-point numbers")
+    assert isinstance(value, Tensor)
+    if value.layout != torch.strided or value.is_nested or value.device.type != "cpu" or value.dtype not in _DTYPES:
+        kind = "nested" if value.is_nested else str(value.layout)
+        raise StacklensError(
+            f"{name} is a tensor of {value.dtype}, {kind}, on {value.device}; expected dense floating-point numbers"
+        )
+    stored = value.untyped_storage().nbytes() // value.element_size()
+    if stored < value.numel():
+        raise StacklensError(
+            f"{name} has shape {tuple(value.shape)} and stores {stored} numbers; expected {value.numel()}: save it "
+            "with .clone()"
+        )
+    return value
+
+
+def check_weights(expected: Mapping[str, tuple[int, ...]], found: Mapping[str, object], why: str = "") -> None:
+    """Return nothing if ``found`` has finite weights of the ``expected`` shapes under these names, and none more.
+
+    Args:
+        expected: shapes by name.
+        found: what a file holds.
+        why: what the expected shape of a message follows from.
+
+    Raises:
+        StacklensError: naming the first that is missing, of another kind or shape, NaN or infinite.
+    """
+    if set(found) != set(expected):
+        names = listed(sorted(map(str, found))) or "nothing"
+        raise StacklensError(f"state_dict has {names}; expected {', '.join(sorted(expected))}")
+    for name, shape in expected.items():
+        value = check_tensor(name, found[name])
+        if tuple(value.shape) != shape:
+            raise StacklensError(f"{name} has shape {tuple(value.shape)}; expected {shape}{why}")
+        if not torch.isfinite(value).all():
+            raise StacklensError(f"{name} holds NaN or infinite weights; the network was not trained to an end")
+
+
+def read_plain(path: Path, expected: str = "a checkpoint written by `stacklens train`") -> object:
+    """Return what ``torch.load`` makes of the file at ``path``: plain data and tensors only.
+
+    Raises:
+        FileFormatError: the file is missing, a folder, empty, damaged, no PyTorch file, or holds objects that would run
+            code or more nested data than any network needs; ``expected`` says in a few words what it should be.
+    """
+    data = read_whole(path, expected, LARGEST_NETWORK)
+    if not data:
+        raise FileFormatError(f"{path}: the file is empty; expected {expected}")
+    if data.startswith(_ARCHIVE) and not _is_intact(data):  # torch itself would not see a flipped bit
+        raise FileFormatError(f"{path}: {_DAMAGED.format(len(data))}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of sparse tensors and old formats: what is read is checked below
+            content: object = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises a dozen kinds; the bytes tell better what is wrong
+        raise FileFormatError(f"{path}: {_why_unreadable(data, error, expected)}") from None
+    try:
+        check_plain(content)
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+    return content
+
+
+def _why_unreadable(data: bytes, error: Exception, expected: str) -> str:
+    refused = isinstance(error, pickle.UnpicklingError)
+    if _calls(data) or (refused and (data.startswith(_ARCHIVE) or "GLOBAL" in str(error))):
+        return (
+            "holds objects other than tensors and plain data, and loading them could run code; refused. "
+            "Save the state dict and plain values only"
+        )
+    if data.startswith(_OLD_TORCH):
+        return _DAMAGED.format(len(data))
+    return f"not a PyTorch file (it begins with {data[:16]!r}); expected {expected}"
+
+
+def _is_intact(archive: bytes) -> bool:
+    """Return whether ``archive`` is whole; torch never packs its members, and packed ones could fill the memory."""
+    try:
+        found = zipfile.ZipFile(io.BytesIO(archive))
+        return sum(member.file_size for member in found.infolist()) <= len(archive) and found.testzip() is None
+    except Exception:  # zipfile raises half a dozen kinds
+        return False
+
+
+def _calls(data: bytes) -> bool:
+    """Return whether ``data`` is a whole pickle that imports or calls something; it is read, not run."""
+    try:
+        return not _CALLS.isdisjoint([code.name for code, _, _ in pickletools.genops(data)])
+    except Exception:  # not a pickle
+        return False
+
+
+def describe(content: object) -> str:
+    """Return in a few words what a file held."""
+    if isinstance(content, dict):
+        return f"found a dictionary with keys {listed(list(content)[:6])}{', …' if len(content) > 6 else ''}"
+    return f"found a {type(content).__name__}"

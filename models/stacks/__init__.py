@@ -1,0 +1,1 @@
+"""The stacks, rings and queues that networks write to: immutable, vectorised, differentiable."""

@@ -1,0 +1,133 @@
+"""The trainer of every model by name. Nothing heavy is imported before one is made."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from stacklens.errors import StacklensError, UnknownNameError
+
+if TYPE_CHECKING:
+    from stacklens.languages.language import Language
+    from stacklens.languages.tasks.task import Task
+    from stacklens.models.training.base import Trainer
+
+__all__ = ["OPTIONS", "make_trainer"]
+
+_STREAM = ("hidden", "stacks", "depth", "no_op", "recurrent", "epochs", "device")
+_MARNN = ("hidden", "cell_size", "gating", "epochs", "device")
+# model: what may be chosen besides language and seeds
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "nnpda": ("order", "neurons", "hints", "device"),
+    "stack-rnn": _STREAM,
+    "list-rnn": _STREAM,
+    "marnn-stack-rnn": (*_MARNN, "firm"),
+    "marnn-stack-lstm": (*_MARNN, "firm"),
+    "marnn-joulin": (*_MARNN, "firm"),
+    "baby-ntm": _MARNN,
+    "neural-stack": ("controller", "buffered", "hidden", "cell_size", "epochs", "device"),
+    "rnn": ("hidden", "layers", "epochs", "device"),
+    "lstm": ("hidden", "layers", "epochs", "device"),
+    "linear": ("epochs", "device"),
+}
+_SHAPE = {"stacks": "n_stacks", "neurons": "n_states"}  # an option's name in the configuration, where it differs
+_NO_SHAPE = ("hints", "buffered", "epochs", "device", "firm")
+_GATINGS = {"softmax-temperature": "softmax with temperature"}  # what is easier typed
+
+
+def make_trainer(
+    model: str,
+    subject: str | Language | Task,
+    seed: int = 0,
+    nets: int = 1,
+    options: dict[str, Any] | None = None,
+) -> Trainer:
+    """Return the trainer of networks ``seed``, ``seed + 1``, … of ``model``, ready for its first epoch.
+
+    Args:
+        model: a name in `OPTIONS`.
+        subject: a language for the NNPDA, a task for others, or the name of one.
+        seed: of the first network.
+        nets: how many to train side by side.
+        options: choices in place of the recipe's, named in `OPTIONS`; None where nothing is chosen.
+
+    Raises:
+        UnknownNameError: there is no such model, language or task.
+        StacklensError: the model does not have that option, or cannot learn that task.
+
+    >>> trainer = make_trainer("marnn-stack-rnn", "dyck-2", seed=1, nets=2, options={"hidden": 6, "epochs": 3})
+    >>> trainer.total_epochs, trainer.net.hidden_weights.shape
+    (3, torch.Size([2, 6, 6]))
+    """
+    if model not in OPTIONS:
+        raise UnknownNameError("model", model, list(OPTIONS))
+    chosen = {name: value for name, value in (options or {}).items() if value is not None}
+    if strange := [name for name in chosen if name not in OPTIONS[model]]:
+        known = ", ".join(OPTIONS[model])
+        raise StacklensError(f"{model} has no option {', '.join(strange)}; it has {known}")
+    shape = {_SHAPE.get(name, name): value for name, value in chosen.items() if name not in _NO_SHAPE}
+    from stacklens.models.device import check_device
+
+    check_device(chosen.setdefault("device", "cpu"))
+    if model == "nnpda":
+        return _recogniser(_named(subject, recogniser=True), seed, nets, shape, chosen)
+    task = _named(subject, recogniser=False)
+    if model in ("stack-rnn", "list-rnn"):
+        return _stream(model, task, seed, nets, shape, chosen)
+    model = f"buffered-{model}" if chosen.get("buffered") else model
+    return _fitting(model, task, seed, nets, shape, chosen)
+
+
+def _named(subject: Any, recogniser: bool) -> Any:
+    from stacklens.languages import get_language, get_task
+
+    if not isinstance(subject, str):
+        return subject
+    return get_language(subject) if recogniser else get_task(subject)
+
+
+def _recogniser(language: Language, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
+    from stacklens.models.training.recognition import Training
+    from stacklens.models.training.recognition_recipes import RECIPES, recipe_for
+
+    recipe = recipe_for(language)
+    if not chosen.get("hints", True):
+        name = f"{language.name} without hints"
+        if name not in RECIPES:
+            raise StacklensError(f"there is no recipe without hints for {language.name}; only for 1n0n")
+        recipe = RECIPES[name]
+    recipe = dataclasses.replace(recipe, shape={**recipe.shape, **shape})
+    return Training(recipe, language, seed=seed, nets=nets, device=chosen["device"])
+
+
+def _stream(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
+    from stacklens.languages.tasks.streams import StreamTask
+    from stacklens.models.training.stream_recipes import stream_recipe
+    from stacklens.models.training.streams import StreamTraining
+
+    if not isinstance(task, StreamTask):
+        raise StacklensError(f"{model} predicts endless streams, and {task.name} is none; choose one such as anbn")
+    recipe = stream_recipe(task.name, model)
+    if "epochs" in chosen:
+        recipe = dataclasses.replace(recipe, epochs=chosen["epochs"])
+    return StreamTraining(recipe, task, seed=seed, nets=nets, model=model, shape=shape, device=chosen["device"])
+
+
+def _fitting(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
+    from stacklens.languages.tasks.streams import StreamTask
+    from stacklens.models.training.supervised import Fitting
+    from stacklens.models.training.supervised_recipes import firm, fit_recipe
+
+    if isinstance(task, StreamTask):
+        raise StacklensError(
+            f"{model} learns words, and {task.name} is an endless stream; train a stack-rnn or list-rnn on it"
+        )
+    recipe = fit_recipe(model, task)
+    if "gating" in shape:
+        shape["gating"] = _GATINGS.get(shape["gating"], shape["gating"])
+    recipe = dataclasses.replace(recipe, shape={**recipe.shape, **shape})
+    if "epochs" in chosen:
+        recipe = dataclasses.replace(recipe, epochs=chosen["epochs"])
+    if chosen.get("firm"):
+        recipe = firm(recipe)
+    return Fitting(model, recipe, task, seed=seed, nets=nets, device=chosen["device"])

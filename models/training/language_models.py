@@ -1,0 +1,185 @@
+"""Language models over words: Joulin & Mikolov 2015, section 5.2 and table 4.
+
+The symbols of the network are the words of the training text; the rows of its input weights are their embeddings. Many
+places of the text are read side by side, a window of words at a time, memories being carried on.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.files import LARGEST_CORPUS, read_whole
+from stacklens.models.base import State
+from stacklens.models.device import one_thread
+from stacklens.models.registry import build_model
+from stacklens.models.training.streams import detached
+
+__all__ = ["END", "UNKNOWN", "Texts", "WordRecipe", "WordTraining", "read_texts"]
+
+END, UNKNOWN = "<eos>", "<unk>"
+_TINY = 1e-12  # probabilities are kept above it in logarithms
+_CLIP = 5.0
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A text in three parts, as numbers of words.
+
+    Attributes:
+        vocabulary: the words of the training part, in the order in which they come.
+        train, valid, test: the parts, (words,) each.
+    """
+
+    vocabulary: tuple[str, ...]
+    train: npt.NDArray[np.int64]
+    valid: npt.NDArray[np.int64]
+    test: npt.NDArray[np.int64]
+
+
+def read_texts(train: Path, valid: Path, test: Path) -> Texts:
+    """Return the text in three files: a sentence a line, words with blanks between them, UTF-8.
+
+    The end of every line is a word of its own, ``<eos>``. Words that the training part lacks are read as ``<unk>``,
+    which should stand there in place of rare words, as in the usual form of the Penn Treebank.
+
+    Raises:
+        FileFormatError: a file cannot be read, or has no words, or has words that the training part lacks while that
+            has no ``<unk>``.
+    """
+    words = [_words(path) for path in (train, valid, test)]
+    vocabulary = tuple(dict.fromkeys(words[0]))
+    number = {word: i for i, word in enumerate(vocabulary)}
+    if UNKNOWN not in number:
+        for path, part in zip((valid, test), words[1:], strict=True):
+            if strange := next((word for word in part if word not in number), None):
+                raise FileFormatError(
+                    f"{path}: the word {strange!r} is not in {train}; put {UNKNOWN} there in place of rare words"
+                )
+    parts = [np.array([number.get(word, number.get(UNKNOWN, 0)) for word in part], np.int64) for part in words]
+    return Texts(vocabulary, *parts)
+
+
+def _words(path: Path) -> list[str]:
+    expected = "a text, a sentence a line"
+    try:
+        lines = read_whole(path, expected, LARGEST_CORPUS).decode("utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise FileFormatError(f"{path}: cannot be read: it is no UTF-8 text; expected {expected}") from None
+    words = [word for line in lines if line.split() for word in (*line.split(), END)]
+    if len(words) < 2:
+        raise FileFormatError(f"{path}: no words there; expected a text, a sentence a line")
+    return words
+
+
+@dataclass(frozen=True)
+class WordRecipe:
+    """How a language model is trained.
+
+    Attributes:
+        shape: arguments of the model's configuration besides the alphabet.
+        epochs: at most so many.
+        streams: places of the text that are read side by side.
+        window: words between two updates, and how far errors go back (section 5: 50).
+        rate: Adam's learning rate, halved after an epoch without a better validation.
+        least_rate: training ends below it.
+    """
+
+    shape: dict[str, Any]
+    epochs: int = 20
+    streams: int = 20
+    window: int = 50
+    rate: float = 0.003
+    least_rate: float = 1e-4
+
+
+class WordTraining:
+    """One network of ``seed``, trained on a text; call `epoch` until `done`.
+
+    Attributes:
+        best: the smallest perplexity on the validation part.
+        epochs_done: how many epochs have been trained.
+
+    Raises:
+        StacklensError: the training part is too short for the recipe's streams.
+    """
+
+    def __init__(self, model: str, recipe: WordRecipe, texts: Texts, *, seed: int = 0, device: str = "cpu") -> None:
+        if len(texts.train) < 2 * recipe.streams:
+            raise StacklensError(
+                f"{len(texts.train)} words of training are too few to read in {recipe.streams} places at once"
+            )
+        self.recipe, self.texts, self.device = recipe, texts, device
+        self.net = build_model(model, {"alphabet": texts.vocabulary, **recipe.shape}, seed=seed).to(device)
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=recipe.rate)
+        self.best, self.rate, self.epochs_done = math.inf, recipe.rate, 0
+        self._best_weights = {name: value.clone() for name, value in self.net.state_dict().items()}
+
+    @property
+    def done(self) -> bool:
+        """Return whether the epochs are over or the rate is below the least one."""
+        return self.epochs_done >= self.recipe.epochs or self.rate < self.recipe.least_rate
+
+    def epoch(self) -> None:
+        """Return nothing; read the training part once and validate; no better, and the best weights come back."""
+        if self.done:
+            return
+        with one_thread():
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.rate
+            self._train()
+            found = self.perplexity(self.texts.valid)
+        if found < self.best:
+            self.best = found
+            self._best_weights = {name: value.clone() for name, value in self.net.state_dict().items()}
+        else:
+            self.rate /= 2
+            self.net.load_state_dict(self._best_weights)
+        self.epochs_done += 1
+
+    @cached_property
+    def _streams(self) -> Tensor:
+        """Return the training part in pieces of the same length side by side, (T, B)."""
+        each = len(self.texts.train) // self.recipe.streams
+        return torch.from_numpy(self.texts.train[: each * self.recipe.streams]).view(self.recipe.streams, each).T
+
+    def _train(self) -> None:
+        state: State[Any] = self.net.initial_state(self.recipe.streams)
+        for begin in range(0, len(self._streams) - 1, self.recipe.window):
+            words = self._streams[begin : begin + self.recipe.window + 1].to(self.device)
+            self.optimizer.zero_grad()
+            made = self.net.run(words[:-1], detached(state))
+            self._surprise(made.output, words[1:]).mean().backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(self.net.parameters(), _CLIP)
+            self.optimizer.step()
+            state = made.state
+
+    def _surprise(self, output: Tensor, following: Tensor) -> Tensor:
+        """Return minus the logarithms of the probabilities ``output`` (T, B, words) of ``following`` (T, B)."""
+        return -output.gather(-1, following.unsqueeze(-1)).squeeze(-1).clamp(min=_TINY).log()
+
+    @torch.no_grad()
+    def perplexity(self, part: npt.NDArray[np.int64]) -> float:
+        """Return the perplexity on ``part`` (words,), read from its beginning to its end, with the weights of now."""
+        words, state, total = torch.from_numpy(part).unsqueeze(1).to(self.device), self.net.initial_state(1), 0.0
+        for begin in range(0, len(words) - 1, self.recipe.window):
+            there = words[begin : begin + self.recipe.window + 1]
+            made = self.net.run(there[:-1], state)
+            state = made.state
+            total += float(self._surprise(made.output, there[1:]).sum())
+        return math.exp(total / (len(words) - 1))
+
+    def tested(self) -> float:
+        """Return the perplexity on the test part with the weights that were best on validation."""
+        self.net.load_state_dict(self._best_weights)
+        with one_thread():
+            return self.perplexity(self.texts.test)

@@ -1,0 +1,159 @@
+"""What trained networks are worth: words of which everything is said right, and pieces of streams.
+
+Suzgun et al. 2019 score by whole words, Joulin & Mikolov 2015 by pieces of every size, predicted one after another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch.nn.functional import one_hot
+
+from stacklens.automata.tables import BoolArray
+from stacklens.errors import StacklensError
+from stacklens.languages.tasks.streams import StreamTask
+from stacklens.languages.tasks.task import Examples
+from stacklens.models.base import StackModel
+from stacklens.models.device import one_thread
+from stacklens.models.training.supervised import Batch
+
+__all__ = ["PieceTest", "known_entropy", "said", "word_accuracy"]
+
+_AT_ONCE = 256  # words
+
+_WINDOW = 100  # steps whose outputs are kept at once
+_TINY = 1e-12  # probabilities are kept above it in logarithms
+
+
+@one_thread()
+@torch.no_grad()
+def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = False) -> npt.NDArray[np.float64]:
+    """Return the share of words that each network gets right, (nets,), from 0 to 1; a single network is one.
+
+    A word is right if, after every symbol, the outputs above 0.5 are those asked for (section 4.1); of a transduction
+    that is one of them.
+
+    Args:
+        model: a network whose outputs are in [0, 1] each, or many on a leading axis.
+        examples: the words, of which every position counts.
+        noisy: whether gates that draw noise in training draw it here too, as the authors' program does.
+    """
+    model.train(noisy)
+    like = next(model.parameters()).detach()
+    right = torch.zeros(model.initial_state(1).rejected.shape[:-1], dtype=torch.int64, device=like.device)
+    order = np.argsort(examples.lengths, kind="stable")
+    for start in range(0, len(order), _AT_ONCE):
+        batch = Batch.of(examples, order[start : start + _AT_ONCE], like)
+        outputs = model.run(batch.symbols, model.initial_state(batch.symbols.shape[1])).output  # (T, ..., B, O)
+        targets = batch.targets if batch.targets.dim() == 3 else one_hot(batch.targets, outputs.shape[-1])
+        steps, words = batch.symbols.shape
+        leading = (1,) * (outputs.dim() - 3)
+        hits = ((outputs > 0.5) == (targets > 0.5).view(steps, *leading, words, -1)).all(-1)
+        counts = (batch.weights > 0).view(steps, *leading, words)
+        right = right + (hits | ~counts).all(0).sum(-1)
+    model.eval()
+    return np.atleast_1d(right.cpu().numpy()) / max(1, len(order))
+
+
+@torch.no_grad()
+def said(net: StackModel[Any], symbols: npt.NDArray[Any], device: str = "cpu") -> npt.NDArray[np.int64]:
+    """Return what ``net`` predicts after each of ``symbols`` (B, T), -1 beyond the end of a stream, (..., B, T)."""
+    return np.concatenate([numbers for numbers, _ in _windows(net, symbols, device)], -1)
+
+
+def _windows(net: StackModel[Any], symbols: npt.NDArray[Any], device: str) -> Any:
+    """Yield the numbers of the outputs, (..., B, W), and the outputs themselves, (W, ..., B, O), window by window."""
+    read = torch.from_numpy(np.maximum(symbols, 0).astype(np.int64)).to(device)
+    state = net.initial_state(len(read))
+    for begin in range(0, read.shape[1], _WINDOW):
+        made = net.run(read[:, begin : begin + _WINDOW].T, state)
+        state = made.state
+        yield np.moveaxis(net.output_numbers(made.output), 0, -1), made.output
+
+
+@dataclass(frozen=True)
+class PieceTest:
+    """``strings`` pieces of each size, read in the order of their sizes by each of ``streams`` side by side.
+
+    The authors' program reads one stream, whose stacks are emptied at its beginning only; more of them take less time.
+
+    Attributes:
+        task: the pieces.
+        sizes: the smallest and the largest.
+        strings: how many pieces of each.
+        streams: how many streams they are dealt out to.
+        seed: of the pieces.
+        ahead: so many pieces of the smallest size stand at the beginning of each stream and are not scored: memories
+            are never empty again, so that one stream has one beginning however long it is.
+
+    Raises:
+        StacklensError: they cannot be dealt out evenly.
+
+    >>> from stacklens.languages.catalogue import get_task
+    >>> from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+    >>> test = PieceTest(get_task("anbn"), (2, 4), strings=6, streams=2)
+    >>> net = StackRNN(StackRNNConfig(("a", "b")))
+    >>> test.right(net).shape, len(test.words()[0])
+    ((3, 6), 62)
+    """
+
+    task: StreamTask
+    sizes: tuple[int, int] = (2, 59)
+    strings: int = 200
+    streams: int = 10
+    seed: int = 0
+    ahead: int = 2
+
+    def __post_init__(self) -> None:
+        if self.strings % self.streams:
+            raise StacklensError(f"{self.strings} strings a size cannot be dealt out evenly to {self.streams} streams")
+
+    def pieces(self) -> list[list[str]]:
+        """Return the pieces of every stream in their order."""
+        by_size = self.task.words_by_n(*self.sizes, self.strings, self.seed).values()
+        first = next(iter(by_size))[: self.ahead]
+        return [
+            [*first, *(piece for some in by_size for piece in some[number :: self.streams])]
+            for number in range(self.streams)
+        ]
+
+    def words(self) -> list[str]:
+        """Return the streams."""
+        return ["".join(pieces) for pieces in self.pieces()]
+
+    def right(self, net: StackModel[Any], device: str = "cpu") -> BoolArray:
+        """Return which pieces ``net`` predicts, (..., sizes, strings): all in them that can be known."""
+        examples = self.task.examples(self.words())
+        with one_thread():
+            hits = examples.hits(said(net, examples.symbols, device))
+        found = [
+            self.task.pieces_correct(pieces, hits[..., row, : sum(map(len, pieces))])[..., self.ahead :]
+            for row, pieces in enumerate(self.pieces())
+        ]
+        each = self.sizes[1] - self.sizes[0] + 1
+        parts = [row.reshape(*row.shape[:-1], each, self.strings // self.streams) for row in found]
+        return np.concatenate(parts, -1)
+
+
+@torch.no_grad()
+def known_entropy(
+    net: StackModel[Any], task: StreamTask, words: list[str], device: str = "cpu"
+) -> npt.NDArray[np.float64]:
+    """Return how surprising what can be known in the streams ``words`` is to ``net``, in nats a symbol, (...)."""
+    examples = task.examples(words)
+    mask, targets = torch.from_numpy(examples.mask), torch.from_numpy(np.maximum(examples.targets, 0)).long()
+    total, done = 0.0, 0
+    with one_thread():
+        for _, output in _windows(net, examples.symbols, device):
+            there = slice(done, done + len(output))
+            done += len(output)
+            following = targets[:, there].T.to(device)  # (W, B)
+            following = following.view(len(output), *[1] * (output.dim() - 3), -1, 1).expand(*output.shape[:-1], 1)
+            logs = output.gather(-1, following).squeeze(-1).clamp(min=_TINY).log()
+            counted = mask[:, there].T.to(logs).view(len(output), *[1] * (output.dim() - 3), -1)
+            total = total - (logs * counted).sum((0, -1)).cpu()
+    return np.asarray(total / max(1, int(examples.mask.sum())), np.float64)

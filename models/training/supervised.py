@@ -1,0 +1,358 @@
+"""Supervised training of networks that say something after every symbol: sets of next symbols, or a symbol.
+
+For sets the loss is the mean squared error of all outputs of all steps (Suzgun et al. 2019, section 4); for symbols it
+is the cross-entropy at the positions that count (Hao et al. 2018, section 4). Many networks are trained at once on the
+leading axis: their losses are summed and Adam works weight by weight, so none of them influences another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from stacklens.errors import StacklensError
+from stacklens.languages.language import Language
+from stacklens.languages.tasks.task import Examples, Task
+from stacklens.models.base import StackModel
+from stacklens.models.device import one_thread
+from stacklens.models.registry import build_model
+from stacklens.models.rounding import Rounded
+from stacklens.models.training.base import WORST, Score, Trainer
+from stacklens.models.training.noise import Shaken
+from stacklens.models.training.supervised_recipes import FitRecipe
+
+__all__ = ["Batch", "Fitting", "batch_losses", "batches_by_length"]
+
+_TRAIN, _VALIDATION = 0, 1  # added to the recipe's words_seed
+_CHECKED_AT_ONCE = 256  # words
+_SHAKING = 1_000_000  # plus the epoch, the seed of disturbances
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Words as tensors, step by step.
+
+    Attributes:
+        symbols: what is read, (T, B) int; -1 after the end of a word.
+        targets: what should be said, (T, B, k) 0 or 1 for sets, else (T, B) int.
+        weights: (T, B), which sum to 1; 0 where nothing counts.
+    """
+
+    symbols: Tensor
+    targets: Tensor
+    weights: Tensor
+
+    @classmethod
+    def of(cls, examples: Examples, rows: np.ndarray, like: Tensor) -> Batch:
+        """Return the words ``rows`` of ``examples``, cut to the longest of them, as ``like`` in dtype and device."""
+        steps = int(examples.lengths[rows].max(initial=0))
+        symbols, mask = (part[rows, :steps].swapaxes(0, 1) for part in (examples.symbols, examples.mask))
+        targets = torch.from_numpy(np.ascontiguousarray(examples.targets[rows, :steps].swapaxes(0, 1)))
+        sets = targets.dim() == 3
+        weights = torch.from_numpy(np.ascontiguousarray(mask)).to(like) / max(1, int(mask.sum()))
+        return cls(
+            torch.from_numpy(symbols.astype(np.int64)).to(like.device),
+            targets.to(like) if sets else targets.clamp(min=0).long().to(like.device),
+            weights,
+        )
+
+
+def batches_by_length(lengths: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Return the numbers of the words in batches of ``size``, in random order.
+
+    A batch has words of about the same length, so that few steps are wasted; which of them, is drawn anew each time.
+    """
+    order = np.lexsort((rng.random(len(lengths)), lengths))
+    starts = rng.permutation(np.arange(0, len(order), size))
+    return [order[start : start + size] for start in starts]
+
+
+def batch_losses(model: StackModel[Any], batch: Batch) -> Tensor:
+    """Return the loss of each network on ``batch``, (...), the shape of the leading axes."""
+    outputs = model.run(batch.symbols, model.initial_state(batch.symbols.shape[1])).output  # (T, ..., B, O)
+    leading = (1,) * (outputs.dim() - 3)
+    steps, words = batch.symbols.shape
+    weights = batch.weights.view(steps, *leading, words)
+    if model.task_kind == "next set" or model.squared_error:
+        targets = batch.targets if batch.targets.dim() == 3 else one_hot(batch.targets, outputs.shape[-1])
+        errors = (outputs - targets.view(steps, *leading, words, -1)).square().mean(-1)
+    else:
+        index = batch.targets.view(steps, *leading, words, 1).expand(*outputs.shape[:-1], 1)
+        errors = -outputs.gather(-1, index).squeeze(-1).clamp(min=torch.finfo(outputs.dtype).tiny).log()
+    return (errors * weights).sum((0, -1))
+
+
+class Fitting(Trainer):
+    """Networks of one model trained side by side by one recipe for one task (see `Trainer`).
+
+    A network's best check is the one with the fewest checking words wrong when rounded, then without rounding, then
+    with the smallest worst error of an output when rounded: what can be read off a network rests on that margin.
+
+    The words depend on the recipe alone, so network n of many is the one that ``seed + n`` gives alone. A network that
+    is right on all checking words in ``recipe.perfect_checks`` checks in a row, or no better for ``recipe.patience``
+    checks, is finished: it keeps what it has, and training ends with the last one.
+
+    Raises:
+        StacklensError: the model says something else than the task asks for.
+    """
+
+    def __init__(
+        self, model: str, recipe: FitRecipe, task: Task, *, seed: int = 0, nets: int = 1, device: str = "cpu"
+    ) -> None:
+        self.model, self.recipe, self.task = model, recipe, task
+        self.seed, self.n_nets, self.device = seed, nets, device
+        self.kind, self.subject, self.source = task.kind, task.name, recipe.source
+        net = build_model(model, {"alphabet": task.alphabet, **recipe.shape}, seed=seed, nets=nets)
+        _check_kinds(net, task)
+        self.net = net.to(device).eval()
+        make = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[recipe.optimizer]
+        fused = torch.device(device).type in ("cpu", "cuda")  # one call for all weights: a tenth of a step saved
+        self.optimizer: torch.optim.Optimizer = make(
+            self.net.parameters(), lr=recipe.rate, weight_decay=recipe.weight_decay, fused=fused
+        )
+        self.train_words = task.sample(recipe.words, recipe.lengths, seed=recipe.words_seed + _TRAIN)
+        self.check_words = self._draw_checks()
+        self.checked = f"{len(self.check_words)} checking words of up to {self.check_words.symbols.shape[1]} symbols"
+        self._like = next(self.net.parameters()).detach()
+        self.words_seen = 0
+        self.best_temperature = [self._temperature] * nets
+        self.perfect, self.stale, self.least_loss = [0] * nets, [0] * nets, [math.inf] * nets
+        self.begin()
+
+    @property
+    def total_epochs(self) -> int:
+        """Return the recipe's number of epochs."""
+        return self.recipe.epochs
+
+    @property
+    def done(self) -> bool:
+        """Return whether the epochs are over or every network is finished."""
+        return self.epochs_done >= self.total_epochs or all(map(self.finished, range(self.n_nets)))
+
+    def finished(self, number: int) -> bool:
+        """Return whether network ``number`` is right for good, or has stopped getting better."""
+        patience = self.recipe.patience
+        return self.perfect[number] >= self.recipe.perfect_checks or (
+            patience is not None and self.stale[number] >= patience
+        )
+
+    @one_thread()
+    def epoch(self) -> None:
+        """Return nothing; show every network all words once, in an order drawn for this epoch, then check them."""
+        if self.done:
+            return
+        rng = np.random.default_rng([self.recipe.words_seed, self.epochs_done])
+        batches = self._batches(rng)
+        self.net.train()
+        shaking = torch.Generator().manual_seed(_SHAKING + self.epochs_done)
+        for number, rows in enumerate(batches):
+            self._set_rate((self.epochs_done + number / len(batches)) / self.total_epochs)
+            self._cool()
+            self.optimizer.zero_grad()
+            losses = self._losses(Batch.of(self.train_words, rows, self._like), shaking)
+            losses.sum().backward()  # type: ignore[no-untyped-call]
+            self.optimizer.step()
+            self.words_seen += len(rows)
+        self.epochs_done += 1
+        due = self.epochs_done % self.recipe.check_every == 0 or self.epochs_done == self.total_epochs
+        if due and (not self.recipe.shake or self._shaken == 1):
+            self.check()
+
+    @one_thread()
+    def check(self) -> None:
+        """Return nothing; let every unfinished network answer the checking words, rounded and not."""
+        self.net.eval()
+        analog, losses, worst = self._answers(self.net)
+        rounded = analog
+        if self.net.action_kind != "none":
+            rounded, _, worst = self._answers(Rounded(self.net))
+        for number in range(self.n_nets):
+            if self.finished(number):
+                continue
+            if self.recipe.keep == "last":
+                self.best[number] = WORST
+            fewest = self.best[number]
+            score, loss = Score(int(rounded[number]), int(analog[number]), float(worst[number])), float(losses[number])
+            if self.keep_if_better(number, score):
+                self.best_temperature[number] = self._temperature
+            right = score.rounded_errors == score.analog_errors == 0
+            better = score < fewest or loss < self.least_loss[number]
+            self.perfect[number] = self.perfect[number] + 1 if right else 0
+            self.stale[number] = 0 if better else self.stale[number] + 1
+            self.least_loss[number] = min(loss, self.least_loss[number])
+
+    def network(self, number: int | None = None) -> StackModel[Any]:
+        """Return network ``number`` as it was at its best check; the best of all where no number is given."""
+        chosen = self.best_number if number is None else number
+        config = self.net.config()
+        if "temperature" in config:
+            config["temperature"] = self.best_temperature[chosen]
+        single = build_model(self.model, config)
+        single.load_state_dict({name: value[chosen].cpu() for name, value in self.best_weights.items()})
+        return single.eval()
+
+    def identity(self) -> dict[str, Any]:
+        """Return model, task, seed, number of networks, and the recipe."""
+        recipe = {**asdict(self.recipe), "source": ""}
+        summary = " ".join(f"{key}={value}" for key, value in recipe.items() if value not in ("", None))
+        return {
+            "model": self.model,
+            "language": self.task.name,
+            "seed": self.seed,
+            "nets": self.n_nets,
+            "recipe": summary,
+        }
+
+    def scores(self, number: int) -> dict[str, Any]:
+        """Return the scores of network ``number``: errors on checking words, and the largest error when rounded."""
+        scores = super().scores(number)
+        margin = {"largest_output_error_rounded": scores.pop("loss")}
+        return {**scores, **margin}
+
+    def progress_state(self) -> dict[str, Any]:
+        """Return the optimiser, the temperatures and noise, and how each network is doing."""
+        return {
+            "optimizer": self.optimizer.state_dict(),
+            "noise": self._noise,
+            "words_seen": self.words_seen,
+            "temperature": self._temperature,
+            "best_temperature": self.best_temperature,
+            "perfect": self.perfect,
+            "stale": self.stale,
+            "least_loss": self.least_loss,
+        }
+
+    def apply_state(self, state: dict[str, Any]) -> None:
+        """Return nothing; put back what `progress_state` gave."""
+        self.optimizer.load_state_dict(state["optimizer"])
+        for generator, saved in zip(self._noise, state["noise"], strict=True):
+            generator.set_state(saved)
+        self.words_seen, self.best_temperature = state["words_seen"], state["best_temperature"]
+        self.perfect, self.stale, self.least_loss = state["perfect"], state["stale"], state["least_loss"]
+        if hasattr(self.net, "temperature"):
+            self._temperature = state["temperature"]
+
+    @property
+    def _temperature(self) -> float:
+        return float(getattr(self.net, "temperature", 1.0))
+
+    @_temperature.setter
+    def _temperature(self, value: float) -> None:
+        setattr(self.net, "temperature", value)  # noqa: B010 (not every network has one)
+
+    @property
+    def _noise(self) -> list[torch.Generator]:
+        """Return the generators from which a network draws while it is trained: those of Gumbel gates."""
+        return list(getattr(self.net, "_noise", []))
+
+    def _cool(self) -> None:
+        """Return nothing; lower the temperature of gates that have one (Suzgun et al. 2019, section 3.4)."""
+        config = self.net.config()
+        if self.recipe.cooling and config.get("gating", "softmax") != "softmax":
+            self._temperature = max(self.recipe.coolest, math.exp(-self.recipe.cooling * self.words_seen))
+
+    @property
+    def _shaken(self) -> float:
+        """Return the share of the disturbances that has been reached: all of it after three quarters of the epochs."""
+        return min(1.0, max(0.0, 4 * self.epochs_done / self.total_epochs - 2))
+
+    def _losses(self, batch: Batch, shaking: torch.Generator) -> Tensor:
+        """Return each network's loss on ``batch``, and what it costs not to be firm."""
+        share = self._shaken
+        if not (share and self.recipe.shake):
+            return batch_losses(self.net, batch)
+        shaken = Shaken(self.net, share * self.recipe.shake, self.recipe.shape.get("hidden"), shaking)
+        return batch_losses(shaken, batch) + share * self.recipe.firmness * shaken.blur(batch.weights)
+
+    def _batches(self, rng: np.random.Generator) -> list[np.ndarray]:
+        """Return the numbers of the words of this epoch, in batches."""
+        lengths, size = self.train_words.lengths, self.recipe.batch
+        if self.recipe.order == "by length":
+            return batches_by_length(lengths, size, rng)
+        rows = np.arange(len(lengths))
+        return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+    def _set_rate(self, share: float) -> None:
+        """Return nothing; set the learning rate for when ``share`` of all epochs is done."""
+        falling = self.recipe.falling
+        factor = 1.0 if share < 1 - falling else (1 + math.cos(math.pi * (share - 1 + falling) / falling)) / 2
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.recipe.rate * factor
+
+    def _draw_checks(self) -> Examples:
+        """Return the words that networks are checked on: unseen ones as in training, longer ones, uniform members.
+
+        The paper's grammar draws some members much more often than others: uniform ones find the rare mistakes.
+        """
+        recipe, seen = self.recipe, set(self.train_words.words)
+        seed = recipe.words_seed + _VALIDATION
+        words = list(self.task.sample(recipe.check_words, recipe.lengths, seed=seed).words)
+        if recipe.long_words:
+            longer = self.task.sample(recipe.long_words, recipe.long_lengths, split="test", seed=seed)
+            words += longer.words
+            language, low, high = getattr(self.task, "language", None), longer.lengths.min(), longer.lengths.max()
+            if isinstance(language, Language):
+                words += language.sample(recipe.long_words, (int(low), int(high)), True, seed)
+        fresh = [word for word in dict.fromkeys(words) if word not in seen]
+        return self.task.examples(fresh or words)
+
+    @torch.no_grad()
+    def _answers(self, model: StackModel[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return how many checking words each network gets wrong, (nets,), its loss, and its largest error.
+
+        The error of an output is how far it is from what it should be, of a symbol what its probability lacks to 1.
+        """
+        examples, wrong = self.check_words, np.zeros(self.n_nets, int)
+        losses, worst = np.zeros(self.n_nets), np.zeros(self.n_nets)
+        for rows in _in_order(examples.lengths, _CHECKED_AT_ONCE):
+            batch = Batch.of(examples, rows, self._like)
+            start = model.initial_state(batch.symbols.shape[1])
+            outputs = model.run(batch.symbols, start).output.movedim(0, 2)  # (nets, B, T, O)
+            said = (outputs > 0.5) if model.task_kind == "next set" else outputs.argmax(-1)
+            part = _part(examples, rows, said.shape[2])
+            wrong += (~part.correct(said.cpu().numpy())).sum(-1)
+            counts = torch.from_numpy(part.mask).to(outputs.device)
+            errors = _errors(outputs, torch.from_numpy(part.targets).to(outputs.device))
+            losses += (errors.square().mean(-1) * counts).sum((1, 2)).cpu().numpy()
+            largest = errors.amax(-1).masked_fill(~counts, 0).amax((1, 2)).cpu().numpy()
+            worst = np.maximum(worst, largest)
+        return wrong, losses / max(1, examples.mask.sum()), worst
+
+
+def _check_kinds(net: StackModel[Any], task: Task) -> None:
+    """Raise where a network cannot say what is asked: sets for sets, symbols for symbols, and all of them."""
+    asked = "next set" if task.kind == "next set" else "transduction"
+    if net.task_kind != asked:
+        raise StacklensError(
+            f"{net.name} learns {net.task_kind} tasks, and {task.name} is a {task.kind} task; choose another"
+        )
+    if tuple(net.output_alphabet) != tuple(task.output_alphabet):
+        says, wants = (" ".join(symbols) for symbols in (net.output_alphabet, task.output_alphabet))
+        raise StacklensError(f"{net.name} can say {says}, and {task.name} asks for {wants}")
+
+
+def _in_order(lengths: np.ndarray, size: int) -> Iterator[np.ndarray]:
+    order = np.argsort(lengths, kind="stable")
+    yield from (order[start : start + size] for start in range(0, len(order), size))
+
+
+def _part(examples: Examples, rows: np.ndarray, steps: int) -> Examples:
+    words = tuple(examples.words[row] for row in rows)
+    cut = (rows, slice(steps))
+    symbols, targets, mask = examples.symbols[cut], examples.targets[cut], examples.mask[cut]
+    return Examples(words, examples.alphabet, examples.output_alphabet, symbols, targets, mask)
+
+
+def _errors(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return how far ``outputs`` (nets, B, T, O) are from ``targets`` (B, T, O) or (B, T), (nets, B, T, O or 1)."""
+    if targets.dim() == 3:
+        return (outputs - targets.to(outputs)).abs()
+    index = targets.clamp(min=0).long().expand(outputs.shape[:-1]).unsqueeze(-1)
+    return 1 - outputs.gather(-1, index)

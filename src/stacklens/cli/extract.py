@@ -1,0 +1,134 @@
+"""`extract-pda`: from a file with a trained network to a pushdown automaton, with everything that it rests on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stacklens.cli.shell import LARGEST_SEED, MOST_JOBS, new_app, run_app
+from stacklens.errors import StacklensError
+from stacklens.progress import progress_bar
+
+if TYPE_CHECKING:
+    from stacklens.extract.extraction import Extraction
+
+__all__ = ["extract_command", "main"]
+
+_MOST_CLUSTERS = 1_000  # more states than are explored
+
+
+def extract_command(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file with a trained network.")],
+    out: Annotated[
+        list[Path] | None, typer.Option(help="Write the automaton: .dot .json .jff .svg .png .pdf; may be repeated.")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
+    ] = None,
+    format: Annotated[  # noqa: A002
+        str, typer.Option(help="Format of the file: auto, stacklens, marnns, stacknn or stack-rnn-cpp.")
+    ] = "auto",
+    alphabet: Annotated[str | None, typer.Option(help="Symbols of a file that does not name them.")] = None,
+    max_length: Annotated[
+        int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
+    ] = None,
+    states: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=_MOST_CLUSTERS, help="Begin with only this number of clusters; refinement may split them."
+        ),
+    ] = None,
+    stack_symbols: Annotated[
+        int | None,
+        typer.Option(min=1, max=_MOST_CLUSTERS, help="Number of stack symbols, for networks that push real values."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For everything that is drawn.")] = 0,
+    report: Annotated[Path | None, typer.Option(help="Write all figures to this .json file.")] = None,
+    device: Annotated[str, typer.Option(help="Where the network runs: cpu, cuda, cuda:1, …")] = "cpu",
+    jobs: Annotated[
+        int, typer.Option(min=1, max=MOST_JOBS, help="Processes for the search for states and the checks.")
+    ] = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
+) -> int:
+    """Extract a pushdown automaton from a trained network, and check it.
+
+    Exit status: 0 extracted and nothing contradicts it; 1 extracted, but a check found a disagreement (the word is
+    printed); 2 bad arguments or unreadable input; 3 no faithful automaton found.
+    """
+    from stacklens.cli.outputs import check_targets, write_automaton, write_report
+
+    check_targets(out or [], report, model, language)
+    from stacklens.extract.verification.checks import ExtractionConfig
+    from stacklens.models.device import check_device
+    from stacklens.models.io import load_network
+
+    check_device(device)
+
+    checkpoint = load_network(model, format, _symbols(alphabet))
+    network = checkpoint.model
+    if stack_symbols is not None and network.pushes_input:
+        raise StacklensError(f"--stack-symbols: this {network.name} pushes the symbol it reads, so it has no choice")
+    config = ExtractionConfig(
+        max_length=max_length, states=states, stack_symbols=stack_symbols, seed=seed, jobs=jobs, device=device
+    )
+    result = _extract(checkpoint, language, config, quiet)
+    if report is not None:
+        write_report(report, result, str(model))
+    for path in out or []:
+        if result.automaton is not None:
+            write_automaton(path, result.automaton, _title(model, result))
+    if not quiet:
+        _show(result, out or [], report)
+    elif result.contradicted is not None or result.reason is not None:
+        typer.echo(str(result.contradicted or result.reason))
+    return result.status
+
+
+def _symbols(alphabet: str | None) -> list[str] | None:
+    """Return the symbols of ``--alphabet``: separated by spaces where there are any, else single characters."""
+    if alphabet is None:
+        return None
+    return alphabet.split() if " " in alphabet.strip() else list(alphabet)
+
+
+def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) -> Extraction:
+    from stacklens.extract.by_name import reference_of
+    from stacklens.extract.extraction import extract
+
+    with progress_bar(quiet) as bar:
+        task = bar.add_task("", total=5)
+
+        def progress(stage: str) -> None:
+            bar.update(task, advance=0 if bar.tasks[task].description == "" else 1, description=stage)
+
+        result = extract(checkpoint.model, reference_of(checkpoint, language), config, progress)
+        bar.update(task, completed=5, description="done")
+    return result
+
+
+def _title(model: Path, result: Extraction) -> str:
+    title = model.stem if result.language is None else f"{result.language.name}, read out of {model.name}"
+    return title.encode(errors="backslashreplace").decode()  # a name may be bytes that are no text
+
+
+def _show(result: Extraction, out: list[Path], report: Path | None) -> None:
+    from rich.console import Console
+
+    from stacklens.extract.summary import show_summary
+
+    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    written = [*(out if result.automaton is not None else []), *([report] if report else [])]
+    show_summary(result, console, transitions=not out)
+    for path in written:
+        console.print(f"wrote {path}")
+
+
+app = new_app("Extract a pushdown automaton from a trained network.")
+app.command()(extract_command)
+
+
+def main() -> None:
+    """Run `extract-pda`."""
+    run_app(app)

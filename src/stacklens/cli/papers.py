@@ -1,0 +1,219 @@
+"""`stacklens papers`: measure what the papers reported, and show ours beside theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stacklens.cli.shell import LARGEST_SEED, MOST_JOBS, new_app
+from stacklens.progress import progress_bar
+
+if TYPE_CHECKING:
+    from stacklens.papers.claims import Experiment
+    from stacklens.papers.grid import Grid, Settings
+
+__all__ = ["papers_app"]
+
+_MOST = 10_000  # networks a row
+_LARGEST = LARGEST_SEED - _MOST  # first seed, of so many
+
+papers_app = new_app("Measure what the papers reported; show ours beside theirs.")
+
+_Name = Annotated[str, typer.Argument(metavar="ID", help="An experiment; `stacklens papers list` shows them.")]
+_Folder = Annotated[
+    Path | None, typer.Option("--results", help="Folder of the results (default: the one that comes with stacklens).")
+]
+
+_Text = Annotated[Path | None, typer.Option(help="Part of the text that joulin2015-table4 needs: a sentence a line.")]
+
+
+@papers_app.command("list")
+def list_experiments(results: _Folder = None) -> None:
+    """List the experiments, and how much of them has been measured."""
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    from stacklens.papers.experiments import EXPERIMENTS
+
+    table = Table(Column("id", no_wrap=True), "paper", "what", "has", "measured")
+    for name, build in EXPERIMENTS.items():
+        experiment = build()
+        table.add_row(name, experiment.paper, experiment.title, *_extent(experiment, _folder(results)))
+    Console(highlight=False, soft_wrap=True).print(table)
+
+
+@papers_app.command("run")
+def run(
+    name: _Name,
+    results: _Folder = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, max=_MOST, help="Networks a row (default: as in the paper).")
+    ] = None,
+    first_seed: Annotated[int, typer.Option(min=0, max=_LARGEST, help="The first of them.")] = 0,
+    protocol: Annotated[str, typer.Option(help="fast, or paper: as the paper did it, to the letter.")] = "fast",
+    rows: Annotated[
+        list[str] | None, typer.Option(help="Only this row; may be repeated (a wrong name lists all).")
+    ] = None,
+    device: Annotated[str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …")] = "cpu",
+    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes, a row each.")] = 1,
+    train: _Text = None,
+    valid: _Text = None,
+    test: _Text = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what was run before.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no table.")] = False,
+) -> None:
+    """Measure an experiment and write its results; rows of networks that were measured before are kept.
+
+    A run that is stopped goes on with the rows that are left when it is begun again.
+    """
+    from stacklens.files import check_folder
+    from stacklens.papers.experiments import EXPERIMENTS, check_name
+    from stacklens.papers.grid import Grid
+    from stacklens.papers.results import result_path
+
+    experiment, texts = EXPERIMENTS[check_name(name)](), {"--train": train, "--valid": valid, "--test": test}
+    path = result_path(name, _folder(results))
+    check_folder(path)
+    if isinstance(experiment, Grid):
+        experiment = _with_texts(experiment, texts)
+        settings = _settings(experiment, seeds, first_seed, protocol, device, texts)
+        _run_grid(experiment, settings, path.parent, rows or [], fresh, jobs, quiet)
+    else:
+        chosen: dict[str, Any] = {"--seeds": seeds, "--rows": rows, "--fresh": fresh, "--first-seed": first_seed}
+        chosen |= {"--jobs": jobs > 1, "--protocol": protocol != "fast", "--device": device != "cpu", **texts}
+        _refuse(name, "has claims and no rows of networks", chosen)
+        _run_claims(experiment, path.parent, quiet)
+    if not quiet:
+        _show(experiment, path.parent)
+        typer.echo(f"wrote {path}")
+
+
+@papers_app.command("table")
+def table(name: _Name, results: _Folder = None) -> None:
+    """Show the results of an experiment, ours beside theirs."""
+    from stacklens.papers.experiments import EXPERIMENTS, check_name
+
+    _show(EXPERIMENTS[check_name(name)](), _folder(results))
+
+
+@papers_app.command("report")
+def report(
+    readme: Annotated[Path, typer.Option(help="The file for the table with a line an experiment.")] = Path("README.md"),
+    findings: Annotated[Path, typer.Option(help="The file for all tables.")] = Path("docs/findings.md"),
+    results: _Folder = None,
+) -> None:
+    """Write all results into two Markdown files, between their markers."""
+    from stacklens.files import check_outputs
+    from stacklens.papers.experiments import EXPERIMENTS
+    from stacklens.papers.report import findings_section, readme_section, write_report
+
+    check_outputs([readme, findings])
+    for file, section in ((readme, readme_section), (findings, findings_section)):
+        write_report(file, section(EXPERIMENTS, _folder(results)))
+        typer.echo(f"wrote the results section of {file}")
+
+
+def _folder(given: Path | None) -> Path:
+    from stacklens.papers.results import FOLDER
+
+    return FOLDER if given is None else given
+
+
+def _extent(experiment: Experiment | Grid, folder: Path) -> tuple[str, str]:
+    """Return how much an experiment has, and how much of it was measured."""
+    from stacklens.papers.grid import Grid
+    from stacklens.papers.grid_results import read_grid
+    from stacklens.papers.results import result_path
+
+    if not isinstance(experiment, Grid):
+        measured = "yes" if result_path(experiment.name, folder).is_file() else "no"
+        return f"{len(experiment.claims)} claims", measured
+    found = read_grid(experiment.name, folder)
+    done = 0 if found is None else sum(found.row(row.name) is not None for row in experiment.rows)
+    measured = "yes" if done == len(experiment.rows) else f"{done} rows" if done else "no"
+    return f"{len(experiment.rows)} rows", measured
+
+
+def _with_texts(grid: Grid, texts: dict[str, Path | None]) -> Grid:
+    """Return the grid for the user's texts, where it needs such; the grid itself where it does not."""
+    from stacklens.errors import StacklensError
+
+    if grid.with_texts is None:
+        _refuse(grid.name, "needs no text", texts)
+        return grid
+    files = [path for path in texts.values() if path is not None]
+    if files and len(files) < len(texts):
+        raise StacklensError(f"{grid.name} needs all of {', '.join(texts)}")
+    return grid.with_texts(*files)
+
+
+def _settings(
+    grid: Grid, seeds: int | None, first_seed: int, protocol: Any, device: str, texts: dict[str, Path | None]
+) -> Settings:
+    import hashlib
+
+    from stacklens.files import LARGEST_CORPUS, read_whole
+    from stacklens.papers.grid import Settings
+
+    told = []
+    for path in filter(None, texts.values()):
+        content = read_whole(path, "a text, a sentence a line", LARGEST_CORPUS)
+        told.append(f"{path.name} {hashlib.sha256(content).hexdigest()[:12]}")
+    return Settings(
+        tuple(range(first_seed, first_seed + (seeds or grid.seeds))), protocol, device, texts=", ".join(told)
+    )
+
+
+def _refuse(name: str, why: str, options: dict[str, Any]) -> None:
+    """Return nothing if none of ``options`` was given."""
+    from stacklens.errors import StacklensError
+
+    if given := [option for option, value in options.items() if value]:
+        raise StacklensError(f"{name} {why}: leave out {', '.join(given)}")
+
+
+def _run_grid(
+    grid: Grid, settings: Settings, folder: Path, rows: list[str], fresh: bool, jobs: int, quiet: bool
+) -> None:
+    from stacklens.papers.runner import run_grid
+
+    chosen = grid.chosen_rows(rows)
+    with progress_bar(quiet) as bar:
+        task = bar.add_task(f"{grid.name}", total=len(chosen))
+
+        def told(row: str, done: int) -> None:
+            bar.update(task, completed=done, description=row)
+
+        run_grid(grid, settings, folder, rows=rows, fresh=fresh, jobs=jobs, progress=told)
+        bar.update(task, completed=len(chosen), description="done")
+
+
+def _run_claims(experiment: Experiment, folder: Path, quiet: bool) -> None:
+    from stacklens.papers.experiments import run_experiment
+    from stacklens.papers.results import write_results
+
+    with progress_bar(quiet) as bar:
+        task = bar.add_task("", total=len(experiment.claims), completed=-1)
+        measured = run_experiment(experiment, lambda claim: bar.update(task, advance=1, description=claim))
+        bar.update(task, completed=len(experiment.claims), description="done")
+    write_results(measured, folder)
+
+
+def _show(experiment: Experiment | Grid, folder: Path) -> None:
+    from rich.console import Console
+
+    from stacklens.papers.grid import Grid
+    from stacklens.papers.grid_results import GridResults, read_grid
+    from stacklens.papers.grid_tables import folded_tables
+    from stacklens.papers.report import claims_table, rich_table
+    from stacklens.papers.results import read_results
+
+    if isinstance(experiment, Grid):
+        nothing = GridResults(experiment.paper, experiment.name, experiment.title)
+        tables = folded_tables(experiment, read_grid(experiment.name, folder) or nothing)
+    else:
+        tables = [claims_table(read_results(experiment.name, folder))]
+    for shown in tables:
+        Console(highlight=False).print(rich_table(shown))

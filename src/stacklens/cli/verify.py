@@ -1,0 +1,190 @@
+"""`stacklens verify`: an automaton against its network and its language on all words up to a length, however long."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stacklens.cli.shell import MOST_JOBS
+from stacklens.errors import StacklensError, listed
+from stacklens.progress import progress_bar
+
+if TYPE_CHECKING:
+    from stacklens.automata.pda import PushdownAutomaton
+    from stacklens.extract.verification.exhaustive import Verification, Work
+    from stacklens.extract.verification.job import Job
+    from stacklens.extract.verification.journal import Journal
+
+__all__ = ["verify_command"]
+
+_NO_AUTOMATON = 3
+
+
+def verify_command(
+    model: Annotated[Path | None, typer.Argument(metavar="MODEL", help="A file with a trained network.")] = None,
+    automaton: Annotated[
+        Path | None, typer.Option(help="The automaton: .json, .jff or .dot (default: extract it first).")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
+    ] = None,
+    max_length: Annotated[
+        int | None, typer.Option(min=0, help="All words up to this length (default: about 2.5 million words).")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes on this machine.")] = 1,
+    scheduler: Annotated[
+        str | None, typer.Option(help="A Dask scheduler, tcp://host:8786, whose workers do it instead.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the journal of a run that was killed.")] = False,
+    journal: Annotated[
+        Path | None, typer.Option(help="The journal (default: MODEL's name.verify.jsonl, here); deleted in the end.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write all figures to this .json file.")] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="A table of every network of the zoo: proof, counts and certificate.")
+    ] = False,
+    published: Annotated[
+        Path | None, typer.Option(help="With --all: a folder with published networks, for the table too.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
+) -> int:
+    """Verify an automaton on all words up to a length, against the language, the rounded network and the network.
+
+    The words are split into chunks for any number of processes, with the same result. What is finished stands in a
+    journal, so that a run that was killed goes on with --resume and counts nothing twice.
+
+    Exit status: 0 nothing contradicts the automaton; 1 something does (the word is printed); 2 bad arguments or
+    unreadable input; 3 no faithful automaton found.
+    """
+    from stacklens.extract.verification.parallel import check_scheduler
+    from stacklens.files import check_outputs
+
+    if everything:
+        check_outputs([report])
+        check_scheduler(scheduler)
+        return _verify_all(max_length, published, jobs, scheduler, report, quiet)
+    if model is None:
+        raise StacklensError("which network? expected MODEL, a file with a trained network, or --all")
+    place = journal or Path(f"{model.stem}.verify.jsonl")
+    read = {"the network's own file": model, "the automaton's own file": automaton, "the language's own file": language}
+    check_outputs([place, report], read)
+    from stacklens.extract.verification.job import load_job
+
+    job = load_job(model, automaton, language, max_length)
+    check_scheduler(scheduler)
+    return _verify_one(job, place, resume, jobs, scheduler, report, quiet)
+
+
+def _verify_one(
+    job: Job, place: Path, resume: bool, jobs: int, scheduler: str | None, report: Path | None, quiet: bool
+) -> int:
+    from stacklens.extract.verification.journal import Journal
+
+    with Journal.open(place, job.settings(), resume) as kept:
+        pda = _automaton(job, kept, quiet)
+        if pda is None:
+            kept.remove()
+            return _NO_AUTOMATON
+        work = job.work(pda)
+        begun = time.perf_counter()
+        found = _run(work, kept, jobs, scheduler, quiet)
+        seconds = time.perf_counter() - begun
+        if report is not None:
+            _write_report(report, job, work, found)
+        if not quiet:
+            _show(job, work, found, seconds)
+        elif found.contradicted is not None:
+            typer.echo(str(found.contradicted))
+        kept.remove()  # last: whoever is killed before has not seen the result
+    return found.status
+
+
+def _automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | None:
+    """Return the automaton to verify: the one given, the one in the journal, or else the one extracted now."""
+    from stacklens.automata.formats.json import from_json, to_json
+
+    if job.given is not None:
+        return job.given
+    if "automaton" in journal.kept:
+        return from_json(journal.kept["automaton"])
+    from stacklens.extract.extraction import ExtractionConfig, extract
+
+    with progress_bar(quiet) as bar:
+        task = bar.add_task("extract", total=None)
+        config = ExtractionConfig()
+        found = extract(job.model, job.reference, config, lambda stage: bar.update(task, description=stage))
+    if found.automaton is None:
+        typer.echo(f"automaton  none: {found.reason}")
+        return None
+    journal.keep(automaton=to_json(found.automaton))
+    return found.automaton
+
+
+def _run(work: Work, journal: Journal, jobs: int, scheduler: str | None, quiet: bool) -> Verification:
+    from stacklens.extract.verification.exhaustive import verify_exhaustively
+
+    with progress_bar(quiet) as bar:
+        task = bar.add_task("verify", total=sum(map(work.words, work.chunks)))
+        return verify_exhaustively(work, journal, jobs, scheduler, lambda words: bar.update(task, advance=words))
+
+
+def _write_report(path: Path, job: Job, work: Work, found: Verification) -> None:
+    """Write what was found, without the time it took: the same bytes whoever did it."""
+    from stacklens.files import write_whole
+
+    content = {
+        "schema": 1,
+        "model": {"name": job.model.name, "file": str(job.path)},
+        "language": None if job.reference is None else job.reference.name,
+        "automaton": {"states": len(work.pda.states), "transitions": len(work.pda.transitions)},
+        "chunks": len(work.chunks),
+        **found.to_dict(),
+    }
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def _show(job: Job, work: Work, found: Verification, seconds: float) -> None:
+    from stacklens.languages.words import format_word
+
+    language = "no language given" if job.reference is None else f"language {job.reference.name}"
+    typer.echo(f"network    {job.model.name} over {listed(job.model.alphabet)}; {language}")
+    typer.echo(f"automaton  {len(work.pda.states)} states, {len(work.pda.transitions)} transitions")
+    for check in found.checks:
+        against = "the language's automaton" if check.other == "language" else f"the {check.other}"
+        typer.echo(
+            f"verified   against {against}: {check.disagreements:,} disagreements on all {check.words:,} words of "
+            f"length <= {check.max_length:,}"
+        )
+        if check.counterexample is not None:
+            typer.echo(f"           they differ on {format_word(check.counterexample) or 'the empty word'}")
+    if found.counts is not None:
+        same = "as many" if found.counts.equal else f"NOT as many at length {found.counts.first_different}"
+        typer.echo(
+            f"counted    {sum(found.counts.counted):,} accepted words without running them: {same} as by running all"
+        )
+    typer.echo(f"time       {seconds:,.1f} s for {len(work.chunks):,} chunks")
+
+
+def _verify_all(
+    max_length: int | None,
+    published: Path | None,
+    jobs: int,
+    scheduler: str | None,
+    report: Path | None,
+    quiet: bool,
+) -> int:
+    from stacklens.cli.verify_all import networks_in, show_table, verify_all, write_table
+
+    networks = networks_in(published)
+    with progress_bar(quiet) as bar:
+        task = bar.add_task("extract and verify", total=len(networks))
+        rows = verify_all(networks, max_length, jobs, scheduler, lambda: bar.update(task, advance=1))
+    if report is not None:
+        write_table(report, rows)
+    if not quiet:
+        show_table(rows)
+    return max((row.status for row in rows if row.status != _NO_AUTOMATON), default=0)

@@ -1,0 +1,155 @@
+"""Proof, exhaustive counts and certificate side by side, for every network of the zoo and published ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from stacklens.errors import StacklensError
+from stacklens.extract.by_name import reference_of
+from stacklens.extract.extraction import extract
+from stacklens.extract.verification.checks import ExtractionConfig
+from stacklens.extract.verification.parallel import finished
+from stacklens.files import write_whole
+from stacklens.models.io import ZOO, Checkpoint, load_network
+
+__all__ = ["Row", "networks_in", "show_table", "verify_all", "write_table"]
+
+_WIDTH = 120  # of the table, at least, where nobody says how wide
+_SUFFIXES = {".pt", ".pth", ".dat", ""}  # of the authors' files; those of the C++ program have none
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is known of one network: the parts of its extraction's report that say how far it can be trusted.
+
+    Attributes:
+        network: its file's name.
+        language: what it was trained on.
+        status: of the extraction, 0, 1 or 3.
+        automaton: sizes, or None.
+        reason: why there is no automaton, or None.
+        proof, certificate: verdicts with their reasons.
+        checks: the exhaustive ones.
+    """
+
+    network: str
+    language: str | None
+    status: int
+    automaton: dict[str, Any] | None
+    reason: str | None
+    proof: dict[str, Any]
+    certificate: dict[str, Any]
+    checks: list[dict[str, Any]]
+
+
+def networks_in(published: Path | None, zoo: Path = ZOO) -> list[Path]:
+    """Return the zoo's networks, and those in the folder ``published`` and its folders.
+
+    Raises:
+        StacklensError: there is no such folder, or no network in it.
+    """
+    networks = sorted(zoo.glob("*.pt"))
+    if published is None:
+        return networks
+    found = [path for path in sorted(published.rglob("*")) if path.is_file() and _is_network(path)]
+    if not found:
+        raise StacklensError(f"--published {published}: no networks there; expected a folder with the authors' files")
+    return [*networks, *found]
+
+
+def _is_network(path: Path) -> bool:
+    if path.suffix not in _SUFFIXES or path.name.startswith("."):
+        return False
+    try:
+        load_network(path)
+    except StacklensError:
+        return False
+    return True
+
+
+def verify_all(
+    networks: Sequence[Path],
+    max_length: int | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    progress: Callable[[], None] = lambda: None,
+) -> list[Row]:
+    """Return a row for every one of ``networks``, in their order; they are extracted side by side.
+
+    Args:
+        networks: files.
+        max_length: exhaustive up to this length where that is possible, None for about 2.5 million words each.
+        jobs, scheduler: see `jobs.finished`.
+        progress: called as each of them is finished.
+    """
+    rows: dict[Path, Row] = {}
+    loaded = ((path, load_network(path)) for path in networks)  # here, since workers elsewhere do not have the files
+    for path, row in finished(_Verify(max_length), loaded, jobs, scheduler):
+        rows[path] = row
+        progress()
+    return [rows[path] for path in networks]
+
+
+@dataclass(frozen=True)
+class _Verify:
+    """A task that can be sent to another process."""
+
+    max_length: int | None
+
+    def __call__(self, given: tuple[Path, Checkpoint]) -> tuple[Path, Row]:
+        path, checkpoint = given
+        found = extract(checkpoint.model, reference_of(checkpoint), ExtractionConfig(max_length=self.max_length))
+        content = found.report()
+        return path, Row(
+            network=path.name,
+            language=checkpoint.task.get("language"),
+            status=found.status,
+            automaton=content["automaton"],
+            reason=content["reason"],
+            proof=content["proof"],
+            certificate=content["certificate"],
+            checks=[check for check in content["checks"] if check["kind"] == "exhaustive"],
+        )
+
+
+def write_table(path: Path, rows: Sequence[Row]) -> None:
+    """Return nothing; write the rows as JSON, whole or not at all."""
+    content = {"schema": 1, "networks": [asdict(row) for row in rows]}
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def show_table(rows: Sequence[Row]) -> None:
+    """Print the rows as a table, and under it why networks have no automaton."""
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    table = Table(
+        Column("network", overflow="fold"), "language", "size*", "proof", "all words", "differ**", "certificate"
+    )
+    for row in rows:
+        table.add_row(row.network.removesuffix(".pt"), row.language or "not known", *_cells(row))
+    console = Console(highlight=False)
+    wide = Console(highlight=False, width=max(console.width, _WIDTH))
+    wide.print(table)
+    wide.print("*  states x stack symbols", markup=False)
+    wide.print("** the automaton from the language, the rounded network and the network", markup=False)
+    for row in rows:
+        if row.reason is not None:
+            wide.print(f"{row.network}: no automaton: {row.reason}", markup=False)
+
+
+def _cells(row: Row) -> list[str]:
+    if row.automaton is None:
+        return ["none", "", "", "", ""]
+    sizes = f"{row.automaton['states']} x {row.automaton['stack_symbols']}"
+    by_other = {check["between"][1]: check for check in row.checks}
+    words = next((f"{check['words']:,} <= {check['max_length']}" for check in row.checks), "")
+    differ = ", ".join(
+        f"{by_other[other]['disagreements']:,}" if other in by_other else "-"
+        for other in ("language", "rounded network", "network")
+    )
+    return [sizes, row.proof["verdict"], words, differ, row.certificate["verdict"]]
