@@ -11,18 +11,21 @@ from typing import NamedTuple, get_args
 
 from stacklens.automata.finite import FiniteAutomaton, is_accepting
 from stacklens.automata.pda import PushdownAutomaton, State, Symbol, Transition
-from stacklens.automata.product import Control, Outputs, Pair, Parted, Product, Refuted, Separated, What
+from stacklens.automata.product import ControlPair, Outputs, Pair, Parted, Product, Refuted, Separated, What
 from stacklens.automata.reachability import drop_sinks
-from stacklens.automata.summaries import Event, Runs, Step, explore
+from stacklens.automata.summaries import Event, PushdownStep, Runs, shortest_runs
 from stacklens.errors import AutomatonError
 
 __all__ = ["Comparison", "Different", "Equal", "Outputs", "Undecided", "compare", "is_empty", "shortest_member"]
 
 BOUNDS = (1, 2, 4, 8)  # how far heights may be apart: each is tried where the one before does not suffice
-LIMIT, REMEDY_LIMIT = 2_000_000, 50_000  # derivations (see `explore`) in the first search, and in each one after it
+LIMIT, REMEDY_LIMIT = (
+    2_000_000,
+    50_000,
+)  # derivations (see `shortest_runs`) in the first search, and in each one after it
 FIRST_LOOK = 1_000  # derivations after which refuted pushes are withdrawn, where everything would be far more
 
-_Runs = Runs[Control, Pair, What]
+_Runs = Runs[ControlPair, Pair, What]
 _ACCEPTED = "accepted"
 _EVERYTHING = 1 << 62
 
@@ -117,10 +120,10 @@ def compare(
     return Equal(_domain(domain is not None, outputs)) if isinstance(found, Equal) else found
 
 
-def _domain(restricted: bool, outputs: Outputs) -> str:
+def _domain(partial_domain: bool, outputs: Outputs) -> str:
     """Return which words were compared."""
     read = {"where b": " that the second reads", "where both": " that both read"}.get(outputs, "")
-    return f"all words{' of the domain' if restricted else ''}{read}"
+    return f"all words{' of the domain' if partial_domain else ''}{read}"
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,7 @@ def _search(product: Product, limit: int) -> _Found:
     """Return what one product shows; what a first look refutes is withdrawn before more is looked at."""
     size = FIRST_LOOK if product.for_good else limit
     while True:
-        runs: _Runs = explore(product.start, product.moves, size)
+        runs: _Runs = shortest_runs(product.start, product.moves, size)
         refuted = frozenset(event.push for event in runs.lengths if isinstance(event, Refuted))
         separated = _separated(runs)
         if separated is None or not separated.shortest:
@@ -259,7 +262,7 @@ def _runs(pda: PushdownAutomaton) -> Runs[_Control, Symbol, str]:
     for (state, symbol, (top,)), step in pda.transitions.items():
         steps.setdefault((state, top), []).append((symbol, step))
 
-    def moves(control: _Control, top: Symbol | None) -> Iterator[Step[_Control, Symbol] | Event[str]]:
+    def moves(control: _Control, top: Symbol | None) -> Iterator[PushdownStep[_Control, Symbol] | Event[str]]:
         if control.ended == (pda.end_marker is not None) and _accepts(pda, control, top is None):
             yield Event(None, _ACCEPTED)
         for symbol, step in () if control.ended else steps.get((control.state, top or pda.bottom), ()):
@@ -267,9 +270,9 @@ def _runs(pda: PushdownAutomaton) -> Runs[_Control, Symbol, str]:
             kept = () if operation.pop or top is None else (top,)
             cells = kept if operation.push is None else (*kept, operation.push)
             target = _Control(step.target, is_accepting(pda, step.output), ends)
-            yield Step(None if ends else symbol, target, cells)
+            yield PushdownStep(None if ends else symbol, target, cells)
 
-    return explore(_Control(pda.initial, is_accepting(pda, pda.initial_output), False), moves, _EVERYTHING)
+    return shortest_runs(_Control(pda.initial, is_accepting(pda, pda.initial_output), False), moves, _EVERYTHING)
 
 
 def _accepts(pda: PushdownAutomaton, control: _Control, empty: bool) -> bool:

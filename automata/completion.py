@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from stacklens.automata.compiled import Tables, compile_tables
 from stacklens.automata.finite import FiniteAutomaton, intersect
 from stacklens.automata.pda import PushdownAutomaton, State, Symbol
-from stacklens.automata.tables import Tables, compile_tables
 from stacklens.errors import AutomatonError
 
-__all__ = ["Completions", "Pile", "accepting_by_state"]
+__all__ = ["Completions", "StackNode", "accepting_by_state"]
 
 _Costs = npt.NDArray[np.float64]
 _LATER = 1e6  # what it costs to be accepted on a stack that is not empty: words that empty it say more of what it held
@@ -28,7 +28,7 @@ _LONGEST = 100_000  # symbols of a completion
 
 
 @dataclass(eq=False)
-class Pile:
+class StackNode:
     """A stack, as its top cell on the pile below it, and the shortest completion from each state.
 
     Attributes:
@@ -40,10 +40,10 @@ class Pile:
 
     symbol: int
     height: int
-    below: Pile | None
+    below: StackNode | None
     costs: _Costs
     exits: npt.NDArray[np.intp]
-    above: dict[int, Pile] = field(default_factory=dict)
+    above: dict[int, StackNode] = field(default_factory=dict)
 
 
 class _Move(NamedTuple):
@@ -89,10 +89,10 @@ class Completions:
             self.ends[:, 0] = 0
             self.stay, self.leave = _shortest(self.moves, self.ends)
         self.rise = _rise(self.moves, self.leave)
-        self.empty = Pile(0, 0, None, self.stay[:, 0], np.full(len(self.states), _HERE))
+        self.empty = StackNode(0, 0, None, self.stay[:, 0], np.full(len(self.states), _HERE))
         self.path = cache(self._path)
 
-    def pile(self, symbol: Symbol, below: Pile) -> Pile:
+    def pile(self, symbol: Symbol, below: StackNode) -> StackNode:
         """Return ``below`` with a cell more, the same object every time."""
         number = self.symbols[symbol]
         if number not in below.above:
@@ -100,18 +100,18 @@ class Completions:
             exits = popped.argmin(1)
             costs = np.minimum(self.stay[:, number], popped.min(1))
             exits[self.stay[:, number] <= costs] = _HERE
-            below.above[number] = Pile(number, below.height + 1, below, costs, exits)
+            below.above[number] = StackNode(number, below.height + 1, below, costs, exits)
         return below.above[number]
 
-    def reach(self, state: State, pile: Pile) -> float:
+    def reach(self, state: State, pile: StackNode) -> float:
         """Return how high the stack can get without a pop of its top cell; inf for as high as one likes."""
         return pile.height + float(self.rise[self.states[state], pile.symbol])
 
-    def cost(self, state: State, pile: Pile) -> float:
-        """Return what the shortest completion costs (see `Pile`), inf where there is none."""
+    def cost(self, state: State, pile: StackNode) -> float:
+        """Return what the shortest completion costs (see `StackNode`), inf where there is none."""
         return float(pile.costs[self.states[state]])
 
-    def word(self, state: State, pile: Pile) -> tuple[Symbol, ...] | None:
+    def word(self, state: State, pile: StackNode) -> tuple[Symbol, ...] | None:
         """Return a shortest completion, or None where there is none, or only one that is too long to be of use."""
         if not self.cost(state, pile) % _LATER < _LONGEST:
             return None

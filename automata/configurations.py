@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from stacklens.automata.tables import BoolArray, IntArray, Tables
+from stacklens.automata.compiled import BoolArray, IntArray, Tables
 
 __all__ = ["Configurations", "StackTrie"]
 
@@ -77,7 +77,7 @@ class Configurations:
     a node only when it is settled, which the last step of all can do without.
 
     >>> from stacklens.automata.pda import PushdownAutomaton, Transition, push
-    >>> from stacklens.automata.tables import compile_tables
+    >>> from stacklens.automata.compiled import compile_tables
     >>> once = {("q", "a", ("⊥",)): Transition("q", (push("A"),))}
     >>> pda = PushdownAutomaton(("q",), ("a", "b"), ("A",), once, "q", acceptance="empty stack")
     >>> start = Configurations.start(compile_tables(pda), StackTrie(1))

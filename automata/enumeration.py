@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from stacklens.automata.compiled import BoolArray, IntArray, compile_tables
 from stacklens.automata.configurations import Configurations, StackTrie
 from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
-from stacklens.automata.tables import BoolArray, IntArray, compile_tables
 
 __all__ = ["accepts_all", "count_all", "enumerate_words", "outputs_all", "word_at"]
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from stacklens.automata.completion import Completions, Pile, accepting_by_state
+from stacklens.automata.completion import Completions, StackNode, accepting_by_state
 from stacklens.automata.pda import Configuration, Key, PushdownAutomaton, State, Symbol, Tops
 
-__all__ = ["Driver", "Option", "Point", "driven_words", "rare_walks"]
+__all__ = ["Driver", "Option", "Point", "rare_walks", "stack_height_words"]
 
 _UPWARDS = 8.0  # how much rather a climb pushes than pops or stays
 _PATIENCE = 20  # steps for each cell that a climb wants to lay
@@ -31,7 +31,7 @@ class Point(NamedTuple):
     """Where a walk is: the state, and the stacks (one as a pile, several as a configuration holds them)."""
 
     state: State
-    stacks: Pile | tuple[_Word, ...]
+    stacks: StackNode | tuple[_Word, ...]
 
 
 class Option(NamedTuple):
@@ -59,23 +59,23 @@ class Driver:
 
     def height(self, point: Point) -> int:
         """Return how many cells lie on the stacks."""
-        return point.stacks.height if isinstance(point.stacks, Pile) else sum(map(len, point.stacks))
+        return point.stacks.height if isinstance(point.stacks, StackNode) else sum(map(len, point.stacks))
 
     def tops(self, point: Point) -> Tops:
         """Return the tops of the stacks."""
-        if isinstance(point.stacks, Pile):
+        if isinstance(point.stacks, StackNode):
             return ((self.pda.bottom, *self.pda.stack_alphabet)[point.stacks.symbol],)
         return Configuration(point.state, point.stacks).tops(self.pda.bottom)
 
     def reach(self, point: Point) -> float:
         """Return how high the stack can get from ``point`` without a pop of its top cell; inf if that is not known."""
-        if self.ways is None or not isinstance(point.stacks, Pile):
+        if self.ways is None or not isinstance(point.stacks, StackNode):
             return math.inf
         return self.ways.reach(point.state, point.stacks)
 
     def step(self, point: Point, letter: Symbol) -> Option | None:
         """Return the transition on ``letter``, None where there is none."""
-        if self.ways is None or not isinstance(point.stacks, Pile):
+        if self.ways is None or not isinstance(point.stacks, StackNode):
             return self._step_configuration(point, letter)
         pile = point.stacks
         key = point.state, letter, self.tops(point)
@@ -90,7 +90,7 @@ class Driver:
         return Option(letter, key, Point(move.target, pile))
 
     def _step_configuration(self, point: Point, letter: Symbol) -> Option | None:
-        assert not isinstance(point.stacks, Pile)
+        assert not isinstance(point.stacks, StackNode)
         here = Configuration(point.state, point.stacks)
         after = self.pda.step(here, letter)
         if after is None:
@@ -99,7 +99,7 @@ class Driver:
 
     def live(self, point: Point) -> bool:
         """Return whether a word can be ended from ``point``."""
-        if self.ways is None or not isinstance(point.stacks, Pile):
+        if self.ways is None or not isinstance(point.stacks, StackNode):
             return True
         return math.isfinite(self.ways.cost(point.state, point.stacks))
 
@@ -110,7 +110,7 @@ class Driver:
 
     def ending(self, point: Point) -> _Word:
         """Return a shortest way to end a word, () where none is known."""
-        if self.ways is None or not isinstance(point.stacks, Pile):
+        if self.ways is None or not isinstance(point.stacks, StackNode):
             return ()
         return self.ways.word(point.state, point.stacks) or ()
 
@@ -129,7 +129,9 @@ class Driver:
                 yield from ((*word, letter, *self.ending(other)) for other in others)
 
 
-def driven_words(pda: PushdownAutomaton, height: int, climbs: int, seed: int, *, rejected: bool = True) -> list[_Word]:
+def stack_height_words(
+    pda: PushdownAutomaton, height: int, climbs: int, seed: int, *, rejected: bool = True
+) -> list[_Word]:
     """Return words that try every input at every height of the stack up to ``height``, as far as ``pda`` gets.
 
     For each height ``climbs`` random ways up are taken, and some steps more from there; transitions that were taken
@@ -140,7 +142,7 @@ def driven_words(pda: PushdownAutomaton, height: int, climbs: int, seed: int, *,
     >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
     ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
     ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
-    >>> words = driven_words(dyck, height=7, climbs=2, seed=0)
+    >>> words = stack_height_words(dyck, height=7, climbs=2, seed=0)
     >>> "(" * 7 + ")" * 7 in {"".join(word) for word in words}
     True
     """

@@ -13,23 +13,32 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from stacklens.automata.partition import REJECT, Cell, Column, Table, arrays, quotient, refine, rename_row
+from stacklens.automata.partition import (
+    REJECT,
+    Column,
+    StateTable,
+    TableCell,
+    arrays,
+    coarsest_partition,
+    quotient,
+    rename_row,
+)
 from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, State, Symbol, Transition
 from stacklens.automata.reachability import Heads, drop_sinks, heads, trim
 
 __all__ = ["FOLDING_LIMIT", "Minimization", "Sink", "merge_states", "merge_symbols", "minimization", "minimize"]
 
 Sink = Literal["drop", "keep", "as it is"]
-_Merge = Callable[[Table, Sequence[Symbol]], tuple[list[int], dict[Symbol, Symbol]] | None]
+_Merge = Callable[[StateTable, Sequence[Symbol]], tuple[list[int], dict[Symbol, Symbol]] | None]
 FOLDING_LIMIT = 400  # states; compatible merging tries pairs, and pairs of more states than this take long
 
 
-def merge_states(table: Table) -> list[int]:
+def merge_states(table: StateTable) -> list[int]:
     """Return a class for each state, numbered by first member: each joins the first that it is compatible with.
 
     The number of trials grows with the square of the number of states, less the pairs that some word tells apart.
 
-    >>> merge_states(Table([{("a", ("⊥",)): (None, -1)}, {("b", ("⊥",)): (None, -1)}], [None, True]))
+    >>> merge_states(StateTable([{("a", ("⊥",)): (None, -1)}, {("b", ("⊥",)): (None, -1)}], [None, True]))
     [0, 0]
     """
     folding, candidates = _Folding(table), ~_told_apart(table)
@@ -42,7 +51,7 @@ def merge_states(table: Table) -> list[int]:
     return folding.classes()
 
 
-def _told_apart(table: Table) -> NDArray[np.bool_]:
+def _told_apart(table: StateTable) -> NDArray[np.bool_]:
     """Return (states, states): whether some sequence of specified cells ends in a conflict between the two."""
     cells = arrays(table)
     apart = np.zeros((len(table.rows), len(table.rows)), dtype=bool)
@@ -56,7 +65,7 @@ def _told_apart(table: Table) -> NDArray[np.bool_]:
     return apart
 
 
-def merge_symbols(table: Table, symbols: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]] | None:
+def merge_symbols(table: StateTable, symbols: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]] | None:
     """Return the classes of states that making two stack symbols one forces, and ``{gone: kept}``, for the first two.
 
     Two symbols can be one when, with one renamed to the other everywhere, every state's cells agree or can be made to
@@ -64,7 +73,7 @@ def merge_symbols(table: Table, symbols: Sequence[Symbol]) -> tuple[list[int], d
     """
     for j, gone in enumerate(symbols):
         for kept in symbols[:j]:
-            folding = _Folding(Table([{}] * len(table.rows), table.accepting))
+            folding = _Folding(StateTable([{}] * len(table.rows), table.accepting))
             if folding.load(table, {gone: kept}):
                 return folding.classes(), {gone: kept}
     return None
@@ -73,7 +82,7 @@ def merge_symbols(table: Table, symbols: Sequence[Symbol]) -> tuple[list[int], d
 class _Folding:
     """A partition of states with the union of its members' cells, which can be taken back step by step."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: StateTable) -> None:
         self.rows = [dict(row) for row in table.rows]
         self.accepting = list(table.accepting)
         self.parent = list(range(len(self.rows)))
@@ -90,7 +99,7 @@ class _Folding:
         numbers: dict[int, int] = {}
         return [numbers.setdefault(self.find(state), len(numbers)) for state in range(len(self.parent))]
 
-    def load(self, table: Table, renamed: Mapping[Symbol, Symbol]) -> bool:
+    def load(self, table: StateTable, renamed: Mapping[Symbol, Symbol]) -> bool:
         """Return whether the renamed rows contradict nothing; if they do, this folding is of no more use."""
         for state, row in enumerate(table.rows):
             if not all(self.put(state, column, cell) for column, cell in rename_row(row, renamed)):
@@ -132,7 +141,7 @@ class _Folding:
         self.trail.append((state, None))
         return True
 
-    def put(self, state: int, column: Column, cell: Cell) -> bool:
+    def put(self, state: int, column: Column, cell: TableCell) -> bool:
         """Add a cell to a row; where there is one, both must do the same, and their next states become one."""
         known = self.rows[state].get(column)
         if known is None:
@@ -184,9 +193,9 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
             the sink would accept, so acceptance becomes "both", every other state accepting.) "as it is" leaves it:
             runs on all words stay as long, and say the same.
 
-    First states and stack symbols that do the same at every head are merged (`refine`), then `drop_sinks` trims; then,
-    until nothing changes, those are merged that do the same at reachable heads, and those that nothing observed tells
-    apart (`merge_states`, up to ``FOLDING_LIMIT`` states, and `merge_symbols`).
+    First states and stack symbols that do the same at every head are merged (`coarsest_partition`), then `drop_sinks`
+    trims; then, until nothing changes, those are merged that do the same at reachable heads, and those that nothing
+    observed tells apart (`merge_states`, up to ``FOLDING_LIMIT`` states, and `merge_symbols`).
 
     Why it is sound: a merge maps every configuration of a run, state and stack symbol by symbol, to one of the merged
     automaton. Heads that no run shows are unspecified and bind nothing. A reachable head has one transition or a
@@ -224,27 +233,27 @@ def _refined(pda: PushdownAutomaton) -> Minimization:
     after does not depend on how often a state or a symbol was there.
     """
     number = {state: i for i, state in enumerate(pda.states)}
-    rows: list[dict[Column, Cell]] = [{} for _ in pda.states]
+    rows: list[dict[Column, TableCell]] = [{} for _ in pda.states]
     for (state, letter, tops), step in pda.transitions.items():
         rows[number[state]][letter, tops] = (step.operations, step.output), number[step.target]
-    table = Table(rows, [state in pda.accepting for state in pda.states])
-    classes, symbols = refine(table, pda.stack_alphabet)
+    table = StateTable(rows, [state in pda.accepting for state in pda.states])
+    classes, symbols = coarsest_partition(table, pda.stack_alphabet)
     names: dict[int, State] = {}
     states = {state: names.setdefault(i, state) for state, i in zip(pda.states, classes, strict=True)}
     table = quotient(table, classes, symbols)
     return Minimization(_automaton(pda, table, list(names.values()), states[pda.initial], symbols), states, symbols)
 
 
-def _table(pda: PushdownAutomaton, found: Heads) -> Table:
+def _table(pda: PushdownAutomaton, found: Heads) -> StateTable:
     number = {state: i for i, state in enumerate(pda.states)}
-    rows: list[dict[Column, Cell]] = [{} for _ in pda.states]
+    rows: list[dict[Column, TableCell]] = [{} for _ in pda.states]
     for state, tops in sorted(found.reading):
         for letter in pda.letters:
             step = pda.transitions.get((state, letter, tops))
             cell = REJECT if step is None else ((step.operations, step.output), number[step.target])
             rows[number[state]][letter, tops] = cell
     deciding = _deciding(pda, found)
-    return Table(rows, [state in pda.accepting if state in deciding else None for state in pda.states])
+    return StateTable(rows, [state in pda.accepting if state in deciding else None for state in pda.states])
 
 
 def _deciding(pda: PushdownAutomaton, found: Heads) -> set[State]:
@@ -256,7 +265,7 @@ def _deciding(pda: PushdownAutomaton, found: Heads) -> set[State]:
     return set()
 
 
-def _breadth_first(table: Table, pda: PushdownAutomaton, start: int) -> list[int]:
+def _breadth_first(table: StateTable, pda: PushdownAutomaton, start: int) -> list[int]:
     """Return the place of each state in breadth-first order, cells taken in the order of the automaton's alphabets."""
     letters = {letter: i for i, letter in enumerate(pda.letters)}
     tops = {top: i for i, top in enumerate((pda.bottom, *pda.stack_alphabet))}
@@ -271,11 +280,11 @@ def _breadth_first(table: Table, pda: PushdownAutomaton, start: int) -> list[int
     return [place[state] for state in range(len(table.rows))]
 
 
-def _merge(table: Table, alphabet: Iterable[Symbol]) -> tuple[Table, list[int], dict[Symbol, Symbol]]:
+def _merge(table: StateTable, alphabet: Iterable[Symbol]) -> tuple[StateTable, list[int], dict[Symbol, Symbol]]:
     """Return the merged table, the class of each state, and the name of each stack symbol."""
     classes = list(range(len(table.rows)))
     symbols = {symbol: symbol for symbol in alphabet}
-    merges: tuple[_Merge, ...] = (refine, _fold_states, merge_symbols)
+    merges: tuple[_Merge, ...] = (coarsest_partition, _fold_states, merge_symbols)
     for merge in cycle(merges):
         found = merge(table, list(dict.fromkeys(symbols.values())))
         if found is None:  # merge_symbols, the last in a round, finds nothing more
@@ -285,13 +294,13 @@ def _merge(table: Table, alphabet: Iterable[Symbol]) -> tuple[Table, list[int], 
     return table, classes, symbols
 
 
-def _fold_states(table: Table, _: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]]:
+def _fold_states(table: StateTable, _: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]]:
     few = len(table.rows) <= FOLDING_LIMIT
     return merge_states(table) if few else list(range(len(table.rows))), {}
 
 
 def _automaton(
-    pda: PushdownAutomaton, table: Table, names: Sequence[State], initial: State, symbols: Mapping[Symbol, Symbol]
+    pda: PushdownAutomaton, table: StateTable, names: Sequence[State], initial: State, symbols: Mapping[Symbol, Symbol]
 ) -> PushdownAutomaton:
     """Return the automaton of a table, with what tables do not hold taken from ``pda``."""
     transitions: dict[Key, Transition] = {}

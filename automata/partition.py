@@ -17,33 +17,33 @@ from stacklens.automata.pda import Output, StackOp, Symbol, Tops
 __all__ = [
     "REJECT",
     "Arrays",
-    "Cell",
     "Column",
     "Integers",
     "Label",
-    "Table",
+    "StateTable",
+    "TableCell",
     "arrays",
+    "coarsest_partition",
     "quotient",
-    "refine",
     "rename_row",
 ]
 
 Column = tuple[Symbol, Tops]  # a letter and the tops with which it is read
 Label = tuple[tuple[StackOp, ...], Output] | None  # what is done; None: reject
-Cell = tuple[Label, int]  # and the next state
-REJECT: Cell = (None, -1)
+TableCell = tuple[Label, int]  # and the next state
+REJECT: TableCell = (None, -1)
 Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Table:
+class StateTable:
     """What is known of each state: a row of cells, and whether it accepts (None: it decides about no word)."""
 
-    rows: Sequence[Mapping[Column, Cell]]
+    rows: Sequence[Mapping[Column, TableCell]]
     accepting: Sequence[bool | None]
 
 
-def refine(table: Table, symbols: Sequence[Symbol] = ()) -> tuple[list[int], dict[Symbol, Symbol]]:
+def coarsest_partition(table: StateTable, symbols: Sequence[Symbol] = ()) -> tuple[list[int], dict[Symbol, Symbol]]:
     """Return a class for each state, and for each stack symbol the first of ``symbols`` that does the same.
 
     The coarsest partition such that two states of a class do the same with each letter and tops, two symbols of a class
@@ -52,7 +52,7 @@ def refine(table: Table, symbols: Sequence[Symbol] = ()) -> tuple[list[int], dic
     section 3.6, where (letter, top, operation) counts as one letter of a finite automaton; unspecified cells are one
     more value here. A round is a numpy pass over the whole table.
 
-    >>> refine(Table([{}, {}, {("a", ("x",)): REJECT}], [True, True, True]), ["x", "y"])
+    >>> coarsest_partition(StateTable([{}, {}, {("a", ("x",)): REJECT}], [True, True, True]), ["x", "y"])
     ([0, 0, 1], {'x': 'x', 'y': 'y'})
     """
     cells = arrays(table)
@@ -109,7 +109,7 @@ class Arrays:
     labels: list[Label]
 
 
-def arrays(table: Table) -> Arrays:
+def arrays(table: StateTable) -> Arrays:
     """Return the table as arrays."""
     columns = {column: i for i, column in enumerate(dict.fromkeys(column for row in table.rows for column in row))}
     labels: dict[Label, int] = {}
@@ -137,21 +137,21 @@ def _number(rows: Integers) -> Integers:
     return numbers
 
 
-def quotient(table: Table, classes: Sequence[int], renamed: Mapping[Symbol, Symbol]) -> Table:
+def quotient(table: StateTable, classes: Sequence[int], renamed: Mapping[Symbol, Symbol]) -> StateTable:
     """Return the table of the classes (numbered from 0), with the stack symbols ``renamed``.
 
     A class does whatever one of its members is known to do; the caller has made sure that no two of them differ.
     """
-    rows: list[dict[Column, Cell]] = [{} for _ in range(max(classes) + 1)]
+    rows: list[dict[Column, TableCell]] = [{} for _ in range(max(classes) + 1)]
     accepting: list[bool | None] = [None] * len(rows)
     for number, row, accepts in zip(classes, table.rows, table.accepting, strict=True):
         accepting[number] = accepts if accepting[number] is None else accepting[number]
         for column, (label, target) in rename_row(row, renamed):
             rows[number][column] = label, classes[target] if label is not None else -1
-    return Table(rows, accepting)
+    return StateTable(rows, accepting)
 
 
-def rename_row(row: Mapping[Column, Cell], renamed: Mapping[Symbol, Symbol]) -> list[tuple[Column, Cell]]:
+def rename_row(row: Mapping[Column, TableCell], renamed: Mapping[Symbol, Symbol]) -> list[tuple[Column, TableCell]]:
     """Return the cells of a row with its stack symbols renamed; a column may come twice then."""
     if not renamed:
         return list(row.items())

@@ -18,9 +18,9 @@ from typing import Literal, NamedTuple
 
 from stacklens.automata.finite import FiniteAutomaton, is_accepting
 from stacklens.automata.pda import PushdownAutomaton, StackOp, State, Symbol, Transition
-from stacklens.automata.summaries import Event, Step
+from stacklens.automata.summaries import Event, PushdownStep
 
-__all__ = ["Control", "Outputs", "Pair", "Parted", "Product", "Push", "Refuted", "Separated"]
+__all__ = ["ControlPair", "Outputs", "Pair", "Parted", "Product", "Push", "Refuted", "Separated"]
 
 Outputs = Literal["all", "where both", "where b", "ignore"]
 
@@ -35,18 +35,18 @@ class Push(NamedTuple):
     tops: tuple[Symbol | None, Symbol | None]
 
 
-class Cell(NamedTuple):
+class CellPair(NamedTuple):
     """A stack symbol, and the push for good that it comes from, if any."""
 
     symbol: Symbol
     forever: Push | None
 
 
-Pair = tuple[Cell | None, Cell | None]  # None: of an automaton whose run has been cut
-_Stack = tuple[Cell, ...]
+Pair = tuple[CellPair | None, CellPair | None]  # None: of an automaton whose run has been cut
+_Stack = tuple[CellPair, ...]
 
 
-class Control(NamedTuple):
+class ControlPair(NamedTuple):
     """Both states (None: the run was cut), the domain's, what lies above the pairs, whether the last outputs accept."""
 
     states: tuple[State | None, State | None]
@@ -78,7 +78,7 @@ class Refuted:
 
 
 What = Separated | Parted | Refuted
-Move = Step[Control, Pair] | Event[What]
+PairMove = PushdownStep[ControlPair, Pair] | Event[What]
 
 
 class _Run(NamedTuple):
@@ -111,13 +111,13 @@ class Product:
     refuted: frozenset[Push] = frozenset()
 
     @property
-    def start(self) -> Control:
+    def start(self) -> ControlPair:
         """Return the control before the first symbol."""
         a, b = self.pair
         good = is_accepting(a, a.initial_output), is_accepting(b, b.initial_output)
-        return Control((a.initial, b.initial), None if self.domain is None else self.domain.initial, good=good)
+        return ControlPair((a.initial, b.initial), None if self.domain is None else self.domain.initial, good=good)
 
-    def moves(self, control: Control, top: Pair | None) -> Iterator[Move]:
+    def moves(self, control: ControlPair, top: Pair | None) -> Iterator[PairMove]:
         """Yield every step from a head, and every event there."""
         if not control.ended:
             for letter in self.pair[0].input_alphabet:
@@ -127,7 +127,7 @@ class Product:
         if self.domain is None or control.domain in self.domain.accepting:
             yield from self._end(control, top)
 
-    def _end(self, control: Control, top: Pair | None) -> Iterator[Move]:
+    def _end(self, control: ControlPair, top: Pair | None) -> Iterator[PairMove]:
         """Yield the step on the end, where there is a marker, and after it the event that only one accepts."""
         if not control.ended and any(pda.end_marker is not None for pda in self.pair):
             yield from self._step(control, top, None, control.domain)
@@ -136,14 +136,16 @@ class Product:
             if a != b:
                 yield Event(None, Separated(f"only the {'first' if a else 'second'} accepts it"))
 
-    def _accepts(self, side: int, control: Control, top: Pair | None) -> bool:
+    def _accepts(self, side: int, control: ControlPair, top: Pair | None) -> bool:
         pda, state = self.pair[side], control.states[side]
         if state is None or pda.acceptance == "output":
             return control.good[side]
         empty, final = top is None and not control.above[side], state in pda.accepting
         return {"final state": final, "empty stack": empty, "both": final and empty}[pda.acceptance]
 
-    def _step(self, control: Control, top: Pair | None, letter: Symbol | None, domain: State | None) -> Iterator[Move]:
+    def _step(
+        self, control: ControlPair, top: Pair | None, letter: Symbol | None, domain: State | None
+    ) -> Iterator[PairMove]:
         """Yield the step on a letter, or on the end (None); or the event there, after which nothing is of interest."""
         stacks = _visible(control, top, 0), _visible(control, top, 1)
         tops = (stacks[0][-1].symbol if stacks[0] else None, stacks[1][-1].symbol if stacks[1] else None)
@@ -159,7 +161,7 @@ class Product:
         else:
             yield _join(control, top, letter, domain, (a, b), self.bound)
 
-    def _run(self, control: Control, stack: _Stack, letter: Symbol | None, key: Push) -> _Run:
+    def _run(self, control: ControlPair, stack: _Stack, letter: Symbol | None, key: Push) -> _Run:
         pda, state = self.pair[key.side], control.states[key.side]
         if letter is None and pda.end_marker is None:
             return _Run(state, stack, control.good[key.side])
@@ -195,7 +197,7 @@ class Product:
         return f"at its end the first outputs {first!r}, the second {second!r}"
 
 
-def _visible(control: Control, top: Pair | None, side: int) -> _Stack:
+def _visible(control: ControlPair, top: Pair | None, side: int) -> _Stack:
     """Return what is known of one stack: its cell in the pair on top, and what lies above."""
     cell = None if top is None else top[side]
     return control.above[side] if cell is None else (cell, *control.above[side])
@@ -205,13 +207,18 @@ def _apply(operation: StackOp, stack: _Stack, forever: Push | None) -> _Stack:
     if operation.push is None:
         return stack[:-1] if operation.pop else stack
     if operation.pop:
-        return (*stack[:-1], Cell(operation.push, stack[-1].forever))
-    return (*(stack if forever is None else stack[:-1]), Cell(operation.push, forever))
+        return (*stack[:-1], CellPair(operation.push, stack[-1].forever))
+    return (*(stack if forever is None else stack[:-1]), CellPair(operation.push, forever))
 
 
 def _join(
-    control: Control, top: Pair | None, letter: Symbol | None, domain: State | None, runs: tuple[_Run, _Run], bound: int
-) -> Move:
+    control: ControlPair,
+    top: Pair | None,
+    letter: Symbol | None,
+    domain: State | None,
+    runs: tuple[_Run, _Run],
+    bound: int,
+) -> PairMove:
     """Return the step to where both runs are, or the event that their stacks are too far apart."""
     a, b = runs
     level = 0 if top is None else 1
@@ -231,5 +238,5 @@ def _join(
             return Event(letter, Parted(int(len(b.stack) > len(a.stack))))
         pairs = tuple(zip(a.stack[:common], b.stack[:common], strict=True))
         above = a.stack[common:], b.stack[common:]
-    to = Control((a.state, b.state), domain, above, (a.good, b.good), letter is None)
-    return Step(letter, to, pairs)
+    to = ControlPair((a.state, b.state), domain, above, (a.good, b.good), letter is None)
+    return PushdownStep(letter, to, pairs)

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from stacklens.automata.completion import Pile
+from stacklens.automata.completion import StackNode
 from stacklens.automata.height_coverage import Driver, Point
 from stacklens.automata.pda import PushdownAutomaton, State, Symbol, Tops
-from stacklens.automata.summaries import Event, Step, explore
+from stacklens.automata.summaries import Event, PushdownStep, shortest_runs
 
 __all__ = ["LONGEST_CYCLE", "Pump", "pumps"]
 
@@ -124,16 +124,18 @@ def _ways(driver: Driver) -> Iterator[_Word]:
     """Yield a shortest word to every head of an automaton with one stack."""
     pda = driver.pda
 
-    def moves(state: State, top: Symbol | None) -> Iterator[Step[State, Symbol] | Event[tuple[State, Symbol | None]]]:
+    def moves(
+        state: State, top: Symbol | None
+    ) -> Iterator[PushdownStep[State, Symbol] | Event[tuple[State, Symbol | None]]]:
         yield Event(None, (state, top))
         for letter in pda.input_alphabet:
             step = pda.transitions.get((state, letter, (top or pda.bottom,)))
             if step is not None:
                 (operation,) = step.operations
                 kept = () if operation.pop or top is None else (top,)
-                yield Step(letter, step.target, kept if operation.push is None else (*kept, operation.push))
+                yield PushdownStep(letter, step.target, kept if operation.push is None else (*kept, operation.push))
 
-    runs = explore(pda.initial, moves, _DERIVATIONS)
+    runs = shortest_runs(pda.initial, moves, _DERIVATIONS)
     for head, length in sorted(runs.lengths.items(), key=lambda pair: pair[1]):
         if length <= _LONGEST_WAY:
             yield runs.word(head)
@@ -162,7 +164,7 @@ def _reach(driver: Driver, point: Point, word: _Word) -> Point | None:
 
 def _heights(point: Point) -> tuple[int, ...]:
     stacks = point.stacks
-    return (stacks.height,) if isinstance(stacks, Pile) else tuple(map(len, stacks))
+    return (stacks.height,) if isinstance(stacks, StackNode) else tuple(map(len, stacks))
 
 
 def _cycles(driver: Driver) -> list[tuple[_Home, list[_Round]]]:

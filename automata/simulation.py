@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from stacklens.automata.compiled import BoolArray, IntArray, Tables, Words, compile_tables, encode_words
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.automata.tables import BoolArray, IntArray, Tables, Words, compile_tables, encode_words
 
 __all__ = ["accepts_many", "first_rejection", "greatest_heights", "transduce_many"]
 

@@ -20,19 +20,19 @@ from typing import Generic, NamedTuple, TypeVar
 from stacklens.automata.pda import Symbol
 from stacklens.errors import AutomatonError
 
-__all__ = ["LONGEST", "Event", "Runs", "Step", "explore"]
+__all__ = ["LONGEST_RUN", "Event", "PushdownStep", "Runs", "shortest_runs"]
 
 C = TypeVar("C", bound=Hashable)  # controls
 S = TypeVar("S", bound=Hashable)  # cells
 E = TypeVar("E", bound=Hashable)  # what can happen
 
-LONGEST = 10_000_000  # symbols of a word that is written out
+LONGEST_RUN = 10_000_000  # symbols of a word that is written out
 
 _Item = tuple[int, int]  # a frame, and the number of a head in it, or ~number of the control that it returns with
 _Origin = tuple[_Item, Symbol | None, _Item | None] | None  # the item before, the symbol read, the frame gone through
 
 
-class Step(NamedTuple, Generic[C, S]):
+class PushdownStep(NamedTuple, Generic[C, S]):
     """A move: read ``symbol`` (None: nothing), and go to ``control`` with ``cells`` in the place of the top.
 
     ``cells`` is empty to pop, ``(cell,)`` to stay on the level, ``(top, cell)`` to push. On the empty stack ``()``
@@ -51,7 +51,7 @@ class Event(NamedTuple, Generic[E]):
     what: E
 
 
-_Moves = Callable[[C, S | None], Iterable[Step[C, S] | Event[E]]]
+_Moves = Callable[[C, S | None], Iterable[PushdownStep[C, S] | Event[E]]]
 
 
 @dataclass(frozen=True)
@@ -176,11 +176,11 @@ class Runs(Generic[C, S, E]):
         """Return a shortest word on which ``event`` happens.
 
         Raises:
-            AutomatonError: the word is longer than ``LONGEST``.
+            AutomatonError: the word is longer than ``LONGEST_RUN``.
         """
         length, item, symbol = self._events[event]
-        if length > LONGEST:
-            raise AutomatonError(f"the shortest word has {length:,} symbols, more than the {LONGEST:,} written out")
+        if length > LONGEST_RUN:
+            raise AutomatonError(f"the shortest word has {length:,} symbols, more than the {LONGEST_RUN:,} written out")
         backwards = list(self._backwards(item, symbol))
         while (caller := self._callers[item[0]]) is not None:
             item, symbol = caller
@@ -218,7 +218,7 @@ def _frame_lengths(search: _Search[C, S, E]) -> tuple[dict[int, int], dict[int, 
     return lengths, via
 
 
-def explore(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> Runs[C, S, E]:
+def shortest_runs(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> Runs[C, S, E]:
     """Return what the runs from ``start`` on an empty stack can come to.
 
     Args:
@@ -226,11 +226,11 @@ def explore(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> Runs[C,
         moves: ``moves(control, top)`` yields the steps and the events at a head; the top of an empty stack is None.
         limit: how many derivations of a head in a frame from another are made; a million take some seconds.
 
-    >>> def moves(control: str, top: str | None) -> list[Step[str, str] | Event[str]]:
+    >>> def moves(control: str, top: str | None) -> list[PushdownStep[str, str] | Event[str]]:
     ...     if control == "up":
-    ...         return [Step("a", "up" if top is None else "down", ("A",) if top is None else (top, "A"))]
-    ...     return [Step("b", "down", ())] if top else [Event("c", "done")]
-    >>> runs = explore("up", moves)
+    ...         return [PushdownStep("a", "up" if top is None else "down", ("A",) if top is None else (top, "A"))]
+    ...     return [PushdownStep("b", "down", ())] if top else [Event("c", "done")]
+    >>> runs = shortest_runs("up", moves)
     >>> runs.lengths, "".join(runs.word("done"))
     ({'done': 5}, 'aabbc')
     """

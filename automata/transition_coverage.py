@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from stacklens.automata.height_coverage import Driver, Point
 from stacklens.automata.pda import Configuration, Key, PushdownAutomaton, State, Symbol, Tops, Transition
-from stacklens.automata.summaries import Event, Step, explore
+from stacklens.automata.summaries import Event, PushdownStep, shortest_runs
 
-__all__ = ["covering_words"]
+__all__ = ["transition_pair_words"]
 
 _LIMIT = 200_000  # derivations, a second or two; an automaton so large that these do not do is covered in part
 _CONFIGURATIONS = 5_000  # of several stacks
@@ -27,7 +27,7 @@ class _Control(NamedTuple):
     last: Key | None  # the transition just taken
 
 
-def covering_words(pda: PushdownAutomaton, *, rejected: bool = True) -> list[_Word]:
+def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> list[_Word]:
     """Return words that together take every reachable transition, and every two that can follow each other.
 
     Each is a shortest word to the end of the pair, and then a shortest way to acceptance, if there is one. With
@@ -38,7 +38,7 @@ def covering_words(pda: PushdownAutomaton, *, rejected: bool = True) -> list[_Wo
     >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
     ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
     ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
-    >>> ["".join(word) for word in covering_words(dyck, rejected=False)]
+    >>> ["".join(word) for word in transition_pair_words(dyck, rejected=False)]
     ['', '()', '(())', '()()', '((()))', '(()())']
     """
     driver = Driver(pda)
@@ -75,15 +75,17 @@ def _beginnings(pda: PushdownAutomaton) -> Iterator[_Word]:
         if key[1] != pda.end_marker:
             steps.setdefault((key[0], key[2][0]), []).append((key, step))
 
-    def moves(control: _Control, top: Symbol | None) -> Iterator[Step[_Control, Symbol] | Event[tuple[object, Key]]]:
+    def moves(
+        control: _Control, top: Symbol | None
+    ) -> Iterator[PushdownStep[_Control, Symbol] | Event[tuple[object, Key]]]:
         for key, step in steps.get((control.state, top or pda.bottom), ()):
             (operation,) = step.operations
             kept = () if operation.pop or top is None else (top,)
             cells = kept if operation.push is None else (*kept, operation.push)
-            yield Step(key[1], _Control(step.target, key), cells)
+            yield PushdownStep(key[1], _Control(step.target, key), cells)
             yield Event(key[1], (control.last, key))
 
-    runs = explore(_Control(pda.initial, None), moves, _LIMIT)
+    runs = shortest_runs(_Control(pda.initial, None), moves, _LIMIT)
     for pair, length in runs.lengths.items():
         if length <= _LONGEST:
             yield runs.word(pair)

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import ROOT, Report, environment, peak_memory, show_ratio, show_seconds
+from stacklens.automata.compiled import compile_tables
 from stacklens.automata.counting import count_words
 from stacklens.automata.enumeration import accepts_all, count_all
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.automata.tables import compile_tables
 from stacklens.languages import get_language
 
 _LONGEST, _RUNS, _GOAL = 15, 15, 3

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stacklens.automata.formats.dot import render, to_dot
-from stacklens.extract.by_name import reference_of
+from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import extract
 from stacklens.models.io import load_checkpoint
 from stacklens.viz.paper_figures import OUTCOMES, Trained, margins_figure, outcome_of, outcomes_figure, trained_networks
@@ -55,7 +55,7 @@ def main() -> None:
 
 def _draw_automata(name: str, figures: tuple[str, str | None]) -> None:
     checkpoint = load_checkpoint(ZOO / f"nnpda-{name}.pt")
-    found = extract(checkpoint.model, reference_of(checkpoint))
+    found = extract(checkpoint.model, specification_of(checkpoint))
     for figure, pda in zip(figures, (found.raw, found.automaton), strict=True):
         if figure is not None and pda is not None:
             path = FOLDER / f"sun1993-fig{figure}.svg"

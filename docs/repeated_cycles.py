@@ -16,11 +16,11 @@ from typing import Any
 
 import torch
 
-from stacklens.extract.by_name import reference_for, subject_named
+from stacklens.extract.by_name import specification_for, subject_named
 from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families
 from stacklens.models.rounding import Rounded
 from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.grid import Grid, Outcome, Settings
+from stacklens.papers.grid import Grid, Outcome, RunSettings
 from stacklens.papers.grid_results import RowResult, read_grid
 
 FOLDER = Path(__file__).parent
@@ -58,7 +58,7 @@ def _test_row(grid: Grid, row: RowResult) -> None:
     good = [net.seed for net in row.networks if net.extraction is not None and net.extraction["status"] == 0]
     if not good or any((one["table"], one["row"]) == (grid.name, row.name) for one in _known()):
         return
-    trained = grid.chosen_rows([row.name])[0].train(Settings(row.seeds, row.protocol))  # type: ignore[arg-type]
+    trained = grid.chosen_rows([row.name])[0].train(RunSettings(row.seeds, row.protocol))  # type: ignore[arg-type]
     found = [
         {"table": grid.name, "row": row.name, "seed": outcome.seed, **_tested(outcome)}
         for outcome in trained
@@ -72,14 +72,14 @@ def _tested(outcome: Outcome) -> dict[str, Any]:
     model = outcome.model
     assert model is not None
     assert outcome.task is not None
-    reference = reference_for(subject_named(outcome.task, model.task_kind), model.task_kind)
-    assert reference is not None
-    automaton = reference.automaton()
+    specification = specification_for(subject_named(outcome.task, model.task_kind), model.task_kind)
+    assert specification is not None
+    automaton = specification.automaton()
     if automaton is None:
         return {"cycles": 0, "rounded": None, "itself": None}
-    families = pumped_families(automaton, model, reference, CYCLES, 0)
-    rounded = agree_on_pumps(automaton, Rounded(model), None, families, reference)
-    itself = agree_on_pumps(automaton, model, None, families, reference)
+    families = pumped_families(automaton, model, specification, CYCLES, 0)
+    rounded = agree_on_pumps(automaton, Rounded(model), None, families, specification)
+    itself = agree_on_pumps(automaton, model, None, families, specification)
     return {
         "cycles": rounded.words,
         "rounded": rounded.made_of,

@@ -17,7 +17,7 @@ from torch import Tensor
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.extract.summary import show_summary
 from stacklens.languages import get_task
-from stacklens.models.base import Controlled, StackModel, State
+from stacklens.models.base import ControllerOutput, NetworkState, StackModel
 from stacklens.models.stacks.superposition import SuperpositionStack
 from stacklens.probe.trace import trace
 
@@ -39,17 +39,17 @@ class Adapter(StackModel[SuperpositionStack]):
         super().__init__()
         self.network, self.cell_size = network, network.cell_size
 
-    def initial_state(self, batch: int) -> State[SuperpositionStack]:
+    def initial_state(self, batch: int) -> NetworkState[SuperpositionStack]:
         """Return a hidden vector of zeros and an empty stack."""
         hidden = self.network.to_next.weight.new_zeros(batch, self.network.hidden)
         stack = SuperpositionStack.empty((batch,), 1, self.cell_size, hidden, limit=DEPTH)
-        return State(hidden, stack, torch.zeros(batch, dtype=torch.bool))
+        return NetworkState(hidden, stack, torch.zeros(batch, dtype=torch.bool))
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return what the network's own cell answers; it says pop first, and its one stack gets an axis of its own."""
         x = torch.nn.functional.one_hot(symbols, 2).to(hidden)
         after, action, new, output = self.network.cell(x, hidden, reading[:, 0])
-        return Controlled(after, action.flip(1).unsqueeze(1), new.unsqueeze(1), output)
+        return ControllerOutput(after, action.flip(1).unsqueeze(1), new.unsqueeze(1), output)
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
         """Return stacks that show ``cells``."""

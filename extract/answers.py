@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from stacklens.automata.compiled import compile_tables
 from stacklens.automata.enumeration import accepts_all, outputs_all
 from stacklens.automata.pda import Output, PushdownAutomaton, Word
 from stacklens.automata.simulation import accepts_many, transduce_many
-from stacklens.automata.tables import compile_tables
 from stacklens.errors import StacklensError
 from stacklens.models.base import StackModel
 from stacklens.models.inference import outputs_on, verdicts_on

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import StacklensError, UnknownNameError
-from stacklens.extract.specification import LanguageReference, Reference
-from stacklens.extract.task_specification import TaskReference
+from stacklens.extract.specification import LanguageSpecification, Specification
+from stacklens.extract.task_specification import TaskSpecification
 from stacklens.languages import get_language, get_task
 from stacklens.languages.language import Language
 from stacklens.languages.tasks.streams import StreamAfter, StreamTask
@@ -13,7 +13,7 @@ from stacklens.languages.tasks.task import Task
 from stacklens.models.base import TaskKind
 from stacklens.models.io import Checkpoint
 
-__all__ = ["automaton_named", "reference_for", "reference_of", "subject_named", "true_automaton"]
+__all__ = ["automaton_named", "specification_for", "specification_of", "subject_named", "true_automaton"]
 
 
 def subject_named(name: str, kind: TaskKind) -> Language | Task:
@@ -25,8 +25,10 @@ def subject_named(name: str, kind: TaskKind) -> Language | Task:
     return get_language(name) if kind == "recognition" else get_task(name)
 
 
-def reference_for(language: Language | Task | Reference | None, kind: TaskKind | None = None) -> Reference | None:
-    """Return what to check a network of this kind against, for a language, a task, or what is a reference already.
+def specification_for(
+    language: Language | Task | Specification | None, kind: TaskKind | None = None
+) -> Specification | None:
+    """Return what to check a network of this kind against, for a language, a task, or what is a specification already.
 
     A predictor of sets that is given a language is meant to predict what may come next in its words, and a recogniser
     that is given such a task to recognise these words.
@@ -37,15 +39,15 @@ def reference_for(language: Language | Task | Reference | None, kind: TaskKind |
     if kind is not None:
         language = _meant(language, kind)
     if isinstance(language, Language):
-        return LanguageReference(language)
-    return TaskReference(language) if isinstance(language, Task) else language
+        return LanguageSpecification(language)
+    return TaskSpecification(language) if isinstance(language, Task) else language
 
 
-def _meant(given: Language | Task | Reference | None, kind: TaskKind) -> Language | Task | Reference | None:
+def _meant(given: Language | Task | Specification | None, kind: TaskKind) -> Language | Task | Specification | None:
     """Return what ``given`` means for a network of a kind: the same, or the task of a language, or the other way."""
     subject: object = given
-    if isinstance(given, LanguageReference | TaskReference):
-        subject = given.language if isinstance(given, LanguageReference) else given.task
+    if isinstance(given, LanguageSpecification | TaskSpecification):
+        subject = given.language if isinstance(given, LanguageSpecification) else given.task
     if isinstance(subject, Language):
         if kind == "recognition":
             return given
@@ -75,7 +77,7 @@ def _next_sets(language: Language) -> Task | None:
     return task if task.kind == "next set" and getattr(task, "language", None) == language else None
 
 
-def reference_of(checkpoint: Checkpoint, name: str | None = None) -> Reference | None:
+def specification_of(checkpoint: Checkpoint, name: str | None = None) -> Specification | None:
     """Return what to check a network against: what is called ``name``, or else what its file says; None for neither.
 
     Where the file's program feeds its streams after a symbol, so are those that the network is checked on.
@@ -91,7 +93,7 @@ def reference_of(checkpoint: Checkpoint, name: str | None = None) -> Reference |
     subject = subject_named(name, kind)
     if isinstance(subject, StreamTask) and before in subject.alphabet:
         subject = StreamAfter(subject, before)
-    return reference_for(subject, kind)
+    return specification_for(subject, kind)
 
 
 def true_automaton(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | None:
@@ -111,10 +113,10 @@ def automaton_named(name: str, kind: TaskKind, word: Word) -> PushdownAutomaton 
     pda = _of_language(name) if kind == "next set" else None
     if pda is None:
         try:
-            reference = reference_for(subject_named(name, kind))
+            specification = specification_for(subject_named(name, kind))
         except StacklensError:  # somebody else's name for it
             return None
-        pda = None if reference is None else reference.automaton()
+        pda = None if specification is None else specification.automaton()
     return pda if pda is not None and set(word) <= set(pda.input_alphabet) else None
 
 

@@ -10,17 +10,16 @@ from typing import Any
 
 from stacklens.automata.compare import Comparison, Different, Equal, Undecided
 from stacklens.automata.pda import Output, PushdownAutomaton
-from stacklens.extract.by_name import reference_for
-from stacklens.extract.certificate.certify import NOT_TRIED as NOT_CERTIFIED
-from stacklens.extract.certificate.certify import Certification, certification
+from stacklens.extract.by_name import specification_for
+from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED, Certification, certification
 from stacklens.extract.fidelity import Fidelity, action_margins, is_stack, why_unfaithful
 from stacklens.extract.samples import draw_samples
-from stacklens.extract.search.candidates import Attempt, Judge
+from stacklens.extract.search.candidates import Candidate, Scorer
 from stacklens.extract.search.model_selection import Choice, Finder
-from stacklens.extract.specification import Reference, check_alphabet
+from stacklens.extract.specification import Specification, check_same_alphabet
 from stacklens.extract.stack_ablation import StackUse, relevant_stacks
-from stacklens.extract.verification.agreement import Agreement, Counts, count_again, first_contradiction
-from stacklens.extract.verification.checks import ExtractionConfig, check_all, check_length
+from stacklens.extract.verification.agreement import AcceptedCounts, Agreement, count_again, first_contradiction
+from stacklens.extract.verification.checks import ExtractionConfig, check_all, exhaustive_limit
 from stacklens.extract.verification.counterexamples import Effort
 from stacklens.extract.verification.divergence import Divergence, divergence
 from stacklens.languages.language import Language
@@ -34,7 +33,7 @@ __all__ = ["Extraction", "ExtractionConfig", "extract"]
 
 _DECISIVE = "rounded network"  # what the machine stands for
 _ABLATED = 400  # words on which stacks are left out
-NOT_TRIED = Undecided("there is nothing to compare with")
+PROOF_NOT_TRIED = Undecided("there is nothing to compare with")
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,8 @@ class Extraction:
     Attributes:
         model, language: what went in.
         automaton: the minimised automaton, or None where no faithful one was found.
-        found: the attempt that it comes from, or that came nearest.
-        attempts: everything that was tried on the way.
+        found: the candidate that it comes from, or that came nearest.
+        candidates: everything that was tried on the way.
         fidelity: how near the network is to a discrete machine.
         stacks: which of its stacks matter; the automaton has these.
         checks: the automaton against language, rounded network and network.
@@ -58,17 +57,17 @@ class Extraction:
     """
 
     model: StackModel[Any]
-    language: Reference | None
+    language: Specification | None
     automaton: PushdownAutomaton | None
-    found: Attempt | None
-    attempts: Sequence[Attempt]
+    found: Candidate | None
+    candidates: Sequence[Candidate]
     fidelity: Fidelity
     stacks: StackUse
     checks: tuple[Agreement, ...] = ()
-    counts: Counts | None = None
+    counts: AcceptedCounts | None = None
     divergence: Divergence | None = None
-    proof: Comparison = NOT_TRIED
-    certificate: Certification = NOT_CERTIFIED
+    proof: Comparison = PROOF_NOT_TRIED
+    certificate: Certification = CERTIFICATE_NOT_TRIED
     reason: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -104,7 +103,7 @@ class Extraction:
             "reason": self.reason,
             "stack_limit": self.model.stack_limit,
             "stacks": self.stacks.to_dict(),
-            "attempts": [attempt.to_dict() for attempt in self.attempts],
+            "attempts": [candidate.to_dict() for candidate in self.candidates],
             "fidelity": self.fidelity.to_dict(),
             "checks": [check.to_dict() for check in self.checks],
             "counts": None if self.counts is None else self.counts.to_dict(),
@@ -143,7 +142,7 @@ def _sizes(automaton: PushdownAutomaton, raw: PushdownAutomaton) -> dict[str, An
 
 def extract(
     model: StackModel[Any],
-    language: Language | Task | Reference | None = None,
+    language: Language | Task | Specification | None = None,
     config: ExtractionConfig | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Extraction:
@@ -156,71 +155,74 @@ def extract(
             be checked against.
     """
     with one_thread():
-        return _extract(model, reference_for(language, model.task_kind), config or ExtractionConfig(), progress)
+        return _extract(model, specification_for(language, model.task_kind), config or ExtractionConfig(), progress)
 
 
 def _extract(
-    model: StackModel[Any], reference: Reference | None, config: ExtractionConfig, progress: Callable[[str], None]
+    model: StackModel[Any],
+    specification: Specification | None,
+    config: ExtractionConfig,
+    progress: Callable[[str], None],
 ) -> Extraction:
-    check_alphabet(reference, model)
-    check_length(reference, len(model.alphabet), config.max_length)  # refused before any work is done
-    complete: frozenset[Output] = frozenset() if reference is None else reference.complete
+    check_same_alphabet(specification, model)
+    exhaustive_limit(specification, len(model.alphabet), config.max_length)  # refused before any work is done
+    complete: frozenset[Output] = frozenset() if specification is None else specification.complete
     clock = _Clock(progress)
     clock.stage("trace the network")
     runner = model if config.device == "cpu" else copy.deepcopy(model).to(config.device)
-    samples = draw_samples(runner, reference, config.seed)
+    samples = draw_samples(runner, specification, config.seed)
     seen = trace(runner, samples.short_traced, stacks=False)
     clock.stage("look for states")
     words = samples.traced[:_ABLATED]
-    stacks = relevant_stacks(runner, words, None if reference is None else reference.scored(words))
+    stacks = relevant_stacks(runner, words, None if specification is None else specification.scored(words))
     rounded = trace(stacks.without(runner), samples.traced, rounded=True, stacks=False)
-    judge = Judge(stacks.without(model), samples, complete, config.seed, reference)
-    finder = Finder(judge, rounded, Choice(config.states, config.stack_symbols), config.jobs)
+    scorer = Scorer(stacks.without(model), samples, complete, config.seed, specification)
+    finder = Finder(scorer, rounded, Choice(config.states, config.stack_symbols), config.jobs)
     fidelity = Fidelity(samples.rounding(), None, *action_margins(model, seen))
     if is_stack(model):
-        finder.walk()
-        if why_unfaithful(judge.model, fidelity, 0, 0) is None:  # splits do not make a stack of what is none
+        finder.search_sizes()
+        if why_unfaithful(scorer.model, fidelity, 0, 0) is None:  # splits do not make a stack of what is none
             finder.refine()
     best = finder.best
     wrong = None if best is None else best.disagreements
     fidelity = replace(fidelity, minority_transitions=None if best is None else best.minority)
-    reason = why_unfaithful(judge.model, fidelity, wrong, len(samples.words))
-    result = Extraction(model, reference, None, best, finder.attempts, fidelity, stacks, reason=reason)
+    reason = why_unfaithful(scorer.model, fidelity, wrong, len(samples.words))
+    result = Extraction(model, specification, None, best, finder.candidates, fidelity, stacks, reason=reason)
     if reason is not None or best is None or best.automaton is None:
         return replace(result, seconds=clock.stop())
     clock.stage("check the automaton")
     effort = config.effort(model.stack_limit)
-    best, checks = _checked(best, finder, effort, lambda pda: check_all(pda, runner, reference, config))
-    result = replace(result, automaton=best.automaton, found=best, attempts=finder.attempts, checks=checks)
+    best, checks = _checked(best, finder, effort, lambda pda: check_all(pda, runner, specification, config))
+    result = replace(result, automaton=best.automaton, found=best, candidates=finder.candidates, checks=checks)
     assert best.automaton is not None
     counts = count_again(best.automaton, checks, model.task_kind == "recognition")
     clock.stage("prove equality")
-    proof = NOT_TRIED if reference is None else reference.compare(best.automaton)
+    proof = PROOF_NOT_TRIED if specification is None else specification.compare(best.automaton)
     clock.stage("certify")
-    certificate = certification(model, best.automaton, stacks, reference)
+    certificate = certification(model, best.automaton, stacks, specification)
     result = replace(result, counts=counts, proof=proof, certificate=certificate)
     return replace(result, divergence=_divergence(result, runner), seconds=clock.stop())
 
 
 def _checked(
-    attempt: Attempt, finder: Finder, effort: Effort, check: Callable[[PushdownAutomaton], tuple[Agreement, ...]]
-) -> tuple[Attempt, tuple[Agreement, ...]]:
-    """Return the attempt, or a refinement of it that stands up better to what broke it, with the checks."""
-    assert attempt.automaton is not None
-    checks = check(attempt.automaton)
-    words = [found.counterexample for found in checks if found.counterexample is not None and _mendable(found)]
-    mended = finder.mend(attempt, words, effort) if words else None
+    candidate: Candidate, finder: Finder, effort: Effort, check: Callable[[PushdownAutomaton], tuple[Agreement, ...]]
+) -> tuple[Candidate, tuple[Agreement, ...]]:
+    """Return the candidate, or a refinement of it that stands up better to what broke it, with the checks."""
+    assert candidate.automaton is not None
+    checks = check(candidate.automaton)
+    words = [found.counterexample for found in checks if found.counterexample is not None and _repairable(found)]
+    mended = finder.repair(candidate, words, effort) if words else None
     if mended is None or mended.automaton is None:
-        return attempt, checks
+        return candidate, checks
     again = check(mended.automaton)
-    return (mended, again) if _broken(again) < _broken(checks) else (attempt, checks)
+    return (mended, again) if _broken(again) < _broken(checks) else (candidate, checks)
 
 
 def _broken(checks: Sequence[Agreement]) -> int:
-    return sum(found.disagreements for found in checks if _mendable(found))
+    return sum(found.disagreements for found in checks if _repairable(found))
 
 
-def _mendable(found: Agreement) -> bool:
+def _repairable(found: Agreement) -> bool:
     """Return whether more states may help: not where values drift from round to round, which no finite number holds."""
     return found.other == _DECISIVE and found.kind != "pumped"
 

@@ -10,7 +10,7 @@ import numpy as np
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.extract.answers import differences, network_answers
 from stacklens.extract.fidelity import Rounding, rounding_fidelity
-from stacklens.extract.specification import Reference, default_max_length, random_words
+from stacklens.extract.specification import Specification, default_max_length, random_words
 from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
@@ -57,14 +57,14 @@ class Samples:
         return rounding_fidelity(self.analog, self.rounded[:n, :width], scored)
 
 
-def draw_samples(model: StackModel[Any], reference: Reference | None, seed: int) -> Samples:
-    """Return the checking words for ``model``; without a reference the drawn ones are uniformly random."""
-    if reference is None:
+def draw_samples(model: StackModel[Any], specification: Specification | None, seed: int) -> Samples:
+    """Return the checking words for ``model``; without a specification the drawn ones are uniformly random."""
+    if specification is None:
         short = all_words(model.alphabet, default_max_length(len(model.alphabet), _SHORT))
         drawn = random_words(model.alphabet, _DRAWN, _LENGTHS, seed)
     else:
-        short = reference.short_words(_SHORT)
-        drawn = reference.long_words(_DRAWN, _LENGTHS, seed)
+        short = specification.short_words(_SHORT)
+        drawn = specification.long_words(_DRAWN, _LENGTHS, seed)
     words = [*short, *drawn]
     rounded, analog = network_answers(Rounded(model), words), network_answers(model, short)
     accepted = rounded[: len(short)].max(1, initial=-1) > 0
@@ -72,7 +72,7 @@ def draw_samples(model: StackModel[Any], reference: Reference | None, seed: int)
     traced: list[Word] = []
     for pool in (np.flatnonzero(accepted), np.arange(len(short))):
         traced += [short[i] for i in rng.permutation(pool)[:_TRACED]]
-    scored = None if reference is None else reference.scored(words)
+    scored = None if specification is None else specification.scored(words)
     return Samples(words, rounded, analog, scored, len(short), [*drawn, *traced], traced)
 
 

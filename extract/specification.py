@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from stacklens.automata.compare import Comparison, Undecided, compare
+from stacklens.automata.compiled import encode_words
 from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import Output, PushdownAutomaton, Word
 from stacklens.automata.pumping import Pump, pumps
 from stacklens.automata.simulation import first_rejection
-from stacklens.automata.tables import encode_words
 from stacklens.errors import StacklensError, listed
 from stacklens.languages.language import Language
 from stacklens.languages.words import make_word
@@ -21,9 +21,9 @@ from stacklens.models.base import StackModel
 from stacklens.models.training.word_sets import all_words
 
 __all__ = [
-    "LanguageReference",
-    "Reference",
-    "check_alphabet",
+    "LanguageSpecification",
+    "Specification",
+    "check_same_alphabet",
     "default_max_length",
     "random_words",
     "words_over",
@@ -32,7 +32,7 @@ __all__ = [
 _LONGEST = 200  # over one symbol there are few words, however long
 
 
-class Reference(ABC):
+class Specification(ABC):
     """What a network was trained to do.
 
     Attributes:
@@ -45,7 +45,7 @@ class Reference(ABC):
     name: str
     alphabet: tuple[str, ...]
     complete: frozenset[Output] = frozenset()
-    restricted: bool = False
+    partial_domain: bool = False
 
     @abstractmethod
     def short_words(self, number: int, longest: int | None = None) -> list[Word]:
@@ -84,9 +84,9 @@ class Reference(ABC):
 
     def meant(self, words: Sequence[Word]) -> np.ndarray:
         """Return which of ``words`` matter, (N,) bool: all, or those that the reference automaton reads to the end."""
-        automaton = self.automaton() if self.restricted else None
+        automaton = self.automaton() if self.partial_domain else None
         if automaton is None:
-            return np.full(len(words), not self.restricted)
+            return np.full(len(words), not self.partial_domain)
         read: np.ndarray = first_rejection(automaton, words) < 0
         return read
 
@@ -103,7 +103,7 @@ class Reference(ABC):
         """Return whether ``pda`` does what it should on all words, decided against a reference automaton."""
 
 
-class LanguageReference(Reference):
+class LanguageSpecification(Specification):
     """A language, for recognisers."""
 
     def __init__(self, language: Language) -> None:
@@ -161,10 +161,10 @@ class LanguageReference(Reference):
     def compare(self, pda: PushdownAutomaton) -> Comparison:
         """Return whether ``pda`` accepts the language, decided against the language's reference automaton."""
         try:
-            reference = self.language.automaton
+            specification = self.language.automaton
         except StacklensError as error:
             return Undecided(str(error))
-        return compare(pda, reference, outputs="ignore")
+        return compare(pda, specification, outputs="ignore")
 
     def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray]:
         """Return membership of all words, from the members that the definition gives, not the reference automaton.
@@ -225,14 +225,14 @@ def random_words(alphabet: tuple[str, ...], n: int, lengths: tuple[int, int], se
     return [make_word([alphabet[i] for i in rng.integers(0, len(alphabet), size)], alphabet) for size in sizes]
 
 
-def check_alphabet(reference: Reference | None, model: StackModel[Any]) -> None:
+def check_same_alphabet(specification: Specification | None, model: StackModel[Any]) -> None:
     """Return nothing if a network reads the symbols of what it is to be checked against.
 
     Raises:
         StacklensError: it reads others.
     """
-    if reference is not None and set(reference.alphabet) != set(model.alphabet):
+    if specification is not None and set(specification.alphabet) != set(model.alphabet):
         raise StacklensError(
-            f"language {reference.name} has the alphabet {listed(reference.alphabet)}, the network "
+            f"language {specification.name} has the alphabet {listed(specification.alphabet)}, the network "
             f"{listed(model.alphabet)}; name the language that it was trained on"
         )

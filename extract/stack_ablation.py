@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from stacklens.automata.compiled import encode_words
 from stacklens.automata.pda import Word
-from stacklens.automata.tables import encode_words
 from stacklens.errors import StacklensError
-from stacklens.models.base import Controlled, S, StackModel, State
+from stacklens.models.base import ControllerOutput, NetworkState, S, StackModel
 from stacklens.models.rounding import Rounded, Wrapper, operation_numbers
 
 __all__ = ["DroppedStack", "PushOnlyAsState", "StackUse", "WithoutStacks", "relevant_stacks"]
@@ -48,15 +48,15 @@ class PushOnlyAsState(Wrapper[S]):
         # a controller that never looks at its own hidden vector has no need of it between steps
         self.own = model.initial_state(1).hidden.shape[-1] if model.recurrent else 0
 
-    def initial_state(self, batch: int) -> State[S]:
+    def initial_state(self, batch: int) -> NetworkState[S]:
         """Return the wrapped network's own state, readings of its memories after the hidden vector."""
         state = self.model.initial_state(batch)
         seen = state.stack.reading()[:, self.memories].flatten(1)
         nothing = seen.new_full((batch, self.n_stacks, self.depth, self.cell_size), torch.nan)
         hidden = torch.cat([state.hidden[:, : self.own], seen], -1)
-        return State(hidden, self.model.stack_of(nothing), state.rejected, state.output)
+        return NetworkState(hidden, self.model.stack_of(nothing), state.rejected, state.output)
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the wrapped controller's answer, with the memories after their push behind its hidden vector."""
         size = self.depth * self.cell_size
         seen = hidden[:, self.own :].unflatten(-1, (len(self.memories), size))  # type: ignore[no-untyped-call]
@@ -66,7 +66,7 @@ class PushOnlyAsState(Wrapper[S]):
         written = answer.pushed[:, self.memories]
         after = torch.cat([written, seen[..., : size - self.cell_size]], -1).flatten(1)
         left = self.left
-        return Controlled(
+        return ControllerOutput(
             torch.cat([answer.hidden[:, : self.own], after], -1),
             answer.actions[:, left],
             answer.pushed[:, left],
@@ -157,19 +157,19 @@ class WithoutStacks(Wrapper[S]):
         self.register_buffer("shown", reading, persistent=False)
         self.shown: Tensor
 
-    def initial_state(self, batch: int) -> State[S]:
+    def initial_state(self, batch: int) -> NetworkState[S]:
         """Return the wrapped network's own initial state, with the stacks that are left."""
         state = self.model.initial_state(batch)
         nothing = self.shown.new_full((batch, self.n_stacks, self.depth, self.cell_size), torch.nan)
-        return State(state.hidden, self.model.stack_of(nothing), state.rejected, state.output)
+        return NetworkState(state.hidden, self.model.stack_of(nothing), state.rejected, state.output)
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the wrapped controller's answer, the stacks that are left only."""
         whole = self.shown.expand(len(symbols), *self.shown.shape).clone()
         whole[:, list(self.kept)] = reading
         answer = self.model.controller(symbols, hidden, whole)
         kept = list(self.kept)
-        return Controlled(answer.hidden, answer.actions[:, kept], answer.pushed[:, kept], answer.output)
+        return ControllerOutput(answer.hidden, answer.actions[:, kept], answer.pushed[:, kept], answer.output)
 
 
 def relevant_stacks(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from stacklens.automata.compare import Comparison
     from stacklens.automata.pda import Output, PushdownAutomaton, Word
     from stacklens.extract.extraction import Extraction
-    from stacklens.extract.verification.agreement import Agreement, Counts
+    from stacklens.extract.verification.agreement import AcceptedCounts, Agreement
     from stacklens.extract.verification.divergence import Divergence
 
 __all__ = ["show_summary"]
@@ -111,8 +111,8 @@ def _shown(word: Word) -> str:
 
 def _show_splits(result: Extraction, console: Console) -> None:
     """Print how often refinement split something, and what it led to."""
-    refined = [attempt for attempt in result.attempts if attempt.split is not None]
-    splits = [attempt.split for attempt in refined if attempt.split is not None and attempt.way == "refinement"]
+    refined = [candidate for candidate in result.candidates if candidate.split is not None]
+    splits = [candidate.split for candidate in refined if candidate.split is not None and candidate.way == "refinement"]
     if not splits:
         return
     last = splits[-1]
@@ -123,7 +123,7 @@ def _show_splits(result: Extraction, console: Console) -> None:
     )
 
 
-def _counts(counts: Counts) -> str:
+def _counts(counts: AcceptedCounts) -> str:
     words = f"accepted words of length <= {len(counts.exhaustive) - 1}, without running them"
     if counts.equal:
         return f"{sum(counts.counted):,} {words}: as many as were found by running all"

@@ -1,4 +1,4 @@
-"""A task as a reference: what predictors and transducers should say after every symbol, and where that counts."""
+"""A task as a specification: what predictors and transducers should say after every symbol, and where that counts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from stacklens.automata.pumping import Pump
 from stacklens.automata.simulation import transduce_many
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import number_table, output_number
-from stacklens.extract.specification import LanguageReference, Reference, words_over
+from stacklens.extract.specification import LanguageSpecification, Specification, words_over
 from stacklens.languages.language import Language
 from stacklens.languages.tasks.streams import StreamTask
 from stacklens.languages.tasks.task import Task
 from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 
-__all__ = ["TaskReference"]
+__all__ = ["TaskSpecification"]
 
 
 _LONGEST = 40  # symbols of a beginning; there are mostly enough of them long before
@@ -31,24 +31,24 @@ _SMALL_PIECES = 3  # sizes of pieces of streams that are repeated, and how many 
 _LONGER = 20  # where sizes are not lengths, words are many times longer than their sizes, and fewer will do
 
 
-class TaskReference(Reference):
+class TaskSpecification(Specification):
     """A task, for predictors and transducers.
 
-    Words that are none of the task's are not compared (`restricted`), but for predictors of next sets, which should
+    Words that are none of the task's are not compared (`partial_domain`), but for predictors of next sets, which should
     reject them.
     """
 
     def __init__(self, task: Task) -> None:
         self.task = task
         self.name, self.alphabet = task.name, tuple(task.alphabet)
-        self.restricted = task.kind != "next set"
+        self.partial_domain = task.kind != "next set"
         self.complete = _complete(task.reference) if task.kind == "next set" else frozenset()
         language = getattr(task, "language", None)
-        self.language = language if isinstance(language, Language) and not self.restricted else None
+        self.language = language if isinstance(language, Language) and not self.partial_domain else None
 
     def short_words(self, number: int, longest: int | None = None) -> list[Word]:
         """Return all words over the alphabet for next sets, else all beginnings of the task's words, up to a length."""
-        if not self.restricted:
+        if not self.partial_domain:
             return words_over(self.alphabet, number, longest)
         if longest is not None and longest > _MOST_ASKED:
             raise StacklensError(f"words of length <= {longest} were asked; ask for {_MOST_ASKED} or less")
@@ -66,7 +66,7 @@ class TaskReference(Reference):
 
     def meant(self, words: Sequence[Word]) -> np.ndarray:
         """Return which of ``words`` are the task's, or begin one of them, (N,) bool; all where sets are predicted."""
-        if not self.restricted or self.task.reference is not None:
+        if not self.partial_domain or self.task.reference is not None:
             return super().meant(words)
         return np.array([self._begins(word) for word in words], dtype=bool)
 
@@ -109,7 +109,7 @@ class TaskReference(Reference):
 
     def deep_words(self, n: int, depth: int, seed: int) -> list[Word]:
         """Return members of the task's language nested so deep, and a near-miss of each, where there is a language."""
-        return [] if self.language is None else LanguageReference(self.language).deep_words(n, depth, seed)
+        return [] if self.language is None else LanguageSpecification(self.language).deep_words(n, depth, seed)
 
     def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
         """Return the outputs to expect, (N, T); -1 from the first symbol with which no word of the task goes on.
@@ -126,7 +126,7 @@ class TaskReference(Reference):
 
     def scored(self, words: Sequence[Word]) -> np.ndarray | None:
         """Return which outputs count, (N, T); None, for all, where sets are predicted."""
-        if not self.restricted:
+        if not self.partial_domain:
             return None
         width = max(map(len, words), default=0)
         mask = np.zeros((len(words), width), dtype=bool)
@@ -136,7 +136,7 @@ class TaskReference(Reference):
 
     def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray] | None:
         """Return the reference automaton's outputs for all words where sets are predicted, else None."""
-        if self.restricted or self.task.reference is None:
+        if self.partial_domain or self.task.reference is None:
             return None
         answers = [self._numbers(model)[places] for places in outputs_all(self.task.reference, max_length)]
         answers[0][:] = -1  # nothing is said before the first symbol
@@ -153,19 +153,21 @@ class TaskReference(Reference):
         tell which words are complete, to accept the same words too. Else only the task's own words count: on these it
         must not be cut, and what never counts is not compared.
         """
-        reference, silent = self.task.reference, self.task.silent
-        if reference is None or silent is None:
-            missing = "reference automaton" if reference is None else "rule for what counts that outputs alone decide"
+        specification, silent = self.task.reference, self.task.silent
+        if specification is None or silent is None:
+            missing = (
+                "reference automaton" if specification is None else "rule for what counts that outputs alone decide"
+            )
             return Undecided(f"the task {self.name} has no {missing}")
         if self.complete:
-            return compare(pda, reference, outputs="all")
-        if not self.restricted:
-            return compare(_reading(pda), _reading(reference), outputs="all")
+            return compare(pda, specification, outputs="all")
+        if not self.partial_domain:
+            return compare(_reading(pda), _reading(specification), outputs="all")
         steps = {
             key: replace(step, output=None if step.output in silent else step.output)
-            for key, step in reference.transitions.items()
+            for key, step in specification.transitions.items()
         }
-        found = compare(pda, replace(reference, transitions=steps), outputs="where b")
+        found = compare(pda, replace(specification, transitions=steps), outputs="where b")
         return Equal(self._domain(silent)) if isinstance(found, Equal) else found
 
     def _domain(self, silent: frozenset[Output]) -> str:
@@ -202,13 +204,13 @@ def _beginnings(task: Task, longest: int) -> Iterator[Word]:
         level = longer
 
 
-def _complete(reference: PushdownAutomaton | None) -> frozenset[Output]:
+def _complete(specification: PushdownAutomaton | None) -> frozenset[Output]:
     """Return the outputs that are said exactly where a word is complete; none where the outputs do not tell."""
-    if reference is None or not reference.accepting:
+    if specification is None or not specification.accepting:
         return frozenset()
-    steps = reference.transitions.values()
-    at_end = {step.output for step in steps if step.target in reference.accepting}
-    elsewhere = {step.output for step in steps if step.target not in reference.accepting}
+    steps = specification.transitions.values()
+    at_end = {step.output for step in steps if step.target in specification.accepting}
+    elsewhere = {step.output for step in steps if step.target not in specification.accepting}
     if at_end & elsewhere or None in at_end:
         return frozenset()
     return frozenset(at_end)

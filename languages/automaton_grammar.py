@@ -17,7 +17,7 @@ from stacklens.automata.reachability import trim
 from stacklens.automata.rewriting import drop_end_marker
 from stacklens.errors import AutomatonError
 from stacklens.languages.context_free import ContextFreeLanguage
-from stacklens.languages.grammar import Grammar, Nonterminal, Part, Rule
+from stacklens.languages.grammar import Grammar, GrammarSymbol, Nonterminal, Rule
 
 __all__ = ["AutomatonLanguage", "grammar_of"]
 
@@ -99,7 +99,7 @@ class _Triples:
                     yield _name(state, cell), ()
                 for symbol, step in self.moves[state, cell]:
                     for after, end in self._ways(cell, step, self.returns):
-                        right: tuple[Part, ...] = (symbol, *after)
+                        right: tuple[GrammarSymbol, ...] = (symbol, *after)
                         yield _name(state, cell, end), right
 
     def _accepts(self, state: State, cell: Symbol) -> bool:

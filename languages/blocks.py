@@ -18,18 +18,18 @@ from stacklens.languages.words import check_alphabet, make_word
 __all__ = ["CountedPairs", "EqualBlocks", "SumBlocks", "TwiceAsMany"]
 
 _BOTTOM = "⊥"
-Counts = tuple[int, ...]  # how many symbols each block has
+BlockSizes = tuple[int, ...]  # how many symbols each block has
 
 
 class _Blocks(Language):
     """Words of one block of each letter, in the order of the alphabet, with numbers that a subclass allows."""
 
     @abstractmethod
-    def _all_counts(self, length: int) -> list[Counts]:
+    def _all_counts(self, length: int) -> list[BlockSizes]:
         """Return the numbers of all members of ``length``, the one with the longest first block first."""
 
     @abstractmethod
-    def _can_grow(self, counts: Counts) -> bool:
+    def _can_grow(self, counts: BlockSizes) -> bool:
         """Return whether some member begins with blocks of these sizes, of which only the last may grow."""
 
     def __contains__(self, word: Word) -> bool:
@@ -37,7 +37,7 @@ class _Blocks(Language):
         return counts is not None and len(counts) == len(self.alphabet) and self._is_member(counts)
 
     @abstractmethod
-    def _is_member(self, counts: Counts) -> bool:
+    def _is_member(self, counts: BlockSizes) -> bool:
         """Return whether blocks of these sizes, all letters being there, make a member."""
 
     def is_live(self, prefix: Word) -> bool:
@@ -49,13 +49,13 @@ class _Blocks(Language):
         """Yield the members of ``length`` in the order of the alphabet."""
         yield from (self._word(counts) for counts in self._all_counts(length))
 
-    def _counts(self, word: Word) -> Counts | None:
+    def _counts(self, word: Word) -> BlockSizes | None:
         """Return the sizes of the blocks that there are, None where the letters are out of order or one is left out."""
         blocks = [(symbol, sum(1 for _ in block)) for symbol, block in groupby(word)]
         in_order = [symbol for symbol, _ in blocks] == list(self.alphabet[: len(blocks)])
         return tuple(size for _, size in blocks) if in_order else None
 
-    def _word(self, counts: Counts) -> Word:
+    def _word(self, counts: BlockSizes) -> Word:
         return make_word([x for x, n in zip(self.alphabet, counts, strict=True) for _ in range(n)], self.alphabet)
 
     def _has_length(self, length: int) -> bool:
@@ -105,13 +105,13 @@ class EqualBlocks(_Blocks):
             "accepts it; compare with the language itself"
         )
 
-    def _is_member(self, counts: Counts) -> bool:
+    def _is_member(self, counts: BlockSizes) -> bool:
         return len(set(counts)) == 1
 
-    def _can_grow(self, counts: Counts) -> bool:
+    def _can_grow(self, counts: BlockSizes) -> bool:
         return len(set(counts[:-1])) <= 1 and (not counts or counts[-1] <= counts[0])
 
-    def _all_counts(self, length: int) -> list[Counts]:
+    def _all_counts(self, length: int) -> list[BlockSizes]:
         return [(length // self.k,) * self.k] if length > 0 and length % self.k == 0 else []
 
     def _deep_member(self, depth: int, rng: np.random.Generator) -> Word | None:  # noqa: ARG002 (nothing to draw)
@@ -150,13 +150,13 @@ class TwiceAsMany(_Blocks):
             ("push", "half", "pop"), self.alphabet, ("a",), steps, "push", frozenset({"pop"}), bottom=_BOTTOM
         )
 
-    def _is_member(self, counts: Counts) -> bool:
+    def _is_member(self, counts: BlockSizes) -> bool:
         return counts[1] == 2 * counts[0]
 
-    def _can_grow(self, counts: Counts) -> bool:
+    def _can_grow(self, counts: BlockSizes) -> bool:
         return len(counts) < 2 or counts[1] <= 2 * counts[0]
 
-    def _all_counts(self, length: int) -> list[Counts]:
+    def _all_counts(self, length: int) -> list[BlockSizes]:
         return [(length // 3, 2 * length // 3)] if length > 0 and length % 3 == 0 else []
 
     def _deep_member(self, depth: int, rng: np.random.Generator) -> Word | None:  # noqa: ARG002 (nothing to draw)
@@ -194,13 +194,13 @@ class SumBlocks(_Blocks):
         }
         return PushdownAutomaton(("a", "b", "c"), self.alphabet, ("a",), steps, "a", frozenset({"c"}), bottom=_BOTTOM)
 
-    def _is_member(self, counts: Counts) -> bool:
+    def _is_member(self, counts: BlockSizes) -> bool:
         return counts[2] == counts[0] + counts[1]
 
-    def _can_grow(self, counts: Counts) -> bool:
+    def _can_grow(self, counts: BlockSizes) -> bool:
         return len(counts) < 3 or counts[2] <= counts[0] + counts[1]
 
-    def _all_counts(self, length: int) -> list[Counts]:
+    def _all_counts(self, length: int) -> list[BlockSizes]:
         half = length // 2
         return [(half - m, m, half) for m in range(1, half)] if length % 2 == 0 else []
 

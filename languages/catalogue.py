@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from stacklens.automata.formats.files import automaton_reader, read_text
+from stacklens.automata.formats.reading import automaton_reader, read_text
 from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.languages.automaton_grammar import AutomatonLanguage, grammar_of
 from stacklens.languages.blocks import CountedPairs, EqualBlocks, SumBlocks, TwiceAsMany
@@ -17,12 +17,12 @@ from stacklens.languages.dyck import BalancedParentheses, Dyck, dyck_kinds
 from stacklens.languages.grammar import parse_grammar
 from stacklens.languages.language import Language
 from stacklens.languages.palindrome import MarkedPalindromes
-from stacklens.languages.tasks.agreement import Agreement
 from stacklens.languages.tasks.bits import Reversal, SuzgunReversal, Xor
 from stacklens.languages.tasks.formulas import BooleanFormula, ParenthesisPrediction
 from stacklens.languages.tasks.next_sets import DyckNextSet, PalindromeNextSet
 from stacklens.languages.tasks.stream_patterns import PATTERNS, Addition, CountingStream, Memorization
 from stacklens.languages.tasks.streams import StreamAfter, StreamTask
+from stacklens.languages.tasks.subject_verb import AgreementTask
 from stacklens.languages.tasks.task import Task
 
 __all__ = ["get_language", "get_task", "is_path", "language_from_file", "language_names", "task_names"]
@@ -120,7 +120,7 @@ _TASKS: dict[str, Callable[[], Task]] = {
     "delayed-xor": partial(Xor, delayed=True),
     "parenthesis-prediction": ParenthesisPrediction,
     "boolean-formula": BooleanFormula,
-    "agreement": Agreement,
+    "agreement": AgreementTask,
 }
 
 

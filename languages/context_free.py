@@ -15,7 +15,7 @@ import numpy as np
 
 from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.errors import StacklensError
-from stacklens.languages.grammar import Grammar, Nonterminal, Part
+from stacklens.languages.grammar import Grammar, GrammarSymbol, Nonterminal
 from stacklens.languages.grammar_words import Nesting, NormalForm
 from stacklens.languages.language import Language
 from stacklens.languages.words import make_word
@@ -42,7 +42,7 @@ class Chart:
         self.rules_of: dict[Nonterminal, list[int]] = defaultdict(list)
         for i, (left, _) in enumerate(grammar.rules):
             self.rules_of[left].append(i)
-        self.waiting: list[dict[Part, list[_Item]]] = []  # after each prefix, the items by what they wait for
+        self.waiting: list[dict[GrammarSymbol, list[_Item]]] = []  # after each prefix, the items by what they wait for
         self.accepts = False
         self._close((i, 0, 0) for i in self.rules_of[self.start])
 
@@ -66,7 +66,7 @@ class Chart:
 
     def _close(self, items: Iterable[_Item]) -> None:
         here = len(self.waiting)
-        waiting: dict[Part, list[_Item]] = {}
+        waiting: dict[GrammarSymbol, list[_Item]] = {}
         self.waiting.append(waiting)
         agenda = list(items)
         seen = set(agenda)

@@ -11,7 +11,7 @@ from stacklens.errors import StacklensError
 
 __all__ = ["choose", "distinct_words", "random_below"]
 
-TRIES = 2_000  # in a row without a new word, after which we say that there are no more
+DRAWS_WITHOUT_NEW = 2_000  # in a row without a new word, after which we say that there are no more
 
 
 def random_below(total: int, rng: np.random.Generator) -> int:
@@ -41,7 +41,7 @@ def distinct_words(n: int, draw: Callable[[], Word | None], what: str) -> list[W
     """Return ``n`` distinct results of ``draw``, in the order drawn; None is drawn again.
 
     Raises:
-        StacklensError: ``TRIES`` draws in a row gave nothing new.
+        StacklensError: ``DRAWS_WITHOUT_NEW`` draws in a row gave nothing new.
     """
     found: dict[Word, None] = {}
     idle = 0
@@ -50,6 +50,6 @@ def distinct_words(n: int, draw: Callable[[], Word | None], what: str) -> list[W
         idle = idle + 1 if word is None or word in found else 0
         if word is not None:
             found[word] = None
-        if idle >= TRIES:
+        if idle >= DRAWS_WITHOUT_NEW:
             raise StacklensError(f"found only {len(found)} of {n} distinct {what}: widen the lengths or ask for fewer")
     return list(found)

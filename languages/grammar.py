@@ -17,7 +17,7 @@ from stacklens.automata.pda import Symbol
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.languages.words import check_alphabet
 
-__all__ = ["Grammar", "Nonterminal", "Part", "Rule", "parse_grammar"]
+__all__ = ["Grammar", "GrammarSymbol", "Nonterminal", "Rule", "parse_grammar"]
 
 
 class Nonterminal(NamedTuple):
@@ -26,8 +26,8 @@ class Nonterminal(NamedTuple):
     name: str
 
 
-Part = Symbol | Nonterminal
-Rule = tuple[Nonterminal, tuple[Part, ...]]
+GrammarSymbol = Symbol | Nonterminal
+Rule = tuple[Nonterminal, tuple[GrammarSymbol, ...]]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Grammar:
         return frozenset(_closed([rule for rule in self.rules if not any(isinstance(x, str) for x in rule[1])]))
 
 
-def _is_in(part: Part, nonterminals: Iterable[Nonterminal]) -> bool:
+def _is_in(part: GrammarSymbol, nonterminals: Iterable[Nonterminal]) -> bool:
     return isinstance(part, str) or part in nonterminals
 
 
@@ -162,7 +162,7 @@ def parse_grammar(text: str, source: str = "grammar") -> Grammar:
         raise FileFormatError(f"{source}: {error}") from None
 
 
-def _part(token: _Token, lefts: set[str]) -> Part:
+def _part(token: _Token, lefts: set[str]) -> GrammarSymbol:
     return Nonterminal(token.text) if not token.quoted and token.text in lefts else token.text
 
 

@@ -14,17 +14,17 @@ import numpy as np
 
 from stacklens.automata.pda import Symbol
 from stacklens.languages.drawing import choose
-from stacklens.languages.grammar import Grammar, Nonterminal, Part
+from stacklens.languages.grammar import Grammar, GrammarSymbol, Nonterminal
 
 __all__ = ["Nesting", "NormalForm"]
 
 _Pair = tuple[Nonterminal, Nonterminal]
-_Short = dict[Nonterminal, dict[tuple[Part, ...], None]]  # right sides of at most two parts, in order
+_Short = dict[Nonterminal, dict[tuple[GrammarSymbol, ...], None]]  # right sides of at most two parts, in order
 
 _Point = tuple[Nonterminal, bool, bool]  # where one is, and whether something stands on the left, on the right
 _Edge = tuple[Nonterminal, Nonterminal, bool]  # child, sibling, whether the sibling stands on the left
 _Sides = tuple[list[Symbol], list[Symbol]]
-TRIES = 48  # embeddings of a nonterminal that are looked at
+EMBEDDINGS_TRIED = 48  # embeddings of a nonterminal that are looked at
 
 
 class NormalForm:
@@ -142,7 +142,7 @@ def _shortened(grammar: Grammar) -> _Short:
     """Return the rules with right sides cut to at most two parts, terminals among two replaced."""
     rules: _Short = defaultdict(dict)
     for i, (left, right) in enumerate(grammar.rules):
-        parts: list[Part] = list(right)
+        parts: list[GrammarSymbol] = list(right)
         if len(parts) > 1:
             for k, part in enumerate(parts):
                 if isinstance(part, str):
@@ -159,7 +159,7 @@ def _shortened(grammar: Grammar) -> _Short:
 
 def _without_empty(rules: _Short, grammar: Grammar) -> _Short:
     """Return the rules without the empty right side; what could be empty may be left out instead."""
-    nullable: set[Part] = set(grammar.nullable)
+    nullable: set[GrammarSymbol] = set(grammar.nullable)
     size = -1
     while size < len(nullable):  # those that cutting has added, the ends of long right sides first
         size = len(nullable)
@@ -176,9 +176,9 @@ def _without_empty(rules: _Short, grammar: Grammar) -> _Short:
     return full
 
 
-def _without_units(rules: _Short) -> dict[Nonterminal, list[tuple[Part, ...]]]:
+def _without_units(rules: _Short) -> dict[Nonterminal, list[tuple[GrammarSymbol, ...]]]:
     """Return the rules with A -> B replaced by what B leads to."""
-    without: dict[Nonterminal, list[tuple[Part, ...]]] = {}
+    without: dict[Nonterminal, list[tuple[GrammarSymbol, ...]]] = {}
     for left in rules:
         same, unseen = {left: None}, [left]
         for other in unseen:  # the list grows while it is walked
@@ -213,7 +213,7 @@ class Nesting:
         self.embeddings: dict[Nonterminal, list[_Sides]] = {}
         for pivot in self._reached():
             if (pivot, False, False) in self._distances((pivot, True, True)):
-                walks = (self._walk(pivot, rng, (pivot, True, True)) for _ in range(TRIES))
+                walks = (self._walk(pivot, rng, (pivot, True, True)) for _ in range(EMBEDDINGS_TRIED))
                 distinct = {(tuple(left), tuple(right)): (left, right) for left, right in walks}
                 if binding := [sides for sides in distinct.values() if self._binds(pivot, sides, rng)]:
                     self.embeddings[pivot] = binding

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from stacklens.models.set_numbers import set_number_type, set_numbers
 
-__all__ = ["ActionKind", "Controlled", "Run", "Stack", "StackModel", "State", "Step", "TaskKind"]
+__all__ = ["ActionKind", "ControllerOutput", "NetworkState", "Run", "Stack", "StackModel", "Step", "TaskKind"]
 
 # How a row of actions is to be read, which is all that rounding needs to know of a model:
 # "signed"     one value in [-1, 1], push above and pop below (Sun et al. 1993, section 3.2.1)
@@ -51,7 +51,7 @@ S = TypeVar("S", bound=Stack)
 
 
 @dataclass(frozen=True)
-class State(Generic[S]):
+class NetworkState(Generic[S]):
     """A network between two symbols.
 
     Attributes:
@@ -66,14 +66,14 @@ class State(Generic[S]):
     rejected: Tensor
     output: Tensor | None = None
 
-    def select(self, index: Tensor) -> State[S]:
+    def select(self, index: Tensor) -> NetworkState[S]:
         """Return the batch entries ``index`` (M,), which may repeat: children share their prefix's run."""
         output = None if self.output is None else self.output[..., index, :]
-        return State(self.hidden[..., index, :], self.stack.select(index), self.rejected[..., index], output)
+        return NetworkState(self.hidden[..., index, :], self.stack.select(index), self.rejected[..., index], output)
 
 
 @dataclass(frozen=True)
-class Controlled:
+class ControllerOutput:
     """What a controller answers: the next hidden vector, the actions, the pushed values, and the output."""
 
     hidden: Tensor  # (..., B, H)
@@ -91,7 +91,7 @@ class Step(Generic[S]):
     pushed: Tensor
     reading: Tensor  # what the controller saw, (..., B, n_stacks, R)
     output: Tensor
-    state: State[S]
+    state: NetworkState[S]
 
 
 class Run(NamedTuple):
@@ -99,7 +99,7 @@ class Run(NamedTuple):
 
     output: Tensor  # what is said after every symbol, (T, ..., B, O)
     actions: Tensor  # of every step, (S, ..., B, n_stacks, A), where S is T for networks without extra steps
-    state: State[Any]  # after the last step
+    state: NetworkState[Any]  # after the last step
 
 
 class StackModel(nn.Module, ABC, Generic[S]):
@@ -160,11 +160,11 @@ class StackModel(nn.Module, ABC, Generic[S]):
         return self.alphabet
 
     @abstractmethod
-    def initial_state(self, batch: int) -> State[S]:
+    def initial_state(self, batch: int) -> NetworkState[S]:
         """Return the state before the first symbol, for ``batch`` words."""
 
     @abstractmethod
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the controller's answer to ``symbols`` (B,) int, ``hidden`` (..., B, H), ``reading``."""
 
     @abstractmethod
@@ -187,7 +187,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
         """
         raise NotImplementedError(f"{cls.__name__} has no weights of its own")
 
-    def decide(self, state: State[S]) -> Tensor:
+    def decide(self, state: NetworkState[S]) -> Tensor:
         """Return whether a recogniser takes what it has read for a member, (..., B) bool, no end symbol read."""
         raise NotImplementedError(f"{self.name} is no recogniser")
 
@@ -196,7 +196,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
         del stack
         return torch.zeros(hidden.shape[:-1], dtype=torch.bool, device=hidden.device)
 
-    def step(self, symbols: Tensor, state: State[S]) -> Step[S]:
+    def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
         """Return the step on ``symbols`` (B,) int from ``state``; no letter's number is nothing, for input queues."""
         stack = self.feed(state.stack, symbols)
         reading = stack.reading()
@@ -205,7 +205,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
         rejected = state.rejected | self.rejects(answer.hidden, stack)
         if self.task_kind == "next set":
             rejected = rejected | self._unexpected(symbols, state)
-        after = State(answer.hidden, stack, rejected, answer.output)
+        after = NetworkState(answer.hidden, stack, rejected, answer.output)
         return Step(answer.hidden, answer.actions, answer.pushed, reading, answer.output, after)
 
     def feed(self, stack: S, symbols: Tensor) -> S:
@@ -221,7 +221,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
         del actions, lengths
         return output
 
-    def run(self, symbols: Tensor, state: State[S]) -> Run:
+    def run(self, symbols: Tensor, state: NetworkState[S]) -> Run:
         """Return the steps on ``symbols`` (T, B) int, -1 beyond the end of a word, from ``state``, rejected or not.
 
         Models that run step by step take words of their own for every network, (T, ..., B), too.
@@ -236,11 +236,11 @@ class StackModel(nn.Module, ABC, Generic[S]):
             hidden, stack = answer.hidden, stack.next(answer.actions, answer.pushed)
             outputs.append(answer.output)
             actions.append(answer.actions)
-        after = State(hidden, stack, state.rejected, outputs[-1])
+        after = NetworkState(hidden, stack, state.rejected, outputs[-1])
         taken = torch.stack(actions)
         return Run(self.said(torch.stack(outputs), taken, (symbols >= 0).sum(0)), taken, after)
 
-    def verdict(self, state: State[S]) -> Tensor:
+    def verdict(self, state: NetworkState[S]) -> Tensor:
         """Return whether the word read so far is accepted, (..., B) bool; the end symbol is read if there is one."""
         if self.end is not None:
             batch = state.hidden.shape[-2]
@@ -253,7 +253,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
         """Return the type of arrays that hold answers as numbers; Python's integers for sets of many symbols."""
         return set_number_type(len(self.output_alphabet)) if self.task_kind == "next set" else np.dtype(np.int32)
 
-    def answer(self, state: State[S]) -> npt.NDArray[Any]:
+    def answer(self, state: NetworkState[S]) -> npt.NDArray[Any]:
         """Return what the network says of the word read so far as one number, (..., B), which `number_type` can hold.
 
         A recogniser says 1 or 0. Others say the number of their last output (see `output_name`), -1 where the word is
@@ -281,7 +281,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
             return tuple(symbol for i, symbol in enumerate(self.output_alphabet) if int(number) >> i & 1)
         return self.output_alphabet[number]
 
-    def _unexpected(self, symbols: Tensor, state: State[S]) -> Tensor:
+    def _unexpected(self, symbols: Tensor, state: NetworkState[S]) -> Tensor:
         """Return where a symbol was not in the set predicted before it, (..., B) bool."""
         if state.output is not None:
             index = symbols.expand(state.rejected.shape).unsqueeze(-1)

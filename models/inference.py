@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from stacklens.automata.compiled import encode_words
 from stacklens.automata.pda import Word
-from stacklens.automata.tables import encode_words
-from stacklens.models.base import StackModel, State
+from stacklens.models.base import NetworkState, StackModel
 
 __all__ = ["answers_on_all", "outputs_on", "verdicts_on", "verdicts_on_all"]
 
@@ -119,8 +119,8 @@ def outputs_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
 
 
 def _children(
-    model: StackModel[Any], numbers: Tensor, state: State[Any], chunk: int
-) -> Iterator[tuple[Tensor, State[Any]]]:
+    model: StackModel[Any], numbers: Tensor, state: NetworkState[Any], chunk: int
+) -> Iterator[tuple[Tensor, NetworkState[Any]]]:
     """Yield numbers and states of the live words one symbol longer, at most about ``chunk`` together."""
     k = len(model.alphabet)
     live = torch.nonzero(~_hopeless(state)).squeeze(1)
@@ -132,7 +132,7 @@ def _children(
         yield numbers[parents] * k + symbols, model.step(symbols, state.select(parents)).state
 
 
-def _hopeless(state: State[Any]) -> Tensor:
+def _hopeless(state: NetworkState[Any]) -> Tensor:
     """Return which words every network on the leading axis has rejected for good, (B,) bool."""
     rejected = state.rejected
     while rejected.dim() > 1:

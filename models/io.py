@@ -23,7 +23,7 @@ from stacklens.files import write_whole
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.formats import marnns, stack_rnn_cpp, stacknn
-from stacklens.models.plain_data import check_weights, describe, read_plain, shown
+from stacklens.models.plain_data import check_weights, describe, in_short, read_plain
 from stacklens.models.registry import build_model, expected_weights
 
 __all__ = [
@@ -142,10 +142,10 @@ def _check_fields(content: dict[str, Any]) -> None:
         _check_keys(name, content[name])
     for name in ("kind", "language", "after"):
         if type(found := content["task"].get(name)) is not str and found is not None:
-            raise StacklensError(f"task names the {name} {shown(found)}; expected a string")
+            raise StacklensError(f"task names the {name} {in_short(found)}; expected a string")
         if found is not None and (len(found) > _LONGEST_NAME or not found.isprintable()):
             raise StacklensError(
-                f"task names the {name} {shown(found)}; expected at most {_LONGEST_NAME} printable characters"
+                f"task names the {name} {in_short(found)}; expected at most {_LONGEST_NAME} printable characters"
             )
     if not isinstance(content.get("training"), dict | None):
         raise StacklensError(f"training is of type {type(content['training']).__name__}; expected dict")
@@ -165,7 +165,7 @@ def _build(content: dict[str, Any]) -> StackModel[Any]:
 def _check_alphabet(found: object, expected: tuple[str, ...]) -> None:
     same = isinstance(found, tuple | list) and all(type(symbol) is str for symbol in found) and tuple(found) == expected
     if not same:
-        given = repr(found) if isinstance(found, tuple) and len(repr(found)) < 200 else shown(found)
+        given = repr(found) if isinstance(found, tuple) and len(repr(found)) < 200 else in_short(found)
         raise StacklensError(f"alphabet is {given}; the configuration has {expected}")
 
 
@@ -173,13 +173,13 @@ def _check_keys(name: str, content: dict[Any, Any]) -> None:
     """Raise StacklensError where a dictionary that is shown, sorted and hashed holds more than plain data by name."""
     for key, value in content.items():
         if type(key) is not str:
-            raise StacklensError(f"{name} has the key {shown(key)}; expected names")
+            raise StacklensError(f"{name} has the key {in_short(key)}; expected names")
         if isinstance(value, dict):
-            _check_keys(f"{name} {shown(key)}", value)
+            _check_keys(f"{name} {in_short(key)}", value)
         elif isinstance(value, list | tuple):
-            _check_keys(f"{name} {shown(key)}", dict(zip(map(str, range(len(value))), value, strict=True)))
+            _check_keys(f"{name} {in_short(key)}", dict(zip(map(str, range(len(value))), value, strict=True)))
         elif value is not None and type(value) not in (str, int, float, bool):
-            raise StacklensError(f"{name} {shown(key)} is {shown(value)}; expected plain data")
+            raise StacklensError(f"{name} {in_short(key)} is {in_short(value)}; expected plain data")
 
 
 ZOO = Path(__file__).parent / "zoo"  # the networks that come with stacklens

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.files import LARGEST_NETWORK, read_whole
 
-__all__ = ["check_plain", "check_tensor", "check_weights", "describe", "listed", "read_plain", "shown"]
+__all__ = ["check_plain", "check_tensor", "check_weights", "describe", "in_short", "names_in_short", "read_plain"]
 
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _MOST_PARTS, _DEEPEST = 1_000_000, 50  # of plain data; a checkpoint with all that training goes on from has 1,000
@@ -33,10 +33,10 @@ _DAMAGED = "damaged or truncated: {} bytes that torch cannot read"
 _CALLS = {"GLOBAL", "STACK_GLOBAL", "INST", "OBJ", "REDUCE", "NEWOBJ", "NEWOBJ_EX", "BUILD"}
 
 
-def shown(value: object) -> str:
+def in_short(value: object) -> str:
     """Return ``value`` as a message can show it: short, on one line, and made without printing all of it.
 
-    >>> shown(3), shown("a" * 100)[:9], shown(10**5000), shown([1] * 5)
+    >>> in_short(3), in_short("a" * 100)[:9], in_short(10**5000), in_short([1] * 5)
     ('3', "'aaaaaaaa", 'a whole number of 16610 bits', 'a list of 5')
     """
     if isinstance(value, int) and value.bit_length() > _LONGEST_INT:
@@ -51,14 +51,14 @@ def shown(value: object) -> str:
     return f"a {kind} of {len(value)}" if isinstance(value, dict | list | tuple | set | bytes) else f"a {kind}"
 
 
-def listed(names: Iterable[object]) -> str:
-    """Return names in a row, the first of them where there are many, each as short as `shown` makes it.
+def names_in_short(names: Iterable[object]) -> str:
+    """Return names in a row, the first of them where there are many, each as short as `in_short` makes it.
 
-    >>> listed(["b", 1, "a"]), listed(range(30))[-14:]
+    >>> names_in_short(["b", 1, "a"]), names_in_short(range(30))[-14:]
     ('b, 1, a', '18, 19, … (30)')
     """
     names = list(names)
-    words = [name if isinstance(name, str) and len(name) <= _SHOWN else shown(name) for name in names[:_LISTED]]
+    words = [name if isinstance(name, str) and len(name) <= _SHOWN else in_short(name) for name in names[:_LISTED]]
     return ", ".join([*words, f"… ({len(names)})"] if len(names) > _LISTED else words)
 
 
@@ -78,7 +78,7 @@ def check_plain(content: object) -> None:
             limit = f"{_MOST_PARTS:,} parts" if parts > _MOST_PARTS else f"{_DEEPEST} levels"
             raise StacklensError(f"holds nested data of more than {limit}; expected what a network needs")
         if isinstance(value, int) and value.bit_length() > _LONGEST_INT:
-            raise StacklensError(f"holds {shown(value)}; expected {_LONGEST_INT} at most")
+            raise StacklensError(f"holds {in_short(value)}; expected {_LONGEST_INT} at most")
         if isinstance(value, Mapping):
             rest += [(part, depth + 1) for item in value.items() for part in item]
         elif isinstance(value, list | tuple | set | frozenset):
@@ -97,7 +97,7 @@ def check_tensor(name: str, value: object) -> Tensor:
             floating-point formats of 16 to 64 bits, or one that stores fewer numbers than its shape says.
     """
     if type(value) not in (Tensor, nn.Parameter):
-        raise StacklensError(f"{name} is {shown(value)}; expected a dense tensor of floating-point numbers")
+        raise StacklensError(f"{name} is {in_short(value)}; expected a dense tensor of floating-point numbers")
     assert isinstance(value, Tensor)
     if value.layout != torch.strided or value.is_nested or value.device.type != "cpu" or value.dtype not in _DTYPES:
         kind = "nested" if value.is_nested else str(value.layout)
@@ -125,7 +125,7 @@ def check_weights(expected: Mapping[str, tuple[int, ...]], found: Mapping[str, o
         StacklensError: naming the first that is missing, of another kind or shape, NaN or infinite.
     """
     if set(found) != set(expected):
-        names = listed(sorted(map(str, found))) or "nothing"
+        names = names_in_short(sorted(map(str, found))) or "nothing"
         raise StacklensError(f"state_dict has {names}; expected {', '.join(sorted(expected))}")
     for name, shape in expected.items():
         value = check_tensor(name, found[name])
@@ -192,5 +192,5 @@ def _calls(data: bytes) -> bool:
 def describe(content: object) -> str:
     """Return in a few words what a file held."""
     if isinstance(content, dict):
-        return f"found a dictionary with keys {listed(list(content)[:6])}{', …' if len(content) > 6 else ''}"
+        return f"found a dictionary with keys {names_in_short(list(content)[:6])}{', …' if len(content) > 6 else ''}"
     return f"found a {type(content).__name__}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from stacklens.errors import StacklensError, UnknownNameError
 from stacklens.models.base import StackModel
-from stacklens.models.plain_data import listed
+from stacklens.models.plain_data import names_in_short
 
 __all__ = ["MODELS", "build_model", "expected_weights"]
 
@@ -61,7 +61,7 @@ def _found(name: str, config: dict[str, Any]) -> tuple[type[StackModel[Any]], An
     room = import_module(f"stacklens.models.networks.{module}")
     fields = {field.name for field in dataclasses.fields(getattr(room, config_class))}
     if strangers := [key for key in config if key not in fields]:
-        found, expected = listed(strangers), ", ".join(sorted(fields))
+        found, expected = names_in_short(strangers), ", ".join(sorted(fields))
         raise StacklensError(f"the configuration is not that of a {name}: found {found}; expected {expected}")
     if "alphabet" not in config:
         raise StacklensError(f"the configuration is not that of a {name}: it lacks the alphabet")

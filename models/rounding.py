@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stacklens.models.base import ActionKind, Controlled, S, StackModel, State
+from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, S, StackModel
 
 __all__ = ["Rounded", "Wrapper", "operation_numbers", "round_actions"]
 
@@ -44,7 +44,7 @@ class Wrapper(StackModel[S]):
         """Return the configuration of the wrapped network."""
         return self.model.config()
 
-    def initial_state(self, batch: int) -> State[S]:
+    def initial_state(self, batch: int) -> NetworkState[S]:
         """Return the wrapped network's own initial state."""
         return self.model.initial_state(batch)
 
@@ -56,7 +56,7 @@ class Wrapper(StackModel[S]):
         """Return the wrapped network's stacks with ``symbols`` in their queues, where they have some."""
         return self.model.feed(stack, symbols)
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the wrapped controller's answer."""
         return self.model.controller(symbols, hidden, reading)
 
@@ -68,7 +68,7 @@ class Wrapper(StackModel[S]):
         """Return where the wrapped network rejects."""
         return self.model.rejects(hidden, stack)
 
-    def decide(self, state: State[S]) -> Tensor:
+    def decide(self, state: NetworkState[S]) -> Tensor:
         """Return the wrapped network's decision."""
         return self.model.decide(state)
 
@@ -119,8 +119,8 @@ class Rounded(Wrapper[S]):
         super().__init__(model)
         self.threshold = threshold
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the wrapped controller's answer with rounded actions."""
         answer = self.model.controller(symbols, hidden, reading)
         actions = round_actions(self.action_kind, answer.actions, self.threshold)
-        return Controlled(answer.hidden, actions, answer.pushed, answer.output)
+        return ControllerOutput(answer.hidden, actions, answer.pushed, answer.output)

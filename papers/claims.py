@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Claim", "Experiment", "Finding"]
+__all__ = ["Experiment", "Finding", "PaperClaim"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Claim:
+class PaperClaim:
     """One claim of a paper.
 
     Attributes:
@@ -40,7 +40,7 @@ class Experiment:
 
     Attributes:
         name: what `stacklens papers run` calls it.
-        paper: the reference.
+        paper: the specification.
         title: what is measured, in a few words.
         seeds: every seed that something is drawn from.
     """
@@ -48,5 +48,5 @@ class Experiment:
     name: str
     paper: str
     title: str
-    claims: tuple[Claim, ...]
+    claims: tuple[PaperClaim, ...]
     seeds: tuple[int, ...]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from stacklens.errors import UnknownNameError
 from stacklens.papers import hao2018, joulin2015, sun1993, sun1993_rtrl, suzgun2019
-from stacklens.papers.claims import Claim, Experiment
+from stacklens.papers.claims import Experiment, PaperClaim
 from stacklens.papers.grid import Grid
 from stacklens.papers.results import Measured, Results, versions
 
@@ -50,7 +50,7 @@ def run_experiment(experiment: Experiment, progress: Callable[[str], None] = lam
     )
 
 
-def _measure(claim: Claim, experiment: str, progress: Callable[[str], None]) -> Measured:
+def _measure(claim: PaperClaim, experiment: str, progress: Callable[[str], None]) -> Measured:
     progress(f"{claim.section} {claim.claim}")
     begun = time.process_time()
     finding = claim.measure()

@@ -16,7 +16,7 @@ from stacklens.errors import StacklensError, UnknownNameError
 if TYPE_CHECKING:
     from stacklens.models.base import StackModel
 
-__all__ = ["STATISTICS", "VALIDATION", "Grid", "Outcome", "Protocol", "Row", "Settings", "statistic"]
+__all__ = ["STATISTICS", "VALIDATION", "Grid", "GridRow", "Outcome", "Protocol", "RunSettings", "statistic"]
 
 Protocol = Literal["paper", "fast"]
 # "paper"  as the paper and its program do it, to the letter: batches, schedule, sizes, number of epochs
@@ -26,7 +26,7 @@ VALIDATION = "validation"  # the score by which `chosen` takes a network
 
 
 @dataclass(frozen=True)
-class Settings:
+class RunSettings:
     """How the rows of a grid are to be trained.
 
     Attributes:
@@ -58,7 +58,7 @@ class Settings:
     def scaled(self, number: int, least: int = 1) -> int:
         """Return ``number`` times the scale, ``least`` or more of it.
 
-        >>> Settings((0,)).scaled(60), Settings((0,), scale=0.01).scaled(60, least=2)
+        >>> RunSettings((0,)).scaled(60), RunSettings((0,), scale=0.01).scaled(60, least=2)
         (60, 2)
         """
         return number if self.scale == 1 else max(min(least, number), round(number * self.scale))
@@ -95,7 +95,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Row:
+class GridRow:
     """Networks of one model on one task.
 
     Attributes:
@@ -111,7 +111,7 @@ class Row:
 
     name: str
     cells: dict[str, str]
-    train: Callable[[Settings], list[Outcome]]
+    train: Callable[[RunSettings], list[Outcome]]
     reported: dict[str, str] = field(default_factory=dict)
     source: str = ""
     extraction_seconds: float = 120.0
@@ -124,7 +124,7 @@ class Grid:
 
     Attributes:
         name: what `stacklens papers run` calls it.
-        paper: the reference.
+        paper: the specification.
         title: what is measured, in a few words.
         rows: what is trained.
         scores: which scores of the networks are shown, in this order.
@@ -144,7 +144,7 @@ class Grid:
     name: str
     paper: str
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[GridRow, ...]
     scores: tuple[str, ...]
     statistics: tuple[str, ...] = ("min", "median", "mean", "max")
     seeds: int = 10
@@ -164,7 +164,7 @@ class Grid:
         if unknown := set(self.statistics) - set(STATISTICS):
             raise UnknownNameError("statistic", sorted(unknown)[0], list(STATISTICS))
 
-    def chosen_rows(self, names: Sequence[str] = ()) -> tuple[Row, ...]:
+    def chosen_rows(self, names: Sequence[str] = ()) -> tuple[GridRow, ...]:
         """Return the rows called ``names``, in the grid's order; all of them where no name is given.
 
         Raises:

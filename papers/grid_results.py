@@ -9,7 +9,7 @@ from typing import Any
 
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.files import write_whole
-from stacklens.papers.grid import Settings
+from stacklens.papers.grid import RunSettings
 from stacklens.papers.results import FOLDER, checked_fields, result_path
 
 __all__ = ["GridResults", "Network", "RowResult", "read_grid", "write_grid"]
@@ -56,7 +56,7 @@ class RowResult:
     command: str
     texts: str = ""
 
-    def is_of(self, settings: Settings) -> bool:
+    def is_of(self, settings: RunSettings) -> bool:
         """Return whether training it by ``settings`` would give the same: the device makes no difference to that."""
         mine = (self.protocol, self.seeds, self.scale, self.texts)
         return mine == (settings.protocol, settings.seeds, settings.scale, settings.texts)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stacklens.papers.grid import Grid, Row, statistic
+from stacklens.papers.grid import Grid, GridRow, statistic
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 
 __all__ = ["NOT_RUN", "TextTable", "folded_tables", "grid_tables", "run_command", "summed_minutes"]
@@ -101,7 +101,7 @@ def _long_table(grid: Grid, results: GridResults, title: str, caption: str) -> T
     beside = {column for row in grid.rows for column in row.reported}
     protocols = {row.protocol for row in results.rows}
 
-    def line(row: Row) -> tuple[str, ...]:
+    def line(row: GridRow) -> tuple[str, ...]:
         done = results.row(row.name)
         scores = [_beside(grid, row, done, score, name, f"{score} {name}" in beside) for score, name in columns]
         protocol = [] if len(protocols) < 2 else [NOT_RUN if done is None else done.protocol]
@@ -114,7 +114,7 @@ def _long_table(grid: Grid, results: GridResults, title: str, caption: str) -> T
     return TextTable(title, names, tuple(map(line, grid.rows)), caption)
 
 
-def _beside(grid: Grid, row: Row, done: RowResult | None, score: str, name: str, reported: bool) -> str:
+def _beside(grid: Grid, row: GridRow, done: RowResult | None, score: str, name: str, reported: bool) -> str:
     """Return ours beside theirs; ours alone where no row of the table has anything to stand beside it."""
     ours = NOT_RUN if done is None else _number(grid, _statistic(done, name, score))
     return f"{ours} / {row.reported.get(f'{score} {name}', NOTHING)}" if reported else ours
@@ -132,7 +132,7 @@ def _number(grid: Grid, value: float | None) -> str:
 
 def _wide_table(grid: Grid, results: GridResults, title: str, caption: str) -> TextTable:
     assert grid.across is not None
-    groups: dict[tuple[str, ...], dict[str, Row]] = {}
+    groups: dict[tuple[str, ...], dict[str, GridRow]] = {}
     for row in grid.rows:
         own = tuple(value for key, value in row.cells.items() if key != grid.across)
         groups.setdefault(own, {})[row.cells[grid.across]] = row
@@ -148,7 +148,7 @@ def _wide_table(grid: Grid, results: GridResults, title: str, caption: str) -> T
     return TextTable(title, ("networks", "of the seeds", *across), tuple(lines), caption)
 
 
-def _is_there(rows: Iterable[Row], results: GridResults, score: str, name: str) -> bool:
+def _is_there(rows: Iterable[GridRow], results: GridResults, score: str, name: str) -> bool:
     """Return whether any row reports the score or has it, or may yet have it."""
     return any(
         f"{score} {name}" in row.reported
@@ -157,7 +157,7 @@ def _is_there(rows: Iterable[Row], results: GridResults, score: str, name: str) 
     )
 
 
-def _wide_cell(grid: Grid, row: Row | None, results: GridResults, score: str, name: str) -> str:
+def _wide_cell(grid: Grid, row: GridRow | None, results: GridResults, score: str, name: str) -> str:
     if row is None:
         return NOTHING
     return _beside(grid, row, results.row(row.name), score, name, f"{score} {name}" in row.reported)

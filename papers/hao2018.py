@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from stacklens.papers.grid import VALIDATION, Grid, Outcome, Row, Settings
+from stacklens.papers.grid import VALIDATION, Grid, GridRow, Outcome, RunSettings
 
 if TYPE_CHECKING:
     from stacklens.models.training.trials import LossKind, Trial, TrialSettings
@@ -75,7 +75,7 @@ class _Condition:
         return f"{self.task.shown}, {kind}{self.controller}"
 
     @property
-    def row(self) -> Row:
+    def row(self) -> GridRow:
         """Return the row of the grid."""
         columns = [f"{score} {statistic}" for score in _SCORES for statistic in _STATISTICS]
         cells = {
@@ -88,10 +88,10 @@ class _Condition:
         source = (
             f"section 5, experiment {self.task.experiment}, table 1; losses and initial weights: the authors' program"
         )
-        return Row(self.name, cells, partial(_train, self), reported, source, stacks=self.stack)
+        return GridRow(self.name, cells, partial(_train, self), reported, source, stacks=self.stack)
 
 
-def _train(condition: _Condition, settings: Settings) -> list[Outcome]:
+def _train(condition: _Condition, settings: RunSettings) -> list[Outcome]:
     """Return the trials of one line, trained as the settings say."""
     from stacklens.languages import get_task
     from stacklens.models.training.trials import run_trials
@@ -123,7 +123,7 @@ def _network(condition: _Condition) -> tuple[str, dict[str, Any]]:
     return "buffered-neural-stack", {**shape, "extra_steps": condition.task.extra_steps}
 
 
-def _chosen(condition: _Condition, settings: Settings) -> TrialSettings:
+def _chosen(condition: _Condition, settings: RunSettings) -> TrialSettings:
     from stacklens.models.training.trials import TrialSettings
 
     return TrialSettings(

@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from stacklens.errors import StacklensError
-from stacklens.papers.grid import Grid, Outcome, Row, Settings
+from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings
 
-__all__ = ["EXAMPLES", "FEW", "MODELS", "PAPER", "PATTERNS", "figure2", "grids", "table2", "table4"]
+__all__ = ["EXAMPLES", "FEW", "PAPER", "PAPER_MODELS", "PAPER_PATTERNS", "figure2", "grids", "table2", "table4"]
 
 PAPER = "Joulin & Mikolov 2015"
-MODELS = {"RNN": "rnn", "LSTM": "lstm", "List RNN 40+5": "list-rnn", "Stack RNN 40+10": "stack-rnn"}
+PAPER_MODELS = {"RNN": "rnn", "LSTM": "lstm", "List RNN 40+5": "list-rnn", "Stack RNN 40+10": "stack-rnn"}
 _WITHOUT_MEMORY = ("rnn", "lstm")
 FEW = "Stack RNN, 1 to 3 stacks"  # not in the paper: networks small enough to be read
-PATTERNS = {
+PAPER_PATTERNS = {
     "anbn": "a^n b^n",
     "anbncn": "a^n b^n c^n",
     "anbncndn": "a^n b^n c^n d^n",
@@ -56,26 +56,26 @@ EXAMPLES = {
 _SOURCE = "section 5; the paper protocol is that of the authors' program, the fast one Adam on many streams at once"
 
 
-def _pattern(model: str, pattern: str, few: bool, settings: Settings) -> list[Outcome]:
+def _pattern(model: str, pattern: str, few: bool, settings: RunSettings) -> list[Outcome]:
     from stacklens.papers.joulin2015_training import train_pattern
 
     return train_pattern(model, pattern, few, settings)
 
 
-def _recall(model: str, task: str, settings: Settings) -> list[Outcome]:
+def _recall(model: str, task: str, settings: RunSettings) -> list[Outcome]:
     from stacklens.papers.joulin2015_training import train_recall
 
     return train_recall(model, task, settings)
 
 
-def _row(name: str, pattern: str) -> Row:
-    column = list(PATTERNS).index(pattern)
+def _row(name: str, pattern: str) -> GridRow:
+    column = list(PAPER_PATTERNS).index(pattern)
     reported = {f"{score} chosen": figures[column] for (line, score), figures in _REPORTED.items() if line == name}
-    model = MODELS.get(name, "stack-rnn")
+    model = PAPER_MODELS.get(name, "stack-rnn")
     train = partial(_pattern, model, pattern, name == FEW)
-    return Row(
+    return GridRow(
         f"{name}, {pattern}",
-        {"network": name, "pattern": PATTERNS[pattern]},
+        {"network": name, "pattern": PAPER_PATTERNS[pattern]},
         train,
         reported,
         _SOURCE,
@@ -90,7 +90,7 @@ def table2() -> Grid:
         "joulin2015-table2",
         PAPER,
         "table 2: percent of n that are predicted, counting patterns",
-        tuple(_row(name, pattern) for name in (*MODELS, FEW) for pattern in PATTERNS),
+        tuple(_row(name, pattern) for name in (*PAPER_MODELS, FEW) for pattern in PAPER_PATTERNS),
         scores=("test", "test rounded"),
         statistics=("chosen", "median", "max"),
         across="pattern",
@@ -103,7 +103,7 @@ def table2() -> Grid:
 def figure2() -> Grid:
     """Return figure 2, whose numbers the paper does not print, at some sizes; results have all of them."""
     rows = tuple(
-        Row(name, {"network": name}, partial(_recall, *what), {}, _SOURCE, stacks=what[0] not in _WITHOUT_MEMORY)
+        GridRow(name, {"network": name}, partial(_recall, *what), {}, _SOURCE, stacks=what[0] not in _WITHOUT_MEMORY)
         for name, what in _CURVES.items()
     )
     return Grid(
@@ -132,7 +132,7 @@ _NEEDED = (
 
 
 def _words(
-    model: str, shape: dict[str, Any], files: tuple[Path, Path, Path] | None, settings: Settings
+    model: str, shape: dict[str, Any], files: tuple[Path, Path, Path] | None, settings: RunSettings
 ) -> list[Outcome]:
     if files is None:
         raise StacklensError(_NEEDED)
@@ -145,7 +145,7 @@ def table4(train: Path | None = None, valid: Path | None = None, test: Path | No
     """Return table 4 for a text in three files; without them its rows can be shown, but not trained."""
     files = None if train is None or valid is None or test is None else (train, valid, test)
     rows = tuple(
-        Row(
+        GridRow(
             name,
             {"network": name},
             partial(_words, model, shape, files),

@@ -19,8 +19,8 @@ from stacklens.models.training.language_models import WordRecipe, WordTraining, 
 from stacklens.models.training.online import OnlineRecipe, OnlineTraining
 from stacklens.models.training.scores import PieceTest, known_entropy
 from stacklens.models.training.stream_recipes import MEMORIES, StreamRecipe, stream_recipe
-from stacklens.models.training.streams import StreamTraining
-from stacklens.papers.grid import VALIDATION, Outcome, Settings
+from stacklens.models.training.stream_training import StreamTraining
+from stacklens.papers.grid import VALIDATION, Outcome, RunSettings
 
 __all__ = ["paper_recipe", "pattern_recipe", "recall_recipe", "train_pattern", "train_recall", "train_words"]
 
@@ -62,7 +62,7 @@ class _Trained:
         return single.eval()
 
 
-def pattern_recipe(model: str, pattern: str, few: bool, settings: Settings) -> StreamRecipe:
+def pattern_recipe(model: str, pattern: str, few: bool, settings: RunSettings) -> StreamRecipe:
     """Return how the fast protocol trains ``model`` on a pattern of table 2; ``few`` for the zoo's number of stacks."""
     recipe = stream_recipe(pattern, model)
     return replace(
@@ -78,7 +78,7 @@ def pattern_recipe(model: str, pattern: str, few: bool, settings: Settings) -> S
     )
 
 
-def recall_recipe(model: str, name: str, settings: Settings) -> StreamRecipe:
+def recall_recipe(model: str, name: str, settings: RunSettings) -> StreamRecipe:
     """Return how the fast protocol trains ``model`` on memorisation or binary addition (figure 2)."""
     recipe = stream_recipe(name, model)
     return replace(
@@ -91,7 +91,7 @@ def recall_recipe(model: str, name: str, settings: Settings) -> StreamRecipe:
     )
 
 
-def paper_recipe(model: str, name: str, settings: Settings) -> OnlineRecipe:
+def paper_recipe(model: str, name: str, settings: RunSettings) -> OnlineRecipe:
     """Return how the paper and its program train ``model`` on a task (section 5 and the authors' scripts)."""
     toy = name not in _EMPTIED
     base = stream_recipe(name, model).shape
@@ -108,7 +108,7 @@ def paper_recipe(model: str, name: str, settings: Settings) -> OnlineRecipe:
     )
 
 
-def train_pattern(model: str, pattern: str, few: bool, settings: Settings) -> list[Outcome]:
+def train_pattern(model: str, pattern: str, few: bool, settings: RunSettings) -> list[Outcome]:
     """Return networks of ``model`` trained on a pattern, with the scores of table 2.
 
     "test" is the share of the sizes 2 to 59 of which every string is predicted, "validation" how likely the network
@@ -118,7 +118,7 @@ def train_pattern(model: str, pattern: str, few: bool, settings: Settings) -> li
     return _outcomes(trained, settings, lambda right: {"test": right.all(-1).mean(-1)})
 
 
-def train_recall(model: str, name: str, settings: Settings) -> list[Outcome]:
+def train_recall(model: str, name: str, settings: RunSettings) -> list[Outcome]:
     """Return networks of ``model`` trained on memorisation or binary addition, with what figure 2 shows.
 
     "n = 20" is the share of the strings of size 20 that are predicted, "test" that of all strings of sizes 2 to 59; see
@@ -133,7 +133,7 @@ def train_recall(model: str, name: str, settings: Settings) -> list[Outcome]:
     return _outcomes(trained, settings, score)
 
 
-def _trained(recipe: StreamRecipe, model: str, name: str, settings: Settings) -> _Trained:
+def _trained(recipe: StreamRecipe, model: str, name: str, settings: RunSettings) -> _Trained:
     """Return networks trained by the settings' protocol; ``recipe`` is that of the fast one."""
     task = get_task(name)
     assert isinstance(task, StreamTask)
@@ -153,7 +153,7 @@ def _trained(recipe: StreamRecipe, model: str, name: str, settings: Settings) ->
 
 
 def _outcomes(
-    trained: _Trained, settings: Settings, score: Callable[[np.ndarray], dict[str, np.ndarray]]
+    trained: _Trained, settings: RunSettings, score: Callable[[np.ndarray], dict[str, np.ndarray]]
 ) -> list[Outcome]:
     """Return the outcomes of networks, with what ``score`` makes of which strings are right, (nets, sizes, strings)."""
     scores = _scores(trained.net, trained.task, settings, score)
@@ -176,7 +176,7 @@ def _outcomes(
 def _scores(
     net: StackModel[Any],
     task: StreamTask,
-    settings: Settings,
+    settings: RunSettings,
     score: Callable[[np.ndarray], dict[str, np.ndarray]],
 ) -> dict[str, np.ndarray]:
     """Return the scores of all networks, (nets,) each."""
@@ -187,14 +187,16 @@ def _scores(
     return {**score(right), VALIDATION: np.exp(-known_entropy(net, task, words, settings.device))}
 
 
-def _strings(settings: Settings) -> tuple[int, int]:
+def _strings(settings: RunSettings) -> tuple[int, int]:
     """Return how many strings of each size are tested, and in how many streams: 200 in one, as in the paper, or 40."""
     if settings.scale < 1:
         return 2, 2
     return (200, 1) if settings.protocol == "paper" else (40, 20)
 
 
-def train_words(model: str, shape: dict[str, Any], files: tuple[Path, Path, Path], settings: Settings) -> list[Outcome]:
+def train_words(
+    model: str, shape: dict[str, Any], files: tuple[Path, Path, Path], settings: RunSettings
+) -> list[Outcome]:
     """Return a network from each seed, with its perplexities; nothing is extracted from these.
 
     Raises:

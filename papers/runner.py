@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stacklens.errors import StacklensError
-from stacklens.papers.grid import Grid, Outcome, Row, Settings
+from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings
 from stacklens.papers.grid_results import GridResults, Network, RowResult, read_grid, write_grid
 from stacklens.papers.results import versions
 
@@ -26,7 +26,7 @@ _KEPT = "rows that are done are kept: run it again"  # what to do when a process
 
 def run_grid(
     grid: Grid,
-    settings: Settings,
+    settings: RunSettings,
     folder: Path,
     *,
     rows: Sequence[str] = (),
@@ -67,8 +67,8 @@ def run_grid(
 
 
 def left_to_do(
-    grid: Grid, settings: Settings, results: GridResults, rows: Sequence[str] = (), fresh: bool = False
-) -> list[Row]:
+    grid: Grid, settings: RunSettings, results: GridResults, rows: Sequence[str] = (), fresh: bool = False
+) -> list[GridRow]:
     """Return which of the rows called ``rows`` (all where none is named) are not in ``results`` by these settings.
 
     Raises:
@@ -91,7 +91,7 @@ def _known(grid: Grid, folder: Path, fresh: bool) -> GridResults:
     return replace(found or GridResults(grid.paper, grid.name, ""), paper=grid.paper, title=grid.title)
 
 
-def _trained(rows: list[Row], grid: Grid, settings: Settings, jobs: int) -> Iterator[RowResult]:
+def _trained(rows: list[GridRow], grid: Grid, settings: RunSettings, jobs: int) -> Iterator[RowResult]:
     if not rows:
         return
     from stacklens.extract.verification.parallel import finished
@@ -106,9 +106,9 @@ class _RunRow:
     """A task that can be sent to another process."""
 
     grid: str
-    settings: Settings
+    settings: RunSettings
 
-    def __call__(self, row: Row) -> RowResult:
+    def __call__(self, row: GridRow) -> RowResult:
         settings, clock = self.settings, _Clock()
         outcomes = row.train(settings)
         if tuple(outcome.seed for outcome in outcomes) != settings.seeds:
@@ -133,7 +133,7 @@ class _RunRow:
         )
 
 
-def _command(grid: str, row: Row, settings: Settings) -> str:
+def _command(grid: str, row: GridRow, settings: RunSettings) -> str:
     """Return the command that runs one row again as it was run, but for the scale of a trial."""
     first = f" --first-seed {settings.seeds[0]}" if settings.seeds[0] else ""
     device = "" if settings.device == "cpu" else f" --device {settings.device}"

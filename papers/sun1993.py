@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 from stacklens.papers import sun1993_measures as measure
-from stacklens.papers.claims import Claim, Experiment, Finding
+from stacklens.papers.claims import Experiment, Finding, PaperClaim
 from stacklens.papers.sun1993_measures import Sizes, zoo_path
 
-__all__ = ["PAPER", "TABLE_1", "TABLE_2", "Sizes", "claims_experiment", "traced", "training_experiment"]
+__all__ = ["PAPER", "TABLE_1", "TABLE_2", "Sizes", "claims_experiment", "step_rows", "training_experiment"]
 
 TABLE_1 = ("acabc", "bacab", "bacba")
 TABLE_2 = ("ababcbaba",)
@@ -20,7 +20,7 @@ PAPER = "Sun, Giles, Chen & Lee 1993"
 _PAPER_SIZES = Sizes()
 
 
-def traced(words: tuple[str, ...]) -> Finding:
+def step_rows(words: tuple[str, ...]) -> Finding:
     """Return how the zoo's palindrome net ends on ``words``, with every step in the figures.
 
     The verdict is the net's with its trap monitor; the paper's tables are of a net without (section 4.3 (5)), which is
@@ -62,79 +62,79 @@ def _step(seen: Any, word: int, t: int) -> dict[str, Any]:
 def claims_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
     """Return the claims of section 4, measured on the networks of the zoo."""
     claims = (
-        Claim(
+        PaperClaim(
             "4.1",
             f"parentheses: analog net on all words of length <= {sizes.parentheses}",
             "0 errors on 2^21 words (length <= 20)",
             partial(measure.analog_on_all, "parentheses", sizes.parentheses),
         ),
-        Claim(
+        PaperClaim(
             "4.1",
             "parentheses: words of length 50 to 100",
             "analog net wrong on some, automaton right on all of these",
             partial(measure.long_words, "parentheses", sizes),
         ),
-        Claim(
+        PaperClaim(
             "4.1",
             "parentheses: members nested deeper and deeper",
             "not reported",
             partial(measure.deep_words, "parentheses", sizes),
         ),
-        Claim(
+        PaperClaim(
             "4.1",
             "parentheses: states before and after merging",
             "4, of which 2 only read the end symbol (Fig. 7)",
             partial(measure.states, "parentheses", sizes),
         ),
-        Claim(
+        PaperClaim(
             "4.2",
             f"1^n 0^n, trap hint: analog net on all words of length <= {sizes.counts}",
             "0 errors on 2,097,150 words (length <= 20)",
             partial(measure.analog_on_all, "1n0n", sizes.counts),
         ),
-        Claim(
+        PaperClaim(
             "4.2",
             "1^n 0^n, trap hint: 20 random words of length <= 160",
             "0 errors",
             partial(measure.twenty_words, "1n0n"),
         ),
-        Claim(
+        PaperClaim(
             "4.2",
             "1^n 0^n, trap hint: states before and after merging",
             "6, then 4 (Figs. 8, 9)",
             partial(measure.states, "1n0n", sizes),
         ),
-        Claim(
+        PaperClaim(
             "4.3 (5)",
             f"palindromes: analog net on all words of length <= {sizes.palindromes}, no trap monitor",
             "4 errors on 29,523 words (length <= 9)",
             partial(measure.analog_on_all, "palindrome", sizes.palindromes, monitor=False),
         ),
-        Claim(
+        PaperClaim(
             "4.3 (5)",
             "palindromes: the four words that the paper's analog net gets wrong",
             f"wrong on {', '.join(measure.MISTAKES)}",
             partial(measure.papers_mistakes, sizes),
         ),
-        Claim(
+        PaperClaim(
             "4.3 (6)",
             f"palindromes: quantised net on all words of length <= {sizes.quantised}",
             "0 errors on 21,523,359 words (length <= 15)",
             partial(measure.quantised_on_all, "palindrome", sizes.quantised),
         ),
-        Claim(
+        PaperClaim(
             "4.3 (7)",
             f"palindromes: automaton on what the analog net gets wrong, length <= {sizes.quantised}",
             "recognises the language",
             partial(measure.automaton_on_mistakes, sizes),
         ),
-        Claim(
+        PaperClaim(
             "4.3 (5)",
             "palindromes: words of length 50 to 100",
             "errors add up and may misclassify words that are too long",
             partial(measure.long_words, "palindrome", sizes),
         ),
-        Claim(
+        PaperClaim(
             "4.3 (7)",
             "palindromes: states before and after merging",
             "7 after merging, the trap state among them (Fig. 12)",
@@ -142,7 +142,7 @@ def claims_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
         ),
     )
     tables = tuple(
-        Claim("4.3 (5)", f"palindromes: steps on {', '.join(words)} ({name})", paper, partial(traced, words))
+        PaperClaim("4.3 (5)", f"palindromes: steps on {', '.join(words)} ({name})", paper, partial(step_rows, words))
         for name, words, paper in (
             ("table 1", TABLE_1, "L 1.8805, illegal; S_N 0.9993, L 0.0318, legal; S_N 0.0054, L 3.6539, illegal"),
             ("table 2", TABLE_2, "L 1.0776, illegal: errors have added up"),
@@ -161,7 +161,7 @@ def training_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
         "palindrome": ("4.3 (5)", "400 epochs, 4 errors on words <= 9; number of runs not reported"),
     }
     claims = tuple(
-        Claim(
+        PaperClaim(
             section,
             f"{recipe}: how many of {sizes.nets} seeds converge",
             paper,
@@ -170,7 +170,7 @@ def training_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
         for recipe, (section, paper) in reports.items()
     )
     long_words = tuple(
-        Claim(
+        PaperClaim(
             reports[recipe][0],
             f"{recipe}: nets with an exact automaton, on words of length 50 to 100",
             paper,
@@ -182,7 +182,7 @@ def training_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
         )
     )
     rounds = tuple(
-        Claim(
+        PaperClaim(
             "4.2",
             f"{recipe}: rounds of misclassified words, 100 epochs each",
             paper,

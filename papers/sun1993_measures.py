@@ -351,11 +351,11 @@ def _binary(net: StackModel[Any]) -> StackModel[Any]:
     """Return the network with actions at three levels and states at two (section 4.3 (6))."""
     import torch
 
-    from stacklens.models.base import Controlled
+    from stacklens.models.base import ControllerOutput
     from stacklens.models.rounding import Rounded
 
     class Quantised(Rounded[Any]):
-        def controller(self, symbols: torch.Tensor, hidden: torch.Tensor, reading: torch.Tensor) -> Controlled:
+        def controller(self, symbols: torch.Tensor, hidden: torch.Tensor, reading: torch.Tensor) -> ControllerOutput:
             answer = super().controller(symbols, hidden, reading)
             return replace(answer, hidden=(answer.hidden > 0.5).to(hidden.dtype))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from stacklens.papers.claims import Claim, Experiment, Finding
+from stacklens.papers.claims import Experiment, Finding, PaperClaim
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -93,14 +93,14 @@ class RtrlSizes:
 def rtrl_experiment(sizes: RtrlSizes | None = None) -> Experiment:
     """Return what the paper's gradients come to beside exact ones."""
     sizes = sizes or RtrlSizes()
-    same = Claim(
+    same = PaperClaim(
         "App. B",
         "the paper's gradient, carried forward and propagated back: largest difference",
         "not reported",
         partial(_two_ways, sizes),
     )
     near = tuple(
-        Claim(
+        PaperClaim(
             "App. A",
             f"{lesson.shown}: the paper's gradient against the exact one, before and after training",
             "valid where actions are near -1 and 1, or words short",
@@ -109,7 +109,7 @@ def rtrl_experiment(sizes: RtrlSizes | None = None) -> Experiment:
         for lesson in _LESSONS
     )
     learning = tuple(
-        Claim(
+        PaperClaim(
             lesson.section,
             f"{lesson.shown}: learning by exact gradients and by the paper's",
             lesson.paper,

@@ -13,14 +13,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from stacklens.papers.claims import Claim, Experiment, Finding
-from stacklens.papers.grid import Grid, Row
-from stacklens.papers.suzgun2019_training import Trial, train
+from stacklens.papers.claims import Experiment, Finding, PaperClaim
+from stacklens.papers.grid import Grid, GridRow
+from stacklens.papers.suzgun2019_training import TrainedNetwork, train
 
 if TYPE_CHECKING:
     from stacklens.automata.pda import Word
 
-__all__ = ["PAPER", "depth", "figure2", "grids", "lengths_and_depths", "simple_palindromes", "table"]
+__all__ = ["PAPER", "depth", "figure2", "grids", "lengths_and_depths", "simple_palindromes", "table_of_models"]
 
 _WORDS, _SEED = 5_000, 1729
 
@@ -182,19 +182,19 @@ _MODELS: dict[str, tuple[str, str]] = {
 
 def grids() -> dict[str, Callable[[], Grid | Experiment]]:
     """Return what the paper has, by the names that `stacklens papers` knows them by."""
-    tables = {f"suzgun2019-table{number}": partial(table, number) for number in _TABLES}
+    tables = {f"suzgun2019-table{number}": partial(table_of_models, number) for number in _TABLES}
     return {**tables, "suzgun2019-simple-palindrome": simple_palindromes, "suzgun2019-figure2": figure2}
 
 
-def table(number: int) -> Grid:
+def table_of_models(number: int) -> Grid:
     """Return table 2, 3, 4, 5 or 6."""
     shown, task, hidden, cell_size, words, section, lines, note = _TABLES[number]
     figures = (line.split() for line in lines.strip().splitlines())
     rows = tuple(
-        Row(
+        GridRow(
             name,
             {"model": name},
-            partial(train, Trial(model, gating, task, hidden, cell_size, words)),
+            partial(train, TrainedNetwork(model, gating, task, hidden, cell_size, words)),
             dict(zip(_REPORTED, reported, strict=True)),
             f"sections 4 and {section}; the authors' program",
             stacks=model not in _WITHOUT_MEMORY,
@@ -209,10 +209,10 @@ def table(number: int) -> Grid:
 def simple_palindromes() -> Grid:
     """Return section 6.2 as a table: nine models with memories of cells of one number, and of five."""
     rows = tuple(
-        Row(
+        GridRow(
             f"{name}, {cell_size} a cell",
             {"model": name, "numbers a cell": str(cell_size)},
-            partial(train, Trial(model, gating, "simple-palindrome-nonempty", 8, cell_size, 5_000)),
+            partial(train, TrainedNetwork(model, gating, "simple-palindrome-nonempty", 8, cell_size, 5_000)),
             source="section 6.2",
         )
         for cell_size in (1, 5)
@@ -227,7 +227,7 @@ def simple_palindromes() -> Grid:
     return _grid("suzgun2019-simple-palindrome", "section 6.2, simple palindromes", rows, note)
 
 
-def _grid(name: str, title: str, rows: tuple[Row, ...], note: str) -> Grid:
+def _grid(name: str, title: str, rows: tuple[GridRow, ...], note: str) -> Grid:
     scores = ("train", "test", "test rounded")
     return Grid(name, PAPER, title, rows, scores, _STATISTICS, digits=2, note=f"{note} {_FAST}".strip())
 
@@ -235,7 +235,7 @@ def _grid(name: str, title: str, rows: tuple[Row, ...], note: str) -> Grid:
 def figure2() -> Experiment:
     """Return figure 2: lengths and greatest depths of the words of D2, trained on and tested on."""
     claims = (
-        Claim(
+        PaperClaim(
             "5.1",
             "D2, figure 2: lengths and greatest depths of 5,000 words each",
             "the test samples contained longer dependencies than the training samples (figures only drawn)",

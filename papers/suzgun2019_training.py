@@ -9,20 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from stacklens.papers.grid import Outcome, Settings
+from stacklens.papers.grid import Outcome, RunSettings
 
 if TYPE_CHECKING:
     from stacklens.models.training.supervised import Fitting
     from stacklens.models.training.supervised_recipes import FitRecipe
 
-__all__ = ["Trial", "train"]
+__all__ = ["TrainedNetwork", "train"]
 
 _CONVERGED = 0.99  # of the test words, by the network itself or rounded
 _TEST_WORDS, _TEST_SEED = 5_000, 52  # section 5.1; their program takes 1,000
 
 
 @dataclass(frozen=True)
-class Trial:
+class TrainedNetwork:
     """What the networks of a row are and learn.
 
     Attributes:
@@ -41,7 +41,7 @@ class Trial:
     words: int
 
 
-def train(trial: Trial, settings: Settings) -> list[Outcome]:
+def train(trial: TrainedNetwork, settings: RunSettings) -> list[Outcome]:
     """Return a network from each seed of ``settings``, with its scores.
 
     "train", "test" are the paper's, "test rounded" that of the network with discrete actions. By the protocol "paper"
@@ -68,7 +68,7 @@ def _runs(seeds: tuple[int, ...]) -> list[tuple[int, int]]:
     return runs
 
 
-def _trained(trial: Trial, settings: Settings, seed: int, nets: int) -> list[Outcome]:
+def _trained(trial: TrainedNetwork, settings: RunSettings, seed: int, nets: int) -> list[Outcome]:
     from stacklens.languages import get_task
     from stacklens.models.training.supervised import Fitting
 
@@ -81,7 +81,7 @@ def _trained(trial: Trial, settings: Settings, seed: int, nets: int) -> list[Out
     return [_outcome(trial, fitting, number, scores) for number in range(nets)]
 
 
-def _recipe(trial: Trial, settings: Settings) -> FitRecipe:
+def _recipe(trial: TrainedNetwork, settings: RunSettings) -> FitRecipe:
     from stacklens.languages import get_task
     from stacklens.models.training.supervised_recipes import suzgun_recipe
 
@@ -93,7 +93,7 @@ def _recipe(trial: Trial, settings: Settings) -> FitRecipe:
     return replace(recipe, words=words, epochs=epochs)
 
 
-def _scores(fitting: Fitting, settings: Settings) -> dict[str, Any]:
+def _scores(fitting: Fitting, settings: RunSettings) -> dict[str, Any]:
     """Return the scores of all networks by name, (nets,) each."""
     from stacklens.models.rounding import Rounded
     from stacklens.models.training.scores import word_accuracy
@@ -109,7 +109,7 @@ def _scores(fitting: Fitting, settings: Settings) -> dict[str, Any]:
     return scores
 
 
-def _outcome(trial: Trial, fitting: Fitting, number: int, scores: dict[str, Any]) -> Outcome:
+def _outcome(trial: TrainedNetwork, fitting: Fitting, number: int, scores: dict[str, Any]) -> Outcome:
     own = {name: float(values[number]) for name, values in scores.items()}
     good = max(own["test"], own.get("test rounded", 0.0)) >= _CONVERGED
     return Outcome(fitting.seed + number, own, fitting.network(number), trial.task, good)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from stacklens.automata.compiled import encode_words
 from stacklens.automata.pda import Word
-from stacklens.automata.tables import encode_words
-from stacklens.models.base import StackModel, State
+from stacklens.models.base import NetworkState, StackModel
 from stacklens.models.rounding import Rounded
 from stacklens.probe.contents import memory_size, topmost_cells
 
@@ -191,7 +191,7 @@ def _trace_chunk(model: StackModel[Any], codes: np.ndarray, steps: np.ndarray, s
     return arrays
 
 
-def _standing(model: StackModel[Any], state: State[Any]) -> torch.Tensor:
+def _standing(model: StackModel[Any], state: NetworkState[Any]) -> torch.Tensor:
     """Return which words would be accepted if they ended here, the end symbol having been read, (B,) bool."""
     return model.decide(state) & ~state.rejected if model.task_kind == "recognition" else ~state.rejected
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from stacklens.extract.evaluation.accuracy_by_size import Score, SizeScores
+from stacklens.extract.evaluation.accuracy_by_size import SizeScore, SizeScores
 from stacklens.papers.grid import Grid, statistic
 from stacklens.papers.grid_results import GridResults, RowResult
 from stacklens.papers.results import Results
@@ -33,7 +33,8 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross")
 def accuracy_figure(scores: SizeScores, title: str = "accuracy") -> go.Figure:
     """Return a line for network, rounded network and automaton, one panel for each sort of words.
 
-    >>> scores = SizeScores("n", (Score("network", "pieces", 2, 2, 4, 3), Score("automaton", "pieces", 2, 2, 4, 4)))
+    >>> scores = SizeScores("n", (SizeScore("network", "pieces", 2, 2, 4, 3), SizeScore("automaton", "pieces", 2, 2, 4,
+    4)))
     >>> [(line.name, line.y) for line in accuracy_figure(scores).data]
     [('network', (0.75,)), ('automaton', (1.0,))]
     """
@@ -58,7 +59,7 @@ def accuracy_figure(scores: SizeScores, title: str = "accuracy") -> go.Figure:
     return themed(figure)
 
 
-def _accuracy_line(who: str, scores: Iterable[Score], size: str, legend: bool) -> Any:
+def _accuracy_line(who: str, scores: Iterable[SizeScore], size: str, legend: bool) -> Any:
     some = list(scores)
     ranges = [f"{size} {one.low}" if one.low == one.high else f"{size} {one.low} to {one.high}" for one in some]
     return go.Scatter(

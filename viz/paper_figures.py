@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.grid import Grid, Row
+from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network, read_grid
 from stacklens.viz.curves import curve_figure, is_curve
 from stacklens.viz.style import CATEGORIES, themed
@@ -84,12 +84,12 @@ def score_figure(grid: Grid, results: GridResults, score: str) -> go.Figure:
     return themed(figure)
 
 
-def _ours(results: GridResults, row: Row, score: str) -> list[float]:
+def _ours(results: GridResults, row: GridRow, score: str) -> list[float]:
     done = results.row(row.name)
     return [] if done is None else [network.scores[score] for network in done.networks if score in network.scores]
 
 
-def _theirs(row: Row, score: str) -> list[float]:
+def _theirs(row: GridRow, score: str) -> list[float]:
     """Return the figures that the paper prints for a score, whichever statistics they are."""
     found = list[float]()
     for column, text in row.reported.items():

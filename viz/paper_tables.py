@@ -14,10 +14,10 @@ import plotly.graph_objects as go
 from stacklens.errors import FileFormatError, UnknownNameError
 from stacklens.papers.claims import Experiment
 from stacklens.papers.experiments import EXPERIMENTS
+from stacklens.papers.findings import claims_table
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, read_grid
 from stacklens.papers.grid_tables import TextTable, grid_tables, run_command
-from stacklens.papers.report import claims_table
 from stacklens.papers.results import FOLDER, Results, read_results, result_path
 from stacklens.viz.curves import claim_figures
 from stacklens.viz.paper_figures import grid_figures

@@ -19,7 +19,7 @@ from stacklens.errors import StacklensError
 from stacklens.extract.by_name import automaton_named
 from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
 from stacklens.extract.evaluation.automaton_runs import true_depths, visiting_words, visits
-from stacklens.extract.evaluation.claims import check_table, claim_table, coverage_table
+from stacklens.extract.evaluation.trust import check_table, claim_table, coverage_table
 from stacklens.extract.extraction import Extraction
 from stacklens.extract.summary import show_summary
 from stacklens.languages.words import format_word
@@ -37,13 +37,13 @@ __all__ = [
     "CONFIG",
     "drawing",
     "heading",
+    "html_table",
     "page",
     "paragraph",
     "plot",
     "preformatted",
     "report_page",
     "some_words",
-    "table",
     "trust_parts",
 ]
 
@@ -119,7 +119,7 @@ def preformatted(text: str) -> str:
     return f"<pre>{escape(text)}</pre>"
 
 
-def table(frame: pd.DataFrame) -> str:
+def html_table(frame: pd.DataFrame) -> str:
     """Return a table of ``frame``, its index left out; cells are plain text."""
     head = "".join(f"<th>{escape(str(name))}</th>" for name in frame.columns)
     rows = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in frame.itertuples(index=False))
@@ -137,13 +137,13 @@ def drawing(svg: bytes) -> str:
 def trust_parts(result: Extraction) -> list[str]:
     """Return what the Trust page shows of ``result``, each part HTML for `page.page`."""
     report = result.report()
-    parts = [heading("How far it can be trusted"), table(claim_table(report))]
+    parts = [heading("How far it can be trusted"), html_table(claim_table(report))]
     checks = check_table(report)
     if len(checks):
         checks["counterexample"] = checks["counterexample"].map(_shortened)
-        parts += [heading("Checks", 3), table(checks)]
+        parts += [heading("Checks", 3), html_table(checks)]
     if result.automaton is not None:
-        parts += [heading("Words for every transition", 3), table(coverage_table(result.automaton)[:_ROWS])]
+        parts += [heading("Words for every transition", 3), html_table(coverage_table(result.automaton)[:_ROWS])]
     return [*parts, heading("Right and wrong by size", 3), _accuracy(result)]
 
 
@@ -187,7 +187,7 @@ def summary_text(result: Extraction) -> str:
 def _automaton(pda: PushdownAutomaton) -> list[str]:
     frame = transition_table(pda)
     parts = [heading("The automaton"), _drawing(pda), preformatted(formal_definition(pda))]
-    parts += [heading("Transitions", 3), table(frame[:_ROWS])]
+    parts += [heading("Transitions", 3), html_table(frame[:_ROWS])]
     if len(frame) > _ROWS:
         parts.append(paragraph(f"The first {_ROWS:,} of {len(frame):,} transitions; extract-pda --out writes all."))
     return parts

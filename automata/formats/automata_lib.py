@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from stacklens.automata.formats.textbook import Rule, TextbookAutomaton, from_textbook
+from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule, from_textbook
 from stacklens.automata.naming import unique
 from stacklens.automata.pda import PushdownAutomaton, StackOp, Symbol
 from stacklens.errors import AutomatonError, StacklensError
@@ -129,8 +129,8 @@ def _marked_moves(pda: PushdownAutomaton) -> Iterator[_Move]:
         yield opened[state], symbol, lowest[top], (opened[target] if laid else target), under
 
 
-def _rules(dpda: DPDA) -> Iterator[Rule]:
+def _rules(dpda: DPDA) -> Iterator[TextbookRule]:
     for source, row in dpda.transitions.items():
         for read, tops in row.items():
             for top, (target, laid) in tops.items():
-                yield Rule(source, read, (top,), target, tuple(laid))
+                yield TextbookRule(source, read, (top,), target, tuple(laid))

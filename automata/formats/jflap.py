@@ -12,16 +12,16 @@ from collections.abc import Iterator
 from itertools import chain
 
 from stacklens.automata.formats.json import from_json, to_json_line
-from stacklens.automata.formats.textbook import Rule, TextbookAutomaton, from_textbook
+from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule, from_textbook
 from stacklens.automata.pda import PushdownAutomaton, StackOp, Symbol
 from stacklens.errors import AutomatonError
 
-__all__ = ["BOTTOM", "HEADING", "from_jflap", "to_jflap"]
+__all__ = ["HEADING", "JFLAP_BOTTOM", "from_jflap", "to_jflap"]
 
 HEADING = "stacklens "  # of the comment that holds what JFLAP cannot
-BOTTOM = "Z"  # what JFLAP lays on the stack before it starts
+JFLAP_BOTTOM = "Z"  # what JFLAP lays on the stack before it starts
 _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY0123456789"
-_UNUSABLE = {BOTTOM, "λ", "ε"}  # JFLAP shows the empty word as one of the latter two
+_UNUSABLE = {JFLAP_BOTTOM, "λ", "ε"}  # JFLAP shows the empty word as one of the latter two
 
 _LARGEST, _DEEPEST = 20_000_000, 50  # characters, and elements in each other: far more than a drawing has
 _EMPTY = ("", "λ", "ε")
@@ -88,14 +88,14 @@ def _usable(symbol: Symbol) -> bool:
 
 def _rules(pda: PushdownAutomaton, characters: dict[Symbol, str]) -> Iterator[tuple[str, str, str, str, str]]:
     number = {state: str(i) for i, state in enumerate(pda.states)}
-    named = {**characters, pda.bottom: BOTTOM}
+    named = {**characters, pda.bottom: JFLAP_BOTTOM}
     for (source, symbol, (top,)), step in pda.transitions.items():
         pushed = _pushed(step.operations[0], named, named[top])
         yield number[source], number[step.target], characters[symbol], named[top], pushed
     if pda.acceptance != "final state":
         tested = pda.states if pda.acceptance == "empty stack" else [s for s in pda.states if s in pda.accepting]
         for state in tested:
-            yield number[state], str(len(number)), "", BOTTOM, ""
+            yield number[state], str(len(number)), "", JFLAP_BOTTOM, ""
 
 
 def _pushed(operation: StackOp, named: dict[Symbol, str], top: str) -> str:
@@ -242,18 +242,18 @@ def _textbook(structure: ET.Element) -> TextbookAutomaton:
         states=tuple(names.values()),
         initial=marked["initial"][0],
         final=frozenset(marked["final"]),
-        start=BOTTOM,
+        start=JFLAP_BOTTOM,
         rules=tuple(_rule(fields, names) for fields in _rules_read(structure)),
         accepts_empty=not marked["final"],
     )
 
 
-def _rule(fields: _Rule, names: dict[str, str]) -> Rule:
+def _rule(fields: _Rule, names: dict[str, str]) -> TextbookRule:
     source, target, *parts = fields
     if missing := [state for state in (source, target) if state not in names]:
         raise AutomatonError(f"a rule from {source!r} to {target!r}: there is no state {min(missing)!r}")
     read, pop, put = ("" if part in _EMPTY else part for part in parts)
-    rule = Rule(names[source], read, tuple(pop), names[target], tuple(put))
+    rule = TextbookRule(names[source], read, tuple(pop), names[target], tuple(put))
     if len(read) > 1:
         raise AutomatonError(f"{rule} reads {len(read)} symbols; expected one a step")
     return rule

@@ -22,7 +22,7 @@ from stacklens.automata.reachability import Head, heads, trim
 from stacklens.automata.rewriting import drop_end_marker, with_visible_top
 from stacklens.errors import AutomatonError
 
-__all__ = ["Cells", "Rule", "TextbookAutomaton", "from_textbook"]
+__all__ = ["Cells", "TextbookAutomaton", "TextbookRule", "from_textbook"]
 
 # Of an automaton that a person would draw there are hundreds; all three are against files made to fill the memory.
 _MOST_HEADS, _MOST_STEPS = 100_000, 500_000
@@ -34,7 +34,7 @@ _Head = tuple[_Place, Cells]  # a pushed word on top; empty where nothing is lef
 
 
 @dataclass(frozen=True)
-class Rule:
+class TextbookRule:
     """A rule: in ``source``, read ``read`` ("" for nothing), take ``pop`` off the stack, lay ``push`` on it.
 
     With nothing to pop, the rule holds whatever the top is.
@@ -67,7 +67,7 @@ class TextbookAutomaton:
     initial: State
     final: frozenset[State]
     start: Symbol
-    rules: tuple[Rule, ...]
+    rules: tuple[TextbookRule, ...]
     accepts_empty: bool = False
     alphabet: tuple[Symbol, ...] = ()
 
@@ -92,7 +92,8 @@ def from_textbook(given: TextbookAutomaton) -> PushdownAutomaton:
             another symbol in the top's place and pushes in one step; the message names the rule.
 
     >>> a_before_b = TextbookAutomaton(("p", "q"), "p", frozenset({"q"}), "Z", (
-    ...     Rule("p", "a", (), "p", ("A",)), Rule("p", "b", ("A",), "q", ()), Rule("q", "b", ("A",), "q", ())))
+    ...     TextbookRule("p", "a", (), "p", ("A",)), TextbookRule("p", "b", ("A",), "q", ()), TextbookRule("q", "b",
+    ("A",), "q", ())))
     >>> pda = from_textbook(a_before_b)
     >>> pda.states, [pda.accepts(word) for word in ("aab", "aabb", "abb")]
     (('p', 'q'), [True, True, False])
@@ -157,7 +158,7 @@ class _Rules:
 
     def __init__(self, given: TextbookAutomaton) -> None:
         self.given = given
-        self.leaving: dict[State, list[Rule]] = defaultdict(list)
+        self.leaving: dict[State, list[TextbookRule]] = defaultdict(list)
         for rule in given.rules:
             if len(rule.pop) > 1:
                 raise AutomatonError(f"{rule} pops {len(rule.pop)} symbols; expected one at most in a step")
@@ -187,17 +188,17 @@ class _Rules:
         return state, cells
 
     @cached_property
-    def _reading(self) -> dict[tuple[State, Symbol], list[Rule]]:
+    def _reading(self) -> dict[tuple[State, Symbol], list[TextbookRule]]:
         """Return the rules that do not end a word by the state that they leave and what they read."""
-        found: dict[tuple[State, Symbol], list[Rule]] = defaultdict(list)
+        found: dict[tuple[State, Symbol], list[TextbookRule]] = defaultdict(list)
         for rule in (rule for rules in self.leaving.values() for rule in rules if rule not in self.ending):
             found[rule.source, rule.read].append(rule)
         return found
 
     @cached_property
-    def _ending_at(self) -> dict[State, list[Rule]]:
+    def _ending_at(self) -> dict[State, list[TextbookRule]]:
         """Return the rules that end a word by the state that they leave."""
-        found: dict[State, list[Rule]] = defaultdict(list)
+        found: dict[State, list[TextbookRule]] = defaultdict(list)
         for rule in (rule for rules in self.leaving.values() for rule in rules if rule in self.ending):
             found[rule.source].append(rule)
         return found
@@ -226,7 +227,7 @@ class _Rules:
         return _apply(holding[0], head) if holding else None
 
 
-def _apply(rule: Rule, head: _Head) -> _Move:
+def _apply(rule: TextbookRule, head: _Head) -> _Move:
     """Return what ``rule`` does at ``head``, whose top it pops."""
     (_, lowest), pushed = head
     cells = pushed or lowest

@@ -21,28 +21,28 @@ from stacklens.models.base import StackModel
 
 __all__ = [
     "Bounds",
-    "Cell",
+    "BoxCell",
+    "BoxHead",
+    "BoxKey",
+    "BoxMove",
     "Control",
     "Entry",
-    "Head",
-    "Key",
+    "ImagePiece",
     "Layout",
-    "Move",
-    "Outcome",
-    "Piece",
     "Place",
+    "StepOutcome",
     "System",
     "Tag",
     "TooMany",
     "TooWide",
     "Value",
+    "image_pieces",
     "other_stack",
-    "pieces",
 ]
 
 Tag = tuple[State | Symbol | None, ...]
 
-Cell = tuple[int, ...]  # a cell of a grid by its numbers; () where there is no grid
+BoxCell = tuple[int, ...]  # a cell of a grid by its numbers; () where there is no grid
 _OFFSET = 0.37  # of the grid, so that no line of it runs through 0, 0.5 or 1, where networks like to be
 _MOST_PIECES = 64
 _FARTHEST = 2**50  # cells from 0: farther out their numbers are not exact
@@ -52,7 +52,7 @@ class Place(NamedTuple):
     """The name of a box of hidden vectors: the automaton's state, what was read last, and a cell of the grid."""
 
     tag: Tag
-    cell: Cell = ()
+    cell: BoxCell = ()
 
 
 class Value(NamedTuple):
@@ -60,11 +60,11 @@ class Value(NamedTuple):
 
     stack: int
     tag: Tag
-    cell: Cell = ()
+    cell: BoxCell = ()
 
 
-Key = Place | Value
-Bounds = dict[Key, tuple[Row, Row]]  # from each name to its box, (D,) each
+BoxKey = Place | Value
+Bounds = dict[BoxKey, tuple[Row, Row]]  # from each name to its box, (D,) each
 
 
 class Entry(NamedTuple):
@@ -96,11 +96,11 @@ class Control(NamedTuple):
     rejected: bool = False
 
 
-Tops = tuple[Entry | None, ...]
-Head = tuple[Control, Tops]
+BoxTops = tuple[Entry | None, ...]
+BoxHead = tuple[Control, BoxTops]
 
 
-class Move(NamedTuple):
+class BoxMove(NamedTuple):
     """A step on a letter: to a control, and what happens to each stack, 0 none, 1 pop, 2 push, 3 replace."""
 
     letter: Symbol
@@ -109,7 +109,7 @@ class Move(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class StepOutcome:
     """What one step does for sure: where it leads, and in which boxes the pieces of its images have to lie.
 
     Attributes:
@@ -126,31 +126,31 @@ class Outcome:
     control: Control
     operations: tuple[int, ...]
     symbols: tuple[Symbol | None, ...]
-    hidden: list[tuple[Key, Piece]]
-    pushed: tuple[list[tuple[Key, Piece]], ...]
-    others: list[tuple[Key, Piece]]
+    hidden: list[tuple[BoxKey, ImagePiece]]
+    pushed: tuple[list[tuple[BoxKey, ImagePiece]], ...]
+    others: list[tuple[BoxKey, ImagePiece]]
 
     @property
-    def targets(self) -> Iterator[tuple[Key, Piece]]:
+    def targets(self) -> Iterator[tuple[BoxKey, ImagePiece]]:
         """Yield all names of boxes, each with a piece that has to lie in its box."""
         yield from self.hidden
         yield from self.others
-        for pieces in self.pushed:
-            yield from pieces
+        for image_pieces in self.pushed:
+            yield from image_pieces
 
-    def moves(self, tops: Tops, depth: int) -> Iterator[Move]:
+    def moves(self, tops: BoxTops, depth: int) -> Iterator[BoxMove]:
         """Yield the moves from ``tops``, one for every choice of boxes; the network sees ``depth`` cells."""
         choices: list[list[tuple[int, Entry | None]]] = []
-        for operation, symbol, pieces, top in zip(self.operations, self.symbols, self.pushed, tops, strict=True):
-            entries: list[Entry | None] = [_entry(symbol, key, operation, top, depth) for key, _ in pieces]
+        for operation, symbol, image_pieces, top in zip(self.operations, self.symbols, self.pushed, tops, strict=True):
+            entries: list[Entry | None] = [_entry(symbol, key, operation, top, depth) for key, _ in image_pieces]
             choices.append([(operation, entry) for entry in entries or [None]])
         for place, _ in self.hidden:
             assert isinstance(place, Place)
             for operations in product(*choices):
-                yield Move(self.letter, self.control._replace(place=place), operations)
+                yield BoxMove(self.letter, self.control._replace(place=place), operations)
 
 
-def _entry(symbol: Symbol | None, value: Key, operation: int, top: Entry | None, depth: int) -> Entry:
+def _entry(symbol: Symbol | None, value: BoxKey, operation: int, top: Entry | None, depth: int) -> Entry:
     assert isinstance(value, Value)
     below: tuple[Value | None, ...] = (None,) * depth if top is None else top.values
     covered = below[1:] if operation == 3 else below
@@ -173,10 +173,10 @@ class Layout:
     values: float | None = None
 
 
-class Piece(NamedTuple):
+class ImagePiece(NamedTuple):
     """The part of a box that lies in one cell: bounds (D,), and those of the cell."""
 
-    cell: Cell
+    cell: BoxCell
     low: Row
     high: Row
     floor: Row
@@ -187,18 +187,18 @@ class TooWide(Exception):  # noqa: N818 - it is caught where a step is judged, a
     """A box lies in more cells than can be looked at."""
 
 
-def pieces(low: Row, high: Row, width: float | None = None) -> list[Piece]:
+def image_pieces(low: Row, high: Row, width: float | None = None) -> list[ImagePiece]:
     """Return the parts of a box (D,) in the cells of a grid with lines ``width`` apart; together they are the box.
 
     Raises:
         TooWide: there are too many, or cells so far out have no numbers.
 
-    >>> [(piece.low.tolist(), piece.high.tolist()) for piece in pieces(np.array([0.0]), np.array([0.5]), 1.0)]
+    >>> [(piece.low.tolist(), piece.high.tolist()) for piece in image_pieces(np.array([0.0]), np.array([0.5]), 1.0)]
     [([0.0], [0.37]), ([0.37], [0.5])]
     """
     if width is None:
         wide = np.full(low.shape, np.inf)
-        return [Piece((), low, high, -wide, wide)]
+        return [ImagePiece((), low, high, -wide, wide)]
     if not np.maximum(np.abs(low), np.abs(high)).max(initial=0) / width < _FARTHEST:  # so that NaN is too wide
         raise TooWide
     first, last = _cells(low, width), _cells(high, width)
@@ -220,10 +220,10 @@ def _line(numbers: Row, width: float) -> Row:
     return (numbers + _OFFSET) * width
 
 
-def _piece(cell: Cell, low: Row, high: Row, width: float) -> Piece:
+def _piece(cell: BoxCell, low: Row, high: Row, width: float) -> ImagePiece:
     number = np.array(cell, dtype=np.float64)
     floor, ceiling = _line(number, width), _line(number + 1, width)
-    return Piece(cell, np.maximum(low, floor), np.minimum(high, ceiling), floor, ceiling)
+    return ImagePiece(cell, np.maximum(low, floor), np.minimum(high, ceiling), floor, ceiling)
 
 
 def other_stack(stack: int) -> Value:
@@ -254,7 +254,7 @@ class System:
     margin: float
 
     @property
-    def start(self) -> Head:
+    def start(self) -> BoxHead:
         """Return the head before the first letter."""
         domain = None if self.domain is None else self.domain.initial
         return Control(self.automaton.initial, Place(("start",)), domain=domain), (None,) * len(self.stacks)
@@ -283,7 +283,7 @@ class System:
         cells: Row = reading.reshape(self.model.n_stacks, self.model.depth, -1)[:, 0]
         return cells
 
-    def answers(self, heads: Sequence[Head], bounds: Bounds) -> Iterator[BoxAnswer]:
+    def answers(self, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[BoxAnswer]:
         """Yield what the controller answers to each letter, at all of ``heads``."""
         hidden = Box(*(np.stack([bounds[control.place][side] for control, _ in heads]) for side in (0, 1)))
         empty = self.empty_cells()
@@ -291,7 +291,7 @@ class System:
         for letter in range(self.model.n_symbols):
             yield self.controller.answer(letter, hidden, Box(*sides))
 
-    def keys(self, head: Head) -> Iterator[Key]:
+    def keys(self, head: BoxHead) -> Iterator[BoxKey]:
         """Yield the names of the boxes on which the answers at a head depend."""
         control, tops = head
         yield control.place

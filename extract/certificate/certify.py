@@ -23,10 +23,10 @@ from stacklens.extract.certificate.controllers import (
     NNPDABoxes,
     StackRNNBoxes,
 )
-from stacklens.extract.certificate.invariant import check, grow
+from stacklens.extract.certificate.invariant import check_invariant, find_invariant
 from stacklens.extract.certificate.result import Certificate, Certified, Fault, NotCertified, certified_claim
 from stacklens.extract.certificate.step_check import Unproved
-from stacklens.extract.specification import Reference
+from stacklens.extract.specification import Specification
 from stacklens.extract.stack_ablation import StackUse
 from stacklens.models.base import StackModel
 from stacklens.models.networks.joulin import StackRNN
@@ -35,8 +35,8 @@ from stacklens.models.networks.nnpda import NNPDA
 from stacklens.models.networks.suzgun import MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 
 __all__ = [
+    "CERTIFICATE_NOT_TRIED",
     "LAYOUTS",
-    "NOT_TRIED",
     "Certification",
     "Proof",
     "boxes_of",
@@ -200,8 +200,8 @@ def prove(
         system = System(model, controller, automaton, kept, layout, words, margin)
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # bounds that overflow decide nothing
-                bounds = grow(system, _MOST)
-                return Proof(system, bounds, check(system, bounds))
+                bounds = find_invariant(system, _MOST)
+                return Proof(system, bounds, check_invariant(system, bounds))
         except Unproved as unproved:
             last = unproved.fault
         except TooMany:
@@ -255,11 +255,11 @@ class Certification:
         return certified_claim(self.to_dict())
 
 
-NOT_TRIED = Certification(None, reason="there is no automaton")
+CERTIFICATE_NOT_TRIED = Certification(None, reason="there is no automaton")
 
 
 def certification(
-    model: StackModel[Any], automaton: PushdownAutomaton, stacks: StackUse, reference: Reference | None
+    model: StackModel[Any], automaton: PushdownAutomaton, stacks: StackUse, specification: Specification | None
 ) -> Certification:
     """Return whether the rounded ``model`` is certified to follow ``automaton`` on words of every length.
 
@@ -267,7 +267,7 @@ def certification(
     """
     try:
         found = Certification(certify(model, automaton, stacks=stacks.stacks))
-        task = None if reference is None or not reference.restricted else reference.automaton()
+        task = None if specification is None or not specification.partial_domain else specification.automaton()
         if isinstance(found.certificate, Certified) or task is None:
             return found
         narrower = certify(model, automaton, regular_domain(task), stacks=stacks.stacks)

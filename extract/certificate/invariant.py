@@ -12,25 +12,25 @@ from itertools import product
 
 import numpy as np
 
-from stacklens.automata.summaries import Event, Step, explore
+from stacklens.automata.summaries import Event, PushdownStep, shortest_runs
 from stacklens.extract.certificate.abstraction import (
     Bounds,
+    BoxHead,
+    BoxKey,
+    BoxMove,
     Control,
     Entry,
-    Head,
-    Key,
-    Move,
-    Outcome,
-    Piece,
+    ImagePiece,
     Place,
+    StepOutcome,
     System,
     TooMany,
     Value,
 )
 from stacklens.extract.certificate.result import Certified
-from stacklens.extract.certificate.step_check import Unproved, Where, fault, judge
+from stacklens.extract.certificate.step_check import Unproved, Where, check_steps, fault
 
-__all__ = ["check", "grow", "reached"]
+__all__ = ["check_invariant", "find_invariant", "reached"]
 
 _MOST = 3_000_000  # derivations (see `summaries.explore`)
 _Ordered = dict[Entry | None, None]  # sets whose order is the same every time
@@ -41,7 +41,7 @@ _VISITS = 2  # of heads, for each evaluation of one that is allowed
 _SPARE, _LEAST = 0.05, 1e-9  # a box that has to grow grows by so much of its width more, or steps would never end
 
 
-def reached(start: Head, moves: Mapping[Head, Sequence[Move]]) -> dict[Head, None]:
+def reached(start: BoxHead, moves: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
     """Return every head that runs from ``start`` show, in an order that is the same every time.
 
     Heads without ``moves`` end the runs.
@@ -52,23 +52,23 @@ def reached(start: Head, moves: Mapping[Head, Sequence[Move]]) -> dict[Head, Non
     return _one_stack(start, moves) if len(start[1]) == 1 else _several_stacks(start, moves)
 
 
-def _one_stack(start: Head, known: Mapping[Head, Sequence[Move]]) -> dict[Head, None]:
-    seen: dict[Head, None] = {}
+def _one_stack(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
+    seen: dict[BoxHead, None] = {}
 
-    def moves(control: Control, top: Entry | None) -> Iterator[Step[Control, Entry] | Event[None]]:
+    def moves(control: Control, top: Entry | None) -> Iterator[PushdownStep[Control, Entry] | Event[None]]:
         head = control, (top,)
         seen[head] = None
         for move in known.get(head, ()):
             ((operation, entry),) = move.operations
             kept = () if top is None or operation in (1, 3) else (top,)
-            yield Step(move.letter, move.control, kept if entry is None else (*kept, entry))
+            yield PushdownStep(move.letter, move.control, kept if entry is None else (*kept, entry))
 
-    if not explore(start[0], moves, _MOST).complete:
+    if not shortest_runs(start[0], moves, _MOST).complete:
         raise TooMany
     return seen
 
 
-def _several_stacks(start: Head, known: Mapping[Head, Sequence[Move]]) -> dict[Head, None]:
+def _several_stacks(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
     below: _Below = defaultdict(dict)
     size, found = -1, {start: None}
     while size != len(found) + sum(map(len, below.values())):
@@ -95,7 +95,7 @@ def _tops_after(below: _Below, stack: int, top: Entry | None, done: tuple[int, E
     return list(below[stack, top]) if operation == 1 else [top]
 
 
-def check(system: System, bounds: Bounds) -> Certified:
+def check_invariant(system: System, bounds: Bounds) -> Certified:
     """Return the certificate that ``bounds`` prove.
 
     By induction over the length of words. What a run has at its start lies in the boxes. Let what it has now lie in
@@ -111,13 +111,13 @@ def check(system: System, bounds: Bounds) -> Certified:
     for key, (low, high) in system.start_bounds().items():
         if not _holds(bounds, key, low, high):
             raise Unproved(fault(system, system.start, None, "the start is not in its box", (low, high)))
-    moves: dict[Head, list[Move]] = {}
+    moves: dict[BoxHead, list[BoxMove]] = {}
     steps, smallest = 0, np.inf
     cuts: dict[Where, None] = {}
     silent: dict[Where, None] = {}
     fresh = [system.start]
     while fresh:
-        for found in judge(system, fresh, bounds):
+        for found in check_steps(system, fresh, bounds):
             head, outcomes = found.head, found.outcomes
             _check_images(system, head, outcomes, bounds)
             steps, smallest = steps + len(outcomes), min(smallest, found.margin)
@@ -140,7 +140,7 @@ def check(system: System, bounds: Bounds) -> Certified:
     )
 
 
-def _check_images(system: System, head: Head, found: Iterable[Outcome], bounds: Bounds) -> None:
+def _check_images(system: System, head: BoxHead, found: Iterable[StepOutcome], bounds: Bounds) -> None:
     for outcome in found:
         for key, piece in outcome.targets:
             if not _holds(bounds, key, piece.low, piece.high):
@@ -148,14 +148,14 @@ def _check_images(system: System, head: Head, found: Iterable[Outcome], bounds: 
                 raise Unproved(fault(system, head, outcome.letter, "an image leaves its box", box, _WHAT[type(key)]))
 
 
-def _holds(bounds: Bounds, key: Key, low: np.ndarray, high: np.ndarray) -> bool:
+def _holds(bounds: Bounds, key: BoxKey, low: np.ndarray, high: np.ndarray) -> bool:
     if key not in bounds:
         return False
     floor, ceiling = bounds[key]
     return bool((floor <= low).all() and (high <= ceiling).all())
 
 
-def grow(system: System, most: int) -> Bounds:
+def find_invariant(system: System, most: int) -> Bounds:
     """Return boxes that hold the images of the steps from them, at all heads that they lead to.
 
     Raises:
@@ -179,11 +179,11 @@ class _Growth:
 
     def __init__(self, system: System) -> None:
         self.system, self.bounds = system, system.start_bounds()
-        self.moves: dict[Head, list[Move]] = {}
-        self.users: dict[Key, dict[Head, None]] = defaultdict(dict)
+        self.moves: dict[BoxHead, list[BoxMove]] = {}
+        self.users: dict[BoxKey, dict[BoxHead, None]] = defaultdict(dict)
         self.evaluated = 0
 
-    def settle(self, heads: Iterable[Head], most: int) -> None:
+    def settle(self, heads: Iterable[BoxHead], most: int) -> None:
         """Return nothing; look at ``heads``, and again at all heads whose boxes have grown, until none has."""
         waiting = dict.fromkeys(heads)
         for head in waiting:
@@ -196,16 +196,16 @@ class _Growth:
             grown = self._look(list(waiting))
             waiting = {head: None for key in grown for head in self.users[key]}
 
-    def _look(self, heads: list[Head]) -> dict[Key, None]:
+    def _look(self, heads: list[BoxHead]) -> dict[BoxKey, None]:
         """Return the names of the boxes that grow at a look at ``heads``."""
-        grown: dict[Key, None] = {}
-        for head, outcomes, *_ in judge(self.system, heads, self.bounds):
+        grown: dict[BoxKey, None] = {}
+        for head, outcomes, *_ in check_steps(self.system, heads, self.bounds):
             targets = [target for outcome in outcomes for target in outcome.targets]
             grown.update((key, None) for key, piece in targets if self._join(key, piece))
             self.moves[head] = [move for one in outcomes for move in one.moves(head[1], self.system.model.depth)]
         return grown
 
-    def _join(self, key: Key, piece: Piece) -> bool:
+    def _join(self, key: BoxKey, piece: ImagePiece) -> bool:
         """Return whether the box called ``key`` has to grow to hold ``piece``, and let it."""
         low, high = self.bounds.get(key, (piece.low, piece.high))
         below, above = piece.low < low, piece.high > high

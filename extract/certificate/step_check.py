@@ -19,25 +19,25 @@ from stacklens.automata.pda import Tops as Names
 from stacklens.extract.answers import output_number
 from stacklens.extract.certificate.abstraction import (
     Bounds,
+    BoxHead,
+    BoxKey,
     Control,
-    Head,
-    Key,
-    Outcome,
-    Piece,
+    ImagePiece,
     Place,
+    StepOutcome,
     System,
     Tag,
     TooMany,
     TooWide,
     Value,
+    image_pieces,
     other_stack,
-    pieces,
 )
 from stacklens.extract.certificate.controllers import BoxAnswer
 from stacklens.extract.certificate.intervals import Box, Row
 from stacklens.extract.certificate.result import Fault
 
-__all__ = ["Judged", "Unproved", "Where", "fault", "judge"]
+__all__ = ["CheckedHead", "Unproved", "Where", "check_steps", "fault"]
 
 Where = tuple[State, Symbol, Names]  # where the automaton has a transition, or none
 _NAMES = ("none", "pop", "push", "replace")
@@ -58,7 +58,7 @@ class _Sure(NamedTuple):
     margin: float
 
 
-class Judged(NamedTuple):
+class CheckedHead(NamedTuple):
     """What was found at a head.
 
     Attributes:
@@ -69,8 +69,8 @@ class Judged(NamedTuple):
         silent: where nothing is said of the network's output, for the automaton's is None.
     """
 
-    head: Head
-    outcomes: list[Outcome]
+    head: BoxHead
+    outcomes: list[StepOutcome]
     margin: float
     cuts: list[Where]
     silent: list[Where]
@@ -95,7 +95,7 @@ class _Image:
         return cls(hidden.low[row], hidden.high[row], decided[:-1], pushed, decided[-1], inside)
 
 
-def judge(system: System, heads: Sequence[Head], bounds: Bounds) -> Iterator[Judged]:
+def check_steps(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[CheckedHead]:
     """Yield for each of ``heads`` what all letters do there.
 
     Raises:
@@ -113,11 +113,11 @@ def judge(system: System, heads: Sequence[Head], bounds: Bounds) -> Iterator[Jud
         found = [case.outcome() for case in cases]
         smallest = min([margin, *(case.margin for case in cases)])
         cuts, silent = ([case.where for case in cases if there(case)] for there in (_Case.is_cut, _Case.is_silent))
-        yield Judged(head, [outcome for outcome in found if outcome is not None], smallest, cuts, silent)
+        yield CheckedHead(head, [outcome for outcome in found if outcome is not None], smallest, cuts, silent)
 
 
 def _read(
-    system: System, head: Head, answers: list[BoxAnswer]
+    system: System, head: BoxHead, answers: list[BoxAnswer]
 ) -> Iterator[tuple[tuple[Symbol, State | None], BoxAnswer]]:
     """Yield the letters that count at a head, with the domain's next state and the answers."""
     domain, control = system.domain, head[0]
@@ -131,7 +131,7 @@ def _read(
             yield (letter, after), answer
 
 
-def _judge_verdict(system: System, head: Head, low: Row, high: Row) -> float:
+def _judge_verdict(system: System, head: BoxHead, low: Row, high: Row) -> float:
     """Return the margin of the verdict on a word that ends at ``head``; it is right, or there is none."""
     control, tops = head
     if system.model.task_kind != "recognition" or control.ended != (system.model.end is not None):
@@ -152,7 +152,12 @@ def _judge_verdict(system: System, head: Head, low: Row, high: Row) -> float:
 
 
 def fault(
-    system: System, head: Head, letter: Symbol | None, reason: str, box: tuple[Row, Row] | None = None, what: str = ""
+    system: System,
+    head: BoxHead,
+    letter: Symbol | None,
+    reason: str,
+    box: tuple[Row, Row] | None = None,
+    what: str = "",
 ) -> Fault:
     """Return what is wrong at a head on a letter (None: with the verdict), and the bounds that are too wide there."""
     names = _names(system, head)
@@ -162,7 +167,7 @@ def fault(
     return Fault(head[0].state, letter, names, operation, reason, what or "hidden vector", bounds)
 
 
-def _accepts(system: System, head: Head) -> bool:
+def _accepts(system: System, head: BoxHead) -> bool:
     """Return whether the automaton accepts where it has read everything at ``head``."""
     (control, tops), pda = head, system.automaton
     if control.state is None or control.ended != (pda.end_marker is not None):
@@ -171,13 +176,13 @@ def _accepts(system: System, head: Head) -> bool:
     return {"final state": final, "empty stack": empty, "both": final and empty, "output": False}[pda.acceptance]
 
 
-def _names(system: System, head: Head) -> Names:
+def _names(system: System, head: BoxHead) -> Names:
     """Return the automaton's tops; a stack that the network has not is empty."""
     names = tuple(system.automaton.bottom if top is None else top.symbol or "?" for top in head[1])
     return names or (system.automaton.bottom,) * system.automaton.n_stacks
 
 
-def _transition(system: System, head: Head, letter: Symbol) -> Transition | None:
+def _transition(system: System, head: BoxHead, letter: Symbol) -> Transition | None:
     """Return what the automaton does at a head on a letter of the network."""
     pda, state = system.automaton, head[0].state
     end = letter == system.model.end
@@ -190,7 +195,7 @@ def _transition(system: System, head: Head, letter: Symbol) -> Transition | None
 class _Case:
     """One head, one letter, and what the controller answers there."""
 
-    def __init__(self, system: System, head: Head, letter: Symbol, image: _Image, domain: State | None) -> None:
+    def __init__(self, system: System, head: BoxHead, letter: Symbol, image: _Image, domain: State | None) -> None:
         self.system, self.head, self.letter, self.image, self.domain = system, head, letter, image, domain
         self.control, self.tops = head
         self.names, self.end = _names(system, head), letter == system.model.end
@@ -211,7 +216,7 @@ class _Case:
         kind = self.system.model.task_kind
         return self.step is not None and self.step.output is None and kind != "recognition"
 
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> StepOutcome | None:
         """Return what happens, or None where nothing more is to be followed."""
         if self.is_cut():
             return None
@@ -224,7 +229,7 @@ class _Case:
             raise self._unproved("the network goes on")
         return None if rejects else self._follow(self._operations())
 
-    def _at_end(self, rejects: bool) -> Outcome | None:
+    def _at_end(self, rejects: bool) -> StepOutcome | None:
         """Return what the end symbol does; the automaton reads it too, or has its verdict before."""
         accepted: bool | None = None
         if self.step is None:
@@ -239,7 +244,7 @@ class _Case:
         taken = tuple(_NAMES.index(operation.name) for operation in self.step.operations)
         return self._follow(taken[: len(self.tops)], rejected=True)
 
-    def _follow(self, operations: tuple[int, ...], accepted: bool | None = None, rejected: bool = False) -> Outcome:
+    def _follow(self, operations: tuple[int, ...], accepted: bool | None = None, rejected: bool = False) -> StepOutcome:
         said = self._output()
         target = None if self.step is None else self.step.target
         control = Control(target, Place(()), said, self.domain, self.end, accepted, rejected)
@@ -249,7 +254,7 @@ class _Case:
             pushed = tuple(map(self._pushed, self.system.stacks, operations, symbols))
         except TooWide as wide:
             raise TooMany from wide
-        return Outcome(self.letter, control, operations, symbols[: len(self.tops)], hidden, pushed, others)
+        return StepOutcome(self.letter, control, operations, symbols[: len(self.tops)], hidden, pushed, others)
 
     def _rejects(self) -> bool:
         """Return whether the network rejects for good at this step (see `StackModel.rejects`)."""
@@ -298,26 +303,28 @@ class _Case:
             raise self._unproved(f"the network outputs {model.output_name(number)}")
         return number if sets else None
 
-    def _hidden(self, target: State | None) -> list[tuple[Key, Piece]]:
+    def _hidden(self, target: State | None) -> list[tuple[BoxKey, ImagePiece]]:
         if not self.system.model.recurrent:  # what it keeps is never read
-            return [(Place(("start",)), piece) for piece in pieces(*self.system.start_bounds()[Place(("start",))])]
-        found = pieces(self.image.low, self.image.high, self.system.layout.hidden)
+            return [
+                (Place(("start",)), piece) for piece in image_pieces(*self.system.start_bounds()[Place(("start",))])
+            ]
+        found = image_pieces(self.image.low, self.image.high, self.system.layout.hidden)
         return [(Place((target, *self._tag()), piece.cell), piece) for piece in found]
 
-    def _pushed(self, stack: int, operation: int, symbol: Symbol | None) -> list[tuple[Key, Piece]]:
+    def _pushed(self, stack: int, operation: int, symbol: Symbol | None) -> list[tuple[BoxKey, ImagePiece]]:
         if operation < 2:
             return []
         width = None if self.system.model.pushes_input else self.system.layout.values
-        found = pieces(*self.image.pushed[stack], width)
+        found = image_pieces(*self.image.pushed[stack], width)
         return [(Value(stack, (symbol, *self._tag()), piece.cell), piece) for piece in found]
 
-    def _others(self) -> list[tuple[Key, Piece]]:
+    def _others(self) -> list[tuple[BoxKey, ImagePiece]]:
         """Return what may be pushed on stacks that the automaton has not."""
-        found: list[tuple[Key, Piece]] = []
+        found: list[tuple[BoxKey, ImagePiece]] = []
         for stack in self.system.others:
             number, margin = self.image.operations[stack]
             if number >= 2 or not margin > self.system.margin:
-                found += [(other_stack(stack), piece) for piece in pieces(*self.image.pushed[stack])]
+                found += [(other_stack(stack), piece) for piece in image_pieces(*self.image.pushed[stack])]
         return found
 
     def _tag(self) -> Tag:

@@ -16,8 +16,8 @@ import numpy as np
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import automaton_answers, differences, network_answers
-from stacklens.extract.specification import LanguageReference, Reference
-from stacklens.extract.task_specification import TaskReference
+from stacklens.extract.specification import LanguageSpecification, Specification
+from stacklens.extract.task_specification import TaskSpecification
 from stacklens.languages.language import Language
 from stacklens.languages.tasks.streams import SIZES, StreamAfter, StreamTask
 from stacklens.languages.tasks.task import Task
@@ -28,7 +28,7 @@ from stacklens.models.rounding import Rounded
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Score", "SizeScores", "scores_by_size"]
+__all__ = ["SizeScore", "SizeScores", "scores_by_size"]
 
 _LONGEST = 240  # symbols, far beyond what networks are trained on: some fail only there
 _WINDOWS = 20  # lengths are taken together, so that even and odd ones, of which a language may have one, are both there
@@ -37,7 +37,7 @@ _PIECES = 6  # of a stream that do
 _EACH = 20  # words of each sort and size
 
 
-class Score(NamedTuple):
+class SizeScore(NamedTuple):
     """How many of some words of one sort, sizes ``low`` to ``high``, one party got right."""
 
     who: str
@@ -58,13 +58,13 @@ class SizeScores:
     """
 
     size: str
-    scores: tuple[Score, ...]
+    scores: tuple[SizeScore, ...]
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row a score, with the accuracy between 0 and 1."""
         import pandas as pd
 
-        frame = pd.DataFrame(self.scores, columns=list(Score._fields))
+        frame = pd.DataFrame(self.scores, columns=list(SizeScore._fields))
         return frame.assign(accuracy=frame["right"] / frame["words"])
 
 
@@ -81,7 +81,7 @@ class _Drawn(NamedTuple):
 
 def scores_by_size(
     model: StackModel[Any],
-    reference: Reference,
+    specification: Specification,
     automaton: PushdownAutomaton | None = None,
     *,
     largest: int | None = None,
@@ -95,7 +95,7 @@ def scores_by_size(
 
     Args:
         model: the network, not rounded.
-        reference: what it should do, see `extract.names.reference_of`.
+        specification: what it should do, see `extract.names.reference_of`.
         automaton: what was extracted from it, if anything was.
         largest: the largest size.
         words: how many words of each sort and size.
@@ -104,19 +104,19 @@ def scores_by_size(
     Raises:
         StacklensError: there are no such words.
     """
-    task = reference.task if isinstance(reference, TaskReference) else None
-    size, drawn, texts = _draw(reference, task, largest, words, seed)
+    task = specification.task if isinstance(specification, TaskSpecification) else None
+    size, drawn, texts = _draw(specification, task, largest, words, seed)
     if not texts:
-        raise StacklensError(f"{reference.name} has no words of sizes up to {largest}: ask for larger ones")
+        raise StacklensError(f"{specification.name} has no words of sizes up to {largest}: ask for larger ones")
     with one_thread():
-        right = _right(model, reference, automaton, texts)
+        right = _right(model, specification, automaton, texts)
     scores: dict[tuple[str, str, int, int], list[bool]] = {}
     for who, hits in right.items():
         for one in drawn:
             good = bool(hits[one.row, one.begin : one.end].all())
             scores.setdefault((who, one.sort, one.low, one.high), []).append(good)
     return SizeScores(
-        size, tuple(Score(*key, len(found), sum(found)) for key, found in sorted(scores.items(), key=_order))
+        size, tuple(SizeScore(*key, len(found), sum(found)) for key, found in sorted(scores.items(), key=_order))
     )
 
 
@@ -126,10 +126,10 @@ def _order(scored: tuple[tuple[str, str, int, int], list[bool]]) -> tuple[int, s
 
 
 def _right(
-    model: StackModel[Any], reference: Reference, automaton: PushdownAutomaton | None, words: Sequence[Word]
+    model: StackModel[Any], specification: Specification, automaton: PushdownAutomaton | None, words: Sequence[Word]
 ) -> dict[str, np.ndarray]:
     """Return where each party's answers are right or do not count, (N, 1) or (N, T) bool."""
-    expected, scored = reference.answers(model, words), reference.scored(words)
+    expected, scored = specification.answers(model, words), specification.scored(words)
     answers = {"network": network_answers(model, words), "rounded network": network_answers(Rounded(model), words)}
     if automaton is not None:
         answers["automaton"] = automaton_answers(automaton, model, words)
@@ -137,14 +137,14 @@ def _right(
 
 
 def _draw(
-    reference: Reference, task: Task | None, largest: int | None, words: int, seed: int
+    specification: Specification, task: Task | None, largest: int | None, words: int, seed: int
 ) -> tuple[str, list[_Drawn], list[Word]]:
     """Return what a size is called, what is judged, and the words."""
     if isinstance(task, StreamAfter):
         return "n", *_draw_streams(task.task, largest or SIZES["test"][1], words, seed, task.before)
     if isinstance(task, StreamTask):
         return "n", *_draw_streams(task, largest or SIZES["test"][1], words, seed)
-    language = reference.language if isinstance(reference, LanguageReference | TaskReference) else None
+    language = specification.language if isinstance(specification, LanguageSpecification | TaskSpecification) else None
     samples = (
         _language_words(language, largest, words, seed)
         if language is not None

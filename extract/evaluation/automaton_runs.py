@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stacklens.automata.pda import PushdownAutomaton, StackOp, State, Symbol, Tops, Word
-from stacklens.extract.specification import Reference, random_words
+from stacklens.extract.specification import Specification, random_words
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
 from stacklens.models.training.word_sets import all_words
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AFTER_WORD",
     "REJECTED",
-    "Move",
+    "RunStep",
     "Visit",
     "moves",
     "run_table",
@@ -41,7 +41,7 @@ AFTER_WORD = "after the word"  # steps that a network takes when the automaton i
 
 
 @dataclass(frozen=True)
-class Move:
+class RunStep:
     """One step of a run.
 
     Attributes:
@@ -59,7 +59,7 @@ class Move:
     rule: int | None
 
 
-def moves(pda: PushdownAutomaton, word: Word) -> list[Move]:
+def moves(pda: PushdownAutomaton, word: Word) -> list[RunStep]:
     """Return the steps of ``pda`` on ``word``; the last one has no target where the run is cut short.
 
     With an end marker the last step reads it.
@@ -75,12 +75,12 @@ def moves(pda: PushdownAutomaton, word: Word) -> list[Move]:
     """
     numbers = {key: number for number, key in enumerate(pda.transitions)}
     letters = (*word, *pda.letters[len(pda.input_alphabet) :])
-    made: list[Move] = []
+    made: list[RunStep] = []
     for here, symbol in zip(pda.run(word), letters, strict=False):  # where it is cut short the last letter has no rule
         key = here.state, symbol, here.tops(pda.bottom)
         step = pda.transitions.get(key)
         target, operations = (None, ()) if step is None else (step.target, step.operations)
-        made.append(Move(symbol, here.state, key[2], target, operations, numbers.get(key)))
+        made.append(RunStep(symbol, here.state, key[2], target, operations, numbers.get(key)))
     return made
 
 
@@ -136,17 +136,17 @@ class Visit:
 
 
 def visiting_words(
-    model: StackModel[Any], reference: Reference | None, number: int = 60, seed: int = 0
+    model: StackModel[Any], specification: Specification | None, number: int = 60, seed: int = 0
 ) -> tuple[Word, ...]:
     """Return up to ``number`` different words on which states are visited: the shortest ones, and drawn longer ones.
 
-    The drawn ones are what ``reference`` suggests, members and near-misses, or uniformly random without one.
+    The drawn ones are what ``specification`` suggests, members and near-misses, or uniformly random without one.
     """
     lengths = (4, 16)
     drawn = (
         random_words(model.alphabet, number, lengths, seed)
-        if reference is None
-        else reference.long_words(number, lengths, seed)
+        if specification is None
+        else specification.long_words(number, lengths, seed)
     )
     longest = 1
     while len(model.alphabet) ** (longest + 1) <= number // 2:

@@ -12,14 +12,14 @@ from stacklens.automata.pda import Output, PushdownAutomaton, Symbol, Word
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import output_number
 from stacklens.extract.evaluation.word_runs import (
-    Runs,
+    WordRuns,
     agreeing,
     automaton_runs,
     first_parting,
     language_runs,
     network_runs,
 )
-from stacklens.extract.specification import Reference
+from stacklens.extract.specification import Specification
 from stacklens.languages.words import format_word, parse_word
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
@@ -27,18 +27,18 @@ from stacklens.models.device import one_thread
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EMPTY", "PARTIES", "Judged", "judge", "parse_words", "word_table"]
+__all__ = ["EMPTY_WORD", "PARTIES", "JudgedWord", "judge_words", "parse_words", "word_table"]
 
 PARTIES = ("network", "rounded network", "automaton", "language")
-EMPTY = "ε"  # a line that stands for the empty word
+EMPTY_WORD = "ε"  # a line that stands for the empty word
 _HUB = "rounded network"  # what the automaton stands for: the others are compared with it
 _CELLS = 20_000  # steps of a batch, beyond the ends of shorter words included
 
-Verdict = tuple[bool, str]
+WordVerdict = tuple[bool, str]
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedWord:
     """What is said of a word.
 
     Attributes:
@@ -51,7 +51,7 @@ class Judged:
     """
 
     word: Word
-    verdicts: dict[str, Verdict]
+    verdicts: dict[str, WordVerdict]
     agree: bool
     step: int | None
     parted: tuple[str, ...]
@@ -72,36 +72,36 @@ def parse_words(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
 
 def _parsed(line: str, alphabet: Sequence[Symbol], number: int) -> Word:
     try:
-        return parse_word("" if line == EMPTY and EMPTY not in alphabet else line, alphabet)
+        return parse_word("" if line == EMPTY_WORD and EMPTY_WORD not in alphabet else line, alphabet)
     except StacklensError as error:
         raise StacklensError(f"line {number}: {error}") from None
 
 
-def judge(
+def judge_words(
     model: StackModel[Any],
     words: Sequence[Word],
     automaton: PushdownAutomaton | None = None,
-    reference: Reference | None = None,
+    specification: Specification | None = None,
     stacks: Sequence[int] | None = None,
-) -> list[Judged]:
+) -> list[JudgedWord]:
     """Return what network, rounded network, automaton and language say of each of ``words``, in their order.
 
     Args:
         model: the network, not rounded.
         words: the words.
         automaton: what was extracted from it, if anything was.
-        reference: what it should do, if that is known.
+        specification: what it should do, if that is known.
         stacks: which of the network's stacks are the automaton's, all by default (see `Extraction.stacks`).
 
     Raises:
         UnknownSymbolError: a word has a symbol outside the network's alphabet.
     """
     kept = tuple(range(model.n_stacks)) if stacks is None else tuple(stacks)
-    judged: dict[int, Judged] = {}
+    judged: dict[int, JudgedWord] = {}
     with one_thread():
         for rows in _batches(words):
             some = [words[row] for row in rows]
-            judged |= zip(rows, _Batch(model, some, automaton, reference, kept).judged(), strict=True)
+            judged |= zip(rows, _Batch(model, some, automaton, specification, kept).judged(), strict=True)
     return [judged[row] for row in range(len(words))]
 
 
@@ -125,26 +125,26 @@ class _Batch:
         model: StackModel[Any],
         words: Sequence[Word],
         automaton: PushdownAutomaton | None,
-        reference: Reference | None,
+        specification: Specification | None,
         stacks: tuple[int, ...],
     ) -> None:
-        self.model, self.words, self.reference = model, words, reference
+        self.model, self.words, self.reference = model, words, specification
         self.recogniser = model.task_kind == "recognition"
-        self.restricted = reference is not None and reference.restricted
-        self.runs: dict[str, Runs] = {
+        self.partial_domain = specification is not None and specification.partial_domain
+        self.runs: dict[str, WordRuns] = {
             "network": network_runs(model, words, stacks, rounded=False),
             _HUB: network_runs(model, words, stacks, rounded=True),
         }
         if automaton is not None:
             self.runs["automaton"] = automaton_runs(automaton, model, words)
         self.counts, self.meant = self._scored()
-        if reference is not None:
-            self._expect(reference)
+        if specification is not None:
+            self._expect(specification)
 
     def _scored(self) -> tuple[np.ndarray | None, np.ndarray]:
         """Return which answers count, (N, T), None for all, and which words are meant at all, (N,) bool."""
         meant = np.ones(len(self.words), dtype=bool)
-        if self.reference is None or not self.restricted:
+        if self.reference is None or not self.partial_domain:
             return None, meant
         counts = np.zeros((len(self.words), max(map(len, self.words), default=0)), dtype=bool)
         for row, word in enumerate(self.words):
@@ -157,15 +157,15 @@ class _Batch:
             counts[row, : len(word)] = scored[0]
         return counts, meant
 
-    def _expect(self, reference: Reference) -> None:
+    def _expect(self, specification: Specification) -> None:
         """Add the language's runs; on words that are none of the task's nothing is expected."""
         stand_in = next((word for word, meant in zip(self.words, self.meant, strict=True) if meant), None)
         if stand_in is None:
             return
         words = [word if meant else stand_in[: len(word)] for word, meant in zip(self.words, self.meant, strict=True)]
-        self.runs["language"] = language_runs(reference, self.model, words)
+        self.runs["language"] = language_runs(specification, self.model, words)
 
-    def judged(self) -> Iterator[Judged]:
+    def judged(self) -> Iterator[JudgedWord]:
         """Yield what is said of every word."""
         hub = self.runs[_HUB]
         others = {who: runs for who, runs in self.runs.items() if who != _HUB}
@@ -177,11 +177,11 @@ class _Batch:
             first = min(parting.values(), default=None)
             said = {who: verdict for who, found in verdicts.items() if (verdict := found[row]) is not None}
             parted = tuple(who for who, step in parting.items() if step == first)
-            yield Judged(word, said, bool(agree[row]), None if first is None else first + 1, parted)
+            yield JudgedWord(word, said, bool(agree[row]), None if first is None else first + 1, parted)
 
-    def _verdicts(self, who: str) -> list[Verdict | None]:
+    def _verdicts(self, who: str) -> list[WordVerdict | None]:
         """Return what one party says of every word, None where it says nothing."""
-        if who == "language" and self.restricted:
+        if who == "language" and self.partial_domain:
             return [(bool(meant), "a word of the task" if meant else "no word of the task") for meant in self.meant]
         runs = self.runs.get(who)
         if runs is None:
@@ -193,7 +193,7 @@ class _Batch:
             return [self._predicted(runs, row) for row in range(len(self.words))]
         return [self._right(runs, row) for row in range(len(self.words))]
 
-    def _predicted(self, runs: Runs, row: int) -> Verdict:
+    def _predicted(self, runs: WordRuns, row: int) -> WordVerdict:
         """Return whether every symbol was in the set predicted before it, and whether the word is complete."""
         size = len(self.words[row])
         dead = runs.dead[row, :size]
@@ -207,7 +207,7 @@ class _Batch:
         outputs: frozenset[Output] = frozenset() if self.reference is None else self.reference.complete
         return frozenset(output_number(output, self.model) for output in outputs)
 
-    def _right(self, runs: Runs, row: int) -> Verdict | None:
+    def _right(self, runs: WordRuns, row: int) -> WordVerdict | None:
         """Return whether all that counts was said as it should be; None where nothing is expected."""
         if self.counts is None or not self.meant[row]:
             return None
@@ -216,7 +216,7 @@ class _Batch:
         return (False, f"wrong at symbol {int(wrong.argmax()) + 1}") if wrong.any() else (True, "all right")
 
 
-def word_table(judged: Sequence[Judged]) -> pd.DataFrame:
+def word_table(judged: Sequence[JudgedWord]) -> pd.DataFrame:
     """Return one row a word: the word (ε if empty), ✓ where all agree, every verdict, where runs part, its length.
 
     Columns of parties that say nothing of any word are left out.
@@ -226,7 +226,7 @@ def word_table(judged: Sequence[Judged]) -> pd.DataFrame:
     parties = [who for who in PARTIES if any(who in one.verdicts for one in judged)]
     rows = [
         {
-            "word": format_word(one.word) or EMPTY,
+            "word": format_word(one.word) or EMPTY_WORD,
             "agree": "✓" if one.agree else "✗",
             **{who: _cell(one.verdicts, who) for who in parties},
             "parts at": one.step,
@@ -239,7 +239,7 @@ def word_table(judged: Sequence[Judged]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).astype({"parts at": "Int64"})
 
 
-def _cell(verdicts: Mapping[str, Verdict], who: str) -> str:
+def _cell(verdicts: Mapping[str, WordVerdict], who: str) -> str:
     if who not in verdicts:
         return ""
     yes, text = verdicts[who]

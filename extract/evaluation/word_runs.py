@@ -11,16 +11,16 @@ import torch
 
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.extract.answers import automaton_answers
-from stacklens.extract.specification import Reference
+from stacklens.extract.specification import Specification
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded, operation_numbers, round_actions
 from stacklens.probe.trace import trace
 
-__all__ = ["Runs", "agreeing", "automaton_runs", "first_parting", "language_runs", "network_runs"]
+__all__ = ["WordRuns", "agreeing", "automaton_runs", "first_parting", "language_runs", "network_runs"]
 
 
 @dataclass(frozen=True)
-class Runs:
+class WordRuns:
     """What one machine does on N words of up to T steps.
 
     Attributes:
@@ -38,7 +38,7 @@ class Runs:
     operations: np.ndarray | None = None
 
 
-def network_runs(model: StackModel[Any], words: Sequence[Word], stacks: Sequence[int], rounded: bool) -> Runs:
+def network_runs(model: StackModel[Any], words: Sequence[Word], stacks: Sequence[int], rounded: bool) -> WordRuns:
     """Return the runs of ``model``, or of the rounded one; ``stacks`` are those whose operations are kept.
 
     The operations of soft actions are those that rounding would make of them.
@@ -51,7 +51,7 @@ def network_runs(model: StackModel[Any], words: Sequence[Word], stacks: Sequence
         answers = np.where(seen.valid & ~seen.rejected, answers, -1)
     operations = _operations(model, seen.actions, seen.valid) if seen.actions.size and len(stacks) else None
     kept = None if operations is None else operations[:, :, list(stacks)]
-    return Runs(seen.verdicts, answers, seen.rejected, seen.valid, kept)
+    return WordRuns(seen.verdicts, answers, seen.rejected, seen.valid, kept)
 
 
 def _operations(model: StackModel[Any], actions: np.ndarray, valid: np.ndarray) -> np.ndarray | None:
@@ -70,7 +70,7 @@ def _operations(model: StackModel[Any], actions: np.ndarray, valid: np.ndarray) 
     return made
 
 
-def automaton_runs(pda: PushdownAutomaton, model: StackModel[Any], words: Sequence[Word]) -> Runs:
+def automaton_runs(pda: PushdownAutomaton, model: StackModel[Any], words: Sequence[Word]) -> WordRuns:
     """Return the runs of ``pda``, outputs in the numbers of ``model``."""
     lengths = np.array([len(word) for word in words], dtype=np.int64) + (pda.end_marker is not None)
     shape = len(words), int(lengths.max(initial=0))
@@ -82,9 +82,9 @@ def automaton_runs(pda: PushdownAutomaton, model: StackModel[Any], words: Sequen
             operations[row, t], dead[row, t] = made, False
     if model.task_kind == "recognition":
         accepted = automaton_answers(pda, model, words)[:, 0] > 0
-        return Runs(accepted, np.full(shape, -1), dead, valid, operations)
+        return WordRuns(accepted, np.full(shape, -1), dead, valid, operations)
     answers = automaton_answers(pda, model, words)
-    return Runs(_whole(dead), answers, dead, valid, operations)
+    return WordRuns(_whole(dead), answers, dead, valid, operations)
 
 
 def _made(pda: PushdownAutomaton, word: Word) -> list[list[int]]:
@@ -93,15 +93,15 @@ def _made(pda: PushdownAutomaton, word: Word) -> list[list[int]]:
     return [[int(operation.pop) + 2 * (operation.push is not None) for operation in step.operations] for step in steps]
 
 
-def language_runs(reference: Reference, model: StackModel[Any], words: Sequence[Word]) -> Runs:
+def language_runs(specification: Specification, model: StackModel[Any], words: Sequence[Word]) -> WordRuns:
     """Return what is to be expected, without operations; a language for recognisers says something at the end only."""
-    answers = reference.answers(model, words)
+    answers = specification.answers(model, words)
     if model.task_kind == "recognition":
         nothing = np.zeros((len(words), 0), dtype=bool)
-        return Runs(answers[:, 0] > 0, np.full(nothing.shape, -1), nothing, nothing)
+        return WordRuns(answers[:, 0] > 0, np.full(nothing.shape, -1), nothing, nothing)
     valid = np.arange(answers.shape[1]) < np.array([len(word) for word in words])[:, None]
     dead = valid & (answers < 0) if model.task_kind == "next set" else np.zeros_like(valid)
-    return Runs(_whole(dead), answers, dead, valid)
+    return WordRuns(_whole(dead), answers, dead, valid)
 
 
 def _whole(dead: np.ndarray) -> np.ndarray:
@@ -110,7 +110,7 @@ def _whole(dead: np.ndarray) -> np.ndarray:
     return whole
 
 
-def first_parting(one: Runs, other: Runs, counts: np.ndarray | None, recogniser: bool) -> np.ndarray:
+def first_parting(one: WordRuns, other: WordRuns, counts: np.ndarray | None, recogniser: bool) -> np.ndarray:
     """Return the first step, from 0, at which the runs on each word part, -1 for none, (N,) int.
 
     The rules are those of `extract.divergence`: another operation, another output that ``counts`` (N, T), by default
@@ -132,7 +132,7 @@ def first_parting(one: Runs, other: Runs, counts: np.ndarray | None, recogniser:
     return np.where(parted, first, -1)
 
 
-def _different(one: Runs, other: Runs, counts: np.ndarray | None, steps: int, recogniser: bool) -> np.ndarray:
+def _different(one: WordRuns, other: WordRuns, counts: np.ndarray | None, steps: int, recogniser: bool) -> np.ndarray:
     """Return at which steps the two do something else, or say something else that counts."""
     different = np.zeros((len(one.verdicts), steps), dtype=bool)
     if one.operations is not None and other.operations is not None:
@@ -142,7 +142,7 @@ def _different(one: Runs, other: Runs, counts: np.ndarray | None, steps: int, re
     return different
 
 
-def _answers_differ(one: Runs, other: Runs, counts: np.ndarray | None, steps: int) -> np.ndarray:
+def _answers_differ(one: WordRuns, other: WordRuns, counts: np.ndarray | None, steps: int) -> np.ndarray:
     differ: np.ndarray = one.answers[:, :steps] != other.answers[:, :steps]
     differ = differ & one.valid[:, :steps] & other.valid[:, :steps]
     if counts is not None:  # steps beyond the word, at an end symbol or after it, are not among them
@@ -152,7 +152,7 @@ def _answers_differ(one: Runs, other: Runs, counts: np.ndarray | None, steps: in
     return differ
 
 
-def agreeing(one: Runs, other: Runs, counts: np.ndarray | None, recogniser: bool) -> np.ndarray:
+def agreeing(one: WordRuns, other: WordRuns, counts: np.ndarray | None, recogniser: bool) -> np.ndarray:
     """Return on which words the two give the same verdict and, who is no recogniser, say the same, (N,) bool."""
     if recogniser:
         same: np.ndarray = one.verdicts == other.verdicts

@@ -14,19 +14,19 @@ from stacklens.automata.rewriting import drop_end_marker
 from stacklens.extract.answers import automaton_answers, differences, network_answers
 from stacklens.extract.samples import Samples, walk_words
 from stacklens.extract.search.machine import Machine
-from stacklens.extract.specification import Reference
+from stacklens.extract.specification import Specification
 from stacklens.extract.verification.counterexamples import Effort, search_words
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 
-__all__ = ["Attempt", "Judge", "Split", "minimised"]
+__all__ = ["Candidate", "ClusterSplit", "Scorer", "minimised"]
 
 _WALKS = 200, (10, 60)  # words, and their lengths
 
 
 @dataclass(frozen=True)
-class Split:
+class ClusterSplit:
     """What was split in a machine to get the next one, and why.
 
     Attributes:
@@ -61,7 +61,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class Candidate:
     """One machine tried.
 
     Attributes:
@@ -85,7 +85,7 @@ class Attempt:
     minority: float
     raw: PushdownAutomaton | None = None
     automaton: PushdownAutomaton | None = None
-    split: Split | None = None
+    split: ClusterSplit | None = None
     machine: Machine | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -100,7 +100,7 @@ class Attempt:
         return entry if self.split is None else {**entry, "split": self.split.to_dict()}
 
 
-def minimised(blank: Attempt, machine: PushdownAutomaton) -> Attempt:
+def minimised(blank: Candidate, machine: PushdownAutomaton) -> Candidate:
     """Return ``blank`` with the automaton of a machine; what it says of words that end nowhere stays as it is."""
     raw = trim(machine)
     speaks = any(step.output is not None for step in raw.transitions.values())
@@ -109,32 +109,32 @@ def minimised(blank: Attempt, machine: PushdownAutomaton) -> Attempt:
 
 
 @dataclass(frozen=True)
-class Judge:
-    """The rounded network's answers, with which every attempt is compared.
+class Scorer:
+    """The rounded network's answers, with which every candidate is compared.
 
     Attributes:
         model: the network, not rounded, without stacks that do not matter.
         samples: the checking words.
         complete: the outputs that say that a word is complete, where they are known.
         seed: for walks.
-        reference: what the network was trained to do, which says which answers count; None for all.
-        further: other words to check on, such as those that broke an earlier attempt.
-        effort: how far to search for words that break an attempt that passes all others; None for no search.
+        specification: what the network was trained to do, which says which answers count; None for all.
+        further: other words to check on, such as those that broke an earlier candidate.
+        effort: how far to search for words that break an candidate that passes all others; None for no search.
     """
 
     model: StackModel[Any]
     samples: Samples
     complete: frozenset[Output]
     seed: int
-    reference: Reference | None = None
+    specification: Specification | None = None
     further: tuple[Word, ...] = ()
     effort: Effort | None = None
 
-    def judged(self, attempt: Attempt) -> Attempt:
-        """Return ``attempt`` with the number of words on which it differs."""
-        if attempt.automaton is None:
-            return attempt
-        return replace(attempt, disagreements=len(self.broken_by(attempt.automaton)))
+    def score(self, candidate: Candidate) -> Candidate:
+        """Return ``candidate`` with the number of words on which it differs."""
+        if candidate.automaton is None:
+            return candidate
+        return replace(candidate, disagreements=len(self.broken_by(candidate.automaton)))
 
     def broken_by(self, pda: PushdownAutomaton) -> list[Word]:
         """Return the words on which ``pda`` differs from the rounded network, the shortest first.
@@ -149,13 +149,13 @@ class Judge:
         if not words and samples.scored is None:
             words = self._differing(pda, walk_words(pda, *_WALKS, self.seed))
         if not words and self.effort is not None:
-            found = search_words(pda, self.reference, self.effort, self.seed)
+            found = search_words(pda, self.specification, self.effort, self.seed)
             words = self._differing(pda, [word for _, suggested in found for word in suggested])
         return sorted(words, key=len)
 
     def scored(self, word: Word) -> np.ndarray | None:
         """Return which answers to ``word`` count, (T,) bool; None for all."""
-        if self.reference is None or (scored := self.reference.scored([word])) is None:
+        if self.specification is None or (scored := self.specification.scored([word])) is None:
             return None
         first: np.ndarray = scored[0]
         return first
@@ -163,7 +163,7 @@ class Judge:
     def _differing(self, pda: PushdownAutomaton, words: list[Word]) -> list[Word]:
         if not words:
             return []
-        scored = None if self.reference is None else self.reference.scored(words)
+        scored = None if self.specification is None else self.specification.scored(words)
         ours, theirs = automaton_answers(pda, self.model, words), network_answers(Rounded(self.model), words)
         wrong = differences(ours, theirs, scored)
         return [words[i] for i in np.flatnonzero(wrong.any(1)).tolist()]

@@ -17,15 +17,26 @@ import torch
 from stacklens.automata.pda import NONE, POP, Output, StackOp, Symbol, Tops, push, replace
 from stacklens.errors import StacklensError
 from stacklens.extract.search.quantisers import Quantiser
-from stacklens.models.base import State
+from stacklens.models.base import NetworkState
 from stacklens.models.rounding import Rounded, operation_numbers
 from stacklens.models.set_numbers import members_of
 
-__all__ = ["BOTTOM", "EMPTY", "START", "Answer", "Head", "Machine", "MachineState", "StackSymbols", "Window", "joined"]
+__all__ = [
+    "BOTTOM",
+    "EMPTY_CELL",
+    "START",
+    "Answer",
+    "Machine",
+    "MachineHead",
+    "MachineState",
+    "StackSymbols",
+    "Window",
+    "joined",
+]
 
 START = "start"
 BOTTOM = "⊥"
-EMPTY = -1  # the place of a cell that is not there
+EMPTY_CELL = -1  # the place of a cell that is not there
 Window = tuple[int, ...]  # numbers of stack symbols, top first, EMPTY below the bottom
 
 
@@ -44,10 +55,10 @@ class StackSymbols:
 
     def window_name(self, window: Window) -> Symbol:
         """Return the automaton's stack symbol for a window; the bottom for an empty one. No two have the same."""
-        if window[0] == EMPTY:
+        if window[0] == EMPTY_CELL:
             return BOTTOM
         apart = "/" if len(window) > 1 else ""
-        return "/".join(BOTTOM if cell == EMPTY else _apart(self.names[cell], apart) for cell in window)
+        return "/".join(BOTTOM if cell == EMPTY_CELL else _apart(self.names[cell], apart) for cell in window)
 
 
 def joined(symbols: Sequence[Symbol], alphabet: Sequence[Symbol]) -> str:
@@ -75,7 +86,7 @@ class MachineState(NamedTuple):
     predicted: int | None = None
 
 
-class Head(NamedTuple):
+class MachineHead(NamedTuple):
     """A state and the window of every stack."""
 
     state: MachineState
@@ -103,8 +114,8 @@ class Machine:
     def __init__(self, network: Rounded[Any], symbols: StackSymbols, quantiser: Quantiser) -> None:
         self.network, self.symbols, self.quantiser = network, symbols, quantiser
         self.n_stacks = max(1, network.n_stacks)  # an automaton has a stack, used or not
-        self.empty: tuple[Window, ...] = ((EMPTY,) * network.depth,) * self.n_stacks
-        self.start = Head(MachineState(None), self.empty)
+        self.empty: tuple[Window, ...] = ((EMPTY_CELL,) * network.depth,) * self.n_stacks
+        self.start = MachineHead(MachineState(None), self.empty)
         self._initial = network.initial_state(1).hidden
 
     def name(self, state: MachineState) -> str:
@@ -127,15 +138,15 @@ class Machine:
         initial = torch.tensor([state.number is None for state in states])
         return torch.where(initial.unsqueeze(1), self._initial, vectors)
 
-    def state_of(self, heads: list[Head]) -> State[Any]:
+    def state_of(self, heads: list[MachineHead]) -> NetworkState[Any]:
         """Return the network's state at ``heads``, nothing rejected."""
         states = [head.state for head in heads]
         never = torch.zeros(len(heads), dtype=torch.bool)
         stack = self.network.stack_of(self.cells([head.windows for head in heads]))
-        return State(self.vectors(states), stack, never, self._outputs(states))
+        return NetworkState(self.vectors(states), stack, never, self._outputs(states))
 
     @torch.no_grad()
-    def ask(self, heads: list[Head]) -> dict[tuple[Head, Symbol], Answer]:
+    def ask(self, heads: list[MachineHead]) -> dict[tuple[MachineHead, Symbol], Answer]:
         """Return what the machine does at each of ``heads`` on each letter; a rejection is missing.
 
         Heads at the start are asked apart from others, since no set was predicted there.
@@ -143,13 +154,13 @@ class Machine:
         Raises:
             StacklensError: an action is no stack operation.
         """
-        answers: dict[tuple[Head, Symbol], Answer] = {}
+        answers: dict[tuple[MachineHead, Symbol], Answer] = {}
         for group in ([h for h in heads if h.state.number is None], [h for h in heads if h.state.number is not None]):
             if group:
                 answers |= self._ask(group)
         return answers
 
-    def _ask(self, heads: list[Head]) -> dict[tuple[Head, Symbol], Answer]:
+    def _ask(self, heads: list[MachineHead]) -> dict[tuple[MachineHead, Symbol], Answer]:
         letters = self.network.letters
         index = torch.arange(len(heads)).repeat_interleave(len(letters))
         symbols = torch.arange(len(letters)).repeat(len(heads))
@@ -185,7 +196,7 @@ class Machine:
 
     def operate(self, window: Window, operation: int, pushed: int) -> tuple[StackOp, Window | None]:
         """Return the operation for a window, and the window that a push makes; a pop of nothing does nothing."""
-        pops, pushes = operation in (1, 3) and window[0] != EMPTY, operation in (2, 3)
+        pops, pushes = operation in (1, 3) and window[0] != EMPTY_CELL, operation in (2, 3)
         if not pushes:
             return (POP if pops else NONE), None
         below = window[1:] if pops else window[:-1]

@@ -15,18 +15,18 @@ import numpy as np
 from stacklens.automata.pda import Output, Word
 from stacklens.errors import StacklensError
 from stacklens.extract.fidelity import MOST_STACKS
-from stacklens.extract.search.candidates import Attempt, Judge, minimised
+from stacklens.extract.search.candidates import Candidate, Scorer, minimised
 from stacklens.extract.search.machine import Machine, StackSymbols
 from stacklens.extract.search.quantisers import Clusters, Levels, Quantiser, cluster, vectors
 from stacklens.extract.search.refinement import refine
-from stacklens.extract.search.transition_table import explore, vote
+from stacklens.extract.search.transition_table import explore, majority_table
 from stacklens.extract.verification.counterexamples import Effort
 from stacklens.extract.verification.parallel import in_order
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import Trace
 
-__all__ = ["Choice", "Finder", "walk"]
+__all__ = ["Choice", "Finder", "search_sizes"]
 
 _CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _SYMBOLS = (2, 3, 4, 5, 6, 8)
@@ -76,57 +76,57 @@ def _symbols(model: StackModel[Any], pushed: np.ndarray, size: int, seed: int) -
     return StackSymbols(tuple(f"s{i}" for i in range(len(centres))), centres)
 
 
-def walk(seen: Trace, judge: Judge, choice: Choice, jobs: int = 1) -> Iterator[Attempt]:
-    """Yield attempts one by one, each judged.
+def search_sizes(seen: Trace, scorer: Scorer, choice: Choice, jobs: int = 1) -> Iterator[Candidate]:
+    """Yield candidates one by one, each judged.
 
     Small machines come first. The last one is exact, unless all of them failed. ``seen`` is a trace of the judge's
-    network, rounded. With more ``jobs`` several sizes are tried at once, with the same attempts in the end.
+    network, rounded. With more ``jobs`` several sizes are tried at once, with the same candidates in the end.
     """
-    model = judge.model
+    model = scorer.model
     hidden, _ = vectors(model, seen)
     sizes = product(_symbol_sizes(model, choice.stack_symbols), _quantiser_sizes(model, hidden, choice.states))
     ordered = sorted(sizes, key=lambda pair: pair[0] * pair[1])
     tried = set()
-    for found, attempts in in_order(_Try(seen, judge), ordered, jobs):
+    for found, candidates in in_order(_Try(seen, scorer), ordered, jobs):
         if found in tried:  # there are no more different vectors than that
             continue
         tried.add(found)
-        for attempt in attempts:
-            yield attempt
-            if attempt.exact:
+        for candidate in candidates:
+            yield candidate
+            if candidate.exact:
                 return
 
 
 class _Try:
     """Tries one number of stack symbols and of states: a task that can be sent to another process."""
 
-    def __init__(self, seen: Trace, judge: Judge) -> None:
-        self.seen, self.judge = seen, judge
-        self.hidden, self.pushed = vectors(judge.model, seen)
+    def __init__(self, seen: Trace, scorer: Scorer) -> None:
+        self.seen, self.scorer = seen, scorer
+        self.hidden, self.pushed = vectors(scorer.model, seen)
         self.states: dict[int, Quantiser] = {}
         self.symbols: dict[int, StackSymbols] = {}
 
-    def __call__(self, sizes: tuple[int, int]) -> tuple[tuple[int, str], list[Attempt]]:
-        """Return what was found to be tried, and the attempts, the last of them exact if one is."""
-        model, seed = self.judge.model, self.judge.seed
+    def __call__(self, sizes: tuple[int, int]) -> tuple[tuple[int, str], list[Candidate]]:
+        """Return what was found to be tried, and the candidates, the last of them exact if one is."""
+        model, seed = self.scorer.model, self.scorer.seed
         symbols, states = sizes
         if symbols not in self.symbols:
             self.symbols[symbols] = _symbols(model, self.pushed, symbols, seed)
         if states not in self.states:
             self.states[states] = _quantiser(model, self.hidden, states, seed)
         machine = Machine(Rounded(model), self.symbols[symbols], self.states[states])
-        attempts = []
-        for attempt in _attempts(machine, self.seen, self.judge.complete):
-            attempts.append(self.judge.judged(attempt))
-            if attempts[-1].exact:
+        candidates = []
+        for candidate in _attempts(machine, self.seen, self.scorer.complete):
+            candidates.append(self.scorer.score(candidate))
+            if candidates[-1].exact:
                 break
-        return (len(machine.symbols.names), machine.quantiser.name), attempts
+        return (len(machine.symbols.names), machine.quantiser.name), candidates
 
 
-def _attempts(machine: Machine, seen: Trace, complete: frozenset[Output]) -> Iterator[Attempt]:
-    elected = vote(machine, seen, complete)
+def _attempts(machine: Machine, seen: Trace, complete: frozenset[Output]) -> Iterator[Candidate]:
+    elected = majority_table(machine, seen, complete)
     number = len(machine.symbols.names)
-    blank = Attempt(machine.quantiser.name, number, "exploration", 0, None, elected.minority, machine=machine)
+    blank = Candidate(machine.quantiser.name, number, "exploration", 0, None, elected.minority, machine=machine)
     if machine.n_stacks > MOST_STACKS:
         yield blank
         return
@@ -147,35 +147,35 @@ class Finder:
         jobs: processes for the walk.
     """
 
-    def __init__(self, judge: Judge, seen: Trace, choice: Choice, jobs: int = 1) -> None:
-        self.judge, self.seen, self.choice, self.jobs = judge, seen, choice, jobs
-        self.attempts: list[Attempt] = []
+    def __init__(self, scorer: Scorer, seen: Trace, choice: Choice, jobs: int = 1) -> None:
+        self.scorer, self.seen, self.choice, self.jobs = scorer, seen, choice, jobs
+        self.candidates: list[Candidate] = []
 
     @property
-    def best(self) -> Attempt | None:
-        """Return the attempt with the fewest disagreements, the first of them; None if there are none."""
-        return min(self.attempts, key=lambda a: (a.disagreements is None, a.disagreements or 0), default=None)
+    def best(self) -> Candidate | None:
+        """Return the candidate with the fewest disagreements, the first of them; None if there are none."""
+        return min(self.candidates, key=lambda a: (a.disagreements is None, a.disagreements or 0), default=None)
 
-    def walk(self) -> None:
+    def search_sizes(self) -> None:
         """Try machines until one is exact, small ones first."""
-        self.attempts += walk(self.seen, self.judge, self.choice, self.jobs)
+        self.candidates += search_sizes(self.seen, self.scorer, self.choice, self.jobs)
 
     def refine(self) -> None:
-        """Split what misleads the best exploration, if no attempt is exact, and then, from the start, the smallest."""
-        explored = [a for a in self.attempts if a.way == "exploration" and a.disagreements is not None]
+        """Split what misleads the best exploration, if none is exact, and then, from the start, the smallest."""
+        explored = [a for a in self.candidates if a.way == "exploration" and a.disagreements is not None]
         if not explored:
             return
-        best = min(explored, key=lambda attempt: attempt.disagreements or 0)
+        best = min(explored, key=lambda candidate: candidate.disagreements or 0)
         for start in dict.fromkeys((best, explored[0])):
             if self.best is not None and not self.best.exact:
-                self.attempts += refine(self.judge, start, self.seen)
+                self.candidates += refine(self.scorer, start, self.seen)
 
-    def mend(self, attempt: Attempt, words: Sequence[Word], effort: Effort) -> Attempt | None:
-        """Return a refinement of ``attempt`` that is exact on ``words`` as well, None where none was found.
+    def repair(self, candidate: Candidate, words: Sequence[Word], effort: Effort) -> Candidate | None:
+        """Return a refinement of ``candidate`` that is exact on ``words`` as well, None where none was found.
 
         A search of ``effort`` goes along, so that it is exact on what new automata suggest, too.
         """
-        judge = replace(self.judge, further=tuple(words), effort=effort)
-        tried = list(refine(judge, judge.judged(attempt), self.seen))
-        self.attempts += tried
+        scorer = replace(self.scorer, further=tuple(words), effort=effort)
+        tried = list(refine(scorer, scorer.score(candidate), self.seen))
+        self.candidates += tried
         return tried[-1] if tried and tried[-1].exact else None

@@ -11,18 +11,18 @@ import torch
 
 from stacklens.automata.pda import Symbol, Word
 from stacklens.errors import StacklensError
-from stacklens.extract.search.candidates import Attempt, Judge, Split, minimised
+from stacklens.extract.search.candidates import Candidate, ClusterSplit, Scorer, minimised
 from stacklens.extract.search.machine import (
-    EMPTY,
-    Head,
+    EMPTY_CELL,
     Machine,
+    MachineHead,
     MachineState,
     StackSymbols,
     Window,
 )
 from stacklens.extract.search.quantisers import Clusters, Quantiser, vectors
-from stacklens.extract.search.transition_table import explore, vote
-from stacklens.models.base import State, Step
+from stacklens.extract.search.transition_table import explore, majority_table
+from stacklens.models.base import NetworkState, Step
 from stacklens.models.rounding import operation_numbers
 from stacklens.probe.trace import Trace, trace
 
@@ -61,7 +61,7 @@ class Conflict:
     """
 
     word: Word
-    head: Head
+    head: MachineHead
     letter: Symbol | None
     hidden: np.ndarray
     cells: np.ndarray
@@ -70,7 +70,9 @@ class Conflict:
 
 
 @torch.no_grad()
-def did_at(machine: Machine, head: Head, letter: Symbol | None, hidden: np.ndarray, cells: np.ndarray) -> list[Did]:
+def did_at(
+    machine: Machine, head: MachineHead, letter: Symbol | None, hidden: np.ndarray, cells: np.ndarray
+) -> list[Did]:
     """Return what the network does at ``head`` on ``letter``, with other vectors and values in place of the head's.
 
     Args:
@@ -84,7 +86,7 @@ def did_at(machine: Machine, head: Head, letter: Symbol | None, hidden: np.ndarr
     output = None if like.output is None else like.output.expand(len(hidden), -1)
     stack = machine.network.stack_of(torch.from_numpy(cells).to(like.hidden.dtype))
     never = torch.zeros(len(hidden), dtype=torch.bool)
-    state = State(torch.from_numpy(hidden).to(like.hidden.dtype), stack, never, output)
+    state = NetworkState(torch.from_numpy(hidden).to(like.hidden.dtype), stack, never, output)
     if letter is None:
         return [Did(accepted=good) for good in machine.network.decide(state).tolist()]
     symbols = torch.full((len(hidden),), machine.network.letters.index(letter))
@@ -104,7 +106,9 @@ def _did(machine: Machine, windows: tuple[Window, ...], step: Step[Any]) -> list
     answers = []
     for row, rejected in enumerate(step.state.rejected.tolist()):
         made = zip(windows, taken[row].tolist(), pushed[row] or [0], strict=True)
-        operations = tuple((op in (1, 3) and w[0] != EMPTY, cell if op in (2, 3) else None) for w, op, cell in made)
+        operations = tuple(
+            (op in (1, 3) and w[0] != EMPTY_CELL, cell if op in (2, 3) else None) for w, op, cell in made
+        )
         target = MachineState(numbers[row], outputs[row] if network.task_kind == "next set" else None)
         answers.append(Did(True) if rejected else Did(False, operations, target, outputs[row]))
     return answers
@@ -120,8 +124,8 @@ class _Run:
         self.values: list[list[np.ndarray]] = [[] for _ in range(machine.n_stacks)]
 
     @property
-    def head(self) -> Head:
-        return Head(self.state, tuple(_window(cells, self.depth) for cells in self.numbers))
+    def head(self) -> MachineHead:
+        return MachineHead(self.state, tuple(_window(cells, self.depth) for cells in self.numbers))
 
     def seen(self) -> np.ndarray:
         """Return the values at the top, (n_stacks, depth, D), NaN where there are none."""
@@ -146,7 +150,7 @@ class _Run:
 
 def _window(numbers: list[int], depth: int) -> Window:
     seen = numbers[-depth:][::-1]
-    return (*seen, *[EMPTY] * (depth - len(seen)))
+    return (*seen, *[EMPTY_CELL] * (depth - len(seen)))
 
 
 @torch.no_grad()
@@ -190,7 +194,7 @@ def _read(machine: Machine, word: Word) -> list[Symbol | None]:
     return [*word, *([network.end] if network.end is not None else []), *verdict]
 
 
-def _values(machine: Machine, head: Head) -> np.ndarray:
+def _values(machine: Machine, head: MachineHead) -> np.ndarray:
     """Return the values that the machine takes the head's stack symbols for, (1, n_stacks, depth, D)."""
     values: np.ndarray = machine.cells([head.windows]).numpy()
     return values
@@ -208,29 +212,29 @@ class _Pool:
     pushed: np.ndarray
 
 
-def refine(judge: Judge, attempt: Attempt, seen: Trace) -> Iterator[Attempt]:
-    """Yield attempts, each with one cluster or stack symbol of the one before it split, and judged.
+def refine(scorer: Scorer, candidate: Candidate, seen: Trace) -> Iterator[Candidate]:
+    """Yield candidates, each with one cluster or stack symbol of the one before it split, and judged.
 
     It ends with an exact one, when nothing is left to split, or when splits no longer help. As in a walk, each machine
     is explored, and where that is not exact a majority vote may be.
 
     Args:
         judge: who knows the network's answers.
-        attempt: where to begin, with its machine.
+        candidate: where to begin, with its machine.
         seen: a trace of the judge's network, rounded.
     """
-    best, idle = attempt.disagreements, 0
-    pool = _Pool(*vectors(judge.model, seen))
-    words = [] if attempt.automaton is None else judge.broken_by(attempt.automaton)
+    best, idle = candidate.disagreements, 0
+    pool = _Pool(*vectors(scorer.model, seen))
+    words = [] if candidate.automaton is None else scorer.broken_by(candidate.automaton)
     for _ in range(_MOST_SPLITS):
-        found = _split(judge, attempt, words, pool)
+        found = _split(scorer, candidate, words, pool)
         if found is None or found.automaton is None or found.machine is None:
             return
-        elected = vote(found.machine, seen, judge.complete)
-        words = judge.broken_by(found.automaton)
-        attempt = replace(found, disagreements=len(words), minority=elected.minority)
-        yield attempt
-        voted = judge.judged(minimised(replace(attempt, way="refinement and vote"), elected.automaton))
+        elected = majority_table(found.machine, seen, scorer.complete)
+        words = scorer.broken_by(found.automaton)
+        candidate = replace(found, disagreements=len(words), minority=elected.minority)
+        yield candidate
+        voted = scorer.score(minimised(replace(candidate, way="refinement and vote"), elected.automaton))
         if words and voted.exact:
             yield voted
             return
@@ -240,17 +244,17 @@ def refine(judge: Judge, attempt: Attempt, seen: Trace) -> Iterator[Attempt]:
             return
 
 
-def _split(judge: Judge, attempt: Attempt, words: Sequence[Word], pool: _Pool) -> Attempt | None:
-    """Return the next attempt, not yet judged; None where no conflict was found that a split resolves."""
-    machine = attempt.machine
+def _split(scorer: Scorer, candidate: Candidate, words: Sequence[Word], pool: _Pool) -> Candidate | None:
+    """Return the next candidate, not yet judged; None where no conflict was found that a split resolves."""
+    machine = candidate.machine
     for word in words[:_WORDS] if machine is not None else ():
         assert machine is not None
-        conflict = find_conflict(machine, word, judge.scored(word))
+        conflict = find_conflict(machine, word, scorer.scored(word))
         for new, split in () if conflict is None else _resolutions(machine, conflict, _grown(pool, machine, word)):
-            blank = replace(attempt, way="refinement", machine=new, split=replace(split, before=len(words)))
+            blank = replace(candidate, way="refinement", machine=new, split=replace(split, before=len(words)))
             blank = replace(blank, quantiser=new.quantiser.name, stack_symbols=len(new.symbols.names))
             try:
-                return minimised(blank, explore(new, judge.complete))
+                return minimised(blank, explore(new, scorer.complete))
             except StacklensError:  # no closure
                 continue
     return None
@@ -265,7 +269,7 @@ def _grown(pool: _Pool, machine: Machine, word: Word) -> _Pool:
     return _Pool(np.concatenate([pool.hidden, hidden]), np.concatenate([pool.pushed, pushed]))
 
 
-def _resolutions(machine: Machine, conflict: Conflict, pool: _Pool) -> Iterator[tuple[Machine, Split]]:
+def _resolutions(machine: Machine, conflict: Conflict, pool: _Pool) -> Iterator[tuple[Machine, ClusterSplit]]:
     """Yield machines with a split that may resolve the conflict, the likeliest first: the one that alone makes the
     representative do what the network did.
     """
@@ -277,7 +281,7 @@ def _resolutions(machine: Machine, conflict: Conflict, pool: _Pool) -> Iterator[
             yield way
 
 
-def _split_state(machine: Machine, conflict: Conflict, pool: _Pool) -> tuple[Machine, Split] | None:
+def _split_state(machine: Machine, conflict: Conflict, pool: _Pool) -> tuple[Machine, ClusterSplit] | None:
     number = conflict.head.state.number
     if number is None or not machine.network.recurrent:
         return None
@@ -293,7 +297,7 @@ def _split_state(machine: Machine, conflict: Conflict, pool: _Pool) -> tuple[Mac
     return Machine(machine.network, machine.symbols, new), split
 
 
-def _split_symbols(machine: Machine, conflict: Conflict, pool: _Pool) -> Iterator[tuple[Machine, Split]]:
+def _split_symbols(machine: Machine, conflict: Conflict, pool: _Pool) -> Iterator[tuple[Machine, ClusterSplit]]:
     """Yield a machine for every stack symbol in sight, the tops first."""
     if machine.network.pushes_input or machine.network.action_kind == "none":
         return
@@ -302,7 +306,7 @@ def _split_symbols(machine: Machine, conflict: Conflict, pool: _Pool) -> Iterato
     for place in range(machine.network.depth):
         for stack, window in enumerate(conflict.head.windows):
             number = window[place]
-            if number == EMPTY:
+            if number == EMPTY_CELL:
                 continue
             values = _some(pool.pushed[machine.symbols.assign(pool.pushed) == number], conflict.cells[stack, place])
             cells = np.repeat(base[None], len(values), 0)
@@ -342,8 +346,12 @@ def _parts(vectors: np.ndarray, did: Sequence[Did], conflict: Conflict) -> tuple
     return vectors[~same], vectors[same]
 
 
-def _record(kind: str, machine: Machine, conflict: Conflict, name: str, parts: tuple[np.ndarray, np.ndarray]) -> Split:
+def _record(
+    kind: str, machine: Machine, conflict: Conflict, name: str, parts: tuple[np.ndarray, np.ndarray]
+) -> ClusterSplit:
     head = conflict.head
     sizes = len(parts[0]), len(parts[1])
     letter = conflict.letter or ""
-    return Split(kind, name, machine.name(head.state), letter, machine.tops(head.windows), conflict.word, sizes, 0)
+    return ClusterSplit(
+        kind, name, machine.name(head.state), letter, machine.tops(head.windows), conflict.word, sizes, 0
+    )

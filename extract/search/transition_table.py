@@ -18,17 +18,17 @@ from stacklens.automata.reachability import reachable_heads
 from stacklens.errors import StacklensError
 from stacklens.extract.search.machine import (
     BOTTOM,
-    EMPTY,
+    EMPTY_CELL,
     START,
-    Head,
     Machine,
+    MachineHead,
     MachineState,
     Window,
 )
 from stacklens.models.rounding import operation_numbers
 from stacklens.probe.trace import Trace
 
-__all__ = ["Table", "Vote", "explore", "vote"]
+__all__ = ["MajorityTable", "TransitionTable", "explore", "majority_table"]
 
 _NONE = -1  # no number: the initial state, no predicted set, a rejection
 
@@ -37,19 +37,19 @@ _MOST_COMBINATIONS = 500_000  # of states and tops of several stacks, whose reac
 
 
 @dataclass(frozen=True)
-class Vote:
+class MajorityTable:
     """The automaton that the majority gives, and the share of traced steps that disagree with it, in [0, 1]."""
 
     automaton: PushdownAutomaton
     minority: float
 
 
-def vote(machine: Machine, seen: Trace, complete: frozenset[Output] = frozenset()) -> Vote:
+def majority_table(machine: Machine, seen: Trace, complete: frozenset[Output] = frozenset()) -> MajorityTable:
     """Return the majority's automaton over the steps of ``seen``, a trace of the machine's rounded network.
 
     ``complete`` are the outputs that say that a word is complete, where they are known.
     """
-    ballots, sets = _ballots(machine, seen)
+    ballots, sets = _observed_transitions(machine, seen)
     columns = ballots.shape[1] - machine.n_stacks * 2 - 3  # what a head and a letter take; the rest is the vote
     counted = Counter(map(tuple, ballots.tolist()))
     elected: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {}
@@ -57,14 +57,16 @@ def vote(machine: Machine, seen: Trace, complete: frozenset[Output] = frozenset(
         place, voted = row[:columns], row[columns:]
         if count > elected.get(place, (0, ()))[0]:
             elected[place] = (count, voted)
-    table = Table(machine)
+    table = TransitionTable(machine)
     for place, (_, voted) in elected.items():
         _add_rule(table, seen, sets, place, voted)
     minority = 1 - sum(count for count, _ in elected.values()) / max(1, len(ballots))
-    return Vote(table.automaton(complete), minority)
+    return MajorityTable(table.automaton(complete), minority)
 
 
-def _add_rule(table: Table, seen: Trace, numbers: list[int], place: tuple[int, ...], voted: tuple[int, ...]) -> None:
+def _add_rule(
+    table: TransitionTable, seen: Trace, numbers: list[int], place: tuple[int, ...], voted: tuple[int, ...]
+) -> None:
     """Enter what the majority ``voted`` at a ``place``: state, predicted set, letter, windows."""
     machine = table.machine
     rejected, number, output, *moves = voted
@@ -88,7 +90,7 @@ def _add_rule(table: Table, seen: Trace, numbers: list[int], place: tuple[int, .
     table.rules[key] = Transition(table.state(target), tuple(operations), shown)
 
 
-def _ballots(machine: Machine, seen: Trace) -> tuple[np.ndarray, list[int]]:
+def _observed_transitions(machine: Machine, seen: Trace) -> tuple[np.ndarray, list[int]]:
     """Return a row for every step that was not yet rejected, int64, and the numbers of the outputs in rising order.
 
     Columns: state, predicted set, letter, the windows' cells; then rejection, next state, output, and for every stack
@@ -135,7 +137,7 @@ def _moves(machine: Machine, seen: Trace) -> tuple[np.ndarray, np.ndarray]:
 def _windows(operations: np.ndarray, pushed: np.ndarray, depth: int) -> np.ndarray:
     """Return the windows that each step sees under these moves, (N, T, n_stacks, depth), EMPTY below the bottom."""
     n, steps, n_stacks = operations.shape
-    cells = np.full((n, n_stacks, steps + depth), EMPTY)  # the bottom is `depth` empty cells
+    cells = np.full((n, n_stacks, steps + depth), EMPTY_CELL)  # the bottom is `depth` empty cells
     height = np.full((n, n_stacks), depth)
     windows = np.empty((n, steps, n_stacks, depth), np.int64)
     for t in range(steps):
@@ -151,7 +153,7 @@ def _windows(operations: np.ndarray, pushed: np.ndarray, depth: int) -> np.ndarr
 
 
 @dataclass
-class Table:
+class TransitionTable:
     """A transition table under construction: rules by name, and what the names stand for."""
 
     machine: Machine
@@ -176,9 +178,9 @@ class Table:
         self.windows.setdefault(name, window)
         return name
 
-    def head(self, state: State, tops: Tops) -> Head:
+    def head(self, state: State, tops: Tops) -> MachineHead:
         """Return the head that names stand for."""
-        return Head(self.states[state], tuple(self.windows[top] for top in tops))
+        return MachineHead(self.states[state], tuple(self.windows[top] for top in tops))
 
     def automaton(self, complete: frozenset[Output] = _NO_OUTPUTS) -> PushdownAutomaton:
         """Return the automaton of the rules so far.
@@ -218,7 +220,7 @@ class Table:
         return all(self._deciding((window,) * self.machine.n_stacks) == accepting for window in filled)
 
     def _deciding(self, windows: tuple[Window, ...]) -> frozenset[State]:
-        heads = [Head(state, windows) for state in self.states.values()]
+        heads = [MachineHead(state, windows) for state in self.states.values()]
         decided = self.machine.network.decide(self.machine.state_of(heads)).tolist()
         return frozenset(name for name, good in zip(self.states, decided, strict=True) if good)
 
@@ -236,9 +238,9 @@ def explore(
 
     Raises:
         StacklensError: more than ``max_states`` states or ``max_heads`` heads are reached, or several stacks have too
-            many tops to combine; what was seen in traces is left then (`vote`).
+            many tops to combine; what was seen in traces is left then (`majority_table`).
     """
-    table = Table(machine)
+    table = TransitionTable(machine)
     asked: set[tuple[State, Tops]] = set()
     fresh = [(START, (BOTTOM,) * machine.n_stacks)]
     while fresh:

@@ -21,7 +21,7 @@ from stacklens.extract.answers import (
     differences,
     network_answers,
 )
-from stacklens.extract.specification import Reference
+from stacklens.extract.specification import Specification
 from stacklens.extract.verification.counterexamples import BUDGET, shorten
 from stacklens.languages.words import format_word, make_word
 from stacklens.models.base import StackModel
@@ -29,9 +29,9 @@ from stacklens.models.inference import answers_on_all
 from stacklens.models.rounding import Rounded
 
 __all__ = [
+    "AcceptedCounts",
     "Agreement",
-    "Counts",
-    "Kind",
+    "CheckKind",
     "agree_on",
     "agree_on_all",
     "count_again",
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 _LESS = 4  # words of the analog network, which contradict nothing, are shortened with so many times less effort
-Kind = Literal["exhaustive", "long", "deep", "covering", "driven", "pumped"]
+CheckKind = Literal["exhaustive", "long", "deep", "covering", "driven", "pumped"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Agreement:
         made_of: for "pumped", the counterexample as its parts, and how often each comes.
     """
 
-    kind: Kind
+    kind: CheckKind
     other: str
     max_length: int
     words: int
@@ -103,7 +103,7 @@ def first_contradiction(checks: Sequence[Agreement]) -> Agreement | None:
 
 
 def agree_on_all(
-    pda: PushdownAutomaton, model: StackModel[Any], other: Reference | None, max_length: int
+    pda: PushdownAutomaton, model: StackModel[Any], other: Specification | None, max_length: int
 ) -> Agreement | None:
     """Return the agreement on all words up to ``max_length``, prefixes shared on both sides.
 
@@ -131,10 +131,10 @@ def agree_on_all(
 def agree_on(
     pda: PushdownAutomaton,
     model: StackModel[Any],
-    other: Reference | None,
+    other: Specification | None,
     words: Sequence[Word],
-    kind: Kind,
-    domain: Reference | None = None,
+    kind: CheckKind,
+    domain: Specification | None = None,
 ) -> Agreement:
     """Return the agreement on ``words`` with ``other``, or with ``model`` itself where that is None.
 
@@ -155,7 +155,11 @@ def agree_on(
 
 
 def _wrong(
-    mine: np.ndarray, model: StackModel[Any], other: Reference | None, words: Sequence[Word], domain: Reference | None
+    mine: np.ndarray,
+    model: StackModel[Any],
+    other: Specification | None,
+    words: Sequence[Word],
+    domain: Specification | None,
 ) -> np.ndarray:
     """Return on which words the automaton's answers ``mine`` are not the other's, (N,) bool."""
     theirs = network_answers(model, words) if other is None else other.answers(model, words)
@@ -167,9 +171,9 @@ def _wrong(
 def differing(
     pda: PushdownAutomaton,
     model: StackModel[Any],
-    other: Reference | None,
+    other: Specification | None,
     words: Sequence[Word],
-    domain: Reference | None,
+    domain: Specification | None,
 ) -> np.ndarray:
     """Return on which of any words the automaton and the other differ, (N,) bool; on those that are meant only."""
     meant = np.ones(len(words), dtype=bool) if domain is None else domain.meant(words)
@@ -179,7 +183,7 @@ def differing(
     return meant
 
 
-def side_name(model: StackModel[Any], other: Reference | None) -> str:
+def side_name(model: StackModel[Any], other: Specification | None) -> str:
     """Return what a check against ``other``, or ``model`` where that is None, is called: see `Agreement.other`."""
     if other is not None:
         return "language"
@@ -187,7 +191,7 @@ def side_name(model: StackModel[Any], other: Reference | None) -> str:
 
 
 @dataclass(frozen=True)
-class Counts:
+class AcceptedCounts:
     """How many words of each length are accepted, found in two ways.
 
     Attributes:
@@ -214,7 +218,7 @@ class Counts:
         return {"exhaustive": list(self.exhaustive), "counted": list(self.counted), "equal": self.equal}
 
 
-def count_again(pda: PushdownAutomaton, checks: Sequence[Agreement], recogniser: bool) -> Counts | None:
+def count_again(pda: PushdownAutomaton, checks: Sequence[Agreement], recogniser: bool) -> AcceptedCounts | None:
     """Return the counts of the first check on all words, and those by dynamic programming.
 
     Who is no recogniser accepts what it does not cut short, and says nothing of the empty word. None where no check was
@@ -226,4 +230,4 @@ def count_again(pda: PushdownAutomaton, checks: Sequence[Agreement], recogniser:
     if not recogniser:
         pda = replace(pda, acceptance="final state", accepting=frozenset(pda.states))
     counted = count_words(pda, len(exhaustive) - 1)
-    return Counts(exhaustive, tuple(counted) if recogniser else (0, *counted[1:]))
+    return AcceptedCounts(exhaustive, tuple(counted) if recogniser else (0, *counted[1:]))

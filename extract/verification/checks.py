@@ -10,14 +10,14 @@ from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.automata.simulation import greatest_heights
 from stacklens.errors import StacklensError
 from stacklens.extract.samples import walk_words
-from stacklens.extract.specification import Reference, default_max_length
+from stacklens.extract.specification import Specification, default_max_length
 from stacklens.extract.verification.agreement import Agreement, agree_on, agree_on_all
 from stacklens.extract.verification.counterexamples import Effort, search_words
 from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 
-__all__ = ["ExtractionConfig", "check_all", "check_length", "exhaustive_length"]
+__all__ = ["ExtractionConfig", "check_all", "exhaustive_length", "exhaustive_limit"]
 
 _EXHAUSTIVE = 2_500_000  # the automaton is checked on all words up to the length that gives at most so many
 _SHARE = 500  # of these where a task's own words have to be compared one by one
@@ -85,20 +85,20 @@ def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS
     return asked
 
 
-def check_length(reference: Reference | None, n_symbols: int, asked: int | None) -> None:
+def exhaustive_limit(specification: Specification | None, n_symbols: int, asked: int | None) -> None:
     """Return nothing if all words up to the length ``asked`` can be checked, of the task's where only these are meant.
 
     Raises:
         StacklensError: they are too many.
     """
-    if reference is None or not reference.restricted:
+    if specification is None or not specification.partial_domain:
         exhaustive_length(n_symbols, asked)
     elif asked is not None:
-        _task_words(reference, asked)
+        _task_words(specification, asked)
 
 
 def check_all(
-    pda: PushdownAutomaton, model: StackModel[Any], reference: Reference | None, config: ExtractionConfig
+    pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, config: ExtractionConfig
 ) -> tuple[Agreement, ...]:
     """Return every check: all words up to a length, long and deep words, and those that automata suggest.
 
@@ -106,18 +106,18 @@ def check_all(
 
     The checks are independent of each other and run in ``config.jobs`` processes, with the same result.
     """
-    sides: list[tuple[StackModel[Any], Reference | None]] = [(Rounded(model), None), (model, None)]
-    if reference is not None:
-        sides.insert(0, (model, reference))
+    sides: list[tuple[StackModel[Any], Specification | None]] = [(Rounded(model), None), (model, None)]
+    if specification is not None:
+        sides.insert(0, (model, specification))
     tasks = []
-    if reference is None or not reference.restricted:
+    if specification is None or not specification.partial_domain:
         length = exhaustive_length(len(pda.input_alphabet), config.max_length)
         tasks = [_Task(agree_on_all, (pda, *side, length)) for side in sides]
-    for kind, words in _word_lists(pda, model, reference, config):
-        tasks += [_Task(agree_on, (pda, *side, words, kind, reference)) for side in sides]
-    families = pumped_families(pda, model, reference, config.cycles, config.seed)
+    for kind, words in _word_lists(pda, model, specification, config):
+        tasks += [_Task(agree_on, (pda, *side, words, kind, specification)) for side in sides]
+    families = pumped_families(pda, model, specification, config.cycles, config.seed)
     if families:
-        tasks += [_Task(agree_on_pumps, (pda, *side, families, reference)) for side in sides]
+        tasks += [_Task(agree_on_pumps, (pda, *side, families, specification)) for side in sides]
     if config.jobs == 1:
         results = [task() for task in tasks]
     else:
@@ -139,19 +139,19 @@ class _Task:
 
 
 def _word_lists(
-    pda: PushdownAutomaton, model: StackModel[Any], reference: Reference | None, config: ExtractionConfig
+    pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, config: ExtractionConfig
 ) -> list[tuple[str, list[Word]]]:
     """Return the words to check by kind, those for which the network has cells enough: nothing is claimed of others."""
-    searched = search_words(pda, reference, config.effort(model.stack_limit), config.seed)
-    if reference is None:
+    searched = search_words(pda, specification, config.effort(model.stack_limit), config.seed)
+    if specification is None:
         lists = [("long", walk_words(pda, config.long_words // 10, config.long_lengths, config.seed)), *searched]
     else:
         depth = config.depth if model.stack_limit is None else min(config.depth, model.stack_limit - _ROOM)
         lists = [
             # beside all words, where not all words over the alphabet are meant
-            ("exhaustive", _task_words(reference, config.max_length) if reference.restricted else []),
-            ("long", _long_words(pda, model, reference, config)),
-            ("deep", reference.deep_words(config.deep_words, depth, config.seed)),
+            ("exhaustive", _task_words(specification, config.max_length) if specification.partial_domain else []),
+            ("long", _long_words(pda, model, specification, config)),
+            ("deep", specification.deep_words(config.deep_words, depth, config.seed)),
             *searched,
         ]
     within = [(kind, words, _within_reach(pda, model, words)) for kind, words in lists]
@@ -159,8 +159,8 @@ def _word_lists(
     return [(kind, words) for kind, words in kept if words]
 
 
-def _task_words(reference: Reference, asked: int | None) -> list[Word]:
-    return reference.short_words(_EXHAUSTIVE // (_SHARE if asked is None else _SHARE_ASKED), asked)
+def _task_words(specification: Specification, asked: int | None) -> list[Word]:
+    return specification.short_words(_EXHAUSTIVE // (_SHARE if asked is None else _SHARE_ASKED), asked)
 
 
 def _whole_lengths(words: list[Word], kept: list[Word]) -> list[Word]:
@@ -172,12 +172,12 @@ def _whole_lengths(words: list[Word], kept: list[Word]) -> list[Word]:
 
 
 def _long_words(
-    pda: PushdownAutomaton, model: StackModel[Any], reference: Reference, config: ExtractionConfig
+    pda: PushdownAutomaton, model: StackModel[Any], specification: Specification, config: ExtractionConfig
 ) -> list[Word]:
     """Return long words of the language; shorter ones where the network has cells enough for few of these."""
     low, high = config.long_lengths
     while True:
-        drawn = reference.long_words(config.long_words, (low, high), config.seed)
+        drawn = specification.long_words(config.long_words, (low, high), config.seed)
         words = _within_reach(pda, model, drawn)
         if 2 * len(words) >= len(drawn) or high < 4:
             return words

@@ -1,6 +1,6 @@
 """The search for a word that breaks an automaton: words that automata suggest, and shorter ones in their place.
 
-Words come from the extracted automaton, and from the reference's where there is one: each knows of places that the
+Words come from the extracted automaton, and from the specification's where there is one: each knows of places that the
 other may not have.
 """
 
@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stacklens.automata.height_coverage import driven_words, rare_walks
+from stacklens.automata.height_coverage import rare_walks, stack_height_words
 from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
-from stacklens.automata.transition_coverage import covering_words
-from stacklens.extract.specification import Reference
+from stacklens.automata.transition_coverage import transition_pair_words
+from stacklens.extract.specification import Specification
 from stacklens.languages.words import make_word
 
 __all__ = ["BUDGET", "Effort", "search_words", "shorten"]
@@ -35,22 +35,22 @@ class Effort(NamedTuple):
 
 
 def search_words(
-    pda: PushdownAutomaton, reference: Reference | None, effort: Effort, seed: int
+    pda: PushdownAutomaton, specification: Specification | None, effort: Effort, seed: int
 ) -> list[tuple[str, list[Word]]]:
-    """Return words that cover every transition, and words driven to every height, of ``pda`` and of the reference.
+    """Return words that cover every transition, and words driven to every height, of ``pda`` and of the specification.
 
-    Where only some words are meant (see `Reference.restricted`), they all come from the reference's automaton, none if
-    it has none.
+    Where only some words are meant (see `Specification.restricted`), they all come from the specification's automaton,
+    none if it has none.
     """
-    meant = None if reference is None else reference.automaton()
-    restricted = reference is not None and reference.restricted
-    sources = [source for source in ([meant] if restricted else [pda, meant]) if source is not None]
+    meant = None if specification is None else specification.automaton()
+    partial_domain = specification is not None and specification.partial_domain
+    sources = [source for source in ([meant] if partial_domain else [pda, meant]) if source is not None]
     covering: dict[Word, None] = {}
     driven: dict[Word, None] = {}
     lengths = effort.height // 2, 2 * effort.height
     for source in sources:
-        covering |= _words(covering_words(source, rejected=not restricted), pda, seed)
-        ways_up = driven_words(source, effort.height, effort.climbs, seed, rejected=not restricted)
+        covering |= _words(transition_pair_words(source, rejected=not partial_domain), pda, seed)
+        ways_up = stack_height_words(source, effort.height, effort.climbs, seed, rejected=not partial_domain)
         driven |= _words(ways_up + rare_walks(source, effort.walks, lengths, effort.height, seed), pda, seed)
     found = (("covering", list(covering)), ("driven", [word for word in driven if word not in covering]))
     return [(kind, words) for kind, words in found if words]

@@ -15,11 +15,11 @@ import numpy as np
 from stacklens.automata.pda import PushdownAutomaton, Symbol
 from stacklens.automata.pumping import Pump
 from stacklens.extract.answers import automaton_answers
-from stacklens.extract.specification import Reference
+from stacklens.extract.specification import Specification
 from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 
-__all__ = ["ANY", "Line", "Part", "pump_lines"]
+__all__ = ["ANY", "Line", "LinePart", "pump_lines"]
 
 ANY = -2  # in place of an answer that does not count
 _ROUNDS = (3, 5)  # those for which the automaton is asked
@@ -28,7 +28,7 @@ _Numbers = np.ndarray  # of letters or of answers, (T,) int64
 
 
 @dataclass(frozen=True)
-class Part:
+class LinePart:
     """Letters, and the answers to them (`ANY` from recognisers, which are asked at the end only)."""
 
     letters: _Numbers
@@ -37,9 +37,9 @@ class Part:
     def __len__(self) -> int:
         return len(self.letters)
 
-    def times(self, n: int) -> Part:
+    def times(self, n: int) -> LinePart:
         """Return it ``n`` times."""
-        return Part(np.tile(self.letters, n), np.tile(self.said, n))
+        return LinePart(np.tile(self.letters, n), np.tile(self.said, n))
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ class Line:
     pump: Pump
     alphabet: tuple[Symbol, ...]
     rounds: int
-    lead: Part
-    cycle: Part
-    between: Part
-    back: tuple[Part, Part, Part]
-    afters: tuple[Part, ...]
+    lead: LinePart
+    cycle: LinePart
+    between: LinePart
+    back: tuple[LinePart, LinePart, LinePart]
+    afters: tuple[LinePart, ...]
     verdicts: tuple[int, ...]
 
     @property
@@ -72,13 +72,13 @@ class Line:
         """Return how many symbols u v v v … has when all rounds are made."""
         return len(self.lead) + (self.rounds - 1) * len(self.cycle)
 
-    def read(self, begin: int, end: int) -> Part:
+    def read(self, begin: int, end: int) -> LinePart:
         """Return the steps from ``begin`` to ``end`` of u v v v …."""
         steps = np.arange(begin, end)
         late = steps >= len(self.lead)
         places = np.where(late, len(self.lead) + (steps - len(self.lead)) % len(self.cycle), steps)
         both = _joined([self.lead, self.cycle])
-        return Part(both.letters[places], both.said[places])
+        return LinePart(both.letters[places], both.said[places])
 
     def rounds_by(self, step: int) -> int:
         """Return how many rounds have begun, or are over, by ``step``."""
@@ -90,7 +90,7 @@ class Line:
         stop = len(self.lead) + (n - 1) * len(self.cycle)
         return stop - step + len(self.between) + n * len(self.back[0]) + max(map(len, self.afters))
 
-    def rest(self, step: int, after: int) -> Part:
+    def rest(self, step: int, after: int) -> LinePart:
         """Return what ends the word from ``step`` on, the round first, with an ending."""
         n = self.rounds_by(step)
         first, middle, last = self.back
@@ -99,15 +99,15 @@ class Line:
         return _joined([self.read(step, stop), self.between, *backs, self.afters[after]])
 
 
-def _joined(parts: Sequence[Part]) -> Part:
-    return Part(np.concatenate([p.letters for p in parts]), np.concatenate([p.said for p in parts]))
+def _joined(parts: Sequence[LinePart]) -> LinePart:
+    return LinePart(np.concatenate([p.letters for p in parts]), np.concatenate([p.said for p in parts]))
 
 
 def pump_lines(
     pda: PushdownAutomaton,
     model: StackModel[Any],
     pumps: Sequence[tuple[Pump, int]],
-    domain: Reference | None = None,
+    domain: Specification | None = None,
 ) -> list[Line]:
     """Return the families of ``pumps`` in numbers, each with how often it is repeated at most.
 
@@ -135,7 +135,7 @@ def _answers(
     model: StackModel[Any],
     asked: Sequence[tuple[Pump, int]],
     n: int,
-    domain: Reference | None,
+    domain: Specification | None,
 ) -> np.ndarray:
     """Return the automaton's answers to each family's word of ``n`` rounds with an ending, `ANY` where none counts."""
     words = [make_word(pump.word(n, after), model.alphabet) for pump, after in asked]
@@ -150,9 +150,9 @@ def _line(model: StackModel[Any], pump: Pump, rounds: int, few: np.ndarray, more
     """Return a family in numbers, None where the answers ``few`` and ``more`` do not repeat."""
     numbers = {symbol: number for number, symbol in enumerate(model.alphabet)}
 
-    def part(word: Sequence[Symbol], said: np.ndarray) -> Part:
+    def part(word: Sequence[Symbol], said: np.ndarray) -> LinePart:
         letters = np.array([numbers[symbol] for symbol in word], dtype=np.int64)
-        return Part(letters, said if model.task_kind != "recognition" else np.full(len(letters), ANY))
+        return LinePart(letters, said if model.task_kind != "recognition" else np.full(len(letters), ANY))
 
     if model.task_kind == "recognition":
         if (few != more).any():

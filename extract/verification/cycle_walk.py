@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from stacklens.extract.verification.cycle_lines import ANY, Line, Part
-from stacklens.models.base import StackModel, State
+from stacklens.extract.verification.cycle_lines import ANY, Line, LinePart
+from stacklens.models.base import NetworkState, StackModel
 
 __all__ = ["Parting", "partings"]
 
@@ -114,7 +114,7 @@ class _Walk:
             self.left = [self.left[row] for row in rows]
 
 
-def _seen(state: State[Any]) -> np.ndarray:
+def _seen(state: NetworkState[Any]) -> np.ndarray:
     """Return what decides the next step but for the symbol, (N, H + R): where it returns, all that follows returns.
 
     Cells below those that are seen may still change, in a network that is not rounded; they count when they are read.
@@ -124,8 +124,8 @@ def _seen(state: State[Any]) -> np.ndarray:
 
 
 def _walk(
-    network: StackModel[Any], state: State[Any], lines: list[Line], begin: int, end: int
-) -> tuple[dict[int, int], State[Any]]:
+    network: StackModel[Any], state: NetworkState[Any], lines: list[Line], begin: int, end: int
+) -> tuple[dict[int, int], NetworkState[Any]]:
     """Return in which rows, and at which steps first, the answers are wrong between two steps, and the state then."""
     parts = [line.read(begin, end) for line in lines]
     letters = torch.from_numpy(np.stack([part.letters for part in parts], 1)).to(state.hidden.device)
@@ -147,7 +147,7 @@ def _wrong(answers: np.ndarray, said: np.ndarray) -> np.ndarray:
 
 
 def _tried(
-    network: StackModel[Any], state: State[Any], rows: list[int], lines: list[Line], step: int
+    network: StackModel[Any], state: NetworkState[Any], rows: list[int], lines: list[Line], step: int
 ) -> dict[int, int]:
     """Return for which of ``rows`` an ending from ``step`` on shows a difference, with the first that does."""
     pairs = [(row, line, after) for row, line in zip(rows, lines, strict=True) for after in range(len(line.afters))]
@@ -167,7 +167,7 @@ def _tried(
     return found
 
 
-def _padded(parts: list[Part]) -> tuple[np.ndarray, np.ndarray]:
+def _padded(parts: list[LinePart]) -> tuple[np.ndarray, np.ndarray]:
     """Return letters, -1 behind the end, and answers, `ANY` there, (N, T)."""
     shape = len(parts), max(map(len, parts))
     letters, said = np.full(shape, -1, dtype=np.int64), np.full(shape, ANY, dtype=parts[0].said.dtype)
@@ -178,7 +178,7 @@ def _padded(parts: list[Part]) -> tuple[np.ndarray, np.ndarray]:
 
 def _rest_is_wrong(
     network: StackModel[Any],
-    state: State[Any],
+    state: NetworkState[Any],
     letters: np.ndarray,
     said: np.ndarray,
     lengths: np.ndarray,

@@ -9,20 +9,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from stacklens.automata.compiled import encode_words
 from stacklens.automata.pda import Configuration, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Word
-from stacklens.automata.tables import encode_words
 from stacklens.extract.fidelity import margins
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded, operation_numbers
 
-__all__ = ["Divergence", "Moment", "divergence"]
+__all__ = ["Divergence", "StepPair", "divergence"]
 
 _NAMES = ("none", "pop", "push", "replace")
 
 
 @dataclass(frozen=True)
-class Moment:
+class StepPair:
     """One step of both runs.
 
     Attributes:
@@ -84,7 +84,7 @@ class Divergence:
     """
 
     word: Word
-    moments: tuple[Moment, ...]
+    moments: tuple[StepPair, ...]
     first: int | None
     accepted: bool
     network_accepts: bool
@@ -131,7 +131,7 @@ def divergence(
             current = pda.step(current, letter)
         made = () if move is None else move.operations
         target, said = (None, None) if move is None else (move.target, move.output)
-        moments.append(Moment(letter, state, tops, made, target, said, operations, margin, output, rejected))
+        moments.append(StepPair(letter, state, tops, made, target, said, operations, margin, output, rejected))
     moments = moments[: len(word) + (pda.end_marker is not None)]
     accepted = pda.accepts(word) if model.task_kind == "recognition" else not any(moment.cut for moment in moments)
     first = _first(moments, model.task_kind == "recognition", accepted != network_accepts)
@@ -176,7 +176,7 @@ def _operations(model: StackModel[Any], actions: Tensor, heights: list[int]) -> 
     return made
 
 
-def _first(moments: Sequence[Moment], recogniser: bool, contrary: bool) -> int | None:
+def _first(moments: Sequence[StepPair], recogniser: bool, contrary: bool) -> int | None:
     """Return the first step at which the runs part, None if it is not to be seen before the verdict."""
     for t, moment in enumerate(moments):
         if moment.rejected or moment.cut:

@@ -17,8 +17,8 @@ from stacklens.automata.enumeration import count_all, word_at
 from stacklens.automata.pda import PushdownAutomaton, Symbol
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import accepted_answers, automaton_answers_on_all, differences
-from stacklens.extract.specification import Reference
-from stacklens.extract.verification.agreement import Agreement, Counts, count_again, first_contradiction
+from stacklens.extract.specification import Specification
+from stacklens.extract.verification.agreement import AcceptedCounts, Agreement, count_again, first_contradiction
 from stacklens.extract.verification.journal import Compared, Journal, Tally
 from stacklens.extract.verification.parallel import finished
 from stacklens.languages.words import make_word
@@ -48,14 +48,14 @@ class Work:
     Attributes:
         pda: the automaton.
         model: the network, whose task says what an answer is.
-        reference: the automaton of what it should do; None to compare with the network alone.
+        specification: the automaton of what it should do; None to compare with the network alone.
         max_length: the longest words.
         stem: chunk 0 has the words shorter than this, every other chunk those that begin with one word of this length.
     """
 
     pda: PushdownAutomaton
     model: StackModel[Any]
-    reference: PushdownAutomaton | None
+    specification: PushdownAutomaton | None
     max_length: int
     stem: int
     alphabet: tuple[Symbol, ...] = field(init=False)
@@ -66,7 +66,9 @@ class Work:
     @property
     def others(self) -> tuple[Other, ...]:
         """Return what the automaton is compared with."""
-        return ("rounded network", "network") if self.reference is None else ("language", "rounded network", "network")
+        return (
+            ("rounded network", "network") if self.specification is None else ("language", "rounded network", "network")
+        )
 
     @property
     def chunks(self) -> range:
@@ -99,8 +101,8 @@ class Work:
 
     def _answers(self, other: Other, prefix: tuple[Symbol, ...], further: int) -> Iterable[np.ndarray]:
         if other == "language":
-            assert self.reference is not None, "it is among the others only where it is given"
-            return automaton_answers_on_all(self.reference, self.model, further, prefix)
+            assert self.specification is not None, "it is among the others only where it is given"
+            return automaton_answers_on_all(self.specification, self.model, further, prefix)
         model = Rounded(self.model) if other == "rounded network" else self.model
         return answers_on_all(model, further, prefix=[self.alphabet.index(symbol) for symbol in prefix])
 
@@ -137,7 +139,7 @@ class Verification:
     """
 
     checks: tuple[Agreement, ...]
-    counts: Counts | None
+    counts: AcceptedCounts | None
 
     @property
     def contradicted(self) -> Agreement | None:
@@ -205,18 +207,18 @@ def _agreements(work: Work, total: Tally) -> list[Agreement]:
     ]
 
 
-def reference_automaton(reference: Reference) -> PushdownAutomaton:
+def reference_automaton(specification: Specification) -> PushdownAutomaton:
     """Return the automaton of what a network should do, which tests hold equal to its definition.
 
     Raises:
         StacklensError: not all words over the alphabet are meant, or there is no such automaton.
     """
-    if reference.restricted:
+    if specification.partial_domain:
         raise StacklensError(
-            f"{reference.name}: not all words over its alphabet are meant, so they cannot be verified one by one; "
+            f"{specification.name}: not all words over its alphabet are meant, so they cannot be verified one by one; "
             "extract-pda checks those that are"
         )
-    pda = reference.automaton()
+    pda = specification.automaton()
     if pda is None:
-        raise StacklensError(f"{reference.name}: there is no reference automaton to verify against")
+        raise StacklensError(f"{specification.name}: there is no reference automaton to verify against")
     return pda

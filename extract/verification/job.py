@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from stacklens import __version__
-from stacklens.automata.formats.files import read_automaton
 from stacklens.automata.formats.json import to_json
+from stacklens.automata.formats.reading import read_automaton
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError, listed
 from stacklens.extract.answers import output_number
-from stacklens.extract.by_name import reference_of
-from stacklens.extract.specification import Reference, check_alphabet
+from stacklens.extract.by_name import specification_of
+from stacklens.extract.specification import Specification, check_same_alphabet
 from stacklens.extract.verification.checks import exhaustive_length
 from stacklens.extract.verification.exhaustive import Work, reference_automaton, stem_length
 from stacklens.files import LARGEST_NETWORK, read_whole
@@ -32,7 +32,7 @@ class Job:
 
     path: Path
     model: StackModel[Any]
-    reference: Reference | None
+    specification: Specification | None
     target: PushdownAutomaton | None
     given: PushdownAutomaton | None
     max_length: int
@@ -51,7 +51,7 @@ class Job:
         return {
             "model": _digest(read_whole(self.path, "a trained network", LARGEST_NETWORK)),
             "automaton": "extracted" if self.given is None else _digest(to_json(self.given).encode()),
-            "language": None if self.reference is None else self.reference.name,
+            "language": None if self.specification is None else self.specification.name,
             "reference": None if self.target is None else _digest(to_json(self.target).encode()),
             "max_length": self.max_length,
             "stem": self.stem,
@@ -67,11 +67,13 @@ def load_job(path: Path, automaton: Path | None, language: str | None, max_lengt
     """
     checkpoint = load_network(path)
     model = checkpoint.model
-    reference = reference_of(checkpoint, language)
-    check_alphabet(reference, model)
-    target = None if reference is None else fitted(reference_automaton(reference), model, reference.name)
+    specification = specification_of(checkpoint, language)
+    check_same_alphabet(specification, model)
+    target = None if specification is None else fitted(reference_automaton(specification), model, specification.name)
     given = None if automaton is None else fitted(read_automaton(automaton), model, str(automaton))
-    return Job(path, model, reference, target, given, exhaustive_length(len(model.alphabet), max_length, _MOST_WORDS))
+    return Job(
+        path, model, specification, target, given, exhaustive_length(len(model.alphabet), max_length, _MOST_WORDS)
+    )
 
 
 def fitted(pda: PushdownAutomaton, model: StackModel[Any], name: str) -> PushdownAutomaton:

@@ -14,7 +14,7 @@ import numpy as np
 
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.automata.pumping import Pump, pumps
-from stacklens.extract.specification import Reference
+from stacklens.extract.specification import Specification
 from stacklens.extract.verification.agreement import Agreement, differing, side_name
 from stacklens.extract.verification.cycle_lines import pump_lines
 from stacklens.extract.verification.cycle_walk import Parting, partings
@@ -54,14 +54,14 @@ class Broken:
 
 
 def pumped_families(
-    pda: PushdownAutomaton, model: StackModel[Any], reference: Reference | None, most: int, seed: int
+    pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, most: int, seed: int
 ) -> list[tuple[Pump, int]]:
     """Return families of words that repeat cycles of ``pda``, and how often each can be repeated on ``model``.
 
-    Where only some words are meant (see `Reference.restricted`), they come from the reference.
+    Where only some words are meant (see `Specification.restricted`), they come from the specification.
     """
-    if reference is not None and reference.restricted:
-        families = reference.pumps(most, seed)
+    if specification is not None and specification.partial_domain:
+        families = specification.pumps(most, seed)
     else:
         families = pumps(pda, most, seed, rejected=model.task_kind == "recognition")
     return [(family, _most_rounds(family, model.stack_limit)) for family in families]
@@ -79,9 +79,9 @@ def _most_rounds(pump: Pump, cells: int | None) -> int:
 def agree_on_pumps(
     pda: PushdownAutomaton,
     model: StackModel[Any],
-    other: Reference | None,
+    other: Specification | None,
     families: Sequence[tuple[Pump, int]],
-    domain: Reference | None = None,
+    domain: Specification | None = None,
 ) -> Agreement:
     """Return the agreement on ``families`` with ``other``, or with ``model`` itself where that is None.
 

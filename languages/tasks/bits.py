@@ -16,7 +16,7 @@ import numpy as np
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, Symbol, Transition, Word, push
 from stacklens.errors import StacklensError
 from stacklens.languages.drawing import distinct_words
-from stacklens.languages.tasks.task import Kind, Split, Task
+from stacklens.languages.tasks.task import Split, Task, TaskKind
 
 __all__ = ["NORMAL", "Reversal", "SuzgunReversal", "Xor"]
 
@@ -44,7 +44,7 @@ class Reversal(Task):
         return "reversal"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TaskKind:
         """Return that an output is a symbol of a transduction."""
         return "transduction"
 
@@ -162,7 +162,7 @@ class Xor(Task):
         return "delayed-xor" if self.delayed else "xor"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TaskKind:
         """Return that an output is a symbol of a transduction."""
         return "transduction"
 

@@ -12,7 +12,7 @@ from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, St
 from stacklens.automata.rewriting import with_head_outputs
 from stacklens.errors import StacklensError
 from stacklens.languages.tasks.derivations import Rules, draw_derivation, words_by_depth
-from stacklens.languages.tasks.task import Kind, Split, Task
+from stacklens.languages.tasks.task import Split, Task, TaskKind
 
 __all__ = ["BooleanFormula", "ParenthesisPrediction"]
 
@@ -49,7 +49,7 @@ class ParenthesisPrediction(Task):
         return "parenthesis-prediction"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TaskKind:
         """Return that an output is the next symbol."""
         return "next symbol"
 
@@ -124,7 +124,7 @@ class BooleanFormula(Task):
         return "boolean-formula"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TaskKind:
         """Return that an output is a symbol of a transduction."""
         return "transduction"
 

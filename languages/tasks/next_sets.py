@@ -21,13 +21,13 @@ from stacklens.languages.drawing import distinct_words
 from stacklens.languages.dyck import Dyck
 from stacklens.languages.language import Language
 from stacklens.languages.palindrome import MarkedPalindromes
-from stacklens.languages.tasks.task import Kind, Split, Task
+from stacklens.languages.tasks.task import Split, Task, TaskKind
 
-__all__ = ["END", "LENGTHS", "DyckNextSet", "PalindromeNextSet"]
+__all__ = ["END_MARK", "LENGTHS", "DyckNextSet", "PalindromeNextSet"]
 
 _MOST_KINDS = 100  # of brackets: making the reference takes the cube of it
 
-END = "⊣"
+END_MARK = "⊣"
 LENGTHS: dict[Split, tuple[int, int]] = {"train": (2, 50), "test": (52, 100)}
 P_NEST, P_PAIR = 0.5, 0.25  # of S -> ( S ) and S -> S S; the rest is S -> nothing
 
@@ -41,7 +41,7 @@ class _NextSet(Task):
         """Return the language whose members are read."""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TaskKind:
         """Return that an output is a set."""
         return "next set"
 
@@ -177,19 +177,19 @@ class PalindromeNextSet(_NextSet):
     @property
     def output_alphabet(self) -> tuple[Symbol, ...]:
         """Return the symbols read and, last, the end."""
-        return (*self.alphabet, END)
+        return (*self.alphabet, END_MARK)
 
     @cached_property
     def reference(self) -> PushdownAutomaton:
         """Return the predictor of the palindromes, which also says where a word may end."""
-        return predictor_of(self.language.automaton, end=END)
+        return predictor_of(self.language.automaton, end=END_MARK)
 
     def _following(self, symbols: list[Symbol], t: int) -> list[Symbol]:
         half = symbols.index("#") if "#" in symbols else len(symbols)
         if t < half:
             return ["a", "b", "c", "#"]
         if t == 2 * half:
-            return [END]
+            return [END_MARK]
         mirrored = symbols[2 * half - t - 1]  # position t + 1 mirrors it
         return [mirrored if self.simple else "xyz"["abc".index(mirrored)]]
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stacklens.automata.compiled import BoolArray
 from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Symbol, Transition, Word
-from stacklens.automata.tables import BoolArray
 from stacklens.errors import StacklensError
-from stacklens.languages.tasks.task import Kind, Split, Task
+from stacklens.languages.tasks.task import Split, Task, TaskKind
 
 __all__ = ["PIECES", "SIZES", "StreamAfter", "StreamTask", "curriculum"]
 
@@ -48,7 +48,7 @@ class StreamTask(Task):
     """
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TaskKind:
         """Return that an output is the next symbol."""
         return "next symbol"
 
@@ -189,7 +189,7 @@ class StreamAfter(Task):
         return f"{self.task.name}-after-{self.before}"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TaskKind:
         """Return that an output is the next symbol."""
         return self.task.kind
 

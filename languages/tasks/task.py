@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from stacklens.automata.compiled import BoolArray, IntArray, encode_words
 from stacklens.automata.pda import Output, PushdownAutomaton, Symbol, Word
-from stacklens.automata.tables import BoolArray, IntArray, encode_words
 from stacklens.errors import StacklensError
 
-__all__ = ["Examples", "Kind", "Split", "Task"]
+__all__ = ["Examples", "Split", "Task", "TaskKind"]
 
-Kind = Literal["recognition", "next set", "next symbol", "transduction"]
+TaskKind = Literal["recognition", "next set", "next symbol", "transduction"]
 Split = Literal["train", "test"]
 
 
@@ -116,7 +116,7 @@ class Task(ABC):
 
     @property
     @abstractmethod
-    def kind(self) -> Kind:
+    def kind(self) -> TaskKind:
         """Return what an output is: a set of symbols, the next symbol, or the symbol of a transduction."""
 
     @property

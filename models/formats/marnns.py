@@ -20,11 +20,11 @@ from torch import Tensor
 
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.models.networks.suzgun import BabyNTM, Gating, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
-from stacklens.models.plain_data import check_tensor, listed, read_plain
+from stacklens.models.plain_data import check_tensor, names_in_short, read_plain
 
-__all__ = ["SYMBOLS", "looks_like", "read_marnns"]
+__all__ = ["BRACKETS", "looks_like", "read_marnns"]
 
-SYMBOLS = tuple("()[]{}<>+-abxo")  # the authors' order; a Dyck language of n kinds of brackets takes the first 2n
+BRACKETS = tuple("()[]{}<>+-abxo")  # the authors' order; a Dyck language of n kinds of brackets takes the first 2n
 _EXPECTED = "expected a state dict of the marnns program with rnn.* or lstm.*, W_y, W_n, W_a and W_sh or W_m"
 _FILE = "a state dict of the marnns program"
 _NTM_ROWS = [1, 0, 2, 3, 4]  # our rotate right is row 1 of the file
@@ -101,13 +101,13 @@ def our_names(cell: str, memory: str) -> dict[str, str]:
 def _weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]:
     """Return the weights under our names, and the class of the network that has them."""
     if not looks_like(content):
-        keys = listed(list(content)[:4]) if isinstance(content, Mapping) else ""
+        keys = names_in_short(list(content)[:4]) if isinstance(content, Mapping) else ""
         raise StacklensError(f"found {f'keys {keys}' if keys else f'a {type(content).__name__}'}; {_EXPECTED}")
     cell = "lstm" if any(str(key).startswith("lstm.") for key in content) else "rnn"
     memory = "W_m" if "W_m.weight" in content else "W_sh"
     expected = our_names(cell, memory)
     if set(content) != set(expected) or (cell, memory) == ("lstm", "W_m"):
-        found, wanted = listed(sorted(map(str, content))), ", ".join(sorted(expected))
+        found, wanted = names_in_short(sorted(map(str, content))), ", ".join(sorted(expected))
         raise StacklensError(f"found {found}; expected {wanted} (one layer; a Baby-NTM has an rnn)")
     for key, value in content.items():
         axes = 1 if "bias" in key else 2
@@ -136,15 +136,15 @@ def _letters(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
         if len(alphabet) != count:
             raise StacklensError(f"the network reads {count} symbols; the alphabet {' '.join(alphabet)} does not fit")
         return tuple(alphabet)
-    if count % 2 or count > len(SYMBOLS):
+    if count % 2 or count > len(BRACKETS):
         raise StacklensError(
-            f"the network reads {count} symbols, which are not pairs of {' '.join(SYMBOLS)}; name them with --alphabet"
+            f"the network reads {count} symbols, which are not pairs of {' '.join(BRACKETS)}; name them with --alphabet"
         )
-    return SYMBOLS[:count]
+    return BRACKETS[:count]
 
 
 def _openers(letters: tuple[str, ...]) -> tuple[str, ...] | None:
     """Return the first symbols of the pairs that the alphabet is made of; None if it is not made of pairs."""
-    pairs = dict(zip(SYMBOLS[::2], SYMBOLS[1::2], strict=True))
+    pairs = dict(zip(BRACKETS[::2], BRACKETS[1::2], strict=True))
     openers = tuple(letter for letter in letters if letter in pairs)
     return openers if set(letters) == {*openers, *(pairs[letter] for letter in openers)} else None

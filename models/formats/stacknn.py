@@ -23,7 +23,7 @@ from torch import Tensor
 
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
-from stacklens.models.plain_data import check_tensor, check_weights, listed, read_plain
+from stacklens.models.plain_data import check_tensor, check_weights, names_in_short, read_plain
 
 __all__ = ["looks_like", "read_stacknn", "read_with_task"]
 
@@ -122,7 +122,7 @@ def _build(content: object, alphabet: Sequence[str] | None) -> tuple[NeuralStack
 def _weights(content: Any) -> tuple[dict[str, Tensor], ControllerKind]:
     """Return the weights under the names of `InstructionNet`, matrices as matrices, and which controller has them."""
     if not looks_like(content):
-        keys = listed(list(content)[:4]) if isinstance(content, Mapping) else ""
+        keys = names_in_short(list(content)[:4]) if isinstance(content, Mapping) else ""
         raise StacklensError(f"found {f'keys {keys}' if keys else f'a {type(content).__name__}'}; {_EXPECTED}")
     prefix = next(prefix for prefix in _PREFIXES if f"{prefix}_linear.weight" in content)
     renamed = {str(key).removeprefix(prefix).removesuffix("_l0"): value for key, value in content.items()}
@@ -131,7 +131,7 @@ def _weights(content: Any) -> tuple[dict[str, Tensor], ControllerKind]:
     if cell is not None:
         names |= {f"{cell}.{key}": key for key in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
     if set(renamed) != set(names):
-        found, expected = listed(sorted(renamed)), ", ".join(sorted(names))
+        found, expected = names_in_short(sorted(renamed)), ", ".join(sorted(names))
         raise StacklensError(f"found {found}; expected {expected} (linear, tanh and LSTM controllers can be read)")
     for key, value in renamed.items():
         size = 2 if "weight" in key else 1

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import ActionKind, Controlled, Run, StackModel, State, TaskKind
+from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, Run, StackModel, TaskKind
 from stacklens.models.kernels.stack_scan import Scan, ScanShape, ScanWeights, looked_up, scan
 from stacklens.models.networks.joulin import add_parameters, check_predictor, check_shape
 from stacklens.models.networks.shapes import check_fields
@@ -141,14 +141,14 @@ class Baseline(StackModel[NoStack]):
         """Return the plain data of `BaselineConfig`."""
         return asdict(self.shape)
 
-    def initial_state(self, batch: int) -> State[NoStack]:
+    def initial_state(self, batch: int) -> NetworkState[NoStack]:
         """Return hidden vectors of zeros, and nothing for a stack."""
         like, leading = self.get_parameter("output_bias"), (*self.leading, batch)
         rejected = torch.zeros(leading, dtype=torch.bool, device=like.device)
         hidden = like.new_zeros(*leading, self.vectors * self.shape.hidden)
-        return State(hidden, NoStack(like.new_zeros(*leading, 0, 1)), rejected)
+        return NetworkState(hidden, NoStack(like.new_zeros(*leading, 0, 1)), rejected)
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the hidden vectors after ``symbols`` (B,) and the output; there are no actions."""
         seen = torch.nn.functional.one_hot(symbols, self.n_symbols).to(hidden.dtype)
         seen = seen.expand(*hidden.shape[:-1], self.n_symbols)
@@ -164,9 +164,9 @@ class Baseline(StackModel[NoStack]):
             after.append(seen)
         output = self._written(self._affine(seen, "output"))
         hidden = torch.cat([*after, *cells], -1) if after else hidden
-        return Controlled(hidden, reading[..., :0], reading, output)
+        return ControllerOutput(hidden, reading[..., :0], reading, output)
 
-    def run(self, symbols: Tensor, state: State[NoStack]) -> Run:
+    def run(self, symbols: Tensor, state: NetworkState[NoStack]) -> Run:
         """Return the steps on ``symbols`` (T, B), layer by layer by hand-made gradients where these are wanted.
 
         With ``symbols`` (T, ..., B) every network has words of its own.
@@ -189,7 +189,7 @@ class Baseline(StackModel[NoStack]):
             if layer + 1 < self.layers:
                 drive = made.hidden @ self.get_parameter(f"input_{layer + 1}_weights").mT
         output = self._written(self._affine(made.hidden, "output"))
-        state = State(torch.cat([*after, *cells], -1), state.stack, state.rejected, output[-1])
+        state = NetworkState(torch.cat([*after, *cells], -1), state.stack, state.rejected, output[-1])
         return Run(output, output.new_zeros(*output.shape[:-1], 0, 0), state)
 
     def _layer(self, drive: Tensor, vectors: Tensor, layer: int) -> Scan:

@@ -18,9 +18,9 @@ import torch
 from torch import Tensor
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import ActionKind, Controlled, StackModel, State, TaskKind
+from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, StackModel, TaskKind
 from stacklens.models.networks.neural_stack import InstructionNet, NeuralStackConfig, instruction_sizes, net_shapes
-from stacklens.models.plain_data import shown
+from stacklens.models.plain_data import in_short
 from stacklens.models.stacks.input_queue import Buffers, window
 
 __all__ = ["BufferedConfig", "BufferedNeuralStack"]
@@ -46,7 +46,7 @@ class BufferedConfig(NeuralStackConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.extra_steps <= _MOST_STEPS:
-            raise StacklensError(f"extra_steps is {shown(self.extra_steps)}; expected 0 to {_MOST_STEPS} a symbol")
+            raise StacklensError(f"extra_steps is {in_short(self.extra_steps)}; expected 0 to {_MOST_STEPS} a symbol")
 
 
 class BufferedNeuralStack(StackModel[Buffers]):
@@ -93,18 +93,18 @@ class BufferedNeuralStack(StackModel[Buffers]):
         """Return the plain data of `BufferedConfig`."""
         return asdict(self.shape)
 
-    def initial_state(self, batch: int) -> State[Buffers]:
+    def initial_state(self, batch: int) -> NetworkState[Buffers]:
         """Return hidden vectors of zeros, of size 0 for the linear controller, an empty stack and an empty queue."""
         like, leading = self.net.bias, (*self.leading, batch)
         rejected = torch.zeros(leading, dtype=torch.bool, device=like.device)
         memory = Buffers.empty(leading, len(self.alphabet), self.cell_size, like)
-        return State(like.new_zeros(*leading, self.net.memory), memory, rejected)
+        return NetworkState(like.new_zeros(*leading, self.net.memory), memory, rejected)
 
     def feed(self, stack: Buffers, symbols: Tensor) -> Buffers:
         """Return the memory with ``symbols`` (B,) in the queue."""
         return stack.fed(symbols)
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h_t, (u_t, d_t, i_t, o_t), v_t in (0, 1), and softmax(y_t); ``symbols`` are in ``reading`` already."""
         del symbols
         hidden, drive = self.net(reading[..., 0, :], hidden)
@@ -112,7 +112,7 @@ class BufferedNeuralStack(StackModel[Buffers]):
         first = n_actions + self.cell_size
         instructions = torch.sigmoid(drive[..., :first]).unsqueeze(-2)
         output = torch.softmax(drive[..., first:], -1)
-        return Controlled(hidden, instructions[..., :n_actions], instructions[..., n_actions:], output)
+        return ControllerOutput(hidden, instructions[..., :n_actions], instructions[..., n_actions:], output)
 
     def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
         """Return what is read off the output queues, distributions (T, ..., B, O), even where nothing was written.

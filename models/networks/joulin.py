@@ -11,14 +11,14 @@ import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import ActionKind, Controlled, Run, S, StackModel, State, TaskKind
+from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, Run, S, StackModel, TaskKind
 from stacklens.models.kernels.stack_scan import ScanShape, ScanWeights, looked_up, scan
 from stacklens.models.networks.shapes import MOST_CELLS, check_fields, check_sizes
-from stacklens.models.plain_data import shown
+from stacklens.models.plain_data import in_short
 from stacklens.models.stacks.superposition import SuperpositionStack
 
 __all__ = [
-    "EMPTY",
+    "EMPTY_READING",
     "ListMemory",
     "ListRNN",
     "ListRNNConfig",
@@ -30,7 +30,7 @@ __all__ = [
     "check_shape",
 ]
 
-EMPTY = -1.0  # "when the stack is empty, s is set to -1", below eq. 5
+EMPTY_READING = -1.0  # "when the stack is empty, s is set to -1", below eq. 5
 _INIT = 0.1  # each weight is the sum of three draws from U(-0.1, 0.1)
 
 
@@ -97,14 +97,14 @@ class MemoryRNN(StackModel[S]):
     def initial_memory(self, leading: tuple[int, ...]) -> S:
         """Return empty memories; ``leading`` ends with the batch."""
 
-    def initial_state(self, batch: int) -> State[S]:
+    def initial_state(self, batch: int) -> NetworkState[S]:
         """Return a hidden layer of zeros and empty memories, as in the authors' program."""
         leading = (*self.leading, batch)
         hidden = self.output_weights.new_zeros(*leading, self.shape.hidden)
         rejected = torch.zeros(leading, dtype=torch.bool, device=hidden.device)
-        return State(hidden, self.initial_memory(leading), rejected)
+        return NetworkState(hidden, self.initial_memory(leading), rejected)
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h', the shares of the operations, what an insertion lays down, and the next symbol's probabilities."""
         drive = self.input_weights[..., symbols, :] + reading.flatten(-2) @ self.memory_weights.mT
         if self.recurrent:
@@ -114,7 +114,7 @@ class MemoryRNN(StackModel[S]):
         rows = rows.reshape(*rows.shape[:-1], self.n_stacks, len(self.operations))  # before the softmax: one a stack
         pushed = torch.sigmoid(after @ self.pushed_weights.mT).unsqueeze(-1)  # (..., B, n_stacks, 1)
         output = torch.softmax(after @ self.output_weights.mT, -1)
-        return Controlled(after, torch.softmax(rows, -1), pushed, output)
+        return ControllerOutput(after, torch.softmax(rows, -1), pushed, output)
 
     @classmethod
     def parameter_shapes(cls, shape: StackRNNConfig) -> dict[str, tuple[int, ...]]:
@@ -161,12 +161,12 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
             self.n_stacks,
             self.cell_size,
             self.output_weights,
-            empty_value=EMPTY,
+            empty_value=EMPTY_READING,
             depth=self.depth,
             limit=self.stack_limit,
         )
 
-    def run(self, symbols: Tensor, state: State[SuperpositionStack]) -> Run:
+    def run(self, symbols: Tensor, state: NetworkState[SuperpositionStack]) -> Run:
         """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted and can be had."""
         if not torch.is_grad_enabled() or (self.stack_limit is not None and self.stack_limit < self.depth):
             return super().run(symbols, state)
@@ -177,16 +177,16 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
         recurrent = torch.cat([of_hidden, self.memory_weights], -1)
         heads = torch.cat([self.action_weights, self.pushed_weights], -2)
         weights = ScanWeights(recurrent, heads, heads.new_zeros(heads.shape[:-1]))
-        shape = ScanShape("sigmoid", len(self.operations), self.depth, EMPTY, self.stack_limit)
+        shape = ScanShape("sigmoid", len(self.operations), self.depth, EMPTY_READING, self.stack_limit)
         drive = looked_up(self.input_weights, symbols.clamp(min=0))
         made = scan(drive, weights, state.hidden, state.stack.stored, shape)
         output = torch.softmax(made.hidden @ self.output_weights.mT, -1)
         stack = replace(state.stack, stored=made.cells)
-        return Run(output, made.shares, State(made.hidden[-1], stack, state.rejected, output[-1]))
+        return Run(output, made.shares, NetworkState(made.hidden[-1], stack, state.rejected, output[-1]))
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
         """Return stacks with ``cells`` (M, n_stacks, depth, 1), the top first, NaN where there is none."""
-        return SuperpositionStack.from_cells(cells, empty_value=EMPTY, depth=self.depth, limit=self.stack_limit)
+        return SuperpositionStack.from_cells(cells, empty_value=EMPTY_READING, depth=self.depth, limit=self.stack_limit)
 
 
 def add_parameters(
@@ -226,7 +226,7 @@ def check_shape(alphabet: tuple[str, ...], stack_limit: int | None, **sizes: int
     check_sizes(**sizes)
     if stack_limit is not None and not 1 <= stack_limit <= MOST_CELLS:
         raise StacklensError(
-            f"stack_limit is {shown(stack_limit)}; expected a whole number from 1 to {MOST_CELLS:,}, or None"
+            f"stack_limit is {in_short(stack_limit)}; expected a whole number from 1 to {MOST_CELLS:,}, or None"
         )
 
 
@@ -335,4 +335,4 @@ class ListRNN(MemoryRNN[ListMemory]):
 def _filled(cells: Tensor, count: int) -> Tensor:
     """Return the first ``count`` of ``cells`` (..., C, 1), empty ones included."""
     missing = max(0, count - cells.shape[-2])
-    return torch.cat([cells[..., :count, :], cells.new_full((*cells.shape[:-2], missing, 1), EMPTY)], -2)
+    return torch.cat([cells[..., :count, :], cells.new_full((*cells.shape[:-2], missing, 1), EMPTY_READING)], -2)

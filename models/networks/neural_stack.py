@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import ActionKind, Controlled, Run, StackModel, State, TaskKind
+from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, Run, StackModel, TaskKind
 from stacklens.models.kernels.scan_units import Activation
 from stacklens.models.kernels.strength_scan import strength_scan
 from stacklens.models.networks.shapes import check_fields, check_sizes
@@ -194,14 +194,14 @@ class NeuralStack(StackModel[StrengthStack]):
         """Return the plain data of `NeuralStackConfig`."""
         return asdict(self.shape)
 
-    def initial_state(self, batch: int) -> State[StrengthStack]:
+    def initial_state(self, batch: int) -> NetworkState[StrengthStack]:
         """Return hidden vectors of zeros, of size 0 for the linear controller, and an empty stack."""
         like, leading = self.net.bias, (*self.leading, batch)
         stack = StrengthStack.empty(leading, self.cell_size, like)
         rejected = torch.zeros(leading, dtype=torch.bool, device=like.device)
-        return State(like.new_zeros(*leading, self.net.memory), stack, rejected)
+        return NetworkState(like.new_zeros(*leading, self.net.memory), stack, rejected)
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h_t (h_t and c_t for an LSTM), (u_t, d_t) and v_t in (0, 1), and softmax(y_t)."""
         seen = reading[..., 0, :]
         symbol = nn.functional.one_hot(symbols, self.n_symbols).to(seen.dtype)
@@ -209,9 +209,9 @@ class NeuralStack(StackModel[StrengthStack]):
         after, drive = self.net(torch.cat([symbol, seen], -1), hidden)
         logits = drive[..., 2 + self.cell_size :]
         instructions = torch.sigmoid(drive[..., : 2 + self.cell_size]).unsqueeze(-2)  # (..., B, 1, 2 + D)
-        return Controlled(after, instructions[..., :2], instructions[..., 2:], torch.softmax(logits, -1))
+        return ControllerOutput(after, instructions[..., :2], instructions[..., 2:], torch.softmax(logits, -1))
 
-    def run(self, symbols: Tensor, state: State[StrengthStack]) -> Run:
+    def run(self, symbols: Tensor, state: NetworkState[StrengthStack]) -> Run:
         """Return the steps on ``symbols`` (T, B) or (T, ..., B) from ``state``; gradients come from `strength_scan`."""
         if not torch.is_grad_enabled() or state.stack.tops.shape[-1] or not len(symbols):
             return super().run(symbols, state)
@@ -227,7 +227,7 @@ class NeuralStack(StackModel[StrengthStack]):
         stack = StrengthStack(bottoms, tops, instructions.detach()[..., 2:].movedim(0, -2), tops[..., -1])
         taken = instructions.unsqueeze(-2)[..., :2]
         output = torch.softmax(output, -1)
-        return Run(output, taken, State(hidden, stack, state.rejected, output[-1]))
+        return Run(output, taken, NetworkState(hidden, stack, state.rejected, output[-1]))
 
     def _columns(self, symbols: Tensor, lone: bool) -> Tensor:
         """Return ``symbols`` (T, B) or (T, ..., B) one-hot, (T, 1 or N, K, B), anything beyond the end as the first."""

@@ -20,9 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import ActionKind, Controlled, StackModel, State
+from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, StackModel
 from stacklens.models.networks.shapes import check_fields, check_symbols
-from stacklens.models.plain_data import shown
+from stacklens.models.plain_data import in_short
 from stacklens.models.stacks.continuous import ContinuousStack
 
 __all__ = ["NNPDA", "NNPDAConfig", "Order"]
@@ -66,7 +66,7 @@ class NNPDAConfig:
         # the number of states first: 2**n_states of a claimed 10**12 would fill the memory by itself
         if self.n_states > _MOST_STATES or self._products() * (len(self.alphabet) + 2) ** 2 > _MOST_WEIGHTS:
             raise StacklensError(
-                f"an NNPDA of order {self.order} with {shown(self.n_states)} state neurons is too large; at most "
+                f"an NNPDA of order {self.order} with {in_short(self.n_states)} state neurons is too large; at most "
                 f"{_MOST_STATES:,} and {_MOST_WEIGHTS:,} weights"
             )
 
@@ -122,16 +122,16 @@ class NNPDA(StackModel[ContinuousStack]):
         """Return the plain data of `NNPDAConfig`."""
         return asdict(self.shape)
 
-    def initial_state(self, batch: int) -> State[ContinuousStack]:
+    def initial_state(self, batch: int) -> NetworkState[ContinuousStack]:
         """Return state neurons (1, 0, ..., 0) and an empty stack (section 4.1)."""
         like = self.state_bias
         hidden = like.new_zeros(*self.leading, batch, self.shape.n_states)
         hidden[..., 0] = 1
         stack = ContinuousStack.empty((*self.leading, batch), self.n_symbols, like)
         rejected = torch.zeros(*self.leading, batch, dtype=torch.bool, device=like.device)
-        return State(hidden, stack, rejected)
+        return NetworkState(hidden, stack, rejected)
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return S', A', and the input symbol as what a push lays down; the output is S' itself."""
         symbol = nn.functional.one_hot(symbols, self.n_symbols).to(hidden.dtype)
         seen = reading[..., 0, :]
@@ -144,7 +144,7 @@ class NNPDA(StackModel[ContinuousStack]):
         else:
             drive = products @ self.action_weights.mT + self.action_bias.unsqueeze(-2)
             action = 2 * torch.sigmoid(drive) - 1
-        return Controlled(after, action.unsqueeze(-2), symbol.unsqueeze(-2), after)
+        return ControllerOutput(after, action.unsqueeze(-2), symbol.unsqueeze(-2), after)
 
     def stack_of(self, cells: Tensor) -> ContinuousStack:
         """Return stacks with segments of length 1, ``cells`` (M, 1, 1, D), none where it is NaN."""
@@ -161,7 +161,7 @@ class NNPDA(StackModel[ContinuousStack]):
         popped_empty = stack.underflow > 0.5
         return popped_empty | (hidden[..., -1] <= 0.5) if self.shape.trap else popped_empty
 
-    def decide(self, state: State[ContinuousStack]) -> Tensor:
+    def decide(self, state: NetworkState[ContinuousStack]) -> Tensor:
         """Return S_last > 0.5 and L <= 0.5 with a trap state (section 4.3), else S_last - L > 0.5 (section 3.4)."""
         last, length = state.hidden[..., -1], state.stack.length
         if self.shape.trap:

@@ -11,11 +11,11 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from stacklens.errors import StacklensError
 from stacklens.languages.words import check_alphabet
-from stacklens.models.plain_data import shown
+from stacklens.models.plain_data import in_short
 
-__all__ = ["LARGEST", "MOST_CELLS", "check_fields", "check_sizes", "check_symbols"]
+__all__ = ["LARGEST_SIZE", "MOST_CELLS", "check_fields", "check_sizes", "check_symbols"]
 
-LARGEST = 4_096  # against typing errors and damaged files, not against ambition
+LARGEST_SIZE = 4_096  # against typing errors and damaged files, not against ambition
 MOST_CELLS = 1_000_000  # of a stack
 _LONGEST = 100  # characters of a symbol
 _WORDS: dict[Any, str] = {
@@ -23,7 +23,7 @@ _WORDS: dict[Any, str] = {
     float: "a number",
     bool: "True or False",
     str: "a string",
-    tuple[str, ...]: f"up to {LARGEST} symbols",
+    tuple[str, ...]: f"up to {LARGEST_SIZE} symbols",
     NoneType: "None",
 }
 
@@ -41,20 +41,20 @@ def check_fields(shape: Any) -> None:
     for name, kind in get_type_hints(type(shape)).items():
         value = getattr(shape, name)
         if not _is_a(value, kind):
-            raise StacklensError(f"{name} is {shown(value)}; expected {_described(kind)}")
+            raise StacklensError(f"{name} is {in_short(value)}; expected {_described(kind)}")
         if _is_symbols(kind) and value is not None:
             check_symbols(name, tuple(value))
 
 
 def check_sizes(**sizes: int) -> None:
-    """Return nothing if every one of ``sizes`` is from 1 to `LARGEST`.
+    """Return nothing if every one of ``sizes`` is from 1 to `LARGEST_SIZE`.
 
     Raises:
         StacklensError: naming one that is not.
     """
     for name, size in sizes.items():
-        if type(size) is not int or not 1 <= size <= LARGEST:
-            raise StacklensError(f"{name} is {shown(size)}; expected a whole number from 1 to {LARGEST}")
+        if type(size) is not int or not 1 <= size <= LARGEST_SIZE:
+            raise StacklensError(f"{name} is {in_short(size)}; expected a whole number from 1 to {LARGEST_SIZE}")
 
 
 def _is_symbols(kind: Any) -> bool:
@@ -68,7 +68,7 @@ def _is_a(value: object, kind: Any) -> bool:
         return type(value) is str  # which one, the class checks and says
     if kind == tuple[str, ...]:
         parts = value if isinstance(value, str | tuple | list) else None
-        return parts is not None and len(parts) <= LARGEST and all(type(part) is str for part in parts)
+        return parts is not None and len(parts) <= LARGEST_SIZE and all(type(part) is str for part in parts)
     if kind is float:
         return type(value) is float or (type(value) is int and value.bit_length() <= 64)
     return type(value) is kind
@@ -89,6 +89,6 @@ def check_symbols(name: str, symbols: tuple[str, ...]) -> None:
     for symbol in symbols:
         if not 1 <= len(symbol) <= _LONGEST or not symbol.isprintable():
             raise StacklensError(
-                f"{name} has the symbol {shown(symbol)}; expected 1 to {_LONGEST} printable characters"
+                f"{name} has the symbol {in_short(symbol)}; expected 1 to {_LONGEST} printable characters"
             )
     check_alphabet(symbols)

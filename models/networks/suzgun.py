@@ -15,11 +15,11 @@ import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import ActionKind, Controlled, Run, S, StackModel, State, TaskKind
+from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, Run, S, StackModel, TaskKind
 from stacklens.models.kernels.scan_units import Activation
 from stacklens.models.kernels.stack_scan import ScanShape, ScanWeights, looked_up, scan
 from stacklens.models.networks.joulin import add_parameters, check_predictor, check_shape
-from stacklens.models.networks.shapes import LARGEST, check_fields
+from stacklens.models.networks.shapes import LARGEST_SIZE, check_fields
 from stacklens.models.stacks.ring import RING_OPERATIONS, RingMemory
 from stacklens.models.stacks.superposition import SuperpositionStack
 
@@ -140,14 +140,14 @@ class Marnn(StackModel[S]):
     def initial_memory(self, leading: tuple[int, ...]) -> S:
         """Return empty memories; ``leading`` ends with the batch."""
 
-    def initial_state(self, batch: int) -> State[S]:
+    def initial_state(self, batch: int) -> NetworkState[S]:
         """Return zeros: a hidden vector (..., B, H), of an LSTM h and c (..., B, 2H), and an empty memory."""
         leading = (*self.leading, batch)
         hidden = self.output_bias.new_zeros(*leading, self.shape.hidden * (2 if self.lstm else 1))
         rejected = torch.zeros(leading, dtype=torch.bool, device=hidden.device)
-        return State(hidden, self.initial_memory(leading), rejected)
+        return NetworkState(hidden, self.initial_memory(leading), rejected)
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h' (and c'), the shares of the operations, the new element, and which symbols may come next."""
         before, cell = hidden[..., : self.shape.hidden], hidden[..., self.shape.hidden :]
         before = before + affine(reading[..., 0, :], self.memory_weights, self.memory_bias)  # h~, (..., B, H)
@@ -156,7 +156,7 @@ class Marnn(StackModel[S]):
         after, cell = lstm_cell(drive, cell) if self.lstm else (torch.tanh(drive), cell)
         return self._said(after, torch.cat([after, cell], -1) if self.lstm else after)
 
-    def run(self, symbols: Tensor, state: State[S]) -> Run:
+    def run(self, symbols: Tensor, state: NetworkState[S]) -> Run:
         """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted.
 
         Gumbel noise is drawn for all steps at once, so it is other noise than that of steps one by one.
@@ -173,7 +173,7 @@ class Marnn(StackModel[S]):
         shape = ScanShape(self.activation, len(self.operations), 1, 0.0, self.stack_limit, self.ring)
         made = scan(drive, ScanWeights(recurrent, heads, bias), state.hidden, cells, shape, noise)
         output = torch.sigmoid(affine(made.hidden, self.output_weights, self.output_bias))
-        after = State(made.state, self.with_cells(state.stack, made.cells), state.rejected, output[-1])
+        after = NetworkState(made.state, self.with_cells(state.stack, made.cells), state.rejected, output[-1])
         return Run(output, made.shares, after)
 
     def _recurrence(self) -> tuple[Tensor, Tensor]:
@@ -190,12 +190,12 @@ class Marnn(StackModel[S]):
     def with_cells(self, memory: S, cells: Tensor) -> S:
         """Return ``memory`` with other cells, (..., B, 1, C, D)."""
 
-    def _said(self, after: Tensor, hidden: Tensor) -> Controlled:
+    def _said(self, after: Tensor, hidden: Tensor) -> ControllerOutput:
         """Return what a controller answers with the hidden vector h' ``after``, which ``hidden`` begins with."""
         actions = self._gate(affine(after, self.action_weights, self.action_bias)).unsqueeze(-2)
         pushed = torch.sigmoid(affine(after, self.pushed_weights, self.pushed_bias)).unsqueeze(-2)
         output = torch.sigmoid(affine(after, self.output_weights, self.output_bias))
-        return Controlled(hidden, actions, pushed, output)
+        return ControllerOutput(hidden, actions, pushed, output)
 
     def _gate(self, logits: Tensor) -> Tensor:
         """Return the shares of the operations, (..., B, A); noise is drawn in training mode only (section 3.4)."""
@@ -321,7 +321,7 @@ class MarnnJoulin(MarnnStackRNN):
     name: ClassVar[str] = "marnn-joulin"
     activation: ClassVar[Activation] = "sigmoid"
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h', the shares of the operations, the new element, and which symbols may come next."""
         drive = self.input_weights.mT[..., symbols, :] + hidden @ self.hidden_weights.mT
         after = torch.sigmoid(drive + reading[..., 0, :] @ self.memory_weights.mT)
@@ -358,8 +358,8 @@ class BabyNTM(Marnn[RingMemory]):
     def __init__(self, shape: MarnnConfig, *, seed: int = 0, nets: int | None = None) -> None:
         if shape.stack_limit is None:
             raise StacklensError("the ring of a Baby-NTM has a size: expected a stack_limit, such as 104")
-        if shape.stack_limit > LARGEST:  # a ring is there whole from the first step on
-            raise StacklensError(f"stack_limit is {shape.stack_limit}; expected a ring of 1 to {LARGEST} cells")
+        if shape.stack_limit > LARGEST_SIZE:  # a ring is there whole from the first step on
+            raise StacklensError(f"stack_limit is {shape.stack_limit}; expected a ring of 1 to {LARGEST_SIZE} cells")
         super().__init__(shape, seed=seed, nets=nets)
 
     def initial_memory(self, leading: tuple[int, ...]) -> RingMemory:

@@ -10,7 +10,7 @@ from stacklens.errors import StacklensError, UnknownNameError
 if TYPE_CHECKING:
     from stacklens.languages.language import Language
     from stacklens.languages.tasks.task import Task
-    from stacklens.models.training.base import Trainer
+    from stacklens.models.training.trainer import Trainer
 
 __all__ = ["OPTIONS", "make_trainer"]
 
@@ -103,7 +103,7 @@ def _recogniser(language: Language, seed: int, nets: int, shape: dict[str, Any],
 def _stream(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
     from stacklens.languages.tasks.streams import StreamTask
     from stacklens.models.training.stream_recipes import stream_recipe
-    from stacklens.models.training.streams import StreamTraining
+    from stacklens.models.training.stream_training import StreamTraining
 
     if not isinstance(task, StreamTask):
         raise StacklensError(f"{model} predicts endless streams, and {task.name} is none; choose one such as anbn")
@@ -116,7 +116,7 @@ def _stream(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any],
 def _fitting(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
     from stacklens.languages.tasks.streams import StreamTask
     from stacklens.models.training.supervised import Fitting
-    from stacklens.models.training.supervised_recipes import firm, fit_recipe
+    from stacklens.models.training.supervised_recipes import fit_recipe, noise_robust
 
     if isinstance(task, StreamTask):
         raise StacklensError(
@@ -129,5 +129,5 @@ def _fitting(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any]
     if "epochs" in chosen:
         recipe = dataclasses.replace(recipe, epochs=chosen["epochs"])
     if chosen.get("firm"):
-        recipe = firm(recipe)
+        recipe = noise_robust(recipe)
     return Fitting(model, recipe, task, seed=seed, nets=nets, device=chosen["device"])

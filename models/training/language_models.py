@@ -19,14 +19,14 @@ from torch import Tensor
 
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.files import LARGEST_CORPUS, read_whole
-from stacklens.models.base import State
+from stacklens.models.base import NetworkState
 from stacklens.models.device import one_thread
 from stacklens.models.registry import build_model
-from stacklens.models.training.streams import detached
+from stacklens.models.training.stream_training import detached
 
-__all__ = ["END", "UNKNOWN", "Texts", "WordRecipe", "WordTraining", "read_texts"]
+__all__ = ["END_OF_SENTENCE", "UNKNOWN", "Texts", "WordRecipe", "WordTraining", "read_texts"]
 
-END, UNKNOWN = "<eos>", "<unk>"
+END_OF_SENTENCE, UNKNOWN = "<eos>", "<unk>"
 _TINY = 1e-12  # probabilities are kept above it in logarithms
 _CLIP = 5.0
 
@@ -75,7 +75,7 @@ def _words(path: Path) -> list[str]:
         lines = read_whole(path, expected, LARGEST_CORPUS).decode("utf-8").splitlines()
     except UnicodeDecodeError:
         raise FileFormatError(f"{path}: cannot be read: it is no UTF-8 text; expected {expected}") from None
-    words = [word for line in lines if line.split() for word in (*line.split(), END)]
+    words = [word for line in lines if line.split() for word in (*line.split(), END_OF_SENTENCE)]
     if len(words) < 2:
         raise FileFormatError(f"{path}: no words there; expected a text, a sentence a line")
     return words
@@ -153,7 +153,7 @@ class WordTraining:
         return torch.from_numpy(self.texts.train[: each * self.recipe.streams]).view(self.recipe.streams, each).T
 
     def _train(self) -> None:
-        state: State[Any] = self.net.initial_state(self.recipe.streams)
+        state: NetworkState[Any] = self.net.initial_state(self.recipe.streams)
         for begin in range(0, len(self._streams) - 1, self.recipe.window):
             words = self._streams[begin : begin + self.recipe.window + 1].to(self.device)
             self.optimizer.zero_grad()

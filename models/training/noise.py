@@ -11,15 +11,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from stacklens.models.base import Controlled, S, StackModel
+from stacklens.models.base import ControllerOutput, S, StackModel
 from stacklens.models.rounding import Wrapper
 
-__all__ = ["Shaken"]
+__all__ = ["NoisyNetwork"]
 
 _READING = 0.3  # a reading is disturbed less than a hidden vector: values on a stack lie between 0 and 1, not -1 and 1
 
 
-class Shaken(Wrapper[S]):
+class NoisyNetwork(Wrapper[S]):
     """A network that is disturbed at every step, and keeps count of how blurred it is; for one run.
 
     All numbers of a hidden vector are moved by the same amount, up or down; the amount is drawn for every word and
@@ -40,7 +40,7 @@ class Shaken(Wrapper[S]):
         self.amount, self.size, self.generator = amount, size, generator
         self.blurs: list[Tensor] = []  # of each step, (..., B)
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the wrapped controller's answer to what is disturbed."""
         answer = self.model.controller(symbols, self._moved(hidden, 2), self._moved(reading, 3, _READING))
         unsure = 1 - answer.hidden[..., : self.size].abs().mean(-1)

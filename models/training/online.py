@@ -20,12 +20,12 @@ import torch
 from torch import Tensor
 
 from stacklens.languages.tasks.streams import StreamTask, curriculum
-from stacklens.models.base import State
+from stacklens.models.base import NetworkState
 from stacklens.models.device import one_thread
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.training.scores import known_entropy
-from stacklens.models.training.streams import detached
+from stacklens.models.training.stream_training import detached
 
 __all__ = ["OnlineRecipe", "OnlineTraining"]
 
@@ -119,13 +119,13 @@ class OnlineTraining:
         number = {symbol: i for i, symbol in enumerate(self.task.alphabet)}
         symbols = torch.tensor([number[symbol] for symbol in word], device=self.device)
         counts = self.task.scored(word) if self.recipe.known_only else [True] * len(word)
-        states: deque[State[Any]] = deque([self.net.initial_state(1)], maxlen=self.recipe.steps)
+        states: deque[NetworkState[Any]] = deque([self.net.initial_state(1)], maxlen=self.recipe.steps)
         for t in range(len(word) - 1):
             there = symbols[t + 1 - len(states) : t + 1]
             after = self._update(states[0], there, symbols[t + 1] if counts[t] else None)
             states.append(after)
 
-    def _update(self, state: State[Any], symbols: Tensor, following: Tensor | None) -> State[Any]:
+    def _update(self, state: NetworkState[Any], symbols: Tensor, following: Tensor | None) -> NetworkState[Any]:
         """Return the state after ``symbols``; where the symbol ``following`` counts, learn from its prediction."""
         with torch.set_grad_enabled(following is not None):
             output = None
@@ -133,7 +133,7 @@ class OnlineTraining:
                 answer = self.net.controller(symbol.unsqueeze(0), state.hidden, state.stack.reading())
                 if answer.hidden.requires_grad:
                     answer.hidden.register_hook(self._clipped)  # type: ignore[no-untyped-call]
-                state = State(answer.hidden, state.stack.next(answer.actions, answer.pushed), state.rejected)
+                state = NetworkState(answer.hidden, state.stack.next(answer.actions, answer.pushed), state.rejected)
                 output = answer.output
             if following is not None and output is not None:
                 self.net.zero_grad()

@@ -21,21 +21,21 @@ from stacklens.languages.words import make_word
 from stacklens.models.inference import verdicts_on_all
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.base import Score, Trainer
 from stacklens.models.training.recognition_recipes import Recipe
 from stacklens.models.training.rtrl import LocalNNPDA, RtrlNNPDA
+from stacklens.models.training.trainer import Score, Trainer
 from stacklens.models.training.word_sets import WordSet, all_words, cut_at_dead
 
 __all__ = [
     "KINDS",
     "OBJECTIVES",
-    "Course",
     "Objective",
+    "Rollout",
     "Score",
     "Training",
     "end_objective",
     "prefix_objective",
-    "run_course",
+    "roll_out",
 ]
 
 _DRIVEN_FROM = 0.9  # a length of the stack, section 4.3 (2)
@@ -49,7 +49,7 @@ KINDS = {"exact": NNPDA, "rtrl": RtrlNNPDA, "local": LocalNNPDA}
 
 
 @dataclass(frozen=True)
-class Course:
+class Rollout:
     """How S_last, the stack's length L and the underflow U go along words, each (..., N, T) after t + 1 symbols."""
 
     last: Tensor
@@ -57,7 +57,7 @@ class Course:
     underflow: Tensor
 
 
-def run_course(net: NNPDA, words: WordSet, read_end: bool) -> Course:
+def roll_out(net: NNPDA, words: WordSet, read_end: bool) -> Rollout:
     """Return the course of ``net`` on ``words``, with one more step for the end symbol if ``read_end``.
 
     Beyond the end of a shorter word the end symbol is read over and over (otherwise the first symbol), which no
@@ -69,7 +69,7 @@ def run_course(net: NNPDA, words: WordSet, read_end: bool) -> Course:
         beyond = torch.arange(symbols.shape[1]) >= words.lengths.unsqueeze(1)
         symbols = symbols.masked_fill(beyond, len(net.alphabet))
     if isinstance(net, RtrlNNPDA):
-        return Course(*net.course(symbols))
+        return Rollout(*net.course(symbols))
     state = net.initial_state(len(symbols))
     columns: list[tuple[Tensor, Tensor, Tensor]] = []
     for column in symbols.unbind(1):
@@ -78,7 +78,7 @@ def run_course(net: NNPDA, words: WordSet, read_end: bool) -> Course:
         state = step.state
         underflow = torch.relu(-(before + step.actions[..., 0, 0]))
         columns.append((step.hidden[..., -1], state.stack.length, underflow))
-    return Course(*(torch.stack(series, -1) for series in zip(*columns, strict=True)))
+    return Rollout(*(torch.stack(series, -1) for series in zip(*columns, strict=True)))
 
 
 def end_objective(net: NNPDA, words: WordSet, weights: Tensor, pop_hint: bool = True) -> Tensor:
@@ -89,7 +89,7 @@ def end_objective(net: NNPDA, words: WordSet, weights: Tensor, pop_hint: bool = 
     the hint U for both, as in section 4.2. Legal and illegal words weigh the same in sum. ``weights`` (..., N) tells
     how often each network sees each word; without an end symbol the empty word cannot be seen.
     """
-    course = run_course(net, words, read_end=net.end is not None)
+    course = roll_out(net, words, read_end=net.end is not None)
     last_step = words.lengths if net.end is not None else words.lengths - 1
     weights = weights * (last_step >= 0)
     within = torch.arange(course.last.shape[-1]) <= last_step.unsqueeze(-1)
@@ -119,7 +119,7 @@ def prefix_objective(net: NNPDA, words: WordSet, weights: Tensor, drive: bool = 
     With ``drive`` the last demand has no end: beyond 0.9 its error falls on with the slope that it has there, which is
     the small driving force of section 4.3 (2), L* - L = 0.1. It lets no push remain a half.
     """
-    course = run_course(net, words, read_end=False)
+    course = roll_out(net, words, read_end=False)
     steps = course.last.shape[-1]
     live, legal = words.live[:, 1 : steps + 1], words.legal[:, 1 : steps + 1]
     inside = torch.arange(steps) < words.lengths.unsqueeze(1)

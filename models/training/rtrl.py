@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stacklens.models.base import State, Step
+from stacklens.models.base import NetworkState, Step
 from stacklens.models.networks.nnpda import NNPDA, Order, features
 from stacklens.models.stacks.continuous import ContinuousStack
 
@@ -54,10 +54,10 @@ class LocalStack(ContinuousStack):
 class LocalNNPDA(NNPDA):
     """An NNPDA on such a stack: it runs as the network does, and back-propagation gives the paper's gradient."""
 
-    def initial_state(self, batch: int) -> State[Any]:
+    def initial_state(self, batch: int) -> NetworkState[Any]:
         """Return state neurons (1, 0, ..., 0) and an empty stack."""
         state = super().initial_state(batch)
-        return State(state.hidden, LocalStack.around(state.stack, state.stack.length), state.rejected)
+        return NetworkState(state.hidden, LocalStack.around(state.stack, state.stack.length), state.rejected)
 
 
 @torch.no_grad()
@@ -163,7 +163,7 @@ def _zeros(net: NNPDA, hidden: Tensor) -> Sensitivities:
 
 
 def _carried(
-    net: NNPDA, symbols: Tensor, before: State[Any], step: Step[Any], raw: Tensor, past: Sensitivities
+    net: NNPDA, symbols: Tensor, before: NetworkState[Any], step: Step[Any], raw: Tensor, past: Sensitivities
 ) -> Sensitivities:
     """Return the derivatives after a ``step`` on ``symbols`` from ``before``.
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 from torch.nn.functional import one_hot
 
-from stacklens.automata.tables import BoolArray
+from stacklens.automata.compiled import BoolArray
 from stacklens.errors import StacklensError
 from stacklens.languages.tasks.streams import StreamTask
 from stacklens.languages.tasks.task import Examples
@@ -21,7 +21,7 @@ from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.models.training.supervised import Batch
 
-__all__ = ["PieceTest", "known_entropy", "said", "word_accuracy"]
+__all__ = ["PieceTest", "decode_outputs", "known_entropy", "word_accuracy"]
 
 _AT_ONCE = 256  # words
 
@@ -60,7 +60,7 @@ def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = Fals
 
 
 @torch.no_grad()
-def said(net: StackModel[Any], symbols: npt.NDArray[Any], device: str = "cpu") -> npt.NDArray[np.int64]:
+def decode_outputs(net: StackModel[Any], symbols: npt.NDArray[Any], device: str = "cpu") -> npt.NDArray[np.int64]:
     """Return what ``net`` predicts after each of ``symbols`` (B, T), -1 beyond the end of a stream, (..., B, T)."""
     return np.concatenate([numbers for numbers, _ in _windows(net, symbols, device)], -1)
 
@@ -129,7 +129,7 @@ class PieceTest:
         """Return which pieces ``net`` predicts, (..., sizes, strings): all in them that can be known."""
         examples = self.task.examples(self.words())
         with one_thread():
-            hits = examples.hits(said(net, examples.symbols, device))
+            hits = examples.hits(decode_outputs(net, examples.symbols, device))
         found = [
             self.task.pieces_correct(pieces, hits[..., row, : sum(map(len, pieces))])[..., self.ahead :]
             for row, pieces in enumerate(self.pieces())

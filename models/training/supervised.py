@@ -24,9 +24,9 @@ from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.base import WORST, Score, Trainer
-from stacklens.models.training.noise import Shaken
+from stacklens.models.training.noise import NoisyNetwork
 from stacklens.models.training.supervised_recipes import FitRecipe
+from stacklens.models.training.trainer import WORST, Score, Trainer
 
 __all__ = ["Batch", "Fitting", "batch_losses", "batches_by_length"]
 
@@ -268,7 +268,7 @@ class Fitting(Trainer):
         share = self._shaken
         if not (share and self.recipe.shake):
             return batch_losses(self.net, batch)
-        shaken = Shaken(self.net, share * self.recipe.shake, self.recipe.shape.get("hidden"), shaking)
+        shaken = NoisyNetwork(self.net, share * self.recipe.shake, self.recipe.shape.get("hidden"), shaking)
         return batch_losses(shaken, batch) + share * self.recipe.firmness * shaken.blur(batch.weights)
 
     def _batches(self, rng: np.random.Generator) -> list[np.ndarray]:

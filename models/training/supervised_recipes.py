@@ -10,7 +10,7 @@ from stacklens.languages.language import Language
 if TYPE_CHECKING:
     from stacklens.languages.tasks.task import Task
 
-__all__ = ["FIT_RECIPES", "SUZGUN", "FitRecipe", "firm", "fit_recipe", "suzgun_recipe"]
+__all__ = ["FIT_RECIPES", "SUZGUN", "FitRecipe", "fit_recipe", "noise_robust", "suzgun_recipe"]
 
 _NULL = "#"  # the null symbol of the transductions
 
@@ -74,7 +74,7 @@ _BATCHED = "; 16 words a batch, three times the rate, falling in the second half
 _HAO = "Hao et al. 2018, section 5: Adam 0.01, weight decay 0.01, batches of 10, 800 words, best on 100 others kept"
 
 SETS = FitRecipe(epochs=12, rate=0.03, falling=0.5, perfect_checks=8, source=_SUZGUN + _BATCHED)
-SYMBOLS = FitRecipe(
+SYMBOL_RECIPE = FitRecipe(
     words=800,
     epochs=100,
     batch=10,
@@ -119,7 +119,10 @@ SUZGUN_WIDE = replace(
     source=_SUZGUN + "; 16 words a batch, 30 epochs, the rate falling in the second half; the last network kept",
 )
 _BUFFERED = replace(  # weight decay keeps gates graded, which buffers cannot do with
-    SYMBOLS, weight_decay=0.0, patience=15, source=_HAO + ", but no weight decay, and 15 epochs without a better one"
+    SYMBOL_RECIPE,
+    weight_decay=0.0,
+    patience=15,
+    source=_HAO + ", but no weight decay, and 15 epochs without a better one",
 )
 _MARNN = ("marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "baby-ntm")
 
@@ -128,8 +131,8 @@ FIT_RECIPES: dict[tuple[str, str], FitRecipe] = {
     **{(model, "dyck-2"): replace(SETS, shape={"hidden": 8, "cell_size": 1}) for model in _MARNN},
     **{(model, "dyck-3"): replace(SETS, shape={"hidden": 8, "cell_size": 1}, epochs=30) for model in _MARNN},
     **{(model, "dyck-6"): replace(SETS, shape={"hidden": 12, "cell_size": 3}, epochs=30) for model in _MARNN},
-    ("neural-stack", "xor"): replace(SYMBOLS, shape={"cell_size": 6}),
-    ("neural-stack", "delayed-xor"): replace(SYMBOLS, shape={"cell_size": 6}),
+    ("neural-stack", "xor"): replace(SYMBOL_RECIPE, shape={"cell_size": 6}),
+    ("neural-stack", "delayed-xor"): replace(SYMBOL_RECIPE, shape={"cell_size": 6}),
     ("buffered-neural-stack", "xor"): replace(_BUFFERED, shape={"cell_size": 6, "extra_steps": 1}),
 }
 
@@ -139,12 +142,12 @@ def fit_recipe(model: str, task: Task) -> FitRecipe:
 
     Its shape has all that the task says of the network: which symbols may begin a word, what is written, what is null.
     """
-    general = SETS if task.kind == "next set" or model in _MARNN else SYMBOLS
+    general = SETS if task.kind == "next set" or model in _MARNN else SYMBOL_RECIPE
     recipe = FIT_RECIPES.get((model, task.name), _BUFFERED if model.startswith("buffered") else general)
     return replace(recipe, shape={**_shape(model, task), **recipe.shape})
 
 
-def firm(recipe: FitRecipe) -> FitRecipe:
+def noise_robust(recipe: FitRecipe) -> FitRecipe:
     """Return the recipe with disturbances in the end, which make networks that can be certified.
 
     4 of 4 Stack-RNNs trained so on dyck-2 were certified (seeds 1 to 4); the zoo's own, trained without, is not.

@@ -27,6 +27,7 @@ from tests.attack.awkward_automata import (
 from tests.attack.campaign import Attack
 
 from stacklens.automata.compare import Different, Equal, Outputs, compare, is_empty, shortest_member
+from stacklens.automata.compiled import compile_tables
 from stacklens.automata.counting import count_words
 from stacklens.automata.enumeration import accepts_all, enumerate_words, outputs_all
 from stacklens.automata.finite import intersect
@@ -42,14 +43,13 @@ from stacklens.automata.formats import (
     to_jflap,
     to_json,
 )
-from stacklens.automata.height_coverage import driven_words
+from stacklens.automata.height_coverage import stack_height_words
 from stacklens.automata.minimize import Sink, minimize
 from stacklens.automata.pda import Output, PushdownAutomaton, Transition
 from stacklens.automata.reachability import drop_sinks, reachable_heads, trim
 from stacklens.automata.rewriting import drop_end_marker, with_visible_top
 from stacklens.automata.simulation import accepts_many, first_rejection, greatest_heights, transduce_many
-from stacklens.automata.tables import compile_tables
-from stacklens.automata.transition_coverage import covering_words
+from stacklens.automata.transition_coverage import transition_pair_words
 from stacklens.errors import AutomatonError, StacklensError
 
 __all__ = ["ATTACKS"]
@@ -223,7 +223,7 @@ def _cover(seed: int) -> Counter[str]:
         pda = random_automaton(rng, letters, end=rng.choice((None, None, None, "⊣")))
         words = words_over(letters, 6)
         where = _show(pda)
-        covering = covering_words(pda)
+        covering = transition_pair_words(pda)
         assert len(set(covering)) == len(covering), where
         taken = [Run(pda, word).keys for word in covering]
         pairs = {pair for keys in taken for pair in pairwise(keys)}
@@ -232,7 +232,7 @@ def _cover(seed: int) -> Counter[str]:
             missing = set(pairwise(keys)) - pairs
             assert not missing, f"{word} takes {missing}, no covering word of {covering}: {where}"
             assert set(keys) <= {key for one in taken for key in one}, f"{word}: {where}"
-        driven = driven_words(pda, 6, 2, seed)
+        driven = stack_height_words(pda, 6, 2, seed)
         tried["automata"] += 1
         tried["words"] += len(words) + len(covering) + len(driven)
         assert all(set(word) <= set(letters) for word in (*covering, *driven)), where

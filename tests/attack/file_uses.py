@@ -9,12 +9,12 @@ from pathlib import Path
 import torch
 from tests.attack.file_kinds import KINDS
 
-from stacklens.automata.formats.files import read_automaton
+from stacklens.automata.compiled import compile_tables
 from stacklens.automata.formats.json import from_json, to_json
+from stacklens.automata.formats.reading import read_automaton
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.automata.tables import compile_tables
 from stacklens.errors import StacklensError
-from stacklens.extract.by_name import reference_of
+from stacklens.extract.by_name import specification_of
 from stacklens.extract.evaluation.word_list import parse_words
 from stacklens.languages.catalogue import language_from_file
 from stacklens.languages.words import make_word
@@ -52,7 +52,7 @@ def _network(path: Path) -> None:
     words = [make_word([rng.choice(model.alphabet) for _ in range(n)], model.alphabet) for n in (0, 1, 3)]
     for network in (model, Rounded(model)):
         trace(network, words[1:])
-    reference_of(checkpoint)
+    specification_of(checkpoint)
 
 
 def _automaton(path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.extract.hand_built import NO_CELL, HandMachine, Move, Place, Rule, St
 from torch import Tensor
 
 from stacklens.automata.pda import Output
-from stacklens.models.base import Controlled, S
+from stacklens.models.base import ControllerOutput, S
 from stacklens.models.stacks.strength import StrengthStack
 from stacklens.models.stacks.superposition import SuperpositionStack
 
@@ -41,7 +41,7 @@ class Fault:
 class _Faulty(_TableNet[S]):
     fault = Fault()
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         answer = super().controller(symbols, hidden, reading)
         laid = answer.pushed + self.fault.leak * reading
         if not self.fault.drift:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.automata.brute_force import accepted
 from tests.automata.strategies import dyck, palindromes, pushdown_automata, words_of
 
-from stacklens.automata.completion import Completions, Pile, accepting_by_state
+from stacklens.automata.completion import Completions, StackNode, accepting_by_state
 from stacklens.automata.pda import Configuration, PushdownAutomaton
 from stacklens.errors import AutomatonError
 
@@ -36,7 +36,7 @@ def endings(pda: PushdownAutomaton, start: Configuration, length: int) -> dict[b
     return found
 
 
-def pile(ways: Completions, configuration: Configuration) -> Pile:
+def pile(ways: Completions, configuration: Configuration) -> StackNode:
     here = ways.empty
     for symbol in configuration.stacks[0]:
         here = ways.pile(symbol, here)

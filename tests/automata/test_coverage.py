@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.automata.brute_force import words
 from tests.automata.strategies import dyck, palindromes, pushdown_automata
 
-from stacklens.automata.height_coverage import driven_words, rare_walks
+from stacklens.automata.height_coverage import rare_walks, stack_height_words
 from stacklens.automata.pda import Key, PushdownAutomaton
-from stacklens.automata.transition_coverage import covering_words
+from stacklens.automata.transition_coverage import transition_pair_words
 
 BRACKETS = dyck([("(", ")"), ("[", "]")])
 
@@ -30,33 +30,33 @@ def pairs(pda: PushdownAutomaton, found: Iterable[Sequence[str]]) -> set[tuple[K
 @given(pushdown_automata())
 def test_every_pair_that_short_words_show_is_covered(pda: PushdownAutomaton) -> None:
     shown = {pair for pair in pairs(pda, words(pda, 5)) if all(key is None or key in pda.transitions for key in pair)}
-    assert shown <= pairs(pda, covering_words(pda))
+    assert shown <= pairs(pda, transition_pair_words(pda))
 
 
 @settings(deadline=None, max_examples=40)
 @given(pushdown_automata())
 def test_every_input_of_every_head_is_tried_even_if_it_is_rejected(pda: PushdownAutomaton) -> None:
     shown = {key for _, key in pairs(pda, words(pda, 5))}
-    assert shown <= {key for _, key in pairs(pda, covering_words(pda))}
+    assert shown <= {key for _, key in pairs(pda, transition_pair_words(pda))}
 
 
 def test_words_are_whole_words_where_acceptance_matters() -> None:
-    assert all(BRACKETS.accepts(word) for word in covering_words(BRACKETS, rejected=False))
-    assert all(palindromes().accepts(word) for word in covering_words(palindromes(), rejected=False))
-    assert any(not BRACKETS.accepts(word) for word in covering_words(BRACKETS))
+    assert all(BRACKETS.accepts(word) for word in transition_pair_words(BRACKETS, rejected=False))
+    assert all(palindromes().accepts(word) for word in transition_pair_words(palindromes(), rejected=False))
+    assert any(not BRACKETS.accepts(word) for word in transition_pair_words(BRACKETS))
 
 
 def test_a_letter_that_is_taken_for_another_shows_in_the_verdict() -> None:
     """Whoever pops ( with ] accepts some of the words."""
     pops = BRACKETS.transitions["q", ")", ("(",)]
     wrong = replace(BRACKETS, transitions={**BRACKETS.transitions, ("q", "]", ("(",)): pops})
-    assert any(wrong.accepts(word) != BRACKETS.accepts(word) for word in covering_words(BRACKETS))
+    assert any(wrong.accepts(word) != BRACKETS.accepts(word) for word in transition_pair_words(BRACKETS))
 
 
 def test_every_input_is_tried_at_every_height() -> None:
     for pda, tops in ((BRACKETS, "(["), (palindromes(), "AB")):
         seen = set()
-        for word in driven_words(pda, height=30, climbs=8, seed=1):
+        for word in stack_height_words(pda, height=30, climbs=8, seed=1):
             run = list(pda.run(word))
             seen |= {(len(here.stacks[0]), *key) for here, key in zip(run, keys(pda, word), strict=False)}
         for height in range(1, 31):
@@ -68,13 +68,13 @@ def test_every_input_is_tried_at_every_height() -> None:
 def test_a_stack_that_gets_no_higher_ends_the_climb() -> None:
     heads = {key: step for key, step in BRACKETS.transitions.items() if key[2] == ("⊥",) or key[1] in ")]"}
     pda = PushdownAutomaton(("q",), BRACKETS.input_alphabet, ("(", "["), heads, "q", acceptance="empty stack")
-    assert max(map(len, driven_words(pda, height=1_000, climbs=2, seed=0))) < 100
+    assert max(map(len, stack_height_words(pda, height=1_000, climbs=2, seed=0))) < 100
 
 
 @settings(deadline=None, max_examples=25)
 @given(pushdown_automata(), st.integers(0, 5))
 def test_the_same_seed_gives_the_same_words(pda: PushdownAutomaton, seed: int) -> None:
-    one, other = (driven_words(pda, 5, 2, seed) for _ in range(2))
+    one, other = (stack_height_words(pda, 5, 2, seed) for _ in range(2))
     assert one == other
     assert rare_walks(pda, 5, (3, 12), 4, seed) == rare_walks(pda, 5, (3, 12), 4, seed)
 

@@ -65,7 +65,7 @@ def test_exponentially_long_members_are_found_but_not_written_out() -> None:
     assert counter(4).accepts(few)
     assert not is_empty(counter(200))
     assert len(shortest_member(counter(10)) or ()) > 2**10
-    with pytest.raises(AutomatonError, match=f"more than the {summaries.LONGEST:,} written out"):
+    with pytest.raises(AutomatonError, match=f"more than the {summaries.LONGEST_RUN:,} written out"):
         shortest_member(counter(200))
 
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.automata.strategies import dyck, palindromes, plain_accepts, pushdown_automata
 
 import stacklens.automata.enumeration as enumeration
+from stacklens.automata.compiled import compile_tables
 from stacklens.automata.configurations import Configurations, StackTrie
 from stacklens.automata.enumeration import accepts_all, count_all, enumerate_words, outputs_all, word_at
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
-from stacklens.automata.tables import compile_tables
 
 
 @given(pushdown_automata())

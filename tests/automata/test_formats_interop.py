@@ -19,7 +19,7 @@ from tests.automata.test_textbook import WORDS
 from tests.automata.textbook_automata import runs_accept, textbook_automata
 
 from stacklens.automata.formats import from_aalpy, from_automata_lib, to_aalpy, to_automata_lib
-from stacklens.automata.formats.textbook import Rule, TextbookAutomaton, from_textbook
+from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule, from_textbook
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.pda import replace as put
 from stacklens.automata.reachability import trim
@@ -165,4 +165,4 @@ def test_without_the_library_the_extra_is_named(
 
 
 def test_rules_are_named_in_words() -> None:
-    assert str(Rule("p", "", ("A",), "q", ())) == "the rule from p to q (read nothing, pop A, push nothing)"
+    assert str(TextbookRule("p", "", ("A",), "q", ())) == "the rule from p to q (read nothing, pop A, push nothing)"

@@ -16,7 +16,7 @@ from tests.automata.test_reachability import automaton
 
 from stacklens.automata import minimize as minimize_module
 from stacklens.automata.minimize import merge_states, minimization, minimize
-from stacklens.automata.partition import REJECT, Cell, Column, Table, refine
+from stacklens.automata.partition import REJECT, Column, StateTable, TableCell, coarsest_partition
 from stacklens.automata.pda import PushdownAutomaton, StackOp, Transition
 from stacklens.automata.reachability import drop_sinks, heads, trim
 from stacklens.automata.rewriting import drop_end_marker
@@ -197,16 +197,16 @@ def test_beyond_the_limit_only_exact_copies_are_merged(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("differ_by", ["acceptance", "cell"])
 def test_a_merge_that_fails_halfway_leaves_no_trace(differ_by: str) -> None:
-    def leads(letter: str, target: int) -> dict[Column, Cell]:
+    def leads(letter: str, target: int) -> dict[Column, TableCell]:
         return {(letter, ("⊥",)): (((), None), target)}
 
     # 2 can be 3 or 4, which differ; making 0 and 1 one would make it both. Letter z keeps 0 and 1 apart from the rest.
-    z: dict[Column, Cell] = {("z", ("⊥",)): REJECT}
+    z: dict[Column, TableCell] = {("z", ("⊥",)): REJECT}
     yes, no = (leads("c", 3), {("c", ("⊥",)): REJECT}) if differ_by == "cell" else ({}, {})
     rows = [leads("a", 2) | leads("b", 2) | z, leads("a", 3) | leads("b", 4) | z]
     rows += [leads("z", 2), leads("z", 3) | yes, leads("z", 4) | no]
     end = [None, None] if differ_by == "cell" else [True, False]
-    assert merge_states(Table(rows, [None, None, None, *end])) == [0, 1, 2, 2, 3]
+    assert merge_states(StateTable(rows, [None, None, None, *end])) == [0, 1, 2, 2, 3]
 
 
 @pytest.mark.parametrize("collide", [False, True])
@@ -216,19 +216,19 @@ def test_refinement_finds_every_copy(collide: bool, monkeypatch: pytest.MonkeyPa
     rng = Random(1)
     base = [[rng.randrange(50) for _ in "ab"] for _ in range(50)]
 
-    def table(copies: int) -> Table:
-        rows: list[dict[Column, Cell]] = [
+    def table(copies: int) -> StateTable:
+        rows: list[dict[Column, TableCell]] = [
             {
                 (x, ("⊥",)): (((), None), target + 50 * rng.randrange(copies))
                 for x, target in zip("ab", targets, strict=True)
             }
             for targets in base * copies
         ]
-        return Table(rows, [i % 50 < 9 for i in range(50 * copies)])
+        return StateTable(rows, [i % 50 < 9 for i in range(50 * copies)])
 
-    once, _ = refine(table(1))
+    once, _ = coarsest_partition(table(1))
     assert len(set(once)) > 9
-    assert refine(table(40))[0] == once * 40
+    assert coarsest_partition(table(40))[0] == once * 40
 
 
 class SameHashes:

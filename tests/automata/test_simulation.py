@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck, palindromes, plain_accepts, plain_outputs, pushdown_automata, words_of
 
+from stacklens.automata.compiled import compile_tables, encode_words
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, Transition, push
 from stacklens.automata.simulation import accepts_many, first_rejection, greatest_heights, transduce_many
-from stacklens.automata.tables import compile_tables, encode_words
 from stacklens.errors import AutomatonError, UnknownSymbolError
 
 

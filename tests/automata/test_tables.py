@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.automata.strategies import pushdown_automata
 
+from stacklens.automata.compiled import compile_tables, decode_word, encode_words
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push, replace
-from stacklens.automata.tables import compile_tables, decode_word, encode_words
 from stacklens.errors import UnknownSymbolError
 
 

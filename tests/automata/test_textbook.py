@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, reject, settings
 from tests.automata.textbook_automata import LETTERS, runs_accept, textbook_automata
 
-from stacklens.automata.formats.textbook import Rule, TextbookAutomaton, from_textbook
+from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule, from_textbook
 from stacklens.errors import AutomatonError
 
 WORDS = [word for length in range(6) for word in product(LETTERS, repeat=length)]
@@ -19,7 +19,7 @@ def given_rules(*lines: str, final: str = "f", accepts_empty: bool = False) -> T
     rules = []
     for line in lines:
         source, read, pop, _, target, push = line.split()
-        rules.append(Rule(source, read.strip("."), tuple(pop.strip(".")), target, tuple(push.strip("."))))
+        rules.append(TextbookRule(source, read.strip("."), tuple(pop.strip(".")), target, tuple(push.strip("."))))
     states = tuple(dict.fromkeys(state for rule in rules for state in (rule.source, rule.target)))
     return TextbookAutomaton(states, "p", frozenset(final), "Z", tuple(rules), accepts_empty)
 

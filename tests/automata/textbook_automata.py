@@ -7,7 +7,7 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from stacklens.automata.formats.textbook import Rule, TextbookAutomaton
+from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule
 
 __all__ = ["runs_accept", "textbook_automata"]
 
@@ -21,13 +21,13 @@ def textbook_automata(draw: st.DrawFn) -> TextbookAutomaton:
     rules = []
     for state, letter, top in product(STATES, LETTERS, CELLS):
         if rng.random() < 0.7:
-            rules.append(Rule(state, letter, (top,), rng.choice(STATES), _word(rng, top)))
+            rules.append(TextbookRule(state, letter, (top,), rng.choice(STATES), _word(rng, top)))
     if rng.random() < 0.3:
-        rules.append(Rule(rng.choice(STATES), rng.choice(LETTERS), (), rng.choice(STATES), _word(rng, "")))
+        rules.append(TextbookRule(rng.choice(STATES), rng.choice(LETTERS), (), rng.choice(STATES), _word(rng, "")))
     for state, top in product(STATES, CELLS):
         if rng.random() < 0.2:
-            rules.append(Rule(state, "", (top,), "end", rng.choice([(), (top,)])))
-    start = [Rule("start", "", (), "p", rng.choice([(), ("A",), ("B", "A")]))] if rng.random() < 0.4 else []
+            rules.append(TextbookRule(state, "", (top,), "end", rng.choice([(), (top,)])))
+    start = [TextbookRule("start", "", (), "p", rng.choice([(), ("A",), ("B", "A")]))] if rng.random() < 0.4 else []
     return TextbookAutomaton(
         states=("start", *STATES, "end"),
         initial="start" if start else "p",

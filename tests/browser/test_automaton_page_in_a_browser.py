@@ -10,17 +10,17 @@ from playwright.sync_api import Page, expect
 from tests.browser.waiting import until
 
 from stacklens.automata.formats.dot import from_dot
-from stacklens.automata.formats.files import read_automaton
 from stacklens.automata.formats.json import from_json
-from stacklens.extract.by_name import reference_of
+from stacklens.automata.formats.reading import read_automaton
+from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.viz.dashboard.extractions import Settings, keep, known
+from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, known
 from stacklens.viz.dashboard.networks import load
 
 pytestmark = pytest.mark.slow
 
 NAME, OTHER = "nnpda-palindrome", "nnpda-1n0n"
-SETTINGS = Settings(max_length=4)
+SETTINGS = ExtractionSettings(max_length=4)
 QUICK = ExtractionConfig(max_length=4, long_words=100, deep_words=1, depth=30, height=5, walks=5)
 STAGES = re.compile("trace the network|look for states|check the automaton|prove equality|certify")
 
@@ -31,7 +31,7 @@ def automaton_page(page: Page, address: str) -> Page:
     del address  # its store is in use from then on
     if known(NAME) is None:
         checkpoint = load(NAME)
-        keep(NAME, Settings(), extract(checkpoint.model, reference_of(checkpoint), QUICK))
+        keep_extraction(NAME, ExtractionSettings(), extract(checkpoint.model, specification_of(checkpoint), QUICK))
     return page
 
 
@@ -164,7 +164,7 @@ def test_an_extraction_can_be_cancelled(page: Page, address: str) -> None:
     expect(page.locator("#automaton-extract")).to_be_enabled()
     expect(page.locator("#automaton-problem")).to_have_text("The extraction was stopped before it came to a result.")
     expect(page.locator("#automaton-stage")).to_be_empty()
-    assert known("marnn-stack-rnn-dyck-2", Settings(max_length=12)) is None
+    assert known("marnn-stack-rnn-dyck-2", ExtractionSettings(max_length=12)) is None
 
 
 def test_what_is_wrong_with_the_settings_is_said_in_one_sentence(automaton_page: Page, address: str) -> None:

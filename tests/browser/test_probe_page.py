@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.waiting import until
 
 from stacklens.models.io import ZOO
-from stacklens.viz.dashboard.networks import LARGEST
+from stacklens.viz.dashboard.networks import LARGEST_UPLOAD
 
 pytestmark = pytest.mark.slow
 
@@ -181,7 +181,7 @@ def test_a_file_that_is_opened_is_shown_and_a_link_to_it_works(
             pickle.dumps(os.getcwd),
             "bad.pt: holds objects other than tensors and plain data, and loading them could",
         ),
-        (bytes(LARGEST + 1), "bad.pt: 20 MB; expected a trained network of at most 20 MB."),
+        (bytes(LARGEST_UPLOAD + 1), "bad.pt: 20 MB; expected a trained network of at most 20 MB."),
         (b"", "bad.pt: the file is empty; expected a network: "),
     ],
     ids=["text", "code", "large", "empty"],

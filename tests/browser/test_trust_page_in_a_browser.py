@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.waiting import until
 
-from stacklens.extract.by_name import reference_of
+from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.viz.dashboard.extractions import Settings, keep, known
+from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, known
 from stacklens.viz.dashboard.networks import load
 
 pytestmark = pytest.mark.slow
@@ -27,7 +27,7 @@ def trust_page(page: Page, address: str) -> Page:
     """Return the page of a network that has been extracted."""
     if known(NAME) is None:
         checkpoint = load(NAME)
-        keep(NAME, Settings(), extract(checkpoint.model, reference_of(checkpoint), SMALL))
+        keep_extraction(NAME, ExtractionSettings(), extract(checkpoint.model, specification_of(checkpoint), SMALL))
     return opened(page, address, NAME)
 
 

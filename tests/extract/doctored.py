@@ -12,7 +12,7 @@ from torch import Tensor
 
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
 from stacklens.languages import get_language
-from stacklens.models.base import Controlled, State
+from stacklens.models.base import ControllerOutput, NetworkState
 from stacklens.models.stacks.superposition import SuperpositionStack
 
 __all__ = ["LETTERS", "LatchedNet", "SlipperyNet", "WornNet", "dyck_machine", "forgetful", "sloppy", "to_depth"]
@@ -94,7 +94,7 @@ class _SecretNet(SuperpositionNet):
     def initial_hidden(self, batch: int) -> Tensor:
         return torch.nn.functional.pad(super().initial_hidden(batch), (0, 1))
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         symbols = symbols.expand(len(hidden))
         count = (hidden[:, -1] / UNIT).round()
         cell = torch.cdist(reading.reshape(len(reading), 1, 1), self.values.expand(len(reading), -1, -1)).argmin(-1)
@@ -106,8 +106,8 @@ class _SecretNet(SuperpositionNet):
     def rejects(self, hidden: Tensor, stack: SuperpositionStack) -> Tensor:
         return super().rejects(hidden[:, :-1], stack)
 
-    def decide(self, state: State[Any]) -> Tensor:
-        return super().decide(State(state.hidden[:, :-1], state.stack, state.rejected))
+    def decide(self, state: NetworkState[Any]) -> Tensor:
+        return super().decide(NetworkState(state.hidden[:, :-1], state.stack, state.rejected))
 
 
 class SlipperyNet(_SecretNet):

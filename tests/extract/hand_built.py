@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, Transition, push, replace
-from stacklens.models.base import Controlled, S, StackModel, State, TaskKind
+from stacklens.models.base import ControllerOutput, NetworkState, S, StackModel, TaskKind
 from stacklens.models.stacks.strength import StrengthStack
 from stacklens.models.stacks.superposition import SuperpositionStack
 
@@ -139,7 +139,7 @@ class _TableNet(StackModel[S]):
         """Return the actions for moves (B, n_stacks), by their numbers in `MOVES`."""
         raise NotImplementedError
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         machine = self.machine
         seen = reading.reshape(len(reading), machine.n_stacks * machine.depth, self.cell_size)
         cells = torch.cdist(seen, self.values.expand(len(seen), -1, -1)).argmin(-1)
@@ -152,13 +152,13 @@ class _TableNet(StackModel[S]):
             said = (output.unsqueeze(-1) >> torch.arange(len(self.alphabet)) & 1).double()
         else:
             said = torch.nn.functional.one_hot(output, len(self.alphabet)).double()
-        return Controlled(after, self.actions(self.moves[place]), self.values[self.laid[place]], said)
+        return ControllerOutput(after, self.actions(self.moves[place]), self.values[self.laid[place]], said)
 
     def rejects(self, hidden: Tensor, stack: S) -> Tensor:
         del stack
         return hidden[:, -1] > 0.5
 
-    def decide(self, state: State[S]) -> Tensor:
+    def decide(self, state: NetworkState[S]) -> Tensor:
         accepting = torch.tensor([number in self.machine.accepting for number in range(self.machine.n_states + 1)])
         return accepting[state.hidden.argmax(-1)]
 
@@ -173,11 +173,11 @@ class SuperpositionNet(_TableNet[SuperpositionStack]):
         super().__init__(machine, cell_size, empty_value)
         self.operations = ("push", "pop", "none") if no_op else ("push", "pop")
 
-    def initial_state(self, batch: int) -> State[SuperpositionStack]:
+    def initial_state(self, batch: int) -> NetworkState[SuperpositionStack]:
         stack = SuperpositionStack.empty(
             (batch,), self.n_stacks, self.cell_size, self.values, empty_value=self.empty_value, depth=self.depth
         )
-        return State(self.initial_hidden(batch), stack, torch.zeros(batch, dtype=torch.bool))
+        return NetworkState(self.initial_hidden(batch), stack, torch.zeros(batch, dtype=torch.bool))
 
     def actions(self, moves: Tensor) -> Tensor:
         places = torch.tensor([self.operations.index(m) if m in self.operations else 0 for m in MOVES])
@@ -194,9 +194,9 @@ class StrengthNet(_TableNet[StrengthStack]):
     name: ClassVar[str] = "hand-built strengths"
     action_kind = "strengths"
 
-    def initial_state(self, batch: int) -> State[StrengthStack]:
+    def initial_state(self, batch: int) -> NetworkState[StrengthStack]:
         stack = StrengthStack.empty((batch,), self.cell_size, self.values)
-        return State(self.initial_hidden(batch), stack, torch.zeros(batch, dtype=torch.bool))
+        return NetworkState(self.initial_hidden(batch), stack, torch.zeros(batch, dtype=torch.bool))
 
     def actions(self, moves: Tensor) -> Tensor:
         both = torch.stack([moves % 2, moves // 2], -1).double()  # the moves' numbers are 1 for pop and 2 for push

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from stacklens.languages.tasks.next_sets import DyckNextSet
-from stacklens.models.base import Controlled, StackModel, State
+from stacklens.models.base import ControllerOutput, NetworkState, StackModel
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 from stacklens.models.stacks.superposition import SuperpositionStack
 
@@ -49,19 +49,19 @@ class _Brackets(StackModel[SuperpositionStack]):
     def config(self) -> dict[str, Any]:
         return {}
 
-    def initial_state(self, batch: int) -> State[SuperpositionStack]:
+    def initial_state(self, batch: int) -> NetworkState[SuperpositionStack]:
         hidden = one_hot(torch.full((batch,), self.n_kinds), self.cell_size).double()
         stack = SuperpositionStack.empty((batch,), 1, self.cell_size, hidden)
-        return State(hidden, stack, torch.zeros(batch, dtype=torch.bool))
+        return NetworkState(hidden, stack, torch.zeros(batch, dtype=torch.bool))
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
         return SuperpositionStack.from_cells(cells)
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Controlled:
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         opens = (symbols % 2 == 0).unsqueeze(-1)
         after = torch.where(opens, one_hot(symbols // 2, self.cell_size).double(), reading[:, 0])
         actions = torch.cat([opens, ~opens], -1).double().unsqueeze(-2)
-        return Controlled(after, actions, hidden.unsqueeze(-2), after @ self.sets)
+        return ControllerOutput(after, actions, hidden.unsqueeze(-2), after @ self.sets)
 
 
 def bracket_net(task: DyckNextSet) -> StackModel[SuperpositionStack]:

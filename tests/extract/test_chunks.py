@@ -14,7 +14,7 @@ import pytest
 import stacklens
 from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.extract.by_name import reference_of
+from stacklens.extract.by_name import specification_of
 from stacklens.extract.verification.agreement import agree_on_all
 from stacklens.extract.verification.exhaustive import Work, reference_automaton, stem_length, verify_exhaustively
 from stacklens.extract.verification.journal import Tally
@@ -31,9 +31,9 @@ NETWORKS = {"nnpda-palindrome": 7, "nnpda-1n0n": 9, "marnn-stack-rnn-dyck-2": 6}
 def loaded(name: str) -> tuple[StackModel[Any], PushdownAutomaton]:
     """Return a network of the zoo, and the automaton of what it should do."""
     checkpoint = load_network(ZOO / f"{name}.pt")
-    reference = reference_of(checkpoint)
-    assert reference is not None
-    pda = reference_automaton(reference)
+    specification = specification_of(checkpoint)
+    assert specification is not None
+    pda = reference_automaton(specification)
     return checkpoint.model, replace(pda, input_alphabet=checkpoint.model.alphabet)
 
 

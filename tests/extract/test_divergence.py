@@ -15,7 +15,7 @@ from tests.models.hand_made import hand_made
 from stacklens.automata.pda import PushdownAutomaton, Transition
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.extract.summary import show_summary
-from stacklens.extract.verification.agreement import Counts, agree_on_all, count_again
+from stacklens.extract.verification.agreement import AcceptedCounts, agree_on_all, count_again
 from stacklens.extract.verification.divergence import divergence
 from stacklens.languages import get_language
 from stacklens.models.inference import verdicts_on
@@ -100,9 +100,9 @@ def test_the_summary_shows_both_runs_around_that_step() -> None:
 def test_counts_are_those_of_all_words() -> None:
     checks = [agree_on_all(DYCK.automaton, SlipperyNet(13), None, 6)]
     counts = count_again(DYCK.automaton, [check for check in checks if check is not None], recogniser=True)
-    assert counts == Counts((1, 0, 2, 0, 8, 0, 40), (1, 0, 2, 0, 8, 0, 40))
+    assert counts == AcceptedCounts((1, 0, 2, 0, 8, 0, 40), (1, 0, 2, 0, 8, 0, 40))
     assert counts.equal
-    wrong = Counts((1, 0, 2), (1, 0, 3))
+    wrong = AcceptedCounts((1, 0, 2), (1, 0, 3))
     assert not wrong.equal
     assert wrong.first_different == 2
 

@@ -154,9 +154,9 @@ def test_the_number_of_states_to_try_can_be_given() -> None:
     net = hand_made(language.automaton)
     fine, coarse = (extract(net, language, dataclasses.replace(QUICK, states=states)) for states in (2, 1))
     assert fine.status == 0
-    assert {attempt.quantiser for attempt in fine.attempts} == {"2 clusters"}
-    assert {attempt.quantiser for attempt in coarse.attempts if attempt.split is None} == {"1 clusters"}
-    assert [attempt.quantiser for attempt in coarse.attempts if attempt.split is not None] == ["2 clusters"]
+    assert {candidate.quantiser for candidate in fine.candidates} == {"2 clusters"}
+    assert {candidate.quantiser for candidate in coarse.candidates if candidate.split is None} == {"1 clusters"}
+    assert [candidate.quantiser for candidate in coarse.candidates if candidate.split is not None] == ["2 clusters"]
     assert coarse.status == 0
 
 

@@ -117,11 +117,11 @@ def test_a_network_without_an_automaton_reports_everything_that_was_tried() -> N
     assert report["automaton"] is None
     assert report["reason"] == graded().reason
     assert report["checks"] == []
-    shares = [attempt["minority_transitions"] for attempt in report["attempts"]]
+    shares = [candidate["minority_transitions"] for candidate in report["attempts"]]
     assert len(shares) > 5
     assert all(0 <= share <= 1 for share in shares)
     assert max(shares) > 0.06
-    assert {attempt["way"] for attempt in report["attempts"]} == {"exploration", "vote"}
+    assert {candidate["way"] for candidate in report["attempts"]} == {"exploration", "vote"}
 
 
 def test_extraction_needs_no_language() -> None:

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.extract.hand_built import HandMachine, StrengthNet, SuperpositionNet, hand_machines
 
+from stacklens.automata.compiled import compile_tables
 from stacklens.automata.pda import Output, PushdownAutomaton
 from stacklens.automata.reachability import trim
 from stacklens.automata.simulation import accepts_many, transduce_many
-from stacklens.automata.tables import compile_tables
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.models.base import StackModel, TaskKind
 from stacklens.models.training.word_sets import all_words

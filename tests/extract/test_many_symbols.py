@@ -17,7 +17,7 @@ from stacklens.extract.certificate.controllers import set_of
 from stacklens.extract.certificate.intervals import Box
 from stacklens.extract.certificate.result import Certified, NotCertified
 from stacklens.extract.extraction import extract
-from stacklens.extract.task_specification import TaskReference
+from stacklens.extract.task_specification import TaskSpecification
 from stacklens.extract.verification.agreement import agree_on, agree_on_all
 from stacklens.extract.verification.checks import ExtractionConfig
 from stacklens.languages.tasks.next_sets import DyckNextSet
@@ -86,7 +86,7 @@ def test_sets_of_boxes_have_the_numbers_of_sets_of_points(n_symbols: int) -> Non
 
 @pytest.mark.parametrize("pairs", [16, 17, 33])
 def test_brackets_of_many_kinds_are_followed_by_the_automaton_of_their_task(pairs: int) -> None:
-    task = TaskReference(DyckNextSet(pairs))
+    task = TaskSpecification(DyckNextSet(pairs))
     net = bracket_net(DyckNextSet(pairs))
     automaton = task.automaton()
     assert automaton is not None

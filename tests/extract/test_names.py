@@ -13,7 +13,7 @@ from stacklens.automata.compare import Equal, compare
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.rewriting import with_visible_top
 from stacklens.extract.extraction import extract
-from stacklens.extract.search.machine import BOTTOM, EMPTY, StackSymbols, joined
+from stacklens.extract.search.machine import BOTTOM, EMPTY_CELL, StackSymbols, joined
 from stacklens.extract.verification.checks import ExtractionConfig
 
 QUICK = ExtractionConfig(max_length=5, long_words=50, long_lengths=(5, 10), walks=5, height=5)
@@ -38,15 +38,15 @@ def test_states_that_predict_other_sets_are_not_taken_for_one(sets: tuple[tuple[
 def test_windows_of_awkward_symbols_have_names_of_their_own(depth: int) -> None:
     symbols = StackSymbols(AWKWARD, np.zeros((len(AWKWARD), 1)))
     windows = {
-        (*cells, *(EMPTY,) * (depth - height))
+        (*cells, *(EMPTY_CELL,) * (depth - height))
         for height in range(depth + 1)
         for cells in product(range(len(AWKWARD)), repeat=height)
     }
     names = {symbols.window_name(window) for window in windows}
     assert len(names) == len(windows)
-    assert [window for window in windows if symbols.window_name(window) == BOTTOM] == [(EMPTY,) * depth]
+    assert [window for window in windows if symbols.window_name(window) == BOTTOM] == [(EMPTY_CELL,) * depth]
     plain = StackSymbols(("s0", "("), np.zeros((2, 1)))
-    assert [plain.window_name((1, *(EMPTY,) * (depth - 1)))] == ["/".join(["(", *"⊥" * (depth - 1)])]
+    assert [plain.window_name((1, *(EMPTY_CELL,) * (depth - 1)))] == ["/".join(["(", *"⊥" * (depth - 1)])]
 
 
 def test_sets_of_awkward_symbols_have_names_of_their_own() -> None:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from tests.models.published_networks import published
 
+from stacklens.automata.compiled import compile_tables
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.automata.simulation import transduce_many
-from stacklens.automata.tables import compile_tables
 from stacklens.extract.answers import automaton_answers, network_answers
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.languages import get_task

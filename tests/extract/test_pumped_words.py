@@ -14,10 +14,10 @@ from tests.extract.test_words_that_break import DRIVEN
 from tests.models.hand_made import hand_made
 
 from stacklens.automata.pumping import pumps
-from stacklens.extract.by_name import reference_for
+from stacklens.extract.by_name import specification_for
 from stacklens.extract.extraction import extract
-from stacklens.extract.specification import LanguageReference
-from stacklens.extract.task_specification import TaskReference
+from stacklens.extract.specification import LanguageSpecification
+from stacklens.extract.task_specification import TaskSpecification
 from stacklens.extract.verification.agreement import Agreement
 from stacklens.extract.verification.checks import ExtractionConfig, check_all
 from stacklens.extract.verification.cycle_lines import pump_lines
@@ -34,7 +34,7 @@ DYCK = get_language("dyck-2")
 
 
 def pumped(model: StackModel[Any], name: str, most: int = 300) -> Agreement:
-    task = TaskReference(get_task(name))
+    task = TaskSpecification(get_task(name))
     automaton = task.automaton()
     assert automaton is not None
     return agree_on_pumps(automaton, model, None, pumped_families(automaton, model, task, most, 0), task)
@@ -71,7 +71,7 @@ def test_a_block_of_four_brackets_twelve_times_breaks_a_network_that_stood_a_mil
 
 def test_extraction_says_so_with_status_1_and_does_not_try_to_mend_what_drifts() -> None:
     quick = ExtractionConfig(max_length=6, long_words=200, deep_words=2, depth=50, height=12, walks=10)
-    result = extract(load_model(ZOO / "marnn-stack-rnn-dyck-2.pt"), reference_for(get_task("dyck-2")), quick)
+    result = extract(load_model(ZOO / "marnn-stack-rnn-dyck-2.pt"), specification_for(get_task("dyck-2")), quick)
     assert result.status == 1
     assert result.contradicted is not None
     assert result.contradicted.kind == "pumped"
@@ -90,7 +90,7 @@ def test_a_certified_network_stands(name: str) -> None:
 
 @pytest.mark.parametrize("slips_at", [30, 200])
 def test_a_network_that_wears_out_is_caught_at_the_round_at_which_it_does(slips_at: int) -> None:
-    checks = check_all(right(), WornNet(slips_at), LanguageReference(DYCK), replace(DRIVEN, long_words=0))
+    checks = check_all(right(), WornNet(slips_at), LanguageSpecification(DYCK), replace(DRIVEN, long_words=0))
     caught = {check.kind: check for check in checks if check.disagreements and check.other == "rounded network"}
     word = caught["pumped"].counterexample
     assert isinstance(word, str)
@@ -101,7 +101,7 @@ def test_a_network_that_wears_out_is_caught_at_the_round_at_which_it_does(slips_
 
 
 def test_nothing_is_found_where_there_is_nothing() -> None:
-    checks = check_all(right(), hand_made(right(), end="$"), LanguageReference(DYCK), DRIVEN)
+    checks = check_all(right(), hand_made(right(), end="$"), LanguageSpecification(DYCK), DRIVEN)
     mine = [check for check in checks if check.kind == "pumped"]
     assert [check.other for check in mine] == ["language", "rounded network", "network"]
     assert all(check.words > 100 and not check.disagreements for check in mine)
@@ -111,7 +111,7 @@ def test_nothing_is_found_where_there_is_nothing() -> None:
 @pytest.mark.parametrize("name", ["stack-rnn-anbn", "stack-rnn-anb2n", "stack-rnn-anbmcnm", "neural-stack-reversal"])
 def test_streams_and_transductions_are_walked_inside_their_task(name: str) -> None:
     model = load_model(ZOO / f"{name}.pt")
-    task = TaskReference(get_task(name.rsplit("-", 1)[1]))
+    task = TaskSpecification(get_task(name.rsplit("-", 1)[1]))
     families = pumped_families(task.automaton() or right(), model, task, 100, 0)
     assert families
     for pump, _ in families:
@@ -125,7 +125,7 @@ def test_where_the_automaton_is_wrong_itself_the_language_tells() -> None:
     found = agree_on_pumps(
         get_language("dyck-1").automaton,
         hand_made(get_language("dyck-1").automaton, end="$"),
-        LanguageReference(get_language("dyck-1")),
+        LanguageSpecification(get_language("dyck-1")),
         [(pump, 10) for pump in pumps(get_language("dyck-1").automaton, 20, 0)],
     )
     assert found.words == 16
@@ -136,7 +136,7 @@ def test_where_the_automaton_is_wrong_itself_the_language_tells() -> None:
 def test_the_walk_says_what_one_run_a_word_says() -> None:
     """What the walk finds broken is wrong at 20 rounds at the latest, one word at a time and by a plain loop."""
     model = load_model(ZOO / "marnn-stack-rnn-dyck-2.pt")
-    task = TaskReference(get_task("dyck-2"))
+    task = TaskSpecification(get_task("dyck-2"))
     automaton = task.automaton()
     assert automaton is not None
     families = [(pump, 20) for pump, _ in pumped_families(automaton, model, task, 60, 0) if not pump.climb]

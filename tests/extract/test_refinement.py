@@ -19,7 +19,7 @@ from stacklens.automata.pda import Word
 from stacklens.extract.answers import automaton_answers, network_answers
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.extract.samples import Samples, draw_samples
-from stacklens.extract.search.candidates import Attempt, Judge
+from stacklens.extract.search.candidates import Candidate, Scorer
 from stacklens.extract.search.model_selection import Choice, Finder
 from stacklens.extract.search.refinement import find_conflict
 from stacklens.languages import get_language, get_task
@@ -36,27 +36,27 @@ ZOO = f"{stacklens.__path__[0]}/models/zoo"
 QUICK = ExtractionConfig(max_length=6, long_words=400, deep_words=5, depth=60, height=20, walks=20)
 
 
-def plain(result: Extraction) -> list[Attempt]:
-    return [attempt for attempt in result.attempts if attempt.split is None]
+def plain(result: Extraction) -> list[Candidate]:
+    return [candidate for candidate in result.candidates if candidate.split is None]
 
 
 def finder_for(net: StackModel[Any], choice: Choice, words: list[Word]) -> Finder:
     """Return a finder that knows only some words."""
     answers = network_answers(Rounded(net), words)
     samples = Samples(words, answers, answers, None, len(words), words, words)
-    return Finder(Judge(net, samples, frozenset(), 0), trace(net, words, rounded=True, stacks=False), choice)
+    return Finder(Scorer(net, samples, frozenset(), 0), trace(net, words, rounded=True, stacks=False), choice)
 
 
 def check_refined(result: Extraction, splits: int, drifts: bool = False) -> None:
     """Check that K-means alone was wrong in every way, and that refinement was right in the end, with its history.
 
-    A network that ``drifts`` is contradicted by repeated cycles alone, which no state can mend.
+    A network that ``drifts`` is contradicted by repeated cycles alone, which no state can repair.
     """
     assert result.status == int(drifts)
     assert not drifts or (result.contradicted is not None and result.contradicted.kind == "pumped")
     assert isinstance(result.proof, Equal)
-    assert all(attempt.disagreements != 0 for attempt in plain(result))
-    refined = [attempt for attempt in result.attempts if attempt.split is not None]
+    assert all(candidate.disagreements != 0 for candidate in plain(result))
+    refined = [candidate for candidate in result.candidates if candidate.split is not None]
     assert 1 <= len(refined) <= splits
     assert result.found is refined[-1]
     history = json.loads(json.dumps(result.report()["attempts"]))[-len(refined) :]
@@ -65,14 +65,14 @@ def check_refined(result: Extraction, splits: int, drifts: bool = False) -> None
     for before, after in pairwise(history):
         assert after["way"] == "refinement and vote" or after["split"]["before"] == before["disagreements"]
     assert history[-1]["disagreements"] == 0
-    for split in (attempt.split for attempt in refined):
+    for split in (candidate.split for candidate in refined):
         assert split is not None
         assert split.sizes[1] > 0
         assert sum(split.sizes) > 1  # one vector alone is nothing to split
     check_words(result.model, refined)
 
 
-def check_words(net: StackModel[Any], refined: list[Attempt]) -> None:
+def check_words(net: StackModel[Any], refined: list[Candidate]) -> None:
     """Check that the word that led to each split is one on which the machine before it was wrong."""
     for before, after in pairwise(refined):
         if after.way == "refinement":
@@ -114,7 +114,7 @@ def test_one_cluster_becomes_right_for_palindromes() -> None:
     chosen = ExtractionConfig(**{**vars(QUICK), "states": 1})
     result = extract(load_model(f"{ZOO}/nnpda-palindrome.pt"), get_language("palindrome"), chosen)
     check_refined(result, splits=3)
-    (split,) = [attempt.split for attempt in result.attempts if attempt.split is not None]
+    (split,) = [candidate.split for candidate in result.candidates if candidate.split is not None]
     assert (split.kind, split.name, split.letter) == ("state", "k0", "c")
     assert sum(split.sizes) > 1_000
 
@@ -140,7 +140,7 @@ def test_one_state_and_one_symbol_are_split_into_the_machine_that_a_network_is(m
     net = StrengthNet(machine)
     words = all_words(machine.letters, 7 if len(machine.letters) == 2 else 5)
     finder = finder_for(net, Choice(1, 1), words)
-    finder.walk()
+    finder.search_sizes()
     finder.refine()
     assert finder.best is not None
     assert finder.best.exact
@@ -156,8 +156,8 @@ def test_a_machine_without_mistakes_has_no_conflict_and_one_with_some_has(
     net = SuperpositionNet(machine, no_op=True)
     words = all_words(machine.letters, 5)
     finder = finder_for(net, Choice(1, 1), words)
-    finder.walk()
-    (first, *_) = finder.attempts
+    finder.search_sizes()
+    (first, *_) = finder.candidates
     assert first.machine is not None
     assert first.raw is not None
     word = data.draw(st.sampled_from(words))
@@ -172,18 +172,20 @@ def test_a_machine_without_mistakes_has_no_conflict_and_one_with_some_has(
 
 def test_the_same_seed_refines_in_the_same_way() -> None:
     samples = draw_samples(SlipperyNet(4), None, 0)
-    judge = Judge(SlipperyNet(4), samples, frozenset(), 0)
+    scorer = Scorer(SlipperyNet(4), samples, frozenset(), 0)
     seen = trace(SlipperyNet(4), samples.traced, rounded=True, stacks=False)
-    one, other = (Finder(judge, seen, Choice(1, 2)) for _ in range(2))
+    one, other = (Finder(scorer, seen, Choice(1, 2)) for _ in range(2))
     for finder in (one, other):
-        finder.walk()
+        finder.search_sizes()
         finder.refine()
-    assert [attempt.to_dict() for attempt in one.attempts] == [attempt.to_dict() for attempt in other.attempts]
-    assert any(attempt.split is not None for attempt in one.attempts)
+    assert [candidate.to_dict() for candidate in one.candidates] == [
+        candidate.to_dict() for candidate in other.candidates
+    ]
+    assert any(candidate.split is not None for candidate in one.candidates)
 
 
 def test_a_network_without_a_stack_is_refined_too() -> None:
     config = {"alphabet": "ab", "controller": "rnn", "hidden": 6, "task_kind": "transduction"}
     result = extract(build_model("rnn", config, seed=0), None, ExtractionConfig(max_length=6, states=1))
-    assert len(result.attempts) > 1  # one cluster was not enough
+    assert len(result.candidates) > 1  # one cluster was not enough
     assert result.status in (0, 1, 3)

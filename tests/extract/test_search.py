@@ -5,8 +5,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from stacklens.automata.pda import Word
-from stacklens.extract.specification import LanguageReference
-from stacklens.extract.task_specification import TaskReference
+from stacklens.extract.specification import LanguageSpecification
+from stacklens.extract.task_specification import TaskSpecification
 from stacklens.extract.verification.counterexamples import Effort, search_words, shorten
 from stacklens.languages import get_language
 from stacklens.languages.catalogue import get_task
@@ -63,17 +63,17 @@ def test_words_come_from_the_automaton_and_from_the_reference() -> None:
     assert list(kinds) == ["covering", "driven"]
     assert max(depth(word) for word in kinds["driven"]) >= 15
     assert not set(kinds["driven"]) & set(kinds["covering"])
-    both = dict(search_words(palindromes.automaton, LanguageReference(palindromes), QUICK, seed=0))
+    both = dict(search_words(palindromes.automaton, LanguageSpecification(palindromes), QUICK, seed=0))
     assert any(word in palindromes and len(word) > 20 for word in both["driven"])
 
 
 def test_only_words_of_the_task_are_tried_where_only_these_are_meant() -> None:
-    reference = TaskReference(get_task("reversal"))
-    automaton = reference.automaton()
+    specification = TaskSpecification(get_task("reversal"))
+    automaton = specification.automaton()
     assert automaton is not None
-    for _, words in search_words(get_language("dyck-2").automaton, reference, QUICK, seed=0):
+    for _, words in search_words(get_language("dyck-2").automaton, specification, QUICK, seed=0):
         assert words
         for word in words:
             assert len(list(automaton.run(word))) == len(word) + 1
-    nothing = TaskReference(get_task("anbncn"))
+    nothing = TaskSpecification(get_task("anbncn"))
     assert search_words(get_language("dyck-2").automaton, nothing, QUICK, seed=0) == []

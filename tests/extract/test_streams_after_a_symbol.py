@@ -9,9 +9,9 @@ import pytest
 
 from stacklens.automata.pda import Word
 from stacklens.extract.answers import network_answers
-from stacklens.extract.by_name import reference_for, reference_of, true_automaton
+from stacklens.extract.by_name import specification_for, specification_of, true_automaton
 from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.extract.specification import Reference
+from stacklens.extract.specification import Specification
 from stacklens.languages import get_task
 from stacklens.models.io import Checkpoint, load_network
 from stacklens.models.rounding import Rounded
@@ -53,16 +53,16 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 CONFIG = ExtractionConfig(max_length=8, long_words=300, deep_words=5)
 
 
-def mistakes(checkpoint: Checkpoint, reference: Reference | None, words: list[Word]) -> int:
+def mistakes(checkpoint: Checkpoint, specification: Specification | None, words: list[Word]) -> int:
     """Return on how many words the rounded network says something else where it counts."""
-    assert reference is not None
-    wrong = network_answers(Rounded(checkpoint.model), words) != reference.answers(checkpoint.model, words)
-    return int((wrong & reference.scored(words)).any(1).sum())
+    assert specification is not None
+    wrong = network_answers(Rounded(checkpoint.model), words) != specification.answers(checkpoint.model, words)
+    return int((wrong & specification.scored(words)).any(1).sum())
 
 
 def test_a_network_that_is_right_after_the_last_letter_is_not_called_wrong_for_want_of_it(path: Path) -> None:
     checkpoint = load_network(path)
-    alone, after = reference_for(get_task("anbn")), reference_of(checkpoint)
+    alone, after = specification_for(get_task("anbn")), specification_of(checkpoint)
     assert alone is not None
     assert after is not None
     assert mistakes(checkpoint, alone, alone.short_words(200)) > 100  # without the letter the first b is wrong
@@ -74,7 +74,7 @@ def test_a_network_that_is_right_after_the_last_letter_is_not_called_wrong_for_w
 @pytest.mark.slow
 def test_its_automaton_is_that_of_the_streams_after_the_letter(path: Path) -> None:
     checkpoint = load_network(path)
-    found = extract(checkpoint.model, reference_of(checkpoint), CONFIG)
+    found = extract(checkpoint.model, specification_of(checkpoint), CONFIG)
     assert found.status == 0
     assert found.automaton is not None
     assert found.automaton.transduce("baabbab")[3:] == ["b", "a", found.automaton.transduce("baabba")[-1], "a"]

@@ -10,7 +10,7 @@ import stacklens
 from stacklens.automata.pda import Word
 from stacklens.errors import StacklensError
 from stacklens.extract.extraction import extract
-from stacklens.extract.task_specification import TaskReference
+from stacklens.extract.task_specification import TaskSpecification
 from stacklens.extract.verification.checks import ExtractionConfig, _whole_lengths
 from stacklens.languages.catalogue import get_task, task_names
 from stacklens.models.io import load_network
@@ -19,9 +19,9 @@ from stacklens.models.io import load_network
 @pytest.mark.parametrize("name", [name for name in task_names() if name != "dyck-N"])
 def test_every_task_gives_words_that_it_understands(name: str) -> None:
     task = get_task(name)
-    words = TaskReference(task).long_words(40, (10, 20), 0)
+    words = TaskSpecification(task).long_words(40, (10, 20), 0)
     assert words
-    assert words == TaskReference(task).long_words(40, (10, 20), 0)
+    assert words == TaskSpecification(task).long_words(40, (10, 20), 0)
     if task.kind != "next set":  # of which half are near-misses
         assert all(len(task.expected(word)) == len(word) for word in words)
 
@@ -32,35 +32,35 @@ STREAMS = [name for name in task_names() if name != "dyck-N" and get_task(name).
 @pytest.mark.parametrize("name", STREAMS)
 @pytest.mark.parametrize("number", [50, 300])
 def test_words_up_to_a_length_are_all_words_up_to_it(name: str, number: int) -> None:
-    reference = TaskReference(get_task(name))
-    words = reference.short_words(number)
+    specification = TaskSpecification(get_task(name))
+    words = specification.short_words(number)
     longest = max(map(len, words))
     assert 1 < len(words) <= number
     assert len(set(words)) == len(words)
     if longest < 40:
-        assert reference.short_words(100_000, longest) == words  # none of the longest is missing
-    assert reference.short_words(number, longest - 1) == [word for word in words if len(word) < longest]
+        assert specification.short_words(100_000, longest) == words  # none of the longest is missing
+    assert specification.short_words(number, longest - 1) == [word for word in words if len(word) < longest]
 
 
 def test_a_list_that_is_cut_is_not_called_all_words_of_its_length() -> None:
-    reference = TaskReference(get_task("reversal"))
-    by_length = [len(reference.short_words(100_000, length)) for length in range(9)]
+    specification = TaskSpecification(get_task("reversal"))
+    by_length = [len(specification.short_words(100_000, length)) for length in range(9)]
     for number in range(1, 200):
-        assert len(reference.short_words(number)) == max(n for n in by_length if n <= number)
+        assert len(specification.short_words(number)) == max(n for n in by_length if n <= number)
 
 
 def test_more_words_than_are_compared_one_by_one_are_refused() -> None:
-    reference = TaskReference(get_task("reversal"))
+    specification = TaskSpecification(get_task("reversal"))
     with pytest.raises(
         StacklensError, match=r"the task reversal has more than 50 words of length <= 12; ask for \d or"
     ):
-        reference.short_words(50, 12)
+        specification.short_words(50, 12)
     with pytest.raises(StacklensError, match="words of length <= 1000000000 were asked; ask for 1000 or less"):
-        reference.short_words(50, 10**9)
+        specification.short_words(50, 10**9)
     with pytest.raises(
         StacklensError, match="there are more than 50 words of length <= 9 over 4 symbols; ask for 2 or"
     ):
-        TaskReference(get_task("dyck-2")).short_words(50, 9)
+        TaskSpecification(get_task("dyck-2")).short_words(50, 9)
 
 
 def test_the_length_that_is_asked_is_the_length_that_is_checked() -> None:
@@ -71,7 +71,7 @@ def test_the_length_that_is_asked_is_the_length_that_is_checked() -> None:
     found = [check for check in result.checks if check.kind == "exhaustive"]
     assert len(found) == 3
     assert {check.max_length for check in found} == {asked}
-    words = TaskReference(get_task("anbn")).short_words(10_000, asked)
+    words = TaskSpecification(get_task("anbn")).short_words(10_000, asked)
     assert {check.words for check in found} == {len(words)}
 
 

@@ -10,8 +10,8 @@ import pytest
 from stacklens.automata.compare import Different, Equal, compare
 from stacklens.automata.minimize import minimize
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
-from stacklens.extract.specification import LanguageReference
-from stacklens.extract.task_specification import TaskReference
+from stacklens.extract.specification import LanguageSpecification
+from stacklens.extract.task_specification import TaskSpecification
 from stacklens.languages.catalogue import get_language, get_task
 
 SETS = ("dyck-1", "dyck-2", "homomorphic-palindrome", "homomorphic-palindrome-nonempty", "simple-palindrome-nonempty")
@@ -19,7 +19,7 @@ STREAMS = ("anbn", "anb2n", "anbmcnm", "memorization", "reversal")
 
 
 @cache
-def reference(name: str) -> PushdownAutomaton:
+def specification(name: str) -> PushdownAutomaton:
     found = get_task(name).reference
     assert found is not None
     return found
@@ -37,8 +37,8 @@ def going_on(pda: PushdownAutomaton) -> PushdownAutomaton:
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_predictor_that_goes_on_where_the_task_is_cut_is_not_equal(name: str) -> None:
-    pda = reference(name)
-    task = TaskReference(get_task(name))
+    pda = specification(name)
+    task = TaskSpecification(get_task(name))
     assert task.compare(pda) == Equal("all words")
     found = task.compare(going_on(pda))
     assert isinstance(found, Different)
@@ -54,8 +54,8 @@ def test_a_predictor_that_goes_on_where_the_task_is_cut_is_not_equal(name: str) 
 
 @pytest.mark.parametrize("name", [*SETS, *STREAMS])
 def test_a_predictor_without_one_of_the_tasks_transitions_is_not_equal(name: str) -> None:
-    pda = reference(name)
-    task = TaskReference(get_task(name))
+    pda = specification(name)
+    task = TaskSpecification(get_task(name))
     for key in list(pda.transitions)[:12]:
         rest = {other: step for other, step in pda.transitions.items() if other != key}
         found = task.compare(replace(pda, transitions=rest))
@@ -65,38 +65,38 @@ def test_a_predictor_without_one_of_the_tasks_transitions_is_not_equal(name: str
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_beyond_the_words_of_a_task_nothing_is_asked_and_the_domain_says_so(name: str) -> None:
-    pda = reference(name)
+    pda = specification(name)
     cut = {(state, letter) for state in pda.states for letter in pda.input_alphabet} - {
         key[:2] for key in pda.transitions
     }
     further: dict[Key, Transition] = {(*where, ("⊥",)): Transition(pda.initial, (NONE,), "anything") for where in cut}
-    found = TaskReference(get_task(name)).compare(replace(pda, transitions={**further, **pda.transitions}))
+    found = TaskSpecification(get_task(name)).compare(replace(pda, transitions={**further, **pda.transitions}))
     assert isinstance(found, Equal)
     assert found.domain.startswith("all words of the task")
 
 
 def test_where_not_all_outputs_count_the_domain_says_so() -> None:
-    assert TaskReference(get_task("anbn")).compare(reference("anbn")) == Equal(
+    assert TaskSpecification(get_task("anbn")).compare(specification("anbn")) == Equal(
         "all words of the task, wherever an output counts"
     )
-    assert LanguageReference(get_language("dyck-2")).compare(get_language("dyck-2").automaton) == Equal("all words")
+    assert LanguageSpecification(get_language("dyck-2")).compare(get_language("dyck-2").automaton) == Equal("all words")
 
 
 def test_sets_that_do_not_tell_which_words_are_complete_are_compared_on_all_words() -> None:
-    class Ambiguous(TaskReference):
+    class Ambiguous(TaskSpecification):
         complete = frozenset()
 
         def __init__(self) -> None:
             super().__init__(get_task("dyck-2"))
             self.complete = frozenset()
 
-    pda = reference("dyck-2")
+    pda = specification("dyck-2")
     assert Ambiguous().compare(replace(pda, accepting=frozenset())) == Equal("all words")
     assert isinstance(Ambiguous().compare(going_on(pda)), Different)
 
 
 def test_a_minimised_predictor_is_cut_where_it_was() -> None:
-    pda = replace(going_on(reference("dyck-2")), acceptance="output", accepting_outputs=frozenset({("(", "[")}))
+    pda = replace(going_on(specification("dyck-2")), acceptance="output", accepting_outputs=frozenset({("(", "[")}))
     small = minimize(pda, "as it is")
     assert compare(small, pda) == Equal()
     assert small.transduce(")]")  # ends nowhere, and is read all the same

@@ -10,10 +10,10 @@ from tests.extract.many_symbols import bracket_net
 from stacklens.automata.compare import Equal
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import differences
-from stacklens.extract.by_name import reference_for
+from stacklens.extract.by_name import specification_for
 from stacklens.extract.extraction import extract
-from stacklens.extract.specification import LanguageReference
-from stacklens.extract.task_specification import TaskReference
+from stacklens.extract.specification import LanguageSpecification
+from stacklens.extract.task_specification import TaskSpecification
 from stacklens.extract.verification.agreement import agree_on, agree_on_all
 from stacklens.extract.verification.checks import ExtractionConfig
 from stacklens.languages.catalogue import get_language, get_task
@@ -26,7 +26,7 @@ QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=2, depth=20, he
 def test_a_predictor_that_is_given_a_language_is_checked_against_the_task_of_that_language() -> None:
     net = bracket_net(DyckNextSet(2))
     result = extract(net, get_language("dyck-2"), QUICK)
-    assert isinstance(result.language, TaskReference)
+    assert isinstance(result.language, TaskSpecification)
     assert result.status == 0
     assert result.proof == Equal("all words")
     assert {check.disagreements for check in result.checks} == {0}
@@ -35,19 +35,19 @@ def test_a_predictor_that_is_given_a_language_is_checked_against_the_task_of_tha
 
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_what_was_meant_is_found_from_the_networks_kind(wrapped: bool) -> None:
-    given = LanguageReference(Dyck(1)) if wrapped else Dyck(1)
-    task = TaskReference(get_task("dyck-1")) if wrapped else get_task("dyck-1")
-    found = reference_for(given, "next set")
-    assert isinstance(found, TaskReference)
+    given = LanguageSpecification(Dyck(1)) if wrapped else Dyck(1)
+    task = TaskSpecification(get_task("dyck-1")) if wrapped else get_task("dyck-1")
+    found = specification_for(given, "next set")
+    assert isinstance(found, TaskSpecification)
     assert found.task == get_task("dyck-1")
-    found = reference_for(task, "recognition")
-    assert isinstance(found, LanguageReference)
+    found = specification_for(task, "recognition")
+    assert isinstance(found, LanguageSpecification)
     assert found.language == Dyck(1)
     for kind, subject in (("recognition", given), ("next set", task)):
-        found = reference_for(subject, kind)  # type: ignore[arg-type]
+        found = specification_for(subject, kind)  # type: ignore[arg-type]
         assert found is subject or not wrapped
-    assert reference_for(None, "next set") is None
-    assert isinstance(reference_for(get_task("parenthesis-prediction"), "transduction"), TaskReference)
+    assert specification_for(None, "next set") is None
+    assert isinstance(specification_for(get_task("parenthesis-prediction"), "transduction"), TaskSpecification)
 
 
 def test_what_makes_no_sense_is_refused_in_one_line() -> None:
@@ -76,18 +76,18 @@ def test_what_makes_no_sense_is_refused_in_one_line() -> None:
         (get_task("dyck-2"), "transduction", "against the next set task dyck-2; give a transduction task"),
     ):
         with pytest.raises(StacklensError, match=message):
-            reference_for(given, kind)  # type: ignore[arg-type]
+            specification_for(given, kind)  # type: ignore[arg-type]
 
 
 def test_a_recogniser_that_is_given_a_task_of_next_sets_is_checked_against_its_language() -> None:
-    found = reference_for(get_task("simple-palindrome"), "recognition")
-    assert isinstance(found, LanguageReference)
+    found = specification_for(get_task("simple-palindrome"), "recognition")
+    assert isinstance(found, LanguageSpecification)
     assert found.language == get_language("simple-palindrome")
-    assert reference_for(get_language("simple-palindrome"), "next set") is not None
+    assert specification_for(get_language("simple-palindrome"), "next set") is not None
 
 
 def test_answers_of_a_recogniser_and_of_a_predictor_are_never_compared() -> None:
-    net, language = bracket_net(DyckNextSet(2)), LanguageReference(Dyck(2))
+    net, language = bracket_net(DyckNextSet(2)), LanguageSpecification(Dyck(2))
     automaton = get_task("dyck-2").reference
     assert automaton is not None
     with pytest.raises(StacklensError, match="says which words are members, and a next set network says something"):
@@ -105,4 +105,4 @@ def test_answers_of_a_recogniser_and_of_a_predictor_are_never_compared() -> None
 def test_a_recogniser_is_not_compared_with_the_outputs_of_a_task() -> None:
     net = StrengthNet(HandMachine(1, ("(", ")", "[", "]"), 1, 1, 1, "recognition", {}, frozenset({0})))
     with pytest.raises(StacklensError, match=r"the output .* is none of this recognition network's"):
-        TaskReference(get_task("dyck-2")).answers(net, ["()"])
+        TaskSpecification(get_task("dyck-2")).answers(net, ["()"])

@@ -11,7 +11,7 @@ from tests.models.hand_made import hand_made
 
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.extract.extraction import extract
-from stacklens.extract.specification import LanguageReference
+from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.verification.agreement import Agreement
 from stacklens.extract.verification.checks import ExtractionConfig, check_all
 from stacklens.languages import get_language
@@ -36,7 +36,7 @@ def found(check: Agreement) -> str:
 
 @pytest.mark.parametrize("doctored", [to_depth(12), sloppy(12), forgetful(13)])
 def test_an_automaton_that_is_wrong_below_a_depth_is_caught(doctored: PushdownAutomaton) -> None:
-    checks = check_all(doctored, hand_made(right(), end="$"), LanguageReference(DYCK), LESS)
+    checks = check_all(doctored, hand_made(right(), end="$"), LanguageSpecification(DYCK), LESS)
     caught = [check for check in checks if check.disagreements]
     assert {check.other for check in caught} == {"language", "rounded network", "network"}
     assert {check.kind for check in caught} <= {"covering", "driven", "long", "pumped"}
@@ -48,11 +48,11 @@ def test_an_automaton_that_is_wrong_below_a_depth_is_caught(doctored: PushdownAu
     assert {depth(found(check)) for check in driven} == {13}
 
 
-@pytest.mark.parametrize("reference", [None, LanguageReference(DYCK)])
+@pytest.mark.parametrize("reference", [None, LanguageSpecification(DYCK)])
 def test_a_network_that_slips_at_one_depth_only_is_caught_though_its_automaton_is_right(
-    reference: LanguageReference | None,
+    specification: LanguageSpecification | None,
 ) -> None:
-    checks = check_all(right(), SlipperyNet(13), reference, DRIVEN)
+    checks = check_all(right(), SlipperyNet(13), specification, DRIVEN)
     caught = [check for check in checks if check.disagreements and check.other == "rounded network"]
     assert "driven" in {check.kind for check in caught}
     assert min(len(found(check)) for check in caught) == 26
@@ -62,7 +62,7 @@ def test_a_network_that_slips_at_one_depth_only_is_caught_though_its_automaton_i
 
 def test_what_is_right_is_not_accused() -> None:
     assert not any(
-        check.disagreements for check in check_all(right(), SlipperyNet(1_000), LanguageReference(DYCK), LESS)
+        check.disagreements for check in check_all(right(), SlipperyNet(1_000), LanguageSpecification(DYCK), LESS)
     )
 
 

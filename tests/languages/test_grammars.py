@@ -13,9 +13,9 @@ from stacklens.automata.pda import Word
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.languages import get_language
 from stacklens.languages.context_free import ContextFreeLanguage
-from stacklens.languages.grammar import Grammar, Nonterminal, Part, Rule, parse_grammar
+from stacklens.languages.grammar import Grammar, GrammarSymbol, Nonterminal, Rule, parse_grammar
 from stacklens.languages.grammar_words import NormalForm
-from stacklens.languages.tasks.agreement import RULES, Agreement
+from stacklens.languages.tasks.subject_verb import RULES, AgreementTask
 
 DYCK_2 = "S -> ( S ) S | [ S ] S | ε"
 PALINDROMES = "S -> a S a | b S b | a | b | ε"
@@ -44,7 +44,7 @@ def plain_words(grammar: Grammar, longest: int) -> set[tuple[str, ...]]:
 @st.composite
 def grammars(draw: st.DrawFn) -> Grammar:
     names = [Nonterminal(name) for name in "SABC"[: draw(st.integers(1, 4))]]
-    parts: st.SearchStrategy[Part] = st.sampled_from([*names, "a", "b"])
+    parts: st.SearchStrategy[GrammarSymbol] = st.sampled_from([*names, "a", "b"])
     sides = st.lists(st.lists(parts, max_size=4).map(tuple), min_size=1, max_size=4)
     rules: list[Rule] = [(name, right) for name in names for right in draw(sides)]
     try:
@@ -168,7 +168,7 @@ def test_next_symbols() -> None:
 def test_the_agreement_task_says_what_its_grammar_says() -> None:
     rules = [f"{left} -> {' | '.join(map(' '.join, rights))}" for left, rights in RULES]
     language = language_of("\n".join(rules))
-    task = Agreement()
+    task = AgreementTask()
     for word in task.sample(25, split="test", seed=1).words:
         following = language.next_symbols(word)[1:]
         auxiliaries = [[symbol for symbol in ("has", "have") if symbol in symbols] for symbols in following]

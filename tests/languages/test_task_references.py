@@ -9,9 +9,9 @@ from stacklens.automata.pda import Output, Word
 from stacklens.automata.simulation import first_rejection
 from stacklens.errors import StacklensError, UnknownNameError
 from stacklens.languages import get_language, get_task, task_names
-from stacklens.languages.tasks.agreement import RULES, Agreement
 from stacklens.languages.tasks.derivations import words_by_depth
 from stacklens.languages.tasks.stream_patterns import CountingStream
+from stacklens.languages.tasks.subject_verb import RULES, AgreementTask
 from stacklens.languages.tasks.task import Task
 
 NAMES = [name.replace("N", "2") for name in task_names()]
@@ -181,7 +181,7 @@ def test_examples_of_the_papers() -> None:
 
 
 def test_agreement_with_every_sentence_of_small_depth() -> None:
-    task = Agreement()
+    task = AgreementTask()
     sentences = words_by_depth(RULES, 13)
     assert len(sentences) > 400
     follow: dict[tuple[str, ...], set[str]] = {}

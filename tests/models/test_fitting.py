@@ -21,7 +21,7 @@ from stacklens.models.training.supervised import Batch, Fitting, batch_losses, b
 from stacklens.models.training.supervised_recipes import (
     FIT_RECIPES,
     SETS,
-    SYMBOLS,
+    SYMBOL_RECIPE,
     FitRecipe,
     fit_recipe,
     suzgun_recipe,
@@ -38,7 +38,7 @@ SMALL = FitRecipe(
     long_words=5,
     long_lengths=(14, 16),
 )
-TALK = replace(SYMBOLS, shape={"null": "#"}, words=30, lengths=(1, 4), epochs=4, check_words=20)
+TALK = replace(SYMBOL_RECIPE, shape={"null": "#"}, words=30, lengths=(1, 4), epochs=4, check_words=20)
 
 
 def said_by(net: StackModel[Any], symbols: torch.Tensor) -> torch.Tensor:

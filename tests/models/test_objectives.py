@@ -5,7 +5,7 @@ import torch
 
 from stacklens.languages import get_language
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.training.recognition import OBJECTIVES, end_objective, prefix_objective, run_course
+from stacklens.models.training.recognition import OBJECTIVES, end_objective, prefix_objective, roll_out
 from stacklens.models.training.word_sets import WordSet, all_words, cut_at_dead
 
 PARENTHESES = get_language("parentheses")
@@ -28,7 +28,7 @@ def loss(net: NNPDA, words: list[str], objective: str, weights: list[float] | No
 
 
 def test_a_course_is_how_state_length_and_underflow_go() -> None:
-    course = run_course(constant_net(0.8, 0.5, -0.75), WordSet.of(PARENTHESES, ["(()", "))"]), read_end=False)
+    course = roll_out(constant_net(0.8, 0.5, -0.75), WordSet.of(PARENTHESES, ["(()", "))"]), read_end=False)
     assert course.last[0].tolist() == pytest.approx([0.8] * 3)
     assert course.length.tolist()[0] == pytest.approx([0.5, 1.0, 0.25])
     assert course.underflow.tolist()[1][:2] == pytest.approx([0.75, 0.75])

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from stacklens.extract.by_name import reference_of
-from stacklens.extract.specification import check_alphabet
+from stacklens.extract.by_name import specification_of
+from stacklens.extract.specification import check_same_alphabet
 from stacklens.languages import get_task
 from stacklens.models.io import Checkpoint, load_checkpoint, load_network, save_model
 from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
@@ -43,7 +43,7 @@ def test_the_null_of_a_next_symbol_task_does_not_part_network_and_task(
         assert found.task["language"] == task
         assert found.model.alphabet == symbols[:-1]
         assert found.model.output_alphabet == symbols
-        check_alphabet(reference_of(found), found.model)
+        check_same_alphabet(specification_of(found), found.model)
         words = get_task(task).sample(20, split="train", seed=1).words
         for word in words:
             numbers = torch.tensor([[symbols.index(symbol)] for symbol in word])
@@ -55,7 +55,7 @@ def test_in_reversal_the_null_is_read(tmp_path: Path) -> None:
     saved(tmp_path / "net.dat", ("0", "1", "#"), "lstm")
     found = load_network(tmp_path / "net.dat")
     assert (found.task["language"], found.model.alphabet) == ("reversal", ("0", "1", "#"))
-    check_alphabet(reference_of(found), found.model)
+    check_same_alphabet(specification_of(found), found.model)
 
 
 def test_symbols_of_no_task_keep_their_null_and_name_none(tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def test_a_file_name_of_the_cpp_program_means_what_its_task_does_with_it(
     name = f"model_ntask{ntask}_nchar{nchar}_nhid2_nstack1_bptt50_mod1_depth2_noop0_nrep{nrep}_hard1_seed1"
     found = load_network(cpp_file(tmp_path, name, nchar))
     assert found.task["language"] == task
-    reference = reference_of(found)
-    check_alphabet(reference, found.model)
+    reference = specification_of(found)
+    check_same_alphabet(reference, found.model)
     assert (reference is None) == (task is None)
 
 
@@ -111,20 +111,20 @@ def test_a_file_whose_name_says_other_letters_than_it_has_gets_no_task(tmp_path:
 
 def test_streams_of_the_cpp_program_begin_after_the_last_letter(tmp_path: Path) -> None:
     found = load_network(cpp_file(tmp_path, "model_ntask1_nchar3_nrep1", 3))
-    reference = reference_of(found)
+    reference = specification_of(found)
     assert reference is not None
     assert reference.name == "anbncn-after-c"
-    named = reference_of(found, "anbmcnm")  # what the user names is fed so too
+    named = specification_of(found, "anbmcnm")  # what the user names is fed so too
     assert named is not None
     assert named.name == "anbmcnm-after-c"
     save_model(tmp_path / "ours.pt", found)
-    again = reference_of(load_checkpoint(tmp_path / "ours.pt"))
+    again = specification_of(load_checkpoint(tmp_path / "ours.pt"))
     assert again is not None
     assert again.name == "anbncn-after-c"
 
 
 def test_networks_of_ours_are_fed_their_streams_alone() -> None:
     net = load_network(Path(__file__).parents[2] / "models" / "zoo" / "stack-rnn-anbn.pt")
-    reference = reference_of(Checkpoint(net.model, net.task))
+    reference = specification_of(Checkpoint(net.model, net.task))
     assert reference is not None
     assert reference.name == "anbn"

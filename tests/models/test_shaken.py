@@ -13,9 +13,9 @@ from stacklens.languages import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM, MarnnStackRNN
 from stacklens.models.training.factory import make_trainer
-from stacklens.models.training.noise import Shaken
+from stacklens.models.training.noise import NoisyNetwork
 from stacklens.models.training.supervised import Fitting
-from stacklens.models.training.supervised_recipes import FitRecipe, firm, fit_recipe
+from stacklens.models.training.supervised_recipes import FitRecipe, fit_recipe, noise_robust
 
 DYCK = get_task("dyck-1")
 SMALL = FitRecipe(
@@ -51,7 +51,7 @@ def test_disturbances_are_as_large_as_asked_and_readings_are_disturbed_less() ->
         return answer(symbols, hidden, reading)
 
     net.controller = spy  # type: ignore[assignment, method-assign]
-    run(Shaken(net, 0.5, None, generator()), steps=1, words=2_000)
+    run(NoisyNetwork(net, 0.5, None, generator()), steps=1, words=2_000)
     hidden, reading = seen[0]  # both are 0 before the first step
     assert 0.45 < hidden.abs().max() <= 0.5
     assert 0.13 < reading.abs().max() <= 0.15
@@ -61,22 +61,22 @@ def test_disturbances_are_as_large_as_asked_and_readings_are_disturbed_less() ->
 
 def test_without_an_amount_nothing_is_disturbed() -> None:
     net = MarnnStackRNN(MarnnConfig(("(", ")")), seed=1)
-    assert torch.allclose(run(Shaken(net, 0.0, None, generator())), run(net))
-    one, other = (run(Shaken(net, 0.3, None, generator(seed))) for seed in (1, 2))
+    assert torch.allclose(run(NoisyNetwork(net, 0.0, None, generator())), run(net))
+    one, other = (run(NoisyNetwork(net, 0.3, None, generator(seed))) for seed in (1, 2))
     assert not torch.equal(one, other)
-    assert torch.equal(one, run(Shaken(net, 0.3, None, generator(1))))
+    assert torch.equal(one, run(NoisyNetwork(net, 0.3, None, generator(1))))
 
 
 def test_blur_is_0_where_units_and_actions_have_decided_and_counts_no_cells_of_an_lstm() -> None:
     net = MarnnStackLSTM(MarnnConfig(("(", ")"), hidden=3), seed=1)
     weights = torch.full((6, 50), 1 / 300, dtype=torch.float64)
-    shaken = Shaken(net, 0.0, 3, generator())
+    shaken = NoisyNetwork(net, 0.0, 3, generator())
     run(shaken)
     assert shaken.blur(weights) > 0.5
     with torch.no_grad():
         net.input_bias[:] = 40.0  # all gates are open: h = tanh(c), and c grows by 1 a step
         net.action_bias[0] = 100.0
-    firm_net = Shaken(net, 0.0, 3, generator())
+    firm_net = NoisyNetwork(net, 0.0, 3, generator())
     run(firm_net, steps=6)
     assert firm_net.blurs[-1].max() < 1e-3
     assert firm_net.blur(weights) < 0.1
@@ -122,7 +122,7 @@ def test_the_option_firm_adds_disturbances_to_the_recipe() -> None:
     plain = fit_recipe("marnn-stack-rnn", get_task("dyck-2"))
     trainer = make_trainer("marnn-stack-rnn", "dyck-2", options={"firm": True, "epochs": 3})
     assert isinstance(trainer, Fitting)
-    assert trainer.recipe == firm(replace(plain, epochs=3))
+    assert trainer.recipe == noise_robust(replace(plain, epochs=3))
     assert (plain.shake, trainer.recipe.shake) == (0.0, 0.3)
     assert trainer.source.endswith("disturbed and firm in the end")
 
@@ -135,7 +135,7 @@ def test_a_firm_network_settles_at_the_ends_of_its_curves() -> None:
     for shake, fitting in trained.items():
         while not fitting.done:
             fitting.epoch()
-        shaken = Shaken(fitting.network(), 0.0, None, generator())
+        shaken = NoisyNetwork(fitting.network(), 0.0, None, generator())
         run(shaken)
         blurs[shake] = float(shaken.blur(torch.full((6, 50), 1 / 300, dtype=torch.float64)).detach())
     assert blurs[0.3] < blurs[0.0] / 2

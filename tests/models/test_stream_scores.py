@@ -16,7 +16,7 @@ from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.scores import PieceTest, known_entropy, said
+from stacklens.models.training.scores import PieceTest, decode_outputs, known_entropy
 
 MODELS: dict[str, dict[str, Any]] = {
     "stack-rnn": {"hidden": 3, "n_stacks": 2},
@@ -88,8 +88,8 @@ def test_every_size_comes_equally_often_in_every_stream() -> None:
 def test_streams_of_different_lengths_are_read_side_by_side() -> None:
     net = build_model("lstm", {"alphabet": ("a", "b"), **MODELS["lstm"]})
     symbols = np.array([[0, 1, 0], [1, -1, -1]])
-    assert said(net, symbols).shape == (2, 3)
-    assert said(net, symbols)[1, 0] == said(net, symbols[1:, :1])[0, 0]
+    assert decode_outputs(net, symbols).shape == (2, 3)
+    assert decode_outputs(net, symbols)[1, 0] == decode_outputs(net, symbols[1:, :1])[0, 0]
 
 
 def test_strings_have_to_be_dealt_out_evenly() -> None:

@@ -9,7 +9,7 @@ from stacklens.errors import StacklensError, UnknownNameError
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
 from stacklens.models.training.stream_recipes import STREAM_RECIPES, StreamRecipe, stream_recipe
-from stacklens.models.training.streams import StreamTraining
+from stacklens.models.training.stream_training import StreamTraining
 
 TINY = StreamRecipe(
     shape={"hidden": 6, "n_stacks": 1},

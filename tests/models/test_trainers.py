@@ -11,12 +11,12 @@ from stacklens.errors import StacklensError, UnknownNameError
 from stacklens.languages import get_language, get_task
 from stacklens.models.registry import MODELS
 from stacklens.models.training import supervised_recipes as fit_recipes
-from stacklens.models.training.base import Trainer
 from stacklens.models.training.factory import OPTIONS, make_trainer
 from stacklens.models.training.recognition import Training
-from stacklens.models.training.streams import StreamTraining
+from stacklens.models.training.stream_training import StreamTraining
 from stacklens.models.training.supervised import Fitting
 from stacklens.models.training.supervised_recipes import SETS
+from stacklens.models.training.trainer import Trainer
 
 
 @pytest.fixture(autouse=True)

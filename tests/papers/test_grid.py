@@ -17,31 +17,32 @@ from stacklens.__main__ import app
 from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.models.io import load_checkpoint
 from stacklens.papers import experiments
-from stacklens.papers.grid import STATISTICS, Grid, Outcome, Row, Settings, statistic
+from stacklens.papers.grid import STATISTICS, Grid, GridRow, Outcome, RunSettings, statistic
 from stacklens.papers.grid_results import GridResults, read_grid, write_grid
 from stacklens.papers.grid_tables import folded_tables, grid_tables, run_command
 from stacklens.papers.runner import extraction_of, left_to_do, run_grid
 from stacklens.papers.sun1993_measures import zoo_path
 
-TWO = Settings((0, 1))
+TWO = RunSettings((0, 1))
 
 
 class Trained:
     """Stands for training: counts calls, and fails on demand."""
 
     def __init__(self, score: float = 0.5, fails: bool = False) -> None:
-        self.score, self.fails, self.calls = score, fails, list[Settings]()
+        self.score, self.fails, self.calls = score, fails, list[RunSettings]()
 
-    def __call__(self, settings: Settings) -> list[Outcome]:
+    def __call__(self, settings: RunSettings) -> list[Outcome]:
         self.calls.append(settings)
         if self.fails:
             raise KeyboardInterrupt
         return [Outcome(seed, {"test": self.score + seed / 100}) for seed in settings.seeds]
 
 
-def grid(**trains: Callable[[Settings], list[Outcome]]) -> Grid:
+def grid(**trains: Callable[[RunSettings], list[Outcome]]) -> Grid:
     rows = tuple(
-        Row(f"{name} net", {"model": name}, train, {"test median": "99"}, "section 1") for name, train in trains.items()
+        GridRow(f"{name} net", {"model": name}, train, {"test median": "99"}, "section 1")
+        for name, train in trains.items()
     )
     return Grid("toy", "Nobody 1993", "a|b", rows, ("test",), ("median", "max"), seeds=2)
 
@@ -98,7 +99,7 @@ def test_fresh_runs_again_what_is_asked_for_and_keeps_the_rest(tmp_path: Path) -
 def test_two_runs_share_the_rows_of_a_grid(tmp_path: Path) -> None:
     second = Trained()
 
-    def first(settings: Settings) -> list[Outcome]:  # while it is trained, the other run ends
+    def first(settings: RunSettings) -> list[Outcome]:  # while it is trained, the other run ends
         run_grid(both, settings, tmp_path, rows=["second net"])
         return Trained()(settings)
 
@@ -116,18 +117,18 @@ def test_the_command_of_a_table_is_the_one_that_ran_it(tmp_path: Path) -> None:
     both = grid(first=Trained(), second=Trained())
     nothing = GridResults(both.paper, both.name, both.title)
     assert run_command(both, nothing) == run_command(both, run_grid(both, TWO, tmp_path)) == "stacklens papers run toy"
-    results = run_grid(both, Settings((0, 1, 2), "paper"), tmp_path)
+    results = run_grid(both, RunSettings((0, 1, 2), "paper"), tmp_path)
     assert run_command(both, results) == "stacklens papers run toy --protocol paper --seeds 3"
     mixed = run_grid(both, TWO, tmp_path, rows=["first net"])
     assert run_command(both, mixed) == "stacklens papers run toy"
 
 
 def test_the_command_of_a_row_names_its_seeds(tmp_path: Path) -> None:
-    (row,) = run_grid(grid(first=Trained()), Settings((5, 6, 7), "paper", "cpu:0"), tmp_path).rows
+    (row,) = run_grid(grid(first=Trained()), RunSettings((5, 6, 7), "paper", "cpu:0"), tmp_path).rows
     assert "--seeds 3 --first-seed 5 --protocol paper --device cpu:0" in row.command
 
 
-def killed(_: Settings) -> list[Outcome]:
+def killed(_: RunSettings) -> list[Outcome]:
     os.kill(os.getpid(), signal.SIGKILL)
     return []
 
@@ -170,7 +171,9 @@ def test_ours_stands_beside_theirs(tmp_path: Path) -> None:
 
 def test_a_grid_can_put_one_cell_across(tmp_path: Path) -> None:
     rows = tuple(
-        Row(f"{model}, {task}", {"model": model, "task": task}, Trained(), {"test max": "7"} if model == "A" else {})
+        GridRow(
+            f"{model}, {task}", {"model": model, "task": task}, Trained(), {"test max": "7"} if model == "A" else {}
+        )
         for model in "AB"
         for task in ("x", "y")
     )
@@ -183,7 +186,7 @@ def test_a_grid_can_put_one_cell_across(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_converged_is_extracted_and_counted(tmp_path: Path) -> None:
-    def train(settings: Settings) -> list[Outcome]:
+    def train(settings: RunSettings) -> list[Outcome]:
         model = load_checkpoint(zoo_path("parentheses")).model
         return [Outcome(seed, {"test": 1.0}, model, "parentheses", seed == 0) for seed in settings.seeds]
 
@@ -264,7 +267,7 @@ def test_settings_that_make_no_sense_are_refused(values: dict[str, Any], message
 
 
 def test_a_grid_that_makes_no_sense_is_refused() -> None:
-    row = Row("a", {"model": "A"}, Trained())
+    row = GridRow("a", {"model": "A"}, Trained())
     with pytest.raises(StacklensError, match="two rows have the same name among a, a"):
         Grid("toy", "", "", (row, row), ("test",))
     with pytest.raises(StacklensError, match="every row should have the columns model"):
@@ -294,7 +297,7 @@ def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: py
     said = papers(
         "run", "toy", "--rows", "first net", "--seeds", "3", "--first-seed", "5", "--protocol", "paper", *there
     )
-    assert train.calls == [Settings((5, 6, 7), "paper")]
+    assert train.calls == [RunSettings((5, 6, 7), "paper")]
     assert "not run" in said
     assert said.endswith(f"wrote {tmp_path / 'toy.json'}\n")
     assert "1 rows" in papers("list", *there)

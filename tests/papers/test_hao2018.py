@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.grid import VALIDATION, Grid, Row, Settings
+from stacklens.papers.grid import VALIDATION, Grid, GridRow, RunSettings
 from stacklens.papers.hao2018 import table1
 from stacklens.papers.runner import run_grid
 
-TINY = Settings((0, 1), scale=0.02)
+TINY = RunSettings((0, 1), scale=0.02)
 GRID = table1()
 
 
-def row(name: str) -> Row:
+def row(name: str) -> GridRow:
     (found,) = (row for row in GRID.rows if row.name == name)
     return found
 
@@ -54,13 +54,13 @@ def test_every_line_can_be_trained(name: str) -> None:
 @pytest.mark.parametrize("name", ["Reversal, buffered, linear", "XOR, LSTM", "Formula, no stack, LSTM"])
 def test_one_after_another_the_trials_come_to_the_same(name: str) -> None:
     beside = row(name).train(TINY)
-    alone = row(name).train(Settings((0, 1), "paper", scale=0.02))
+    alone = row(name).train(RunSettings((0, 1), "paper", scale=0.02))
     assert [outcome.scores for outcome in beside] == [outcome.scores for outcome in alone]
 
 
 def test_a_networks_shape_is_the_papers() -> None:
     def config(name: str) -> dict[str, object]:
-        (outcome,) = row(name).train(Settings((0,), scale=0.01))
+        (outcome,) = row(name).train(RunSettings((0,), scale=0.01))
         assert outcome.model is not None
         return {"name": outcome.model.name, **outcome.model.config()}
 
@@ -75,7 +75,7 @@ def test_a_networks_shape_is_the_papers() -> None:
 
 
 def test_rows_are_run_and_written(tmp_path: Path) -> None:
-    results = run_grid(GRID, Settings((0,), scale=0.01), tmp_path, rows=["Delayed XOR, linear"])
+    results = run_grid(GRID, RunSettings((0,), scale=0.01), tmp_path, rows=["Delayed XOR, linear"])
     (done,) = results.rows
     assert done.name == "Delayed XOR, linear"
     assert json.loads((tmp_path / "hao2018-table1.json").read_text())["rows"][0]["networks"][0]["seed"] == 0

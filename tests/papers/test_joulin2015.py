@@ -8,20 +8,20 @@ import pytest
 
 from stacklens.errors import StacklensError
 from stacklens.models.io import load_checkpoint
-from stacklens.papers.grid import Settings
+from stacklens.papers.grid import RunSettings
 from stacklens.papers.grid_results import GridResults
 from stacklens.papers.grid_tables import grid_tables
-from stacklens.papers.joulin2015 import EXAMPLES, FEW, MODELS, PATTERNS, figure2, table2
+from stacklens.papers.joulin2015 import EXAMPLES, FEW, PAPER_MODELS, PAPER_PATTERNS, figure2, table2
 from stacklens.papers.joulin2015_training import paper_recipe, pattern_recipe
 
-TINY = Settings((3, 4), scale=0.02)
+TINY = RunSettings((3, 4), scale=0.02)
 SCORES = {"test", "test rounded", "validation", "validation rounded"}
 
 
 def test_table_2_has_the_shape_and_the_figures_of_the_papers() -> None:
     grid = table2()
     scores, extraction = grid_tables(grid, GridResults(grid.paper, grid.name, grid.title))
-    assert scores.columns == ("networks", "of the seeds", *PATTERNS.values())
+    assert scores.columns == ("networks", "of the seeds", *PAPER_PATTERNS.values())
     reported = {
         row[0]: [cell.removeprefix("not run / ") for cell in row[2:]] for row in scores.rows if row[1] == "chosen"
     }
@@ -32,14 +32,14 @@ def test_table_2_has_the_shape_and_the_figures_of_the_papers() -> None:
         "Stack RNN 40+10": ["100", "100", "100", "100", "43.3"],
         "Stack RNN 40+10 + rounding": ["100"] * 5,
     }
-    assert len(extraction.rows) == 5 * len([*MODELS, FEW])
+    assert len(extraction.rows) == 5 * len([*PAPER_MODELS, FEW])
 
 
 @pytest.mark.parametrize("protocol", ["fast", "paper"])
 @pytest.mark.parametrize("name", ["RNN, anbn", "LSTM, anb2n", "List RNN 40+5, anbncn", f"{FEW}, anbmcnm"])
 def test_a_row_of_table_2_gives_a_network_a_seed_with_the_papers_scores(name: str, protocol: str) -> None:
     (row,) = table2().chosen_rows([name])
-    first, second = row.train(Settings((3, 4), protocol, scale=0.02))  # type: ignore[arg-type]
+    first, second = row.train(RunSettings((3, 4), protocol, scale=0.02))  # type: ignore[arg-type]
     assert (first.seed, second.seed) == (3, 4)
     assert first.task == second.task == name.split(", ")[-1]
     assert first.model is not None
@@ -56,7 +56,7 @@ def test_figure_2_has_a_score_for_every_size() -> None:
 
 
 def test_the_protocols_have_the_papers_sizes() -> None:
-    whole = Settings((0,))
+    whole = RunSettings((0,))
     assert pattern_recipe("stack-rnn", "anbn", few=False, settings=whole).shape == {"hidden": 40, "n_stacks": 10}
     assert pattern_recipe("stack-rnn", "anbn", few=True, settings=whole).shape == {"hidden": 10, "n_stacks": 1}
     slow = paper_recipe("stack-rnn", "anb2n", whole)
@@ -73,7 +73,7 @@ def test_the_protocols_have_the_papers_sizes() -> None:
 
 def test_seeds_that_cannot_be_trained_side_by_side_are_refused() -> None:
     with pytest.raises(StacklensError, match=r"seeds \(0, 2\): expected consecutive ones"):
-        table2().rows[0].train(Settings((0, 2), scale=0.02))
+        table2().rows[0].train(RunSettings((0, 2), scale=0.02))
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -12,14 +12,14 @@ from typer.testing import CliRunner
 from stacklens.__main__ import app
 from stacklens.errors import StacklensError, UnknownNameError
 from stacklens.papers import experiments
-from stacklens.papers.claims import Claim, Experiment, Finding
+from stacklens.papers.claims import Experiment, Finding, PaperClaim
 from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.report import BEGIN, END
+from stacklens.papers.findings import BEGIN, END
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    claim = Claim("4.3", "all words of length <= 9", "4 errors on 29,523 words", lambda: Finding("0 errors [x]"))
+    claim = PaperClaim("4.3", "all words of length <= 9", "4 errors on 29,523 words", lambda: Finding("0 errors [x]"))
     experiment = Experiment("sun1993-claims", "Sun 1993", "small", (claim,), (0,))
     monkeypatch.setattr(experiments, "EXPERIMENTS", {"sun1993-claims": lambda: experiment})
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from stacklens.errors import FileFormatError, StacklensError
-from stacklens.papers.claims import Claim, Experiment, Finding
+from stacklens.papers.claims import Experiment, Finding, PaperClaim
 from stacklens.papers.experiments import EXPERIMENTS, run_experiment
+from stacklens.papers.findings import BEGIN, END, claims_table, markdown_table, replace_section, write_findings
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import read_grid
-from stacklens.papers.report import BEGIN, END, claims_table, markdown_table, replace_section, write_report
 from stacklens.papers.results import FOLDER, Results, read_results, result_path, write_results
 
 LISTS = [name for name, made in EXPERIMENTS.items() if isinstance(made(), Experiment)]
@@ -20,7 +20,7 @@ GRIDS = [name for name in EXPERIMENTS if name not in LISTS and read_grid(name) i
 
 
 def toy() -> Experiment:
-    claim = Claim("4.1", "words of length <= 2", "0 errors", lambda: Finding("1 error", {"errors": 1}))
+    claim = PaperClaim("4.1", "words of length <= 2", "0 errors", lambda: Finding("1 error", {"errors": 1}))
     return Experiment("toy", "Nobody 1993", "a|b", (claim,), (7,))
 
 
@@ -121,5 +121,5 @@ def test_a_readme_without_its_markers_is_left_as_it_is(tmp_path: Path, text: str
     readme = tmp_path / "README.md"
     readme.write_text(text, encoding="utf-8")
     with pytest.raises(StacklensError, match=message):
-        write_report(readme, "new")
+        write_findings(readme, "new")
     assert readme.read_text(encoding="utf-8") == text

@@ -9,9 +9,9 @@ import pytest
 
 from stacklens.languages import get_task
 from stacklens.models.training.supervised_recipes import SUZGUN
-from stacklens.papers.grid import Grid, Settings
-from stacklens.papers.suzgun2019 import depth, figure2, grids, lengths_and_depths, simple_palindromes, table
-from stacklens.papers.suzgun2019_training import Trial, train
+from stacklens.papers.grid import Grid, RunSettings
+from stacklens.papers.suzgun2019 import depth, figure2, grids, lengths_and_depths, simple_palindromes, table_of_models
+from stacklens.papers.suzgun2019_training import TrainedNetwork, train
 
 TABLES = (2, 3, 4, 5, 6)
 TINY = 0.004
@@ -19,7 +19,7 @@ TINY = 0.004
 
 @pytest.mark.parametrize("number", TABLES)
 def test_a_table_has_the_twelve_models_with_figures_in_order(number: int) -> None:
-    grid = table(number)
+    grid = table_of_models(number)
     assert grid.name == f"suzgun2019-table{number}"
     assert grid.digits == 2  # as printed: 99.98 is not 100
     assert len(grid.rows) == 12
@@ -48,8 +48,8 @@ def test_simple_palindromes_have_nine_models_and_two_sizes() -> None:
 @pytest.mark.parametrize("protocol", ["paper", "fast"])
 @pytest.mark.parametrize("number", TABLES)
 def test_rows_train_and_score(number: int, protocol: str) -> None:
-    grid: Grid = table(number)
-    settings = Settings((4, 5), protocol, scale=TINY)  # type: ignore[arg-type]
+    grid: Grid = table_of_models(number)
+    settings = RunSettings((4, 5), protocol, scale=TINY)  # type: ignore[arg-type]
     for row in grid.rows[number % 3 :: 5]:
         outcomes = row.train(settings)
         assert [outcome.seed for outcome in outcomes] == [4, 5]
@@ -66,8 +66,8 @@ def test_rows_train_and_score(number: int, protocol: str) -> None:
 
 
 def test_a_network_is_that_of_its_seed_whatever_stands_beside_it() -> None:
-    trial = Trial("marnn-stack-rnn", "softmax", "dyck-2", 4, 1, 2_000)
-    many, few = (train(trial, Settings(seeds, scale=0.02)) for seeds in ((1, 2, 7), (2, 1)))
+    trial = TrainedNetwork("marnn-stack-rnn", "softmax", "dyck-2", 4, 1, 2_000)
+    many, few = (train(trial, RunSettings(seeds, scale=0.02)) for seeds in ((1, 2, 7), (2, 1)))
     assert [outcome.seed for outcome in few] == [2, 1]
     for one, other in ((many[0], few[1]), (many[1], few[0])):
         assert one.model is not None
@@ -81,8 +81,8 @@ def test_converged_networks_are_those_that_get_the_test_words_right(monkeypatch:
 
     scores = iter([[0.2, 0.3, 0.4], [0.98, 0.99, 0.5], [0.5, 0.5, 1.0]])
     monkeypatch.setattr(word_accuracy, "word_accuracy", lambda *_: next(scores))
-    trial = Trial("marnn-joulin", "softmax", "dyck-2", 2, 1, SUZGUN.words)
-    outcomes = train(trial, Settings((0, 1, 2), scale=TINY))
+    trial = TrainedNetwork("marnn-joulin", "softmax", "dyck-2", 2, 1, SUZGUN.words)
+    outcomes = train(trial, RunSettings((0, 1, 2), scale=TINY))
     assert [outcome.converged for outcome in outcomes] == [False, True, True]
     assert outcomes[2].scores == {"train": 0.4, "test": 0.5, "test rounded": 1.0}
 

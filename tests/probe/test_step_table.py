@@ -9,14 +9,14 @@ from tests.models.hand_made import hand_made, parentheses_net
 from stacklens.languages import get_language
 from stacklens.models.base import StackModel
 from stacklens.models.registry import build_model
-from stacklens.probe.table import step_table
+from stacklens.probe.step_table import rich_step_table
 from stacklens.probe.trace import trace
 
 
 def shown(model: StackModel[Any], *words: str, word: int = 0) -> list[str]:
     """Return the rows of the table as they are printed."""
     lines = StringIO()
-    table = step_table(model, trace(model, words), word)
+    table = rich_step_table(model, trace(model, words), word)
     Console(file=lines, width=120, markup=False, emoji=False).print(table)
     return [line for line in lines.getvalue().splitlines() if line.startswith("│")]
 

@@ -18,7 +18,7 @@ from stacklens.models.training import stream_recipes
 from stacklens.models.training import supervised_recipes as fit_recipes
 from stacklens.models.training.factory import OPTIONS
 from stacklens.models.training.supervised import Fitting
-from stacklens.models.training.supervised_recipes import SETS, SYMBOLS, FitRecipe
+from stacklens.models.training.supervised_recipes import SETS, SYMBOL_RECIPE, FitRecipe
 from stacklens.probe.trace import trace
 
 SMALL = {"words": 20, "check_words": 10, "epochs": 2}
@@ -34,7 +34,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the recipes by ones that take no time."""
     sets = FitRecipe(**{**vars(SETS), **SMALL, "lengths": (2, 10), "long_words": 0})
     monkeypatch.setattr(fit_recipes, "SETS", sets)
-    monkeypatch.setattr(fit_recipes, "SYMBOLS", FitRecipe(**{**vars(SYMBOLS), **SMALL, "lengths": (1, 3)}))
+    monkeypatch.setattr(fit_recipes, "SYMBOLS", FitRecipe(**{**vars(SYMBOL_RECIPE), **SMALL, "lengths": (1, 3)}))
     stream = stream_recipes.STREAM_RECIPES["anbn"]
     fast = {"windows": 2, "streams": 4, "check_sizes": (2, 5), "check_pieces": 1, "epochs": 2}
     monkeypatch.setitem(stream_recipes.STREAM_RECIPES, "anbn", type(stream)(**{**vars(stream), **fast}))

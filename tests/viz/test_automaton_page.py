@@ -17,13 +17,13 @@ from tests.automata.strategies import dyck
 
 from stacklens.automata.formats.json import from_json
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.extract.by_name import reference_of
+from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.automaton_page import python_lines
-from stacklens.viz.dashboard.automaton_views import extracted, run_view, shown
-from stacklens.viz.dashboard.extractions import Settings, keep, known
+from stacklens.viz.dashboard.automaton_views import extracted_and_settings, run_view, shown
+from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, known
 from stacklens.viz.dashboard.networks import load
+from stacklens.viz.dashboard.python_lines import automaton_lines
 from stacklens.viz.report import report_page
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +35,7 @@ LOOK = {"page": "automaton", "network": NAME, "automaton-form": "minimised", "wo
 @pytest.fixture(scope="module")
 def result() -> Extraction:
     checkpoint = load(NAME)
-    return extract(checkpoint.model, reference_of(checkpoint), QUICK)
+    return extract(checkpoint.model, specification_of(checkpoint), QUICK)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def client(tmp_path_factory: pytest.TempPathFactory, result: Extraction) -> Iter
     """Yield a server that knows the automaton of one network."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STACKLENS_CACHE", str(tmp_path_factory.mktemp("store")))
-        keep(NAME, Settings(), result)
+        keep_extraction(NAME, ExtractionSettings(), result)
         yield new_application().server.test_client()
 
 
@@ -183,7 +183,7 @@ def test_the_automaton_comes_as_a_file(client: FlaskClient, result: Extraction, 
 
 def test_what_a_format_cannot_say_is_said(client: FlaskClient, result: Extraction) -> None:
     pda = replace(dyck([("(", ")")]), end_marker="e")
-    keep("nnpda-parentheses", Settings(), replace(result, automaton=pda))
+    keep_extraction("nnpda-parentheses", ExtractionSettings(), replace(result, automaton=pda))
     look = {**LOOK, "network": "nnpda-parentheses"}
     found = answer(client, "automaton-file.data", look, "automaton-save-jff")
     assert found["automaton-problem"]["children"].startswith("Cannot save JFLAP: ")
@@ -192,7 +192,7 @@ def test_what_a_format_cannot_say_is_said(client: FlaskClient, result: Extractio
 
 def test_a_network_without_a_faithful_automaton_says_why(client: FlaskClient, result: Extraction) -> None:
     reason = "the network does not use its stack as one"
-    keep("neural-stack-reversal", Settings(), replace(result, automaton=None, reason=reason))
+    keep_extraction("neural-stack-reversal", ExtractionSettings(), replace(result, automaton=None, reason=reason))
     look = {**LOOK, "network": "neural-stack-reversal", "word": "01"}
     found = answer(client, "automaton-says.children", look)
     assert found["automaton-says"]["children"] == f"No faithful automaton was found: {reason}."
@@ -202,21 +202,21 @@ def test_a_network_without_a_faithful_automaton_says_why(client: FlaskClient, re
 
 def test_what_was_asked_for_here_comes_before_what_others_found(client: FlaskClient, result: Extraction) -> None:
     del client  # its store is in use
-    keep(NAME, Settings(seed=5), result)
+    keep_extraction(NAME, ExtractionSettings(seed=5), result)
     for done, settings in (
-        (None, Settings()),
-        ({"network": NAME, "settings": vars(Settings(seed=5))}, Settings(seed=5)),
-        ({"network": "nnpda-1n0n", "settings": vars(Settings(seed=5))}, Settings()),
+        (None, ExtractionSettings()),
+        ({"network": NAME, "settings": vars(ExtractionSettings(seed=5))}, ExtractionSettings(seed=5)),
+        ({"network": "nnpda-1n0n", "settings": vars(ExtractionSettings(seed=5))}, ExtractionSettings()),
     ):
-        found = extracted(NAME, done)
+        found = extracted_and_settings(NAME, done)
         assert found is not None
         assert found[0] == settings
 
 
 def test_the_verdict_is_of_the_automaton_that_is_shown(client: FlaskClient, result: Extraction) -> None:
     nothing = PushdownAutomaton(("q0",), ("a", "b", "c"), ("a",), {}, "q0")
-    keep(NAME, Settings(seed=7), replace(result, automaton=nothing))
-    done = {"network": NAME, "settings": vars(Settings(seed=7)), "problem": None}
+    keep_extraction(NAME, ExtractionSettings(seed=7), replace(result, automaton=nothing))
+    done = {"network": NAME, "settings": vars(ExtractionSettings(seed=7)), "problem": None}
     for page, ended, says in (
         ("automaton", done, "✗ automaton: rejected"),
         ("automaton", {**done, "network": "nnpda-1n0n"}, "✓ automaton: accepted"),
@@ -244,7 +244,7 @@ def test_what_went_wrong_with_another_network_is_not_said_here(
 
 
 def test_other_pages_hear_of_an_automaton(client: FlaskClient) -> None:
-    ended = {"network": "nnpda-1n0n", "settings": vars(Settings()), "problem": None}
+    ended = {"network": "nnpda-1n0n", "settings": vars(ExtractionSettings()), "problem": None}
     values = {"network": NAME, "automaton-ended": ended}
     reply = client.post(
         "/_dash-update-component", json=body_of(client, "automaton-done.data", values, "automaton-ended")
@@ -255,9 +255,9 @@ def test_other_pages_hear_of_an_automaton(client: FlaskClient) -> None:
 
 
 def test_python_lines_name_every_setting_that_is_not_the_usual_one() -> None:
-    assert Settings().arguments() == ("", "")
-    assert Settings(max_length=0).arguments() == ("", ", ExtractionConfig(max_length=0)")
-    assert Settings(states=3, seed=1, language="dyck-1").arguments() == (
+    assert ExtractionSettings().arguments() == ("", "")
+    assert ExtractionSettings(max_length=0).arguments() == ("", ", ExtractionConfig(max_length=0)")
+    assert ExtractionSettings(states=3, seed=1, language="dyck-1").arguments() == (
         ", 'dyck-1'",
         ", ExtractionConfig(states=3, seed=1)",
     )
@@ -279,8 +279,8 @@ def test_the_python_lines_of_every_panel_work(
     monkeypatch.setattr(go.Figure, "show", lambda figure: figures.append(figure))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models").symlink_to(ROOT / "models")
-    one = replace(shown(NAME, None, "raw"), settings=Settings(max_length=4, language="palindrome"))
-    lines = python_lines(one, "abcba", rounded)
+    one = replace(shown(NAME, None, "raw"), settings=ExtractionSettings(max_length=4, language="palindrome"))
+    lines = automaton_lines(one, "abcba", rounded)
     for text in lines.values():
         exec(text, {})
     assert len(lines) == len(asked) == 7

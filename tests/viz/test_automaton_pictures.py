@@ -15,7 +15,7 @@ from tests.automata.strategies import dyck, palindromes, pushdown_automata, word
 from stacklens.automata.formats.dot import render, rule, to_dot
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError, UnknownSymbolError
-from stacklens.extract.by_name import reference_of
+from stacklens.extract.by_name import specification_of
 from stacklens.extract.evaluation.automaton_runs import (
     moves,
     run_table,
@@ -217,10 +217,10 @@ def test_the_map_names_states_and_keeps_what_is_in_none_below() -> None:
 
 
 def test_words_that_visit_states_are_short_and_drawn_different_and_the_same_again() -> None:
-    reference = reference_of(NET)
-    words = visiting_words(NET.model, reference)
-    assert words == visiting_words(NET.model, reference)
-    assert words != visiting_words(NET.model, reference, seed=1)
+    specification = specification_of(NET)
+    words = visiting_words(NET.model, specification)
+    assert words == visiting_words(NET.model, specification)
+    assert words != visiting_words(NET.model, specification, seed=1)
     assert len(set(words)) == len(words) <= 60
     assert words[0] == ""
     assert set("abc") <= set(words)

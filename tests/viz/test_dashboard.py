@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tests.viz.networks import heat_map, said
 
 from stacklens.errors import UnknownNameError
-from stacklens.extract.by_name import reference_of
+from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import Extraction, extract
 from stacklens.extract.verification.checks import ExtractionConfig
 from stacklens.models.io import ZOO
@@ -27,10 +27,10 @@ from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
 from stacklens.viz.dashboard import networks as uploads
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.extractions import Settings, keep
+from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
 from stacklens.viz.dashboard.networks import load, network_names, random_word
-from stacklens.viz.dashboard.probe_page import TABLES, drawn, python_lines, table_lines, tabled
-from stacklens.viz.dashboard.steps import LONGEST, steps_of
+from stacklens.viz.dashboard.probe_page import TABLES, drawn, figure_lines, table_lines, tabled
+from stacklens.viz.dashboard.steps import LONGEST_WORD, steps_of
 from stacklens.viz.dashboard.view import PAGE_NAMES, View, address_of, view_of
 from stacklens.viz.figures import FIGURES
 
@@ -128,7 +128,7 @@ def test_notes_of_a_long_word_stay_short() -> None:
     [
         (NAME, "(x", "symbol 'x' is not in the alphabet ( ) [ ]."),
         ("none", "", "unknown network 'none': expected one of baby-ntm-dyck-2, "),
-        (NAME, "(" * (LONGEST + 1), "this word has 10,001 characters; expected at most 10,000."),
+        (NAME, "(" * (LONGEST_WORD + 1), "this word has 10,001 characters; expected at most 10,000."),
         ("upload-1", "", "no file upload-1 here; files are kept for a day: open it again."),
     ],
 )
@@ -146,7 +146,7 @@ def test_an_unknown_figure_is_said_in_one_sentence() -> None:
 @pytest.mark.parametrize("figure", FIGURES)
 def test_the_python_lines_make_the_same_figure(figure: str) -> None:
     view = View("probe", "nnpda-palindrome", "aca", rounded=figure != "rounding", figure=figure)
-    lines = python_lines(view).splitlines()
+    lines = figure_lines(view).splitlines()
     names = run_lines("\n".join([*lines[:-1], f"figure = {lines[-1].removesuffix('.show()')}"]))
     found = drawn(view)
     assert json.loads(names["figure"].to_json())["data"] == json.loads(found.to_json())["data"]
@@ -159,11 +159,11 @@ def test_a_network_without_an_automaton_is_shown_without_one_and_with_one_once_i
     view = View("probe", "nnpda-palindrome", "aca")
     assert "automaton" not in [who for who, *_ in steps_of(view.network, "aca").verdicts]
     checkpoint = load(view.network)
-    result = extract(checkpoint.model, reference_of(checkpoint), ExtractionConfig(max_length=5))
-    keep(view.network, Settings(), result)
+    result = extract(checkpoint.model, specification_of(checkpoint), ExtractionConfig(max_length=5))
+    keep_extraction(view.network, ExtractionSettings(), result)
     assert steps_of(view.network, "aca").verdicts[-1] == ("automaton", "accepted", True)
     assert "state" in [note.text for note in drawn(view).layout.annotations]
-    assert "automaton=extract(" in python_lines(view)
+    assert "automaton=extract(" in figure_lines(view)
 
 
 def test_the_python_lines_extract_as_the_automaton_that_is_drawn_was(
@@ -171,9 +171,9 @@ def test_the_python_lines_extract_as_the_automaton_that_is_drawn_was(
 ) -> None:
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
     view = View("probe", "nnpda-parentheses", "(())")
-    checkpoint, settings = load(view.network), Settings(max_length=5, language="dyck-1")
-    result = extract(checkpoint.model, reference_of(checkpoint, "dyck-1"), settings.config())
-    keep(view.network, settings, result)
+    checkpoint, settings = load(view.network), ExtractionSettings(max_length=5, language="dyck-1")
+    result = extract(checkpoint.model, specification_of(checkpoint, "dyck-1"), settings.config())
+    keep_extraction(view.network, settings, result)
     asked: list[tuple[Any, ...]] = []
 
     def quickly(*arguments: Any) -> Extraction:
@@ -181,7 +181,7 @@ def test_the_python_lines_extract_as_the_automaton_that_is_drawn_was(
         return result
 
     monkeypatch.setattr("stacklens.extract.extraction.extract", quickly)
-    run_lines(python_lines(view).replace(".show()", ""))
+    run_lines(figure_lines(view).replace(".show()", ""))
     ((_, language, config),) = asked
     assert (language.name, config) == ("dyck-1", ExtractionConfig(max_length=5))
 
@@ -191,8 +191,8 @@ def test_whatever_a_file_is_called_the_python_lines_name_it_and_do_nothing_else(
 ) -> None:
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
     title = 'x"); print("hm'
-    name = uploads.keep((ZOO / "nnpda-1n0n.pt").read_bytes(), title).name
-    for lines in (python_lines(View("probe", name, "10")), table_lines(View("probe", name, "10"), "steps")):
+    name = uploads.keep_upload((ZOO / "nnpda-1n0n.pt").read_bytes(), title).name
+    for lines in (figure_lines(View("probe", name, "10")), table_lines(View("probe", name, "10"), "steps")):
         texts = [node.value for node in ast.walk(ast.parse(lines)) if isinstance(node, ast.Constant)]
         assert title in texts
 
@@ -260,8 +260,12 @@ def test_an_automaton_that_arrives_while_a_word_is_shown_is_drawn(
     choice = {"network": name, "word": "aca", "kind": "soft", "page": "probe", "figure": "paper", "extracted": None}
     assert "automaton=" not in answer(client, "picture.figure", choice, {})["picture-line"]["children"]
     checkpoint = load(name)
-    keep(name, Settings(), extract(checkpoint.model, reference_of(checkpoint), ExtractionConfig(max_length=5)))
-    ended = {"network": name, "settings": vars(Settings()), "problem": None}
+    keep_extraction(
+        name,
+        ExtractionSettings(),
+        extract(checkpoint.model, specification_of(checkpoint), ExtractionConfig(max_length=5)),
+    )
+    ended = {"network": name, "settings": vars(ExtractionSettings()), "problem": None}
     found = answer(client, "picture.figure", {**choice, "extracted": ended}, {})
     assert "automaton=" in found["picture-line"]["children"]
 

@@ -18,11 +18,11 @@ import pytest
 from tests.viz import page_jobs
 
 from stacklens.errors import StacklensError
-from stacklens.extract.by_name import reference_of
+from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.viz.dashboard import extractions as job
-from stacklens.viz.dashboard.extractions import Settings, fingerprint, keep, known, settings_known
-from stacklens.viz.dashboard.jobs import Jobs, Turns, join
+from stacklens.viz.dashboard.extractions import ExtractionSettings, fingerprint, keep_extraction, known, settings_known
+from stacklens.viz.dashboard.jobs import JobQueue, Jobs, join
 from stacklens.viz.dashboard.networks import load, network_names
 from stacklens.viz.dashboard.store import store
 
@@ -33,7 +33,7 @@ QUICK = ExtractionConfig(max_length=4, long_words=100, deep_words=1, depth=30, h
 @pytest.fixture(scope="module")
 def result() -> Extraction:
     checkpoint = load(NAME)
-    return extract(checkpoint.model, reference_of(checkpoint), QUICK)
+    return extract(checkpoint.model, specification_of(checkpoint), QUICK)
 
 
 @pytest.fixture(autouse=True)
@@ -52,24 +52,24 @@ def started(**values: Any) -> tuple[dict[str, Any], list[list[Any]]]:
 def test_what_is_kept_is_what_was_found(result: Extraction) -> None:
     assert known(NAME) is None
     assert settings_known(NAME) is None
-    keep(NAME, Settings(max_length=4), result)
-    found = known(NAME, Settings(max_length=4))
+    keep_extraction(NAME, ExtractionSettings(max_length=4), result)
+    found = known(NAME, ExtractionSettings(max_length=4))
     assert found is not None
     assert (found.automaton, found.raw) == (result.automaton, result.raw)
     assert found.stacks == result.stacks.stacks
     assert found.report == json.loads(json.dumps(result.report()))
     assert found.summary.startswith("network    nnpda over a b c; language palindrome\n")
-    assert known(NAME, Settings(max_length=5)) is None
+    assert known(NAME, ExtractionSettings(max_length=5)) is None
 
 
 def test_the_usual_settings_come_before_the_last_ones(result: Extraction) -> None:
-    for settings in (Settings(max_length=4), Settings(seed=1)):
-        keep(NAME, settings, result)
+    for settings in (ExtractionSettings(max_length=4), ExtractionSettings(seed=1)):
+        keep_extraction(NAME, settings, result)
         assert settings_known(NAME) == settings
     assert known(NAME) is not None
-    keep(NAME, Settings(), result)
-    keep(NAME, Settings(seed=2), result)
-    assert settings_known(NAME) == Settings()
+    keep_extraction(NAME, ExtractionSettings(), result)
+    keep_extraction(NAME, ExtractionSettings(seed=2), result)
+    assert settings_known(NAME) == ExtractionSettings()
 
 
 def test_every_network_of_the_zoo_has_a_fingerprint_of_its_own() -> None:
@@ -81,9 +81,11 @@ def test_every_network_of_the_zoo_has_a_fingerprint_of_its_own() -> None:
 
 
 def test_a_form_that_is_left_empty_asks_for_nothing() -> None:
-    assert job.settings_of(None, None, None, None, " ") == Settings()
-    assert job.settings_of(4, 3.0, 6, 2, "palindrome ") == Settings(4, 3, 6, 2, "palindrome")
-    assert Settings(4, 3, 6, 2, "x").config() == ExtractionConfig(states=4, stack_symbols=3, max_length=6, seed=2)
+    assert job.settings_of(None, None, None, None, " ") == ExtractionSettings()
+    assert job.settings_of(4, 3.0, 6, 2, "palindrome ") == ExtractionSettings(4, 3, 6, 2, "palindrome")
+    assert ExtractionSettings(4, 3, 6, 2, "x").config() == ExtractionConfig(
+        states=4, stack_symbols=3, max_length=6, seed=2
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,11 +116,11 @@ def test_what_is_wrong_is_said_in_one_sentence(form: dict[str, Any], problem: st
 def test_an_extraction_tells_its_stages_and_keeps_what_it_found(
     result: Extraction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Settings, "config", lambda _: QUICK)
+    monkeypatch.setattr(ExtractionSettings, "config", lambda _: QUICK)
     found, told = started(max_length=4, seed=0)
     assert told == [[stage, number] for number, stage in enumerate(job.STAGES)]
-    assert found == {"network": NAME, "settings": {**vars(Settings(max_length=4))}, "problem": None}
-    kept = known(NAME, Settings(**found["settings"]))
+    assert found == {"network": NAME, "settings": {**vars(ExtractionSettings(max_length=4))}, "problem": None}
+    kept = known(NAME, ExtractionSettings(**found["settings"]))
     assert kept is not None
     assert kept.automaton == result.automaton
     assert started(max_length=4) == (found, [])  # it is known by now
@@ -132,7 +134,7 @@ def test_whatever_an_extraction_dies_of_is_said(monkeypatch: pytest.MonkeyPatch)
     assert started()[0]["problem"] == "the extraction failed: MemoryError('much too large')."
 
 
-TURNS = Turns(2, 3, lambda before: ["waits", before], full="full", stopped="stopped")
+TURNS = JobQueue(2, 3, lambda before: ["waits", before], full="full", stopped="stopped")
 
 
 def ended(jobs: Jobs, key: str, ticket: str) -> Any:
@@ -215,7 +217,7 @@ def test_at_most_so_many_wait_and_nobody_overtakes() -> None:
 
 @pytest.mark.slow
 def test_a_job_that_waits_is_no_process_and_one_too_many_is_told_so_at_once() -> None:
-    jobs = Jobs(Turns(1, 2, TURNS.told, full="full", stopped="stopped"))
+    jobs = Jobs(JobQueue(1, 2, TURNS.told, full="full", stopped="stopped"))
     before = {*children()}
     first = jobs.call_job_fn("first", page_jobs.endless, [], {})
     (number,) = told(jobs, "first", works)
@@ -275,8 +277,8 @@ def test_a_job_that_is_cancelled_while_it_is_looked_at_says_that_it_was_stopped(
 SERVER = """
 import os, sys, time
 from tests.viz import page_jobs
-from stacklens.viz.dashboard.jobs import Jobs, Turns
-jobs = Jobs(Turns(1, 3, lambda before: ["waits", before], "full", "stopped"))
+from stacklens.viz.dashboard.jobs import JobQueue, Jobs
+jobs = Jobs(JobQueue(1, 3, lambda before: ["waits", before], "full", "stopped"))
 tickets = [jobs.call_job_fn(key, page_jobs.endless, [], {}) for key in ("key", "next")]
 while (said := jobs.get_progress("key")) is None or said[0] == "waits": time.sleep(0.1)
 while (waits := jobs.get_progress("next")) is None: time.sleep(0.1)
@@ -295,7 +297,7 @@ def test_jobs_end_with_their_server_and_their_places_are_free() -> None:
     jobs = Jobs(TURNS)
     assert jobs.get_result("key", working) == "stopped"
     assert jobs.get_result("next", waiting) == "stopped"
-    alone = Jobs(Turns(1, 1, TURNS.told, full="full", stopped="stopped"))
+    alone = Jobs(JobQueue(1, 1, TURNS.told, full="full", stopped="stopped"))
     assert ended(alone, "mine", alone.call_job_fn("mine", page_jobs.spelled, ["ab", 1], {})) == ["ab"]
 
 

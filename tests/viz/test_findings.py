@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stacklens.papers.grid import Grid, Row
+from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 from stacklens.viz.paper_figures import OUTCOMES, margins_figure, outcome_of, outcomes_figure, trained_networks
 
@@ -32,7 +32,7 @@ FOUND: dict[str, dict[str, Any] | None] = {
 def results(*networks: Network, stacks: bool = True) -> tuple[Grid, GridResults]:
     seeds = tuple(network.seed for network in networks)
     row = RowResult("a row", "fast", seeds, 1.0, "cpu", networks, {}, {}, "")
-    grid = Grid("a-table", "a paper", "a title", (Row("a row", {}, lambda _: [], stacks=stacks),), ())
+    grid = Grid("a-table", "a paper", "a title", (GridRow("a row", {}, lambda _: [], stacks=stacks),), ())
     return grid, GridResults("a paper", "a-table", "a title", (row,))
 
 

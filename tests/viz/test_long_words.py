@@ -17,7 +17,7 @@ from stacklens.viz.dashboard import probe_page as probing
 from stacklens.viz.dashboard import steps, turns
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.probe_page import drawn
-from stacklens.viz.dashboard.steps import LONGEST, LONGEST_STACKS, steps_of
+from stacklens.viz.dashboard.steps import LONGEST_STACKS, LONGEST_WORD, steps_of
 from stacklens.viz.dashboard.turns import LONG, NotYetError, Turns
 from stacklens.viz.dashboard.view import View
 
@@ -159,7 +159,7 @@ def test_no_network_runs_only_to_say_that_its_stacks_are_not_drawn(monkeypatch: 
         raise AssertionError("the network runs")
 
     monkeypatch.setattr(steps, "trace", run)
-    assert drawn(View("probe", NAME, "([" * (LONGEST // 2), figure="paper")).data == ()
+    assert drawn(View("probe", NAME, "([" * (LONGEST_WORD // 2), figure="paper")).data == ()
 
 
 def test_a_verdict_on_a_deep_word_takes_a_time_that_grows_with_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,5 +172,5 @@ def test_a_verdict_on_a_deep_word_takes_a_time_that_grows_with_its_length(monkey
 
 
 def test_the_page_says_how_long_a_word_may_be(client: FlaskClient) -> None:
-    said = f"at most {LONGEST:,} symbols; words of more than {LONG} are worked on one at a time, for all users"
+    said = f"at most {LONGEST_WORD:,} symbols; words of more than {LONG} are worked on one at a time, for all users"
     assert said in client.get("/_dash-layout").text

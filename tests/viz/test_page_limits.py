@@ -12,11 +12,11 @@ from stacklens.errors import FileFormatError
 from stacklens.languages import get_language
 from stacklens.models.io import Checkpoint, save_model
 from stacklens.viz.dashboard.automaton_views import Shown, map_view, visits_view
-from stacklens.viz.dashboard.extractions import Known, Settings, extraction_job
-from stacklens.viz.dashboard.networks import keep, load, random_word
-from stacklens.viz.dashboard.probe_page import drawn, python_lines, table_lines, tabled
+from stacklens.viz.dashboard.extractions import ExtractionSettings, Known, extraction_job
+from stacklens.viz.dashboard.networks import keep_upload, load, random_word
+from stacklens.viz.dashboard.probe_page import drawn, figure_lines, table_lines, tabled
 from stacklens.viz.dashboard.steps import LONGEST_STACKS, steps_of
-from stacklens.viz.dashboard.trust_page import known_reference, some_words
+from stacklens.viz.dashboard.trust_page import known_specification, words_to_try
 from stacklens.viz.dashboard.view import View
 from stacklens.viz.figures import FIGURES
 
@@ -45,7 +45,7 @@ def upload_of(language: str, name: str = NAME) -> str:
     model = load(name).model
     path = Path("upload.pt")
     save_model(path, Checkpoint(model, {"kind": model.task_kind, "language": language}))
-    return keep(path.read_bytes(), "upload.pt").name
+    return keep_upload(path.read_bytes(), "upload.pt").name
 
 
 def problem_of(network: str, language: str | None) -> str:
@@ -76,10 +76,10 @@ def test_no_language_is_read_from_a_file_that_an_opened_network_names(path: str,
     assert random_word(network, 0) == "10"
     assert [who for who, _, _ in steps_of(network, "10").verdicts] == ["network", "rounded network"]
     assert drawn(View("probe", network, "10")).data
-    assert "true_depths" not in python_lines(View("probe", network, "10"))
-    assert known_reference(network) is None
-    assert some_words(network, 0) == "ε\n1\n0"
-    one = Shown(network, Settings(language=path), Known(TRUTH, TRUTH, {}, ""), raw=False)
+    assert "true_depths" not in figure_lines(View("probe", network, "10"))
+    assert known_specification(network) is None
+    assert words_to_try(network, 0) == "ε\n1\n0"
+    one = Shown(network, ExtractionSettings(language=path), Known(TRUTH, TRUTH, {}, ""), raw=False)
     assert map_view(one, False, "light").data
 
 
@@ -97,7 +97,7 @@ def test_the_stacks_of_long_words_are_not_drawn_and_all_else_is(network: str) ->
         view = View("probe", network, word, figure=figure)
         if figure in ("actions", "hidden", "map"):
             assert "Nothing to draw" not in str(drawn(view).layout)
-            assert "seen = trace(network, [word], stacks=False)  # stacks are " in python_lines(view)
+            assert "seen = trace(network, [word], stacks=False)  # stacks are " in figure_lines(view)
         else:
             assert said(drawn(view)) == "Nothing to draw: stacks are drawn for words of at most 1,000 symbols."
     frame = tabled(view, "steps")
@@ -110,9 +110,9 @@ def test_the_stacks_of_long_words_are_not_drawn_and_all_else_is(network: str) ->
 @pytest.mark.parametrize("language", ["parentheses", "dyck-1", "1n0n", "secret"])
 def test_words_suit_the_network_whatever_its_file_says(language: str) -> None:
     network = upload_of(language)
-    for word in (random_word(network, 3), *some_words(network, 3).replace("ε", "").splitlines()):
+    for word in (random_word(network, 3), *words_to_try(network, 3).replace("ε", "").splitlines()):
         assert set(word) <= {"1", "0"}
-    one = Shown(network, Settings(), Known(TRUTH, TRUTH, {}, ""), raw=False)
+    one = Shown(network, ExtractionSettings(), Known(TRUTH, TRUTH, {}, ""), raw=False)
     assert map_view(one, False, "light").data
     assert len(visits_view(one, False, TRUTH.initial))
 
@@ -120,7 +120,9 @@ def test_words_suit_the_network_whatever_its_file_says(language: str) -> None:
 def test_states_are_visited_on_words_of_the_language_that_was_asked_for() -> None:
     network = upload_of("nothing-known")
     found = [
-        visits_view(Shown(network, Settings(language=language), Known(TRUTH, TRUTH, {}, ""), False), False, "pop")
+        visits_view(
+            Shown(network, ExtractionSettings(language=language), Known(TRUTH, TRUTH, {}, ""), False), False, "pop"
+        )
         for language in (None, "1n0n")
     ]
     assert not found[0].equals(found[1])

@@ -22,6 +22,7 @@ from stacklens.viz.pictures import check_browser, picture
 from stacklens.viz.report import (
     drawing,
     heading,
+    html_table,
     page,
     paragraph,
     plot,
@@ -29,7 +30,6 @@ from stacklens.viz.report import (
     report_page,
     some_words,
     summary_text,
-    table,
 )
 from stacklens.viz.style import themed
 
@@ -87,7 +87,7 @@ def test_the_program_is_in_a_page_once_and_only_where_there_is_a_figure() -> Non
 def test_texts_in_a_page_are_plain_texts() -> None:
     evil = "<script>alert(1)</script>"
     frame = pd.DataFrame({evil: [evil]})
-    html = page(evil, [heading(evil), paragraph(evil), preformatted(evil), table(frame)])
+    html = page(evil, [heading(evil), paragraph(evil), preformatted(evil), html_table(frame)])
     elements = Elements(html)
     assert "script" not in [tag for tag, _ in elements.tags]
     assert elements.texts.count(evil) == 6

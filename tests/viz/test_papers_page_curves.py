@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from tests.viz.test_papers_page_tables import GRID, nothing
 
-from stacklens.papers.grid import Grid, Row
+from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 from stacklens.papers.results import Measured, Results, read_results
 from stacklens.viz.curves import claim_figures, curve_figure, is_curve
 from stacklens.viz.paper_figures import grid_figures
 from stacklens.viz.paper_tables import step_tables
 
-ROWS = (Row("RNN", {"network": "RNN"}, nothing), Row("Stack RNN", {"network": "Stack RNN"}, nothing))
+ROWS = (GridRow("RNN", {"network": "RNN"}, nothing), GridRow("Stack RNN", {"network": "Stack RNN"}, nothing))
 CURVE = Grid("curve", "A paper", "over n", ROWS, ("n = 5", "n = 5 rounded"), ("chosen",), across="network")
 COUNTS = {
     "train": {"lengths": {"2": 3, "10": 4}, "depths": {"1": 7}},

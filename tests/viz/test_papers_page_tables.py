@@ -9,7 +9,7 @@ import pytest
 
 from stacklens.errors import FileFormatError, UnknownNameError
 from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.grid import Grid, Outcome, Row, Settings
+from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 from stacklens.papers.grid_tables import TextTable
 from stacklens.papers.results import read_results, result_path
@@ -17,7 +17,7 @@ from stacklens.viz.paper_figures import grid_figures, score_figure
 from stacklens.viz.paper_tables import VERIFY, frame_of, paper_tables, table_names
 
 
-def nothing(settings: Settings) -> list[Outcome]:
+def nothing(settings: RunSettings) -> list[Outcome]:
     raise AssertionError(f"nothing is trained here: {settings}")
 
 
@@ -26,9 +26,9 @@ GRID = Grid(
     "A paper",
     "two models",
     (
-        Row("one", {"model": "one"}, nothing, {"test min": "10.0", "test max": "90.5 %", "training min": "99"}),
-        Row("two", {"model": "two"}, nothing, {"test median": "not reported"}),
-        Row("three", {"model": "three"}, nothing, {"test mean": "50"}),
+        GridRow("one", {"model": "one"}, nothing, {"test min": "10.0", "test max": "90.5 %", "training min": "99"}),
+        GridRow("two", {"model": "two"}, nothing, {"test median": "not reported"}),
+        GridRow("three", {"model": "three"}, nothing, {"test mean": "50"}),
     ),
     scores=("training", "test"),
 )

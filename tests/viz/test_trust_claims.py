@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from stacklens.extract.by_name import reference_of
-from stacklens.extract.evaluation.claims import Claim, check_table, claim_table, claims_of
+from stacklens.extract.by_name import specification_of
+from stacklens.extract.evaluation.trust import Claim, check_table, claim_table, claims_of
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.models.io import ZOO, load_network
 
@@ -19,7 +19,7 @@ SMALL = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), dee
 @cache
 def made(name: str) -> dict[str, Any]:
     checkpoint = load_network(ZOO / f"{name}.pt")
-    return extract(checkpoint.model, reference_of(checkpoint), SMALL).report()
+    return extract(checkpoint.model, specification_of(checkpoint), SMALL).report()
 
 
 def changed(**parts: Any) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def test_a_faithful_automaton_has_every_kind_of_claim_side_by_side() -> None:
 
 def test_claims_say_which_language_they_are_about() -> None:
     checkpoint = load_network(ZOO / "nnpda-parentheses.pt")
-    report = extract(checkpoint.model, reference_of(checkpoint, "dyck-1"), SMALL).report()
+    report = extract(checkpoint.model, specification_of(checkpoint, "dyck-1"), SMALL).report()
     assert claim(report, "checked against the language dyck-1").verdict == "yes"
     assert claim(report, "proof").says == "the automaton is equal to that of the language dyck-1 for all words"
 

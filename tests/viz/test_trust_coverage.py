@@ -10,7 +10,7 @@ from tests.automata.strategies import dyck, pushdown_automata, words_of
 
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.automata.reachability import reachable_heads
-from stacklens.extract.evaluation.claims import coverage_table, covered, covering
+from stacklens.extract.evaluation.trust import coverage_table, covered, covering
 from stacklens.languages.words import parse_word
 
 

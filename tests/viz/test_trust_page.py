@@ -13,15 +13,16 @@ from flask.testing import FlaskClient
 from tests.viz.networks import said
 from tests.viz.test_dashboard import answer
 
-from stacklens.extract.by_name import reference_of
+from stacklens.extract.by_name import specification_of
 from stacklens.extract.evaluation.word_list import PARTIES
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.models.io import ZOO, Checkpoint
 from stacklens.viz.dashboard import trust_page as trusting
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.extractions import Settings, keep
+from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
 from stacklens.viz.dashboard.networks import load, network_names
-from stacklens.viz.dashboard.trust_page import LONGEST, judged_words, known_reference, lines_for, some_words
+from stacklens.viz.dashboard.python_lines import trust_lines
+from stacklens.viz.dashboard.trust_page import LONGEST, judged_words, known_specification, words_to_try
 from stacklens.viz.dashboard.view import View, address_of
 
 NAME = "nnpda-1n0n"
@@ -32,7 +33,7 @@ SMALL = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), dee
 @cache
 def small_extraction(name: str) -> Extraction:
     checkpoint = load(name)
-    return extract(checkpoint.model, reference_of(checkpoint), SMALL)
+    return extract(checkpoint.model, specification_of(checkpoint), SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     before = os.environ.get("STACKLENS_CACHE")
     os.environ["STACKLENS_CACHE"] = str(tmp_path_factory.mktemp("store"))
     for name in (NAME, "baby-ntm-dyck-2"):
-        keep(name, Settings(), small_extraction(name))
+        keep_extraction(name, ExtractionSettings(), small_extraction(name))
     yield new_application().server.test_client()
     del os.environ["STACKLENS_CACHE"]
     if before is not None:
@@ -96,8 +97,8 @@ def test_an_automaton_that_arrives_while_the_page_is_shown_appears(
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
     look = {"extracted": None, "network": NAME, "page": "trust"}
     before = answer(client, output, look, {"trust-words": "10"})
-    keep(NAME, Settings(), small_extraction(NAME))
-    ended = {"network": NAME, "settings": vars(Settings()), "problem": None}
+    keep_extraction(NAME, ExtractionSettings(), small_extraction(NAME))
+    ended = {"network": NAME, "settings": vars(ExtractionSettings()), "problem": None}
     assert answer(client, output, {**look, "extracted": ended}, {"trust-words": "10"}) != before
 
 
@@ -180,7 +181,7 @@ def test_more_than_the_page_judges_at_once_is_refused_in_one_sentence(
 def test_words_are_offered_where_there_are_none_that_the_network_reads(client: FlaskClient) -> None:
     for given, offered in (("", True), ("abc", True), ("10\n", False)):
         found = answer(client, "trust-words.value", {"network": NAME, "page": "trust"}, {"trust-words": given})
-        assert (found.get("trust-words", {}).get("value") == some_words(NAME, 0)) == offered
+        assert (found.get("trust-words", {}).get("value") == words_to_try(NAME, 0)) == offered
 
 
 def test_words_with_a_mistake_stay_until_another_network_is_looked_at(client: FlaskClient) -> None:
@@ -188,7 +189,7 @@ def test_words_with_a_mistake_stay_until_another_network_is_looked_at(client: Fl
     there = {"trust-words": "10\n1x", "trust-asked": [NAME, 0]}
     assert "trust-words" not in answer(client, "trust-words.value", look, there)
     other = answer(client, "trust-words.value", look, {**there, "trust-asked": ["nnpda-palindrome", 0]})
-    assert other["trust-words"]["value"] == some_words(NAME, 0)
+    assert other["trust-words"]["value"] == words_to_try(NAME, 0)
     assert other["trust-asked"]["data"] == [NAME, 0]
 
 
@@ -201,7 +202,7 @@ def test_words_that_another_network_reads_are_its_own_from_then_on(client: Flask
 @pytest.mark.parametrize("name", network_names())
 def test_the_words_that_are_offered_can_be_judged(name: str, client: FlaskClient) -> None:
     del client
-    found = judged_words(name, some_words(name, 3))
+    found = judged_words(name, words_to_try(name, 3))
     assert found.problem is None
     assert len(found.frame) >= 10
     assert set(found.frame["rounded network"]) != {""}
@@ -210,8 +211,8 @@ def test_the_words_that_are_offered_can_be_judged(name: str, client: FlaskClient
 def test_what_a_network_was_trained_on_may_be_unknown(monkeypatch: pytest.MonkeyPatch, client: FlaskClient) -> None:
     stranger = Checkpoint(load(NAME).model, {"kind": "recognition", "language": "a-secret"}, {})
     monkeypatch.setattr(trusting, "load", lambda _: stranger)
-    assert known_reference(UNSEEN) is None
-    assert some_words(UNSEEN, 0) == "ε\n1\n0"
+    assert known_specification(UNSEEN) is None
+    assert words_to_try(UNSEEN, 0) == "ε\n1\n0"
     assert "what this network was trained on is not known" in said(trusting.accuracy("nnpda-palindrome"))
     (row,) = judged_words(UNSEEN, "10").frame.to_dict("records")
     assert [name for name in row if name in PARTIES] == ["network", "rounded network"]
@@ -221,10 +222,10 @@ def test_what_a_network_was_trained_on_may_be_unknown(monkeypatch: pytest.Monkey
 def test_what_was_extracted_by_other_settings_is_shown_and_its_lines_say_so(client: FlaskClient) -> None:
     name = "neural-stack-reversal"
     checkpoint = load(name)
-    settings = Settings(max_length=3, seed=2, language="reversal")
-    keep(name, settings, extract(checkpoint.model, reference_of(checkpoint), settings.config()))
+    settings = ExtractionSettings(max_length=3, seed=2, language="reversal")
+    keep_extraction(name, settings, extract(checkpoint.model, specification_of(checkpoint), settings.config()))
     assert shown(client, name)["trust-extracted"]["hidden"] is False
-    lines = lines_for("claims", name)
+    lines = trust_lines("claims", name)
     assert "from stacklens.extract.extraction import ExtractionConfig, extract\n" in lines
     assert "reference = reference_of(checkpoint, 'reversal')\n" in lines
     assert "result = extract(checkpoint.model, reference, ExtractionConfig(max_length=3, seed=2))\n" in lines
@@ -235,7 +236,7 @@ def test_the_python_lines_run(panel: str, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("stacklens.extract.extraction.extract", lambda *_: small_extraction(NAME))
     (tmp_path / "words.txt").write_text("10\n110\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    lines = lines_for(panel, NAME).replace(".show()", "").replace("'models/zoo/", f"'{ZOO}/").splitlines()
+    lines = trust_lines(panel, NAME).replace(".show()", "").replace("'models/zoo/", f"'{ZOO}/").splitlines()
     names: dict[str, Any] = {}
     exec("\n".join(lines[:-1]) + f"\nfound = {lines[-1]}", names)
     assert len(names["found"].data if panel == "accuracy" else names["found"]) > 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from stacklens.extract.by_name import reference_of
+from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.models.io import ZOO, load_network
 from stacklens.viz.report import trust_parts
@@ -16,7 +16,7 @@ SMALL = ExtractionConfig(max_length=4, long_words=20, long_lengths=(8, 12), deep
 @cache
 def extraction(name: str) -> Extraction:
     checkpoint = load_network(ZOO / f"{name}.pt")
-    return extract(checkpoint.model, reference_of(checkpoint), SMALL)
+    return extract(checkpoint.model, specification_of(checkpoint), SMALL)
 
 
 def test_a_report_has_claims_checks_transitions_and_accuracy() -> None:

@@ -10,9 +10,9 @@ from tests.viz.networks import said
 
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
-from stacklens.extract.by_name import reference_for, reference_of
+from stacklens.extract.by_name import specification_for, specification_of
 from stacklens.extract.evaluation.accuracy_by_size import SizeScores, scores_by_size
-from stacklens.extract.specification import Reference
+from stacklens.extract.specification import Specification
 from stacklens.languages import get_language
 from stacklens.languages.catalogue import get_task
 from stacklens.models.io import ZOO, Checkpoint, load_network
@@ -20,16 +20,16 @@ from stacklens.viz.curves import accuracy_figure
 
 
 @cache
-def subject(name: str) -> tuple[Checkpoint, Reference]:
+def subject(name: str) -> tuple[Checkpoint, Specification]:
     checkpoint = load_network(ZOO / f"{name}.pt")
-    reference = reference_of(checkpoint)
-    assert reference is not None
-    return checkpoint, reference
+    specification = specification_of(checkpoint)
+    assert specification is not None
+    return checkpoint, specification
 
 
 def scores(name: str, automaton: PushdownAutomaton | None = None, largest: int = 12, words: int = 5) -> SizeScores:
-    checkpoint, reference = subject(name)
-    return scores_by_size(checkpoint.model, reference, automaton, largest=largest, words=words)
+    checkpoint, specification = subject(name)
+    return scores_by_size(checkpoint.model, specification, automaton, largest=largest, words=words)
 
 
 def right(found: SizeScores, who: str, sort: str) -> set[float]:
@@ -88,10 +88,10 @@ def test_the_same_seed_gives_the_same_scores_in_an_order() -> None:
 
 def test_a_language_without_words_of_such_sizes_says_so() -> None:
     checkpoint, _ = subject("marnn-stack-rnn-string-reversal")
-    reference = reference_for(get_task("string-reversal"))
-    assert reference is not None
+    specification = specification_for(get_task("string-reversal"))
+    assert specification is not None
     with pytest.raises(StacklensError, match=r"^string-reversal has no words of sizes up to 1: ask for larger ones$"):
-        scores_by_size(checkpoint.model, reference, largest=1)
+        scores_by_size(checkpoint.model, specification, largest=1)
 
 
 def test_the_figure_has_a_panel_a_sort_and_a_line_a_party() -> None:

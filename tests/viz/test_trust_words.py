@@ -14,10 +14,10 @@ from tests.viz.networks import NETWORKS, network
 
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import StacklensError, UnknownSymbolError
-from stacklens.extract.by_name import reference_of
-from stacklens.extract.evaluation.word_list import EMPTY, Judged, judge, parse_words, word_table
+from stacklens.extract.by_name import specification_of
+from stacklens.extract.evaluation.word_list import EMPTY_WORD, JudgedWord, judge_words, parse_words, word_table
 from stacklens.extract.evaluation.word_runs import automaton_runs, first_parting, network_runs
-from stacklens.extract.specification import Reference
+from stacklens.extract.specification import Specification
 from stacklens.extract.verification.divergence import divergence
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
@@ -29,21 +29,21 @@ KINDS = ("nnpda-1n0n", "nnpda-palindrome", "marnn-stack-rnn-dyck-2", "neural-sta
 
 
 @cache
-def subject(name: str) -> tuple[StackModel[Any], Reference, PushdownAutomaton]:
+def subject(name: str) -> tuple[StackModel[Any], Specification, PushdownAutomaton]:
     """Return a network of the zoo, what it should do, and the automaton of that."""
     checkpoint = load_network(ZOO / f"{name}.pt")
-    reference = reference_of(checkpoint)
-    assert reference is not None
-    automaton = reference.automaton()
+    specification = specification_of(checkpoint)
+    assert specification is not None
+    automaton = specification.automaton()
     assert automaton is not None
-    return checkpoint.model, reference, automaton
+    return checkpoint.model, specification, automaton
 
 
 @st.composite
 def words_of(draw: st.DrawFn, name: str) -> list[str]:
     """Draw some words: random ones, and ones that the language is about."""
-    model, reference, _ = subject(name)
-    drawn = reference.long_words(40, (2, 9), seed=draw(st.integers(0, 99)))
+    model, specification, _ = subject(name)
+    drawn = specification.long_words(40, (2, 9), seed=draw(st.integers(0, 99)))
     some = draw(st.lists(st.text(model.alphabet, max_size=14), max_size=6))
     return [*some, *(format_word(word)[:30] for word in drawn[: draw(st.integers(0, 4))])]
 
@@ -68,19 +68,19 @@ def test_runs_part_where_two_runs_on_one_word_part(name: str, data: st.DataObjec
 @settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_a_word_is_judged_among_others_as_alone(name: str, data: st.DataObject) -> None:
-    model, reference, automaton = subject(name)
+    model, specification, automaton = subject(name)
     words = data.draw(words_of(name))
-    together = judge(model, words, automaton, reference)
+    together = judge_words(model, words, automaton, specification)
     assert [one.word for one in together] == words
-    assert together == [judge(model, [word], automaton, reference)[0] for word in words]
+    assert together == [judge_words(model, [word], automaton, specification)[0] for word in words]
 
 
 @settings(max_examples=20, deadline=None)
 @given(words=st.lists(st.text("10", max_size=20), max_size=8))
 def test_verdicts_of_a_recogniser_are_those_of_each_machine_by_itself(words: list[str]) -> None:
-    model, reference, automaton = subject("nnpda-1n0n")
+    model, specification, automaton = subject("nnpda-1n0n")
     everything = replace(automaton, acceptance="final state", accepting=frozenset(automaton.states))
-    for one in judge(model, words, everything, reference):
+    for one in judge_words(model, words, everything, specification):
         said = {who: yes for who, (yes, _) in one.verdicts.items()}
         member = one.word == "1" * (len(one.word) // 2) + "0" * (len(one.word) // 2) and one.word != ""
         assert said == {
@@ -92,9 +92,9 @@ def test_verdicts_of_a_recogniser_are_those_of_each_machine_by_itself(words: lis
         assert one.agree == (len(set(said.values())) == 1)
 
 
-def judged(name: str, word: Word) -> Judged:
-    model, reference, automaton = subject(name)
-    return judge(model, [word], automaton, reference)[0]
+def judged(name: str, word: Word) -> JudgedWord:
+    model, specification, automaton = subject(name)
+    return judge_words(model, [word], automaton, specification)[0]
 
 
 def test_a_predictor_completes_begins_or_rejects() -> None:
@@ -104,8 +104,8 @@ def test_a_predictor_completes_begins_or_rejects() -> None:
 
 
 def test_the_word_that_a_soft_network_gets_wrong_says_where() -> None:
-    model, reference, _ = subject("stack-rnn-anbn")
-    (found,) = judge(model, ["a" * 45 + "b" * 45 + "ab"], reference=reference)
+    model, specification, _ = subject("stack-rnn-anbn")
+    (found,) = judge_words(model, ["a" * 45 + "b" * 45 + "ab"], specification=specification)
     wrong = int(found.verdicts["network"][1].removeprefix("wrong at symbol "))
     assert found.verdicts["rounded network"] == (True, "all right")
     assert not found.agree
@@ -121,10 +121,10 @@ def test_of_a_word_that_is_none_of_the_task_only_that_is_said() -> None:
 
 
 def test_a_broken_automaton_is_caught_on_the_words_that_show_it() -> None:
-    model, reference, right = subject("nnpda-1n0n")
+    model, specification, right = subject("nnpda-1n0n")
     kept = {key: step for key, step in right.transitions.items() if key[0] == right.initial}
     broken = replace(right, transitions=kept)
-    short, long = judge(model, ["10", "1100"], broken, reference)
+    short, long = judge_words(model, ["10", "1100"], broken, specification)
     assert short.agree or short.parted == ("automaton",)
     assert not long.agree
     assert long.parted == ("automaton",)
@@ -134,27 +134,27 @@ def test_a_broken_automaton_is_caught_on_the_words_that_show_it() -> None:
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_kind_of_network_can_be_judged_without_anything_beside_it(name: str) -> None:
     net = network(name)
-    found = judge(net, ["", "ab", "a" * 7, "b"])
+    found = judge_words(net, ["", "ab", "a" * 7, "b"])
     assert [one.word for one in found] == ["", "ab", "a" * 7, "b"]
     assert all(set(one.verdicts) <= {"network", "rounded network"} for one in found)
-    assert word_table(found)["word"].tolist() == [EMPTY, "ab", "a" * 7, "b"]
+    assert word_table(found)["word"].tolist() == [EMPTY_WORD, "ab", "a" * 7, "b"]
 
 
 def test_many_short_words_and_few_long_ones_come_in_their_order() -> None:
-    model, reference, automaton = subject("nnpda-1n0n")
+    model, specification, automaton = subject("nnpda-1n0n")
     sizes = np.random.default_rng(0).integers(0, 40, 700).tolist()
     words = ["1" * n + "0" * n for n in [*sizes, 700]]
-    assert [one.word for one in judge(model, words, automaton, reference)] == words
+    assert [one.word for one in judge_words(model, words, automaton, specification)] == words
 
 
 def test_an_unknown_symbol_is_an_error_as_everywhere() -> None:
     with pytest.raises(UnknownSymbolError, match=r"^symbol 'x' is not in the alphabet 1 0$"):
-        judge(subject("nnpda-1n0n")[0], ["1x"])
+        judge_words(subject("nnpda-1n0n")[0], ["1x"])
 
 
 @given(words=st.lists(st.text("()", max_size=9)), ends=st.sampled_from(["\n", "\r\n", "\n\n", "  \n\t"]))
 def test_words_are_read_back_from_their_lines(words: list[str], ends: str) -> None:
-    assert parse_words(ends.join(word or EMPTY for word in words), "()") == words
+    assert parse_words(ends.join(word or EMPTY_WORD for word in words), "()") == words
 
 
 def test_symbols_of_several_characters_are_separated_by_blanks() -> None:

@@ -18,7 +18,7 @@ from stacklens.errors import FileFormatError, StacklensError
 from stacklens.models.io import ZOO
 from stacklens.viz.dashboard import networks
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.networks import LARGEST, PREFIX, decoded, keep, uploaded
+from stacklens.viz.dashboard.networks import LARGEST_UPLOAD, PREFIX, decoded, keep_upload, uploaded
 from stacklens.viz.dashboard.store import store, store_folder
 
 NET = (ZOO / "nnpda-1n0n.pt").read_bytes()
@@ -35,17 +35,17 @@ def as_sent(data: bytes) -> str:
 
 
 def test_a_file_comes_back_as_it_was_sent() -> None:
-    name = keep(decoded(as_sent(NET)), "my net.pt").name
+    name = keep_upload(decoded(as_sent(NET)), "my net.pt").name
     assert name.startswith(PREFIX)
     assert uploaded(name).data == NET
     assert networks.file_of(name) == "my net.pt"
     assert networks.load(name).model.name == "nnpda"
-    assert keep(NET, "my net.pt").name == name
-    assert keep(NET, "other.pt").name != name
+    assert keep_upload(NET, "my net.pt").name == name
+    assert keep_upload(NET, "other.pt").name != name
 
 
 def test_an_opened_file_is_offered_first_for_as_long_as_it_is_kept() -> None:
-    name = keep(NET, "a.pt").name
+    name = keep_upload(NET, "a.pt").name
     choices = list(networks.offered([name, PREFIX + "gone"]))
     assert choices[0] == {"label": "a.pt (opened)", "value": name}
     assert len(choices) == 1 + len(networks.network_names())
@@ -53,7 +53,7 @@ def test_an_opened_file_is_offered_first_for_as_long_as_it_is_kept() -> None:
 
 @pytest.mark.parametrize("title", ["../../etc/passwd", "..\\evil.pt", "/tmp/x/evil.pt", "", "x" * 300])
 def test_no_file_is_written_under_its_own_name(title: str, tmp_path: Path, own_store: Path) -> None:
-    kept = keep(NET, title)
+    kept = keep_upload(NET, title)
     assert len(kept.title) <= 120
     assert "/" not in kept.title
     assert "\\" not in kept.title
@@ -79,13 +79,13 @@ def test_a_store_that_cannot_be_made_is_one_sentence(tmp_path: Path, monkeypatch
         (b"hello", "^bad.pt: not a PyTorch file"),
         (pickle.dumps(os.getcwd), "^bad.pt: holds objects other than tensors and plain data"),
         (NET[:1000], "^bad.pt: damaged or truncated: 1000 bytes that torch cannot read"),
-        (bytes(LARGEST + 1), "^bad.pt: larger than 20 MB; expected a trained network"),
+        (bytes(LARGEST_UPLOAD + 1), "^bad.pt: larger than 20 MB; expected a trained network"),
     ],
     ids=["empty", "text", "code", "truncated", "large"],
 )
 def test_what_is_no_network_is_refused_and_not_kept(data: bytes, said: str) -> None:
     with pytest.raises(StacklensError, match=said):
-        keep(data, "bad.pt")
+        keep_upload(data, "bad.pt")
     assert len(store()) == 0
 
 
@@ -97,7 +97,7 @@ def test_what_did_not_arrive_whole_is_refused(coded: str) -> None:
 
 def test_what_is_too_large_is_refused() -> None:
     with pytest.raises(StacklensError, match=r"^the file is larger than 20 MB; expected a trained network$"):
-        decoded("data:;base64," + "A" * (LARGEST * 2))
+        decoded("data:;base64," + "A" * (LARGEST_UPLOAD * 2))
 
 
 def test_a_name_that_was_never_given_is_unknown() -> None:
@@ -124,11 +124,11 @@ SHOWN = [
 
 @pytest.mark.parametrize(("output", "shown"), SHOWN)
 def test_a_network_is_shown_on_when_its_day_is_over(output: str, shown: dict[str, Any], client: FlaskClient) -> None:
-    name = keep(NET, "mine.pt").name
+    name = keep_upload(NET, "mine.pt").name
     networks.load.cache_clear()
     assert networks.load(name).model.name == "nnpda"
     del store()[name]
-    assert (networks.file_of(name), networks.title_of(name)) == ("mine.pt", "mine.pt (opened)")
+    assert (networks.file_of(name), networks.network_title(name)) == ("mine.pt", "mine.pt (opened)")
     found = answer(client, output, {**shown, "network": name}, {"trust-words": "10"})
     assert "files are kept for a day" not in str(found)
     assert "mine.pt" in str(found)
@@ -151,11 +151,11 @@ def test_nothing_comes_of_a_network_that_is_gone(output: str, button: str, clien
 
 def test_a_file_of_the_authors_says_what_it_was_trained_on_by_its_name() -> None:
     file = published("**/*ntask1_nchar2*nrep1*")
-    name = keep(file.read_bytes(), file.name).name
+    name = keep_upload(file.read_bytes(), file.name).name
     assert networks.load(name).task["language"] == "anbn"
 
 
 def test_an_error_does_not_tell_where_the_file_lay() -> None:
     with pytest.raises(FileFormatError) as caught:
-        keep(b"hello", "bad.pt")
+        keep_upload(b"hello", "bad.pt")
     assert "stacklens-" not in str(caught.value)

@@ -21,17 +21,17 @@ from stacklens.viz.dashboard.automaton_views import asked_for
 from stacklens.viz.dashboard.bodies import check_bodies
 from stacklens.viz.dashboard.components import AGAIN, ask_again, extra
 from stacklens.viz.dashboard.networks import (
-    LARGEST,
     LARGEST_BODY,
+    LARGEST_UPLOAD,
     PREFIX,
     decoded,
     is_known,
-    keep,
+    keep_upload,
     load,
     offered,
     random_word,
 )
-from stacklens.viz.dashboard.steps import LONGEST, steps_of
+from stacklens.viz.dashboard.steps import LONGEST_WORD, steps_of
 from stacklens.viz.dashboard.turns import LONG, NotYetError, in_turn
 from stacklens.viz.dashboard.view import View, view_of
 from stacklens.viz.figures import FIGURES
@@ -73,7 +73,7 @@ def _header() -> html.Header:
 
 def _choices() -> html.Div:
     kinds = [{"label": "network", "value": "soft"}, {"label": "rounded network", "value": "rounded"}]
-    limit = f"{LARGEST // 1_000_000}"
+    limit = f"{LARGEST_UPLOAD // 1_000_000}"
     upload = dcc.Upload(
         html.Button("open a file", title=f"a trained network, at most {limit} MB; it can be dropped on the page, too"),
         id="upload",
@@ -84,7 +84,7 @@ def _choices() -> html.Div:
             html.Label(
                 ["network", dcc.Dropdown(list(offered(())), id="network", clearable=False)], className="wide networkly"
             ),
-            html.Div(upload, className="networkly", id="upload-place", **extra(data_limit=str(LARGEST))),
+            html.Div(upload, className="networkly", id="upload-place", **extra(data_limit=str(LARGEST_UPLOAD))),
             html.Label(["word", _word()], className="wordly"),
             html.Button("another word", id="random", className="wordly"),
             dcc.RadioItems(kinds, id="kind", inline=True, className="wordly"),
@@ -95,7 +95,7 @@ def _choices() -> html.Div:
 
 def _word() -> html.Span:
     typed = dcc.Input(id="word", debounce=0.5, autoComplete="off", spellCheck=False)
-    limit = f"at most {LONGEST:,} symbols; words of more than {LONG:,} are worked on one at a time, for all users"
+    limit = f"at most {LONGEST_WORD:,} symbols; words of more than {LONG:,} are worked on one at a time, for all users"
     return html.Span(typed, title=limit)
 
 
@@ -260,7 +260,7 @@ def _receive(contents: str | None, title: str | None, opened: list[str]) -> tupl
     if contents is None:
         return (no_update,) * 6
     try:
-        name = keep(decoded(contents), title or "a file").name
+        name = keep_upload(decoded(contents), title or "a file").name
     except StacklensError as error:
         return (no_update,) * 4 + (f"{error}.", None)
     opened = list(dict.fromkeys([name, *opened]))

@@ -14,7 +14,7 @@ from stacklens.viz.automaton import automaton_drawing
 from stacklens.viz.dashboard.automaton_views import (
     FILES,
     Shown,
-    extracted,
+    extracted_and_settings,
     map_view,
     run_view,
     shown,
@@ -25,10 +25,10 @@ from stacklens.viz.dashboard.automaton_views import (
 from stacklens.viz.dashboard.components import columns_of, figure_part, in_python, rows_of, table_part
 from stacklens.viz.dashboard.extractions import STAGES, TURNS, extraction_job
 from stacklens.viz.dashboard.jobs import Jobs
-from stacklens.viz.dashboard.networks import file_of
+from stacklens.viz.dashboard.python_lines import automaton_lines
 from stacklens.viz.style import sentence, themed
 
-__all__ = ["PANELS", "TITLES", "layout", "python_lines", "register"]
+__all__ = ["PANELS", "TITLES", "layout", "register"]
 
 _FORMS = [{"label": "minimised", "value": "minimised"}, {"label": "before minimisation", "value": "raw"}]
 TITLES = {"dot": "DOT", "json": "JSON", "jff": "JFLAP", "svg": "SVG"}
@@ -109,76 +109,6 @@ def _found() -> list[Any]:
         table_part("automaton-visits", "visits"),
         html.Details([html.Summary("what it rests on"), html.Pre(id="automaton-summary")]),
     ]
-
-
-def python_lines(one: Shown, text: str, rounded: bool) -> dict[str, str]:
-    """Return, for every panel by name, the Python lines that make it."""
-    language, config = one.settings.arguments()
-    begin = [
-        f"from stacklens.extract.extraction import {'ExtractionConfig, ' if config else ''}extract",
-        "from stacklens.extract.by_name import reference_of",
-        "from stacklens.models.io import load_network",
-    ]
-    automaton = [
-        "",
-        f"checkpoint = load_network({file_of(one.network)!r})",
-        f"reference = reference_of(checkpoint{language})",
-        f"found = extract(checkpoint.model, reference{config})",
-        f"pda = found.{'raw' if one.raw else 'automaton'}",
-    ]
-    runner = f"{'Rounded(checkpoint.model)' if rounded else 'checkpoint.model'}"
-    tracing = [
-        *(["from stacklens.models.rounding import Rounded"] if rounded else []),
-        "from stacklens.probe.trace import trace",
-    ]
-    words = "trace(network, visiting_words(network, reference), stacks=False)"
-
-    def lines(imports: list[str], body: list[str]) -> str:
-        return "\n".join([*begin, *imports, *automaton, *body])
-
-    return {
-        "drawing": lines(
-            ["from pathlib import Path", "from stacklens.viz.automaton import automaton_drawing"],
-            ['Path("automaton.svg").write_text(automaton_drawing(pda), encoding="utf-8")'],
-        ),
-        "stacks": lines(
-            [
-                "from stacklens.languages.words import parse_word",
-                *tracing,
-                "from stacklens.viz.automaton import stacks_figure",
-            ],
-            [
-                f"network = {runner}",
-                f"word = parse_word({text!r}, network.alphabet)",
-                "stacks_figure(network, trace(network, [word], stacks=True), pda, stacks=found.stacks.stacks).show()",
-            ],
-        ),
-        "steps": lines(
-            [
-                "from stacklens.languages.words import parse_word",
-                "from stacklens.extract.evaluation.automaton_runs import run_table",
-            ],
-            [f"print(run_table(pda, parse_word({text!r}, checkpoint.model.alphabet)))"],
-        ),
-        "transitions": lines(
-            ["from stacklens.automata.description import transition_table"], ["print(transition_table(pda))"]
-        ),
-        "definition": lines(
-            ["from stacklens.automata.description import formal_definition"], ["print(formal_definition(pda))"]
-        ),
-        "map": lines(
-            [
-                *tracing,
-                "from stacklens.extract.evaluation.automaton_runs import visiting_words",
-                "from stacklens.viz.hidden import state_map",
-            ],
-            [f"network = {runner}", f"state_map(network, {words}, pda).show()"],
-        ),
-        "visits": lines(
-            [*tracing, "from stacklens.extract.evaluation.automaton_runs import visit_table, visiting_words"],
-            [f"network = {runner}", f"print(visit_table(pda, {words}))"],
-        ),
-    }
 
 
 def register(app: Dash) -> None:
@@ -269,7 +199,7 @@ def _say(page: str, network: str, done: dict[str, Any] | None) -> tuple[Any, ...
     if page != "automaton":
         return (no_update,) * 3
     try:
-        found = extracted(network, done)
+        found = extracted_and_settings(network, done)
     except StacklensError as error:
         return f"{error}.", True, None
     if found is None:
@@ -369,7 +299,7 @@ def _lines(*values: Any) -> Any:
     one = _looked(*looked)
     if one is None:
         return (no_update,) * len(PANELS)
-    lines = python_lines(one, word or "", kind == "rounded")
+    lines = automaton_lines(one, word or "", kind == "rounded")
     return tuple(lines[name] for name in PANELS)
 
 

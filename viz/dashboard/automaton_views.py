@@ -18,8 +18,8 @@ from stacklens.extract.evaluation.automaton_runs import moves, run_table, visit_
 from stacklens.models.device import one_thread
 from stacklens.probe.trace import Trace, trace
 from stacklens.viz.automaton import stacks_figure
-from stacklens.viz.dashboard.extractions import Known, Settings, known, settings_known
-from stacklens.viz.dashboard.networks import fitting_reference, load
+from stacklens.viz.dashboard.extractions import ExtractionSettings, Known, known, settings_known
+from stacklens.viz.dashboard.networks import fitting_specification, load
 from stacklens.viz.dashboard.steps import LONGEST_STACKS, read_word, runner_of
 from stacklens.viz.hidden import state_map
 from stacklens.viz.style import sentence, themed
@@ -31,7 +31,7 @@ __all__ = [
     "FILES",
     "Shown",
     "asked_for",
-    "extracted",
+    "extracted_and_settings",
     "map_view",
     "run_view",
     "shown",
@@ -60,7 +60,7 @@ class Shown:
     """
 
     network: str
-    settings: Settings
+    settings: ExtractionSettings
     known: Known
     raw: bool
 
@@ -77,13 +77,13 @@ class Shown:
         return pda
 
 
-def asked_for(network: str, done: Mapping[str, Any] | None) -> Settings | None:
+def asked_for(network: str, done: Mapping[str, Any] | None) -> ExtractionSettings | None:
     """Return with which settings a network has been extracted as ``done`` says; None if it tells of another or none."""
     settings = (done or {}).get("settings") if (done or {}).get("network") == network else None
-    return None if settings is None else Settings(**settings)
+    return None if settings is None else ExtractionSettings(**settings)
 
 
-def extracted(network: str, done: Mapping[str, Any] | None) -> tuple[Settings, Known] | None:
+def extracted_and_settings(network: str, done: Mapping[str, Any] | None) -> tuple[ExtractionSettings, Known] | None:
     """Return what is known of a network, and with which settings it was found; None if nothing is.
 
     What was found as ``done`` says comes first, then what others have found.
@@ -99,7 +99,7 @@ def shown(network: str, done: Mapping[str, Any] | None, form: str | None) -> Sho
     Raises:
         StacklensError: nothing has been extracted from this network yet.
     """
-    found = extracted(network, done)
+    found = extracted_and_settings(network, done)
     if found is None:
         raise StacklensError("nothing has been read out of this network yet")
     return Shown(network, *found, form == "raw")
@@ -171,6 +171,6 @@ def _seen(one: Shown, rounded: bool) -> Trace:
 def _traced(network: str, language: str | None, rounded: bool) -> Trace:
     """Return the trace, which is the same for all users, on words that suit ``language`` or else what the file says."""
     checkpoint = load(network)
-    words = visiting_words(checkpoint.model, fitting_reference(checkpoint, language))
+    words = visiting_words(checkpoint.model, fitting_specification(checkpoint, language))
     with one_thread():
         return trace(runner_of(network, rounded), words, stacks=False)

@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException
 
 from stacklens.viz.dashboard.access import refused
 from stacklens.viz.dashboard.automaton_views import FILES
-from stacklens.viz.dashboard.extractions import Settings
+from stacklens.viz.dashboard.extractions import ExtractionSettings
 from stacklens.viz.dashboard.networks import LARGEST_BODY
 from stacklens.viz.dashboard.probe_page import TABLES
 from stacklens.viz.dashboard.view import PAGE_NAMES
@@ -76,8 +76,8 @@ def _or_none(check: Check) -> Check:
 
 
 def _settings(value: Any) -> bool:
-    """Return whether ``value`` holds the settings of an extraction, `Settings` as plain data."""
-    if not isinstance(value, dict) or {*value} != {field.name for field in fields(Settings)}:
+    """Return whether ``value`` holds the settings of an extraction, `ExtractionSettings` as plain data."""
+    if not isinstance(value, dict) or {*value} != {field.name for field in fields(ExtractionSettings)}:
         return False
     counted = all(_or_none(_whole)(value[name]) for name in _COUNTED)
     return counted and _or_none(_text)(value["language"]) and _number(value["seed"])

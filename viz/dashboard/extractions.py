@@ -19,19 +19,19 @@ from stacklens.models.base import StackModel
 from stacklens.models.io import Checkpoint
 from stacklens.progress import count
 from stacklens.viz.dashboard.job_process import Tell
-from stacklens.viz.dashboard.jobs import Turns
-from stacklens.viz.dashboard.networks import load, reference_by_name
+from stacklens.viz.dashboard.jobs import JobQueue
+from stacklens.viz.dashboard.networks import load, specification_by_name
 from stacklens.viz.dashboard.store import DAY, store
 from stacklens.viz.report import summary_text
 
 __all__ = [
     "STAGES",
     "TURNS",
+    "ExtractionSettings",
     "Known",
-    "Settings",
     "extraction_job",
     "fingerprint",
-    "keep",
+    "keep_extraction",
     "known",
     "settings_known",
     "settings_of",
@@ -46,7 +46,7 @@ _LARGEST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
-class Settings:
+class ExtractionSettings:
     """How an automaton is to be extracted: what the page asks for; None for what `extract-pda` does by default."""
 
     states: int | None = None
@@ -61,8 +61,8 @@ class Settings:
         return ExtractionConfig(**names)
 
     def arguments(self) -> tuple[str, str]:
-        """Return what `reference_of` and `extract` are given last in Python lines: "" or with a comma before it."""
-        changed = {name: value for name, value in asdict(self).items() if value != getattr(Settings, name)}
+        """Return what `specification_of` and `extract` are given last in Python lines: "" or with a comma before it."""
+        changed = {name: value for name, value in asdict(self).items() if value != getattr(ExtractionSettings, name)}
         language = f", {changed.pop('language')!r}" if "language" in changed else ""
         config = ", ".join(f"{name}={value!r}" for name, value in changed.items())
         return language, f", ExtractionConfig({config})" if config else ""
@@ -91,7 +91,7 @@ class Known:
         return tuple(stack for stack in use["kept"] if stack not in use["push_only"])
 
 
-def known(name: str, settings: Settings | None = None) -> Known | None:
+def known(name: str, settings: ExtractionSettings | None = None) -> Known | None:
     """Return what is known of the network called ``name``, extracted with ``settings``; None if that has not been done.
 
     Without ``settings`` it is what `settings_known` says. It is at hand for a day, or until newer results need its
@@ -105,19 +105,19 @@ def known(name: str, settings: Settings | None = None) -> Known | None:
     return None if text is None else _known(text)
 
 
-def settings_known(name: str) -> Settings | None:
+def settings_known(name: str) -> ExtractionSettings | None:
     """Return with which settings the network called ``name`` has been extracted; None if it has not been.
 
     What `extract-pda` does by default comes first, then what somebody asked for last.
     """
     checkpoint = load(name)
-    if _key(checkpoint, Settings()) in store():
-        return Settings()
+    if _key(checkpoint, ExtractionSettings()) in store():
+        return ExtractionSettings()
     last = store().get(_key(checkpoint, None))
-    return None if last is None else Settings(**last)
+    return None if last is None else ExtractionSettings(**last)
 
 
-def keep(name: str, settings: Settings, result: Extraction) -> None:
+def keep_extraction(name: str, settings: ExtractionSettings, result: Extraction) -> None:
     """Return nothing; keep ``result``, which was extracted from the network called ``name`` with ``settings``."""
     content = {
         "automaton": None if result.automaton is None else to_json_line(result.automaton),
@@ -148,7 +148,7 @@ def fingerprint(checkpoint: Checkpoint) -> str:
     return digest.hexdigest()
 
 
-def _key(checkpoint: Checkpoint, settings: Settings | None) -> str:
+def _key(checkpoint: Checkpoint, settings: ExtractionSettings | None) -> str:
     """Return under which name results are kept, or, for None, the settings of the last ones."""
     asked = ["last"] if settings is None else list(astuple(settings))
     return json.dumps(["extraction", __version__, fingerprint(checkpoint), *asked])
@@ -164,7 +164,7 @@ def _ended(problem: str) -> dict[str, Any]:
     return {"network": None, "settings": None, "problem": problem}
 
 
-TURNS = Turns(
+TURNS = JobQueue(
     _WORKING,
     _WAITING,
     _told,
@@ -182,13 +182,13 @@ def settings_of(
     max_length: float | None,
     seed: float | None,
     language: str | None,
-) -> Settings:
+) -> ExtractionSettings:
     """Return what the form says, where an empty field is None.
 
     Raises:
         StacklensError: a number is not whole, or out of its range.
     """
-    return Settings(
+    return ExtractionSettings(
         _whole("states", states, 1, _MOST_STATES),
         _whole("stack symbols", stack_symbols, 1, _MOST_STATES),
         _whole("max length", max_length, 0, 1_000),
@@ -231,7 +231,7 @@ def extraction_job(
     return {"network": network, "settings": asdict(settings), "problem": None}
 
 
-def _extract(tell: Tell, network: str, settings: Settings) -> None:
+def _extract(tell: Tell, network: str, settings: ExtractionSettings) -> None:
     checkpoint = load(network)
     letters = len(checkpoint.model.alphabet)
     if settings.max_length is not None and count_all(letters, settings.max_length) > _MOST_WORDS:
@@ -241,13 +241,13 @@ def _extract(tell: Tell, network: str, settings: Settings) -> None:
         )
     if settings.stack_symbols is not None and checkpoint.model.pushes_input:
         raise StacklensError(f"this {checkpoint.model.name} pushes the symbol it reads: leave stack symbols empty")
-    reference = reference_by_name(checkpoint, settings.language)
+    specification = specification_by_name(checkpoint, settings.language)
     if known(network, settings) is not None:
         return
     result = extract(
         checkpoint.model,
-        reference,
+        specification,
         settings.config(),
         lambda stage: tell((stage, STAGES.index(stage) if stage in STAGES else 0)),
     )
-    keep(network, settings, result)
+    keep_extraction(network, settings, result)

@@ -22,7 +22,7 @@ from dash import DiskcacheManager
 
 from stacklens.viz.dashboard.store import DAY, store, store_folder
 
-__all__ = ["Jobs", "Turns", "Waiting", "join"]
+__all__ = ["JobQueue", "Jobs", "Waiting", "join"]
 
 _POLL = 0.3  # seconds between two looks for a free place
 _TRIES, _PAUSE = 12, 0.05  # more than a look's time: those who stand in a line with gaps in it move up
@@ -101,7 +101,7 @@ def _locked(name: str) -> IO[str] | None:
 
 
 @dataclass(frozen=True)
-class Turns:
+class JobQueue:
     """How many jobs there are at once, over all servers with one store, and what their users are told.
 
     Attributes:
@@ -125,7 +125,7 @@ class Jobs(DiskcacheManager):
     They are called with a function that takes the values of the callback's ``progress`` outputs, and the inputs.
     """
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: JobQueue) -> None:
         super().__init__(store())  # type: ignore[no-untyped-call]  # dash leaves it without types
         self._turns, self._said = turns, threading.local()
 

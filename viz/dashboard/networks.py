@@ -18,8 +18,8 @@ from typing import Any
 
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
-from stacklens.extract.by_name import reference_of, true_automaton
-from stacklens.extract.specification import Reference, check_alphabet
+from stacklens.extract.by_name import specification_of, true_automaton
+from stacklens.extract.specification import Specification, check_same_alphabet
 from stacklens.languages import language_names
 from stacklens.languages.catalogue import task_names
 from stacklens.languages.words import format_word, make_word
@@ -28,28 +28,28 @@ from stacklens.models.io import ZOO, Checkpoint, load_network
 from stacklens.viz.dashboard.store import DAY, store
 
 __all__ = [
-    "LARGEST",
     "LARGEST_BODY",
+    "LARGEST_UPLOAD",
     "PREFIX",
     "Upload",
     "decoded",
     "file_of",
-    "fitting_reference",
+    "fitting_specification",
     "is_known",
-    "keep",
+    "keep_upload",
     "load",
     "network_names",
+    "network_title",
     "offered",
     "random_word",
-    "reference_by_name",
-    "title_of",
+    "specification_by_name",
     "truth_by_name",
     "uploaded",
     "uploaded_network",
 ]
 
-LARGEST = 20_000_000  # bytes of a file; the largest network of the papers takes a tenth of it
-LARGEST_BODY = 2 * LARGEST  # of a request: a file comes in base 64
+LARGEST_UPLOAD = 20_000_000  # bytes of a file; the largest network of the papers takes a tenth of it
+LARGEST_BODY = 2 * LARGEST_UPLOAD  # of a request: a file comes in base 64
 PREFIX = "upload-"
 _SHOWN = 120  # characters of a file's name
 
@@ -74,23 +74,23 @@ def decoded(contents: str) -> bytes:
         StacklensError: it is too large, or no such address.
     """
     _, comma, coded = contents.partition(";base64,")
-    if len(coded) > LARGEST // 3 * 4 + 4:
-        raise StacklensError(f"the file is larger than {LARGEST // 1_000_000} MB; expected a trained network")
+    if len(coded) > LARGEST_UPLOAD // 3 * 4 + 4:
+        raise StacklensError(f"the file is larger than {LARGEST_UPLOAD // 1_000_000} MB; expected a trained network")
     try:
         return base64.b64decode(coded, validate=True) if comma else b""
     except ValueError:  # also of what is not even ASCII
         raise StacklensError("the file did not arrive whole; send it again") from None
 
 
-def keep(data: bytes, title: str) -> Upload:
+def keep_upload(data: bytes, title: str) -> Upload:
     """Return the file as it is kept, once it has been read as a network; ``title`` is what its owner calls it.
 
     Raises:
         StacklensError: the file is too large.
         FileFormatError: it is no network, or a damaged one, or holds objects that would run code; nothing is kept.
     """
-    if len(data) > LARGEST:
-        raise StacklensError(f"{title}: larger than {LARGEST // 1_000_000} MB; expected a trained network")
+    if len(data) > LARGEST_UPLOAD:
+        raise StacklensError(f"{title}: larger than {LARGEST_UPLOAD // 1_000_000} MB; expected a trained network")
     short = PureWindowsPath(PurePosixPath(title).name).name[-_SHOWN:] or "a file"
     upload = Upload(PREFIX + hashlib.sha256(short.encode() + b"\0" + data).hexdigest()[:24], short, data)
     uploaded_network(upload)
@@ -171,7 +171,7 @@ def file_of(name: str) -> str:
     return _title(name) if name.startswith(PREFIX) else f"models/zoo/{name}.pt"
 
 
-def title_of(name: str) -> str:
+def network_title(name: str) -> str:
     """Return what the page calls the network called ``name``."""
     return f"{_title(name)} (opened)" if name.startswith(PREFIX) else name
 
@@ -180,15 +180,15 @@ def offered(opened: Iterable[str]) -> Iterator[Mapping[str, str]]:
     """Return the choices of networks, label and value: files that were ``opened``, as far as they last, and the zoo."""
     for name in dict.fromkeys(opened):
         if is_known(name):
-            yield {"label": title_of(name), "value": name}
+            yield {"label": network_title(name), "value": name}
     yield from ({"label": name, "value": name} for name in network_names())
 
 
 def random_word(name: str, seed: int) -> str:
     """Return a word drawn from ``seed`` for the network called ``name``, as it would be typed."""
     checkpoint = load(name)
-    reference = fitting_reference(checkpoint)
-    words = [] if reference is None else reference.long_words(_DRAWN, _LENGTHS, seed)
+    specification = fitting_specification(checkpoint)
+    words = [] if specification is None else specification.long_words(_DRAWN, _LENGTHS, seed)
     return (
         format_word(words[seed % len(words)])
         if words
@@ -196,10 +196,10 @@ def random_word(name: str, seed: int) -> str:
     )
 
 
-def reference_by_name(checkpoint: Checkpoint, language: str | None = None) -> Reference | None:
+def specification_by_name(checkpoint: Checkpoint, language: str | None = None) -> Specification | None:
     """Return what to check a network against: what is called ``language``, or else what its file says, or None.
 
-    As `reference_of`, but no file is ever opened, and nothing is made that is far too large for the network.
+    As `specification_of`, but no file is ever opened, and nothing is made that is far too large for the network.
 
     Raises:
         StacklensError: it is a path, or a language of more symbols than the network reads.
@@ -209,17 +209,17 @@ def reference_by_name(checkpoint: Checkpoint, language: str | None = None) -> Re
     kind, names = ("language", language_names()) if model.task_kind == "recognition" else ("task", task_names())
     if name is not None:
         _check_name(name, model, kind, names)
-    return reference_of(checkpoint, name)
+    return specification_of(checkpoint, name)
 
 
-def fitting_reference(checkpoint: Checkpoint, language: str | None = None) -> Reference | None:
-    """Return `reference_by_name` where that is something we know over the network's own symbols, else None."""
+def fitting_specification(checkpoint: Checkpoint, language: str | None = None) -> Specification | None:
+    """Return `specification_by_name` where that is something we know over the network's own symbols, else None."""
     try:
-        reference = reference_by_name(checkpoint, language)
-        check_alphabet(reference, checkpoint.model)
+        specification = specification_by_name(checkpoint, language)
+        check_same_alphabet(specification, checkpoint.model)
     except StacklensError:  # somebody else's name for it
         return None
-    return reference
+    return specification
 
 
 def truth_by_name(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | None:

@@ -16,19 +16,19 @@ from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.probe.trace import Trace, trace
 from stacklens.viz.dashboard.components import AGAIN, ask_again, columns_of, figure_part, rows_of, table_part
-from stacklens.viz.dashboard.extractions import Settings, settings_known
+from stacklens.viz.dashboard.extractions import ExtractionSettings, settings_known
 from stacklens.viz.dashboard.networks import file_of, load, truth_by_name
-from stacklens.viz.dashboard.steps import LONGEST_STACKS, extracted, read_word, runner_of, traced
+from stacklens.viz.dashboard.steps import LONGEST_STACKS, extracted_automaton, read_word, runner_of, traced
 from stacklens.viz.dashboard.turns import NotYetError, in_turn
 from stacklens.viz.dashboard.view import View
 from stacklens.viz.figures import FIGURES, draw, paper_figure
+from stacklens.viz.step_tables import prediction_table, step_table, trace_data
 from stacklens.viz.style import sentence, themed
-from stacklens.viz.tables import prediction_table, step_table, trace_data
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TABLES", "drawn", "layout", "python_lines", "register", "table_lines", "tabled"]
+__all__ = ["TABLES", "drawn", "figure_lines", "layout", "register", "table_lines", "tabled"]
 
 TABLES = {"steps": step_table, "predictions": prediction_table}
 _OF_STACKS = ("paper", "stack", "segments", "operations", "rounding")  # figures
@@ -67,7 +67,7 @@ def _drawn(view: View) -> go.Figure:
     if view.figure in _OF_STACKS and network.n_stacks and len(word) > LONGEST_STACKS:
         raise StacklensError(_LIMIT)  # before anything takes long
     seen = _traced(view, word)
-    automaton = extracted(view.network)
+    automaton = extracted_automaton(view.network)
     if view.figure != "paper":
         return draw(view.figure, network, seen, automaton=automaton)
     truth = _truth(view)
@@ -115,17 +115,17 @@ def tabled(view: View, name: str) -> pd.DataFrame:
         return TABLES[name](network, _traced(view, word))
 
 
-def python_lines(view: View) -> str:
+def figure_lines(view: View) -> str:
     """Return the Python lines that make the figure of ``view``."""
     given = []
     needed = []
-    if extracted(view.network) is not None:
-        language, config = (settings_known(view.network) or Settings()).arguments()
+    if extracted_automaton(view.network) is not None:
+        language, config = (settings_known(view.network) or ExtractionSettings()).arguments()
         needed += [
             f"extract.extraction import {'ExtractionConfig, ' if config else ''}extract",
-            "extract.by_name import reference_of",
+            "extract.by_name import specification_of",
         ]
-        given.append(f"automaton=extract(checkpoint.model, reference_of(checkpoint{language}){config}).automaton")
+        given.append(f"automaton=extract(checkpoint.model, specification_of(checkpoint{language}){config}).automaton")
     if view.figure != "paper":
         call = ", ".join([repr(view.figure), "network", "seen", *given])
         return _lines(view, [*needed, "viz.figures import draw"], f"draw({call}).show()", view.figure)
@@ -139,7 +139,7 @@ def python_lines(view: View) -> str:
 def table_lines(view: View, name: str) -> str:
     """Return the Python lines that make the table called ``name`` of ``view``."""
     function = TABLES[name].__name__
-    return _lines(view, [f"viz.tables import {function}"], f"print({function}(network, seen))")
+    return _lines(view, [f"viz.step_tables import {function}"], f"print({function}(network, seen))")
 
 
 def _lines(view: View, needed: Sequence[str], last: str, figure: str = "") -> str:
@@ -216,7 +216,7 @@ def show(
     except StacklensError as error:
         return themed(sentence(f"Nothing to draw: {error}."), theme or "light"), ""
     try:
-        return picture, python_lines(view)
+        return picture, figure_lines(view)
     except StacklensError:  # the figure says why
         return picture, ""
 

@@ -14,15 +14,24 @@ from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import Trace, trace
-from stacklens.viz.dashboard.extractions import Settings, known
+from stacklens.viz.dashboard.extractions import ExtractionSettings, known
 from stacklens.viz.dashboard.networks import load, truth_by_name
 from stacklens.viz.dashboard.turns import LONG
+from stacklens.viz.step_tables import step_table
 from stacklens.viz.style import verdict_of
-from stacklens.viz.tables import step_table
 
-__all__ = ["LONGEST", "LONGEST_STACKS", "Steps", "extracted", "read_word", "runner_of", "steps_of", "traced"]
+__all__ = [
+    "LONGEST_STACKS",
+    "LONGEST_WORD",
+    "Steps",
+    "extracted_automaton",
+    "read_word",
+    "runner_of",
+    "steps_of",
+    "traced",
+]
 
-LONGEST = 10_000  # symbols of a word
+LONGEST_WORD = 10_000  # symbols of a word
 LONGEST_STACKS = 1_000  # symbols of a word whose stacks are drawn: there are as many numbers again at every step
 _SEGMENTS = 200  # symbols up to which a note lists what a continuous stack holds: there are as many again in each
 _SHARED = 8  # traces of long words
@@ -53,8 +62,8 @@ def read_word(text: str, model: StackModel[Any]) -> Word:
     Raises:
         StacklensError: it is too long for the page, or has symbols that the network does not read.
     """
-    if len(text) > LONGEST:
-        raise StacklensError(f"this word has {len(text):,} characters; expected at most {LONGEST:,}")
+    if len(text) > LONGEST_WORD:
+        raise StacklensError(f"this word has {len(text):,} characters; expected at most {LONGEST_WORD:,}")
     return parse_word(text, model.alphabet)
 
 
@@ -85,7 +94,7 @@ def _shared(network: str, text: str, rounded: bool) -> Trace:
     return _traced(network, text, rounded, stacks=False)
 
 
-def steps_of(network: str, text: str, rounded: bool = False, settings: Settings | None = None) -> Steps:
+def steps_of(network: str, text: str, rounded: bool = False, settings: ExtractionSettings | None = None) -> Steps:
     """Return what is said of the word ``text``; the notes are the rounded network's where that is asked for.
 
     The automaton is the one that was extracted with ``settings``, or without them with those of `settings_known`.
@@ -118,15 +127,15 @@ def _steps_of(network: str, text: str, rounded: bool) -> Steps:
     return Steps(tuple(verdicts), letters, _notes(networks[rounded], seen))
 
 
-def extracted(network: str, settings: Settings | None = None) -> PushdownAutomaton | None:
+def extracted_automaton(network: str, settings: ExtractionSettings | None = None) -> PushdownAutomaton | None:
     """Return the automaton that was read out of the network called so, with ``settings``, if that has been done."""
     found = known(network, settings)
     return None if found is None else found.automaton
 
 
-def _automatons(network: str, text: str, settings: Settings | None) -> tuple[tuple[str, str, bool], ...]:
+def _automatons(network: str, text: str, settings: ExtractionSettings | None) -> tuple[tuple[str, str, bool], ...]:
     """Return the verdict of the network's automaton, where there is one and it has any."""
-    automaton, model = extracted(network, settings), load(network).model
+    automaton, model = extracted_automaton(network, settings), load(network).model
     if automaton is None or model.task_kind == "transduction":
         return ()
     accepted = _accepts(automaton, read_word(text, model))

@@ -14,11 +14,11 @@ from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 from stacklens.automata.formats.json import from_json, to_json_line
 from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.errors import StacklensError
-from stacklens.extract.by_name import reference_for, subject_named
+from stacklens.extract.by_name import specification_for, subject_named
 from stacklens.extract.evaluation.accuracy_by_size import SizeScores, scores_by_size
-from stacklens.extract.evaluation.claims import SIGNS, check_table, claims_of, coverage_table, covered
-from stacklens.extract.evaluation.word_list import EMPTY, Judged, judge, parse_words, word_table
-from stacklens.extract.specification import Reference
+from stacklens.extract.evaluation.trust import SIGNS, check_table, claims_of, coverage_table, covered
+from stacklens.extract.evaluation.word_list import EMPTY_WORD, JudgedWord, judge_words, parse_words, word_table
+from stacklens.extract.specification import Specification
 from stacklens.languages.words import format_word
 from stacklens.viz.curves import accuracy_figure
 from stacklens.viz.dashboard.components import (
@@ -32,8 +32,9 @@ from stacklens.viz.dashboard.components import (
     table_part,
     verdict_columns,
 )
-from stacklens.viz.dashboard.extractions import Known, Settings, known, settings_known
-from stacklens.viz.dashboard.networks import file_of, fitting_reference, load, title_of
+from stacklens.viz.dashboard.extractions import Known, known, settings_known
+from stacklens.viz.dashboard.networks import fitting_specification, load, network_title
+from stacklens.viz.dashboard.python_lines import trust_lines
 from stacklens.viz.dashboard.turns import NotYetError, in_turn
 from stacklens.viz.dashboard.view import View, address_of
 from stacklens.viz.style import sentence, themed
@@ -43,12 +44,11 @@ __all__ = [
     "accuracy",
     "coverage_sentence",
     "judged_words",
-    "known_reference",
+    "known_specification",
     "layout",
-    "lines_for",
     "readable",
     "register",
-    "some_words",
+    "words_to_try",
 ]
 
 MOST_WORDS, MOST_SYMBOLS, LONGEST = 2_000, 10_000, 2_000  # of a list: words, symbols in all, symbols of one word
@@ -56,33 +56,13 @@ _DRAWN = 24  # words that the page draws, about
 # how many of which lengths; where only some words are meant these are sizes of pieces, and numbers are taken as shares
 _LENGTHS = {False: ((_DRAWN, (2, 40)),), True: ((10 * _DRAWN, (2, 6)), (3 * _DRAWN, (16, 32)))}
 
-_REST = (("stacklens.extract.by_name", "reference_of"), ("stacklens.models.io", "load_network"))
-_CALLS: dict[str, tuple[tuple[tuple[str, str], ...], tuple[str, ...]]] = {
-    "claims": ((("stacklens.extract.evaluation.claims", "claim_table"),), ("claim_table(result.report())",)),
-    "checks": ((("stacklens.extract.evaluation.claims", "check_table"),), ("check_table(result.report())",)),
-    "coverage": ((("stacklens.extract.evaluation.claims", "coverage_table"),), ("coverage_table(result.automaton)",)),
-    "accuracy": (
-        (
-            ("stacklens.viz.curves", "accuracy_figure"),
-            ("stacklens.extract.evaluation.accuracy_by_size", "scores_by_size"),
-        ),
-        ("accuracy_figure(scores_by_size(checkpoint.model, reference, result.automaton)).show()",),
-    ),
-    "judged": (
-        (("pathlib", "Path"), ("stacklens.extract.evaluation.word_list", "judge, parse_words, word_table")),
-        (
-            "words = parse_words(Path('words.txt').read_text(), checkpoint.model.alphabet)",
-            "word_table(judge(checkpoint.model, words, result.automaton, reference, result.stacks.stacks))",
-        ),
-    ),
-}
 _ONLY = "different"
 _TABLE = ("rowData", "columnDefs", "style")
 _PLACEHOLDER = "one word a line; ε is the empty word"
 _CLAIMED = 13  # what the callback says
 
 
-def known_reference(name: str) -> Reference | None:
+def known_specification(name: str) -> Specification | None:
     """Return what to check the network called ``name`` against; None where that is nothing we know.
 
     It is what somebody named when it was extracted, or else what its file says.
@@ -91,7 +71,7 @@ def known_reference(name: str) -> Reference | None:
         StacklensError: there is no such network.
     """
     settings = settings_known(name)
-    return fitting_reference(load(name), None if settings is None else settings.language)
+    return fitting_specification(load(name), None if settings is None else settings.language)
 
 
 def coverage_sentence(pda: PushdownAutomaton) -> str:
@@ -112,10 +92,10 @@ def accuracy(name: str, theme: str = "light") -> go.Figure:
     found = known(name)
     automaton = None if found is None or found.automaton is None else to_json_line(found.automaton)
     try:
-        reference = known_reference(name)
-        if reference is None:
+        specification = known_specification(name)
+        if specification is None:
             raise StacklensError("what this network was trained on is not known, so nothing is right or wrong")
-        figure = accuracy_figure(_scores(name, reference.name, automaton), f"{title_of(name)}: right by size")
+        figure = accuracy_figure(_scores(name, specification.name, automaton), f"{network_title(name)}: right by size")
     except StacklensError as error:
         figure = sentence(f"Nothing to draw: {error}.")
     return themed(figure, theme)
@@ -125,9 +105,9 @@ def accuracy(name: str, theme: str = "light") -> go.Figure:
 def _scores(name: str, subject: str, automaton: str | None) -> SizeScores:
     """Return the scores, which cost a second or two, and are the same for all users."""
     model = load(name).model
-    reference = reference_for(subject_named(subject, model.task_kind))
-    assert reference is not None
-    return scores_by_size(model, reference, None if automaton is None else from_json(automaton))
+    specification = specification_for(subject_named(subject, model.task_kind))
+    assert specification is not None
+    return scores_by_size(model, specification, None if automaton is None else from_json(automaton))
 
 
 @dataclass(frozen=True)
@@ -152,7 +132,7 @@ def judged_words(name: str, text: str, only_different: bool = False) -> JudgedWo
         words = _list_of(text, model.alphabet)
         found = known(name)
         automaton, stacks = (None, None) if found is None else (found.automaton, found.stacks)
-        judged = judge(model, words, automaton, known_reference(name), stacks)
+        judged = judge_words(model, words, automaton, known_specification(name), stacks)
     except StacklensError as error:
         return JudgedWords(pd.DataFrame(), problem=f"{error}.")
     different = [one for one in judged if not one.agree]
@@ -181,12 +161,12 @@ def _list_of(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
     return words
 
 
-def _place(name: str, one: Judged) -> str:
+def _place(name: str, one: JudgedWord) -> str:
     step = one.step or max(1, len(one.word))
     return address_of(View("probe", name, format_word(one.word), rounded=False, step=step))
 
 
-def _said(judged: list[Judged], different: list[Judged], found: Known | None) -> str:
+def _said(judged: list[JudgedWord], different: list[JudgedWord], found: Known | None) -> str:
     if not judged:
         return ""
     count = f"{len(judged):,} {'word' if len(judged) == 1 else 'words'}"
@@ -204,39 +184,18 @@ def readable(name: str, text: str) -> bool:
         return False
 
 
-def some_words(name: str, seed: int) -> str:
+def words_to_try(name: str, seed: int) -> str:
     """Return words that suit the network called ``name``, one a line: short ones, members and near-misses, longer ones.
 
     Of a task that means only some words there are these.
     """
-    reference = known_reference(name)
-    if reference is None:
-        return "\n".join([EMPTY, *load(name).model.alphabet])
-    drawn = reference.short_words(_DRAWN // 4)
-    for number, lengths in _LENGTHS[reference.restricted]:
-        drawn += reference.long_words(number, lengths, seed)
-    return "\n".join(dict.fromkeys(format_word(word) or EMPTY for word in drawn))
-
-
-def lines_for(panel: str, name: str) -> str:
-    """Return the Python lines that make a panel of the page: "claims", "checks", "coverage", "accuracy", "judged".
-
-    Raises:
-        StacklensError: there is no network called ``name``.
-    """
-    settings = settings_known(name) or Settings()
-    language, config = settings.arguments()
-    imports, call = _CALLS[panel]
-    extraction = ("stacklens.extract.extraction", "ExtractionConfig, extract" if config else "extract")
-    lines = [
-        *(f"from {module} import {made}" for module, made in sorted((extraction, *_REST, *imports))),
-        "",
-        f"checkpoint = load_network({file_of(name)!r})",
-        f"reference = reference_of(checkpoint{language})",
-        f"result = extract(checkpoint.model, reference{config})",
-        *call,
-    ]
-    return "\n".join(lines)
+    specification = known_specification(name)
+    if specification is None:
+        return "\n".join([EMPTY_WORD, *load(name).model.alphabet])
+    drawn = specification.short_words(_DRAWN // 4)
+    for number, lengths in _LENGTHS[specification.partial_domain]:
+        drawn += specification.long_words(number, lengths, seed)
+    return "\n".join(dict.fromkeys(format_word(word) or EMPTY_WORD for word in drawn))
 
 
 def layout() -> html.Section:
@@ -323,7 +282,7 @@ def _claim(network: str, page: str, extracted: Any) -> tuple[Any, ...]:
         return (f"{error}.", True, *(no_update,) * (_CLAIMED - 2))
     if found is None:
         return (_missing(network), True, *(no_update,) * (_CLAIMED - 2))
-    lines = [lines_for(panel, network) for panel in ("claims", "checks", "coverage")]
+    lines = [trust_lines(panel, network) for panel in ("claims", "checks", "coverage")]
     covered, coverage = _coverage(found)
     checks = check_table(found.report)
     return (None, False, _claims(found), lines[0], covered, *_table(checks), *coverage, *lines[1:])
@@ -331,7 +290,11 @@ def _claim(network: str, page: str, extracted: Any) -> tuple[Any, ...]:
 
 def _missing(network: str) -> list[Any]:
     to = address_of(View("automaton", network))
-    return [f"{title_of(network)} has not been extracted yet: ", dcc.Link("extract it on the Automaton page", to), "."]
+    return [
+        f"{network_title(network)} has not been extracted yet: ",
+        dcc.Link("extract it on the Automaton page", to),
+        ".",
+    ]
 
 
 def _claims(found: Known) -> list[html.Li]:
@@ -358,7 +321,7 @@ def _draw(network: str, page: str, theme: str | None, extracted: Any) -> tuple[A
     if page != "trust":
         return no_update, no_update
     try:
-        return accuracy(network, theme or "light"), lines_for("accuracy", network)
+        return accuracy(network, theme or "light"), trust_lines("accuracy", network)
     except StacklensError as error:
         return themed(sentence(f"Nothing to draw: {error}."), theme or "light"), ""
 
@@ -375,7 +338,7 @@ def _offer(network: str, page: str, clicks: int | None, words: str | None, asked
     if ctx.triggered_id != "trust-draw" and (words or "").strip() and (not new or readable(network, words or "")):
         return no_update, [network, clicks or 0] if new else no_update
     try:
-        return some_words(network, clicks or 0), [network, clicks or 0]
+        return words_to_try(network, clicks or 0), [network, clicks or 0]
     except StacklensError:  # the table says why
         return no_update, no_update
 
@@ -397,4 +360,4 @@ def _judge(
         return [], [], height_of(0), "", "", found.problem
     frame = found.frame
     table = rows_of(frame), verdict_columns(frame, link="word"), height_of(len(frame))
-    return (*table, lines_for("judged", network), found.said, None)
+    return (*table, trust_lines("judged", network), found.said, None)

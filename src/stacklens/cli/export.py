@@ -34,7 +34,7 @@ def export_command(
     Exit status: as of extract-pda; the page is written in any case but 2.
     """
     _check(model, html, language)
-    from stacklens.extract.by_name import reference_of
+    from stacklens.extract.by_name import specification_of
     from stacklens.extract.extraction import ExtractionConfig, extract
     from stacklens.files import write_whole
     from stacklens.languages.words import check_length, parse_word
@@ -46,11 +46,11 @@ def export_command(
     words = [parse_word(text, network.alphabet) for text in word or []]
     for one in words:
         check_length(one, _LONGEST)
-    reference = reference_of(checkpoint, language)
+    specification = specification_of(checkpoint, language)
     config = ExtractionConfig(max_length=max_length, seed=seed)
     with progress_bar(quiet) as bar:
         task = bar.add_task("", total=None)
-        result = extract(network, reference, config, lambda stage: bar.update(task, description=stage))
+        result = extract(network, specification, config, lambda stage: bar.update(task, description=stage))
     write_whole(html, report_page(result, words or some_words(result, _WORDS), f"stacklens: {model.name}"))
     if not quiet:
         typer.echo(f"wrote {html}")

@@ -94,7 +94,7 @@ def _symbols(alphabet: str | None) -> list[str] | None:
 
 
 def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) -> Extraction:
-    from stacklens.extract.by_name import reference_of
+    from stacklens.extract.by_name import specification_of
     from stacklens.extract.extraction import extract
 
     with progress_bar(quiet) as bar:
@@ -103,7 +103,7 @@ def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) ->
         def progress(stage: str) -> None:
             bar.update(task, advance=0 if bar.tasks[task].description == "" else 1, description=stage)
 
-        result = extract(checkpoint.model, reference_of(checkpoint, language), config, progress)
+        result = extract(checkpoint.model, specification_of(checkpoint, language), config, progress)
         bar.update(task, completed=5, description="done")
     return result
 

@@ -37,23 +37,23 @@ def judge_command(
     Exit status: 0 if all agree on every word, 1 if they differ on some.
     """
     _check(model, words, automaton, language, out)
-    from stacklens.automata.formats.files import read_automaton
-    from stacklens.extract.by_name import reference_of
-    from stacklens.extract.evaluation.word_list import judge, parse_words, word_table
-    from stacklens.extract.specification import check_alphabet
+    from stacklens.automata.formats.reading import read_automaton
+    from stacklens.extract.by_name import specification_of
+    from stacklens.extract.evaluation.word_list import judge_words, parse_words, word_table
+    from stacklens.extract.specification import check_same_alphabet
     from stacklens.files import write_whole
     from stacklens.languages.words import check_length
     from stacklens.models.io import load_network
 
     checkpoint = load_network(model)
-    network, reference = checkpoint.model, reference_of(checkpoint, language)
-    check_alphabet(reference, network)
+    network, specification = checkpoint.model, specification_of(checkpoint, language)
+    check_same_alphabet(specification, network)
     pda = None if automaton is None else read_automaton(automaton, network.alphabet)
     listed = parse_words(_text(words), network.alphabet)
     for one in listed:
         check_length(one, _LONGEST)
     stacks = None if pda is None or pda.n_stacks == network.n_stacks else ()  # which of them it has no file says
-    judged = judge(network, listed, pda, reference, stacks)
+    judged = judge_words(network, listed, pda, specification, stacks)
     frame = word_table(judged)
     if out is None:
         _show(frame)

@@ -12,7 +12,7 @@ from stacklens.progress import progress_bar
 
 if TYPE_CHECKING:
     from stacklens.papers.claims import Experiment
-    from stacklens.papers.grid import Grid, Settings
+    from stacklens.papers.grid import Grid, RunSettings
 
 __all__ = ["papers_app"]
 
@@ -107,11 +107,11 @@ def report(
     """Write all results into two Markdown files, between their markers."""
     from stacklens.files import check_outputs
     from stacklens.papers.experiments import EXPERIMENTS
-    from stacklens.papers.report import findings_section, readme_section, write_report
+    from stacklens.papers.findings import findings_section, readme_section, write_findings
 
     check_outputs([readme, findings])
     for file, section in ((readme, readme_section), (findings, findings_section)):
-        write_report(file, section(EXPERIMENTS, _folder(results)))
+        write_findings(file, section(EXPERIMENTS, _folder(results)))
         typer.echo(f"wrote the results section of {file}")
 
 
@@ -151,17 +151,17 @@ def _with_texts(grid: Grid, texts: dict[str, Path | None]) -> Grid:
 
 def _settings(
     grid: Grid, seeds: int | None, first_seed: int, protocol: Any, device: str, texts: dict[str, Path | None]
-) -> Settings:
+) -> RunSettings:
     import hashlib
 
     from stacklens.files import LARGEST_CORPUS, read_whole
-    from stacklens.papers.grid import Settings
+    from stacklens.papers.grid import RunSettings
 
     told = []
     for path in filter(None, texts.values()):
         content = read_whole(path, "a text, a sentence a line", LARGEST_CORPUS)
         told.append(f"{path.name} {hashlib.sha256(content).hexdigest()[:12]}")
-    return Settings(
+    return RunSettings(
         tuple(range(first_seed, first_seed + (seeds or grid.seeds))), protocol, device, texts=", ".join(told)
     )
 
@@ -175,7 +175,7 @@ def _refuse(name: str, why: str, options: dict[str, Any]) -> None:
 
 
 def _run_grid(
-    grid: Grid, settings: Settings, folder: Path, rows: list[str], fresh: bool, jobs: int, quiet: bool
+    grid: Grid, settings: RunSettings, folder: Path, rows: list[str], fresh: bool, jobs: int, quiet: bool
 ) -> None:
     from stacklens.papers.runner import run_grid
 
@@ -204,10 +204,10 @@ def _run_claims(experiment: Experiment, folder: Path, quiet: bool) -> None:
 def _show(experiment: Experiment | Grid, folder: Path) -> None:
     from rich.console import Console
 
+    from stacklens.papers.findings import claims_table, rich_table
     from stacklens.papers.grid import Grid
     from stacklens.papers.grid_results import GridResults, read_grid
     from stacklens.papers.grid_tables import folded_tables
-    from stacklens.papers.report import claims_table, rich_table
     from stacklens.papers.results import read_results
 
     if isinstance(experiment, Grid):

@@ -101,7 +101,7 @@ def _kept(path: Path) -> str:
     """Return the name under which the page knows the network in the file at ``path``."""
     from stacklens.files import LARGEST_NETWORK, read_whole
     from stacklens.models.io import load_network
-    from stacklens.viz.dashboard.networks import keep
+    from stacklens.viz.dashboard.networks import keep_upload
 
     load_network(path)  # says what is wrong with a file by its whole path
-    return keep(read_whole(path, "a trained network", LARGEST_NETWORK), path.name).name
+    return keep_upload(read_whole(path, "a trained network", LARGEST_NETWORK), path.name).name

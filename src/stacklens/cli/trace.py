@@ -48,7 +48,7 @@ def trace_command(
     An .html figure holds all it needs and asks no other host. For .svg and .png a Chrome or Chromium draws it.
     """
     _check(model, automaton, out or [], figure, theme)
-    from stacklens.automata.formats.files import read_automaton
+    from stacklens.automata.formats.reading import read_automaton
     from stacklens.languages.words import check_length, parse_word
     from stacklens.models.io import load_network
     from stacklens.models.rounding import Rounded
@@ -131,7 +131,7 @@ def _write(path: Path, network: StackModel[Any], seen: Trace, drawn: Figure | No
 def _json(network: StackModel[Any], seen: Trace) -> str:
     import json
 
-    from stacklens.viz.tables import trace_data
+    from stacklens.viz.step_tables import trace_data
 
     return json.dumps(trace_data(network, seen), indent=1, ensure_ascii=False) + "\n"
 
@@ -139,8 +139,8 @@ def _json(network: StackModel[Any], seen: Trace) -> str:
 def _show(network: StackModel[Any], seen: Trace) -> None:
     from rich.console import Console
 
-    from stacklens.probe.table import step_table
+    from stacklens.probe.step_table import rich_step_table
 
     console = Console(markup=False, emoji=False)
-    console.print(step_table(network, seen))
+    console.print(rich_step_table(network, seen))
     console.print("accepted" if seen.verdicts[0] else "rejected")

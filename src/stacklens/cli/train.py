@@ -18,7 +18,7 @@ from stacklens.models.training.factory import OPTIONS, make_trainer
 from stacklens.progress import progress_bar
 
 if TYPE_CHECKING:
-    from stacklens.models.training.base import Trainer
+    from stacklens.models.training.trainer import Trainer
 
 __all__ = ["train_app"]
 

@@ -116,7 +116,7 @@ def _automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | N
     with progress_bar(quiet) as bar:
         task = bar.add_task("extract", total=None)
         config = ExtractionConfig()
-        found = extract(job.model, job.reference, config, lambda stage: bar.update(task, description=stage))
+        found = extract(job.model, job.specification, config, lambda stage: bar.update(task, description=stage))
     if found.automaton is None:
         typer.echo(f"automaton  none: {found.reason}")
         return None
@@ -139,7 +139,7 @@ def _write_report(path: Path, job: Job, work: Work, found: Verification) -> None
     content = {
         "schema": 1,
         "model": {"name": job.model.name, "file": str(job.path)},
-        "language": None if job.reference is None else job.reference.name,
+        "language": None if job.specification is None else job.specification.name,
         "automaton": {"states": len(work.pda.states), "transitions": len(work.pda.transitions)},
         "chunks": len(work.chunks),
         **found.to_dict(),
@@ -150,7 +150,7 @@ def _write_report(path: Path, job: Job, work: Work, found: Verification) -> None
 def _show(job: Job, work: Work, found: Verification, seconds: float) -> None:
     from stacklens.languages.words import format_word
 
-    language = "no language given" if job.reference is None else f"language {job.reference.name}"
+    language = "no language given" if job.specification is None else f"language {job.specification.name}"
     typer.echo(f"network    {job.model.name} over {listed(job.model.alphabet)}; {language}")
     typer.echo(f"automaton  {len(work.pda.states)} states, {len(work.pda.transitions)} transitions")
     for check in found.checks:

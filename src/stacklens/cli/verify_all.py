@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from stacklens.errors import StacklensError
-from stacklens.extract.by_name import reference_of
+from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import extract
 from stacklens.extract.verification.checks import ExtractionConfig
 from stacklens.extract.verification.parallel import finished
 from stacklens.files import write_whole
 from stacklens.models.io import ZOO, Checkpoint, load_network
 
-__all__ = ["Row", "networks_in", "show_table", "verify_all", "write_table"]
+__all__ = ["VerifiedNetwork", "networks_in", "show_table", "verify_all", "write_table"]
 
 _WIDTH = 120  # of the table, at least, where nobody says how wide
 _SUFFIXES = {".pt", ".pth", ".dat", ""}  # of the authors' files; those of the C++ program have none
 
 
 @dataclass(frozen=True)
-class Row:
+class VerifiedNetwork:
     """What is known of one network: the parts of its extraction's report that say how far it can be trusted.
 
     Attributes:
@@ -77,7 +77,7 @@ def verify_all(
     jobs: int = 1,
     scheduler: str | None = None,
     progress: Callable[[], None] = lambda: None,
-) -> list[Row]:
+) -> list[VerifiedNetwork]:
     """Return a row for every one of ``networks``, in their order; they are extracted side by side.
 
     Args:
@@ -86,7 +86,7 @@ def verify_all(
         jobs, scheduler: see `jobs.finished`.
         progress: called as each of them is finished.
     """
-    rows: dict[Path, Row] = {}
+    rows: dict[Path, VerifiedNetwork] = {}
     loaded = ((path, load_network(path)) for path in networks)  # here, since workers elsewhere do not have the files
     for path, row in finished(_Verify(max_length), loaded, jobs, scheduler):
         rows[path] = row
@@ -100,11 +100,11 @@ class _Verify:
 
     max_length: int | None
 
-    def __call__(self, given: tuple[Path, Checkpoint]) -> tuple[Path, Row]:
+    def __call__(self, given: tuple[Path, Checkpoint]) -> tuple[Path, VerifiedNetwork]:
         path, checkpoint = given
-        found = extract(checkpoint.model, reference_of(checkpoint), ExtractionConfig(max_length=self.max_length))
+        found = extract(checkpoint.model, specification_of(checkpoint), ExtractionConfig(max_length=self.max_length))
         content = found.report()
-        return path, Row(
+        return path, VerifiedNetwork(
             network=path.name,
             language=checkpoint.task.get("language"),
             status=found.status,
@@ -116,13 +116,13 @@ class _Verify:
         )
 
 
-def write_table(path: Path, rows: Sequence[Row]) -> None:
+def write_table(path: Path, rows: Sequence[VerifiedNetwork]) -> None:
     """Return nothing; write the rows as JSON, whole or not at all."""
     content = {"schema": 1, "networks": [asdict(row) for row in rows]}
     write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
-def show_table(rows: Sequence[Row]) -> None:
+def show_table(rows: Sequence[VerifiedNetwork]) -> None:
     """Print the rows as a table, and under it why networks have no automaton."""
     from rich.console import Console
     from rich.table import Column, Table
@@ -142,7 +142,7 @@ def show_table(rows: Sequence[Row]) -> None:
             wide.print(f"{row.network}: no automaton: {row.reason}", markup=False)
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: VerifiedNetwork) -> list[str]:
     if row.automaton is None:
         return ["none", "", "", "", ""]
     sizes = f"{row.automaton['states']} x {row.automaton['stack_symbols']}"

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stacklens.extract.certificate.abstraction import TooWide, pieces
+from stacklens.extract.certificate.abstraction import TooWide, image_pieces
 from stacklens.extract.certificate.controllers import above, largest, largest_of, set_of, signed
 from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box, plus, sigmoid, tanh, times
 
@@ -103,13 +103,13 @@ def test_pieces_are_the_whole_box_and_each_lies_in_its_cell(seed: int, width: fl
     rng = np.random.default_rng(seed)
     low = rng.normal(size=2)
     high = low + rng.random(2) * 3 * width
-    found = pieces(low, high, width)
+    found = image_pieces(low, high, width)
     assert len({piece.cell for piece in found}) == len(found)
     for _ in range(20):
         point = low + rng.random(2) * (high - low)
         inside = [piece for piece in found if (piece.low <= point).all() and (point <= piece.high).all()]
         assert inside
-        (cell,) = pieces(point, point, width)
+        (cell,) = image_pieces(point, point, width)
         assert cell.cell in {piece.cell for piece in inside}
     for piece in found:
         assert (piece.floor <= piece.low).all()
@@ -120,11 +120,11 @@ def test_pieces_are_the_whole_box_and_each_lies_in_its_cell(seed: int, width: fl
 
 def test_a_box_in_too_many_cells_is_refused() -> None:
     with pytest.raises(TooWide):
-        pieces(np.zeros(8), np.ones(8), 0.1)
+        image_pieces(np.zeros(8), np.ones(8), 0.1)
 
 
 @pytest.mark.parametrize("far", [np.nan, np.inf, 1e18, -1e300])
 def test_a_box_too_far_out_for_numbered_cells_is_refused(far: float) -> None:
     with pytest.raises(TooWide):
-        pieces(np.array([far]), np.array([far]), 0.1)
-    assert len(pieces(np.array([far]), np.array([far]))) == 1
+        image_pieces(np.array([far]), np.array([far]), 0.1)
+    assert len(image_pieces(np.array([far]), np.array([far]))) == 1

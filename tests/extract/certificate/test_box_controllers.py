@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from stacklens.extract.certificate.certify import boxes_of
 from stacklens.extract.certificate.intervals import Box
-from stacklens.models.base import Controlled, StackModel
+from stacklens.models.base import ControllerOutput, StackModel
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
@@ -96,7 +96,7 @@ def inside(box: Box, values: torch.Tensor) -> bool:
     return bool((box.low <= there).all() and (there <= box.high).all())
 
 
-def check_decisions(model: StackModel[Any], answer: Any, found: Controlled) -> None:
+def check_decisions(model: StackModel[Any], answer: Any, found: ControllerOutput) -> None:
     rounded = round_actions(model.action_kind, found.actions)
     operations = operation_numbers(model.action_kind, model.operations, rounded).numpy()
     for stack, decision in enumerate(answer.operations):

@@ -13,7 +13,7 @@ from tests.extract.certificate.replaying import replay
 from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
 from stacklens.extract.certificate.abstraction import Bounds
 from stacklens.extract.certificate.certify import Proof, certify
-from stacklens.extract.certificate.invariant import check
+from stacklens.extract.certificate.invariant import check_invariant
 from stacklens.extract.certificate.result import Certified, NotCertified
 from stacklens.extract.certificate.step_check import Unproved
 from stacklens.models.io import load_network
@@ -95,9 +95,9 @@ def test_wrong_verdicts_are_refused(name: str) -> None:
 def test_the_margin_that_is_asked_for_is_kept(name: str) -> None:
     found = proof(name)
     system, margin = found.system, found.certificate.margin
-    assert isinstance(check(replace(system, margin=margin * 0.999), found.bounds), Certified)
+    assert isinstance(check_invariant(replace(system, margin=margin * 0.999), found.bounds), Certified)
     with pytest.raises(Unproved, match="not sure"):
-        check(replace(system, margin=margin), found.bounds)
+        check_invariant(replace(system, margin=margin), found.bounds)
     assert isinstance(certify(system.model, system.automaton, margin=5.0), NotCertified)
 
 
@@ -116,7 +116,7 @@ def test_every_box_that_leaks_is_refused(name: str) -> None:
     found = proof(name)
     for bounds in leaking(found):
         with pytest.raises(Unproved):
-            check(found.system, bounds)
+            check_invariant(found.system, bounds)
 
 
 def test_a_missing_box_is_refused() -> None:
@@ -124,7 +124,7 @@ def test_a_missing_box_is_refused() -> None:
     for key in found.bounds:
         rest = {other: bounds for other, bounds in found.bounds.items() if other != key}
         with pytest.raises(Unproved, match="box"):
-            check(found.system, rest)
+            check_invariant(found.system, rest)
 
 
 def test_runs_that_leave_smaller_boxes_are_found_and_their_word_is_given() -> None:

@@ -17,13 +17,13 @@ from torch import Tensor
 
 from stacklens.languages.tasks.streams import StreamTask, curriculum
 from stacklens.languages.tasks.task import Examples
-from stacklens.models.base import StackModel, State
+from stacklens.models.base import NetworkState, StackModel
 from stacklens.models.device import one_thread
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.base import Score, Trainer
-from stacklens.models.training.scores import said
+from stacklens.models.training.scores import decode_outputs
 from stacklens.models.training.stream_recipes import MEMORIES, StreamRecipe
+from stacklens.models.training.trainer import Score, Trainer
 
 __all__ = ["StreamTraining", "detached"]
 
@@ -196,7 +196,7 @@ class StreamTraining(Trainer):
         known = [[False, *self.task.scored(word)[:-1]] for word in words]  # whether the symbol before tells
         return symbols, torch.tensor(known)
 
-    def _window(self, state: State[Any], symbols: Tensor, counts: Tensor) -> tuple[State[Any], Tensor]:
+    def _window(self, state: NetworkState[Any], symbols: Tensor, counts: Tensor) -> tuple[NetworkState[Any], Tensor]:
         """Return the state after the window ``symbols`` (B, W + 1) and its losses (nets,); update the weights."""
         self.optimizer.zero_grad()
         made = self.net.run(symbols[:, :-1].T, state)
@@ -222,7 +222,7 @@ class StreamTraining(Trainer):
 
     def _errors(self, net: StackModel[Any]) -> np.ndarray:
         """Return how many pieces of the check every network gets wrong, (nets,) int64."""
-        hits = self._checks.hits(said(net, self._checks.symbols, self.device))
+        hits = self._checks.hits(decode_outputs(net, self._checks.symbols, self.device))
         wrong = np.zeros(self.n_nets, dtype=np.int64)
         for row, pieces in enumerate(self._pieces):
             length = sum(map(len, pieces))
@@ -257,9 +257,9 @@ def _check_streams(task: StreamTask, recipe: StreamRecipe) -> tuple[list[list[st
     return streams, task.examples(["".join(pieces) for pieces in streams])
 
 
-def detached(state: State[Any]) -> State[Any]:
+def detached(state: NetworkState[Any]) -> NetworkState[Any]:
     """Return the same state, from which no gradient flows back."""
     stack = state.stack
     tensors = {field.name: getattr(stack, field.name) for field in fields(stack)}
     kept = {name: value.detach() for name, value in tensors.items() if isinstance(value, Tensor)}
-    return State(state.hidden.detach(), replace(stack, **kept), state.rejected)
+    return NetworkState(state.hidden.detach(), replace(stack, **kept), state.rejected)

@@ -17,10 +17,10 @@ from stacklens.probe.trace import Trace
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["step_table"]
+__all__ = ["rich_step_table"]
 
 
-def step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> Table:
+def rich_step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> Table:
     """Return the steps of word number ``word`` of a trace of ``model`` as a rich table, one row a step."""
     from rich.table import Table
 

@@ -29,7 +29,7 @@ __all__ = [
     "rich_table",
 ]
 
-__all__ += ["write_report"]
+__all__ += ["write_findings"]
 
 BEGIN = "<!-- results: written by stacklens papers report -->"
 END = "<!-- end of results -->"
@@ -107,7 +107,7 @@ def replace_section(text: str, section: str) -> str:
     return f"{before}{BEGIN}\n\n{section}\n\n{END}\n" + rest.removeprefix("\n")
 
 
-def write_report(file: Path, section: str) -> None:
+def write_findings(file: Path, section: str) -> None:
     """Return nothing; put ``section`` between the markers of ``file``.
 
     Raises:

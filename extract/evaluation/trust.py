@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from stacklens.automata.description import transition_table
 from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import Key, PushdownAutomaton, Word
-from stacklens.automata.transition_coverage import covering_words
+from stacklens.automata.transition_coverage import transition_pair_words
 from stacklens.extract.certificate.result import certified_claim
 from stacklens.languages.words import format_word, make_word
 from stacklens.progress import count
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SIGNS", "Claim", "check_table", "claim_table", "claims_of", "coverage_table", "covered", "covering"]
 
-Verdict = Literal["yes", "no", "unknown", "note"]
-SIGNS: dict[Verdict, str] = {"yes": "✓", "no": "✗", "unknown": "?", "note": "·"}
+ClaimVerdict = Literal["yes", "no", "unknown", "note"]
+SIGNS: dict[ClaimVerdict, str] = {"yes": "✓", "no": "✗", "unknown": "?", "note": "·"}
 _WORDS = {
     "long": "long words",
     "deep": "deeply nested words",
@@ -34,7 +34,7 @@ _SHORT = 60  # symbols of a counterexample that is told in a sentence; the table
 
 def covering(pda: PushdownAutomaton) -> list[Word]:
     """Return words that together take every transition that can be taken, and every two that can follow each other."""
-    return [make_word(word, pda.input_alphabet) for word in covering_words(pda)]
+    return [make_word(word, pda.input_alphabet) for word in transition_pair_words(pda)]
 
 
 def coverage_table(pda: PushdownAutomaton, words: Sequence[Word] | None = None) -> pd.DataFrame:
@@ -72,7 +72,7 @@ class Claim(NamedTuple):
     """What is known of one question: the question, whether the answer is good, and what it rests on, in a sentence."""
 
     what: str
-    verdict: Verdict
+    verdict: ClaimVerdict
     says: str
 
 

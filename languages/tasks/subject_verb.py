@@ -15,9 +15,9 @@ from stacklens.automata.rewriting import with_head_outputs
 from stacklens.errors import StacklensError
 from stacklens.languages.tasks.derivations import Rules, draw_derivation
 from stacklens.languages.tasks.formulas import largest_depth
-from stacklens.languages.tasks.task import Kind, Split, Task
+from stacklens.languages.tasks.task import Split, Task, TaskKind
 
-__all__ = ["RULES", "Agreement"]
+__all__ = ["RULES", "AgreementTask"]
 
 _AUXILIARY = {"lobster": "has", "lobsters": "have"}
 _SING, _PLUR = (("the", noun) for noun in _AUXILIARY)
@@ -35,7 +35,7 @@ RULES: Rules = (
 
 
 @dataclass(frozen=True)
-class Agreement(Task):
+class AgreementTask(Task):
     """Say the next word of ``the lobsters in the lobster have``; only ``has`` and ``have`` count.
 
     What is expected is the auxiliary that agrees with the subject, wherever one could come next; it counts where one
@@ -44,7 +44,7 @@ class Agreement(Task):
     (the paper's 49 are what its draw happened to reach, 51 are possible), any derivation as likely as another;
     ``lengths=(0, d)`` draws those of depth at most d, and the first number must be 0.
 
-    >>> task = Agreement()
+    >>> task = AgreementTask()
     >>> sentence = "the lobsters that the lobster has devoured have".split()
     >>> task.expected(sentence)
     [None, 'have', 'have', None, 'has', None, 'have', None]
@@ -60,7 +60,7 @@ class Agreement(Task):
         return "agreement"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TaskKind:
         """Return that an output is the next symbol."""
         return "next symbol"
 
