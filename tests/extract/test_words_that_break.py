@@ -48,7 +48,7 @@ def test_an_automaton_that_is_wrong_below_a_depth_is_caught(doctored: PushdownAu
     assert {depth(found(check)) for check in driven} == {13}
 
 
-@pytest.mark.parametrize("reference", [None, LanguageSpecification(DYCK)])
+@pytest.mark.parametrize("specification", [None, LanguageSpecification(DYCK)])
 def test_a_network_that_slips_at_one_depth_only_is_caught_though_its_automaton_is_right(
     specification: LanguageSpecification | None,
 ) -> None:
