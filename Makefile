@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help app demo test attack check bench screenshots findings format clean
+.PHONY: help app demo test attack check bench screenshots findings map format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 : /p' $(MAKEFILE_LIST) | awk -F ' : ' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -36,6 +36,9 @@ screenshots: $(READY) ## take the pictures of the page in the README
 findings: $(READY) ## write the tables and figures of docs/findings.md from papers/results
 	@$(BIN)/stacklens papers report
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/findings_figures.py
+
+map: $(READY) ## draw which package imports which, for CONTRIBUTING
+	@$(BIN)/python docs/architecture.py
 
 format: $(READY) ## format the code and mend what ruff can mend
 	@$(BIN)/ruff format .
