@@ -17,7 +17,7 @@ SOURCE = ROOT / "src" / "stacklens"
 FLOORS = {"automata": 1, "languages": 2, "models": 3, "probe": 4, "extract": 5, "papers": 6, "viz": 7}
 ROOMS = [room for room in FLOORS if (ROOT / room).is_dir()]
 GROUND, ROOF = 0, 8  # errors, files and the version lie below every room, the commands and their entry points above
-GROUND_MODULES = {"stacklens", "stacklens.errors", "stacklens.files", "stacklens.progress"}
+GROUND_MODULES = {"stacklens", "stacklens.errors", "stacklens.extras", "stacklens.files", "stacklens.progress"}
 HEAVY = ("torch", "sklearn", "pandas", "plotly")
 
 
@@ -137,7 +137,7 @@ def test_importing_automata_needs_only_the_standard_library_numpy_the_errors_and
         for seen in IMPORTS[path]
         if seen.at_import
         and seen.module.split(".")[0] not in allowed
-        and seen.module not in ("stacklens.errors", "stacklens.files")
+        and seen.module not in ("stacklens.errors", "stacklens.extras", "stacklens.files")
         and not seen.module.startswith("stacklens.automata")
     ]
     assert not others

@@ -160,7 +160,7 @@ def test_without_the_library_the_extra_is_named(
     monkeypatch: pytest.MonkeyPatch, module: str, write: Callable[[PushdownAutomaton], object], name: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(StacklensError, match=rf"{name} is not installed: pip install 'stacklens\[interop\]'"):
+    with pytest.raises(StacklensError, match=rf"{name}.* is not installed: pip install 'stacklens\[interop\]'"):
         write(palindromes())
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import typer
 
 from stacklens.errors import StacklensError
+from stacklens.extras import check_extra
 
 if TYPE_CHECKING:
     import socket
@@ -35,6 +36,7 @@ def app_command(
     The link has a token in it where others can reach the page, or where STACKLENS_TOKEN names one. STACKLENS_HOSTS
     names further hosts, with commas between, that the page may be called by: behind a proxy, say.
     """
+    check_extra("the page", "page", "dash", "waitress")
     with _listening(host, port) as listening:
         names = [_kept(path) for path in models or []]
         from waitress import create_server
