@@ -17,7 +17,7 @@ from tests.automata.test_reachability import automaton
 from stacklens.automata import minimize as minimize_module
 from stacklens.automata.minimize import merge_states, minimization, minimize
 from stacklens.automata.partition import REJECT, Column, StateTable, TableCell, coarsest_partition
-from stacklens.automata.pda import NONE, Key, PushdownAutomaton, StackOp, Transition, push
+from stacklens.automata.pda import NONE, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.reachability import drop_sinks, heads, trim
 from stacklens.automata.rewriting import drop_end_marker
 
