@@ -33,7 +33,7 @@ class _Lesson:
     """What is learned by either gradient.
 
     Attributes:
-        recipe: a name in `recipes.RECIPES`.
+        recipe: a name in `recognition_recipes.RECIPES`.
         section, paper: where the paper does it, and what it reports.
         gradient: how its gradient is computed here: "rtrl" carries it forward as the paper does, "local" comes to the
             same by going back, which costs less.

@@ -17,7 +17,7 @@ from tests.automata.test_reachability import automaton
 from stacklens.automata import minimize as minimize_module
 from stacklens.automata.minimize import merge_states, minimization, minimize
 from stacklens.automata.partition import REJECT, Column, StateTable, TableCell, coarsest_partition
-from stacklens.automata.pda import NONE, PushdownAutomaton, StackOp, Transition, push
+from stacklens.automata.pda import NONE, Key, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.reachability import drop_sinks, heads, trim
 from stacklens.automata.rewriting import drop_end_marker
 
@@ -98,7 +98,7 @@ def test_outputs_stay(pda: PushdownAutomaton) -> None:
 
 def test_what_one_pass_leaves_because_of_its_order_another_one_merges() -> None:
     """One pass left three stack symbols here, a second one merged them to one."""
-    rules = {
+    rules: dict[Key, Transition] = {
         ("q0", "a", ("⊥",)): Transition("q1", (NONE,)),
         ("q0", "a", ("A",)): Transition("q0", (NONE,)),
         ("q0", "a", ("B",)): Transition("q0", (push("C"),)),
