@@ -22,7 +22,7 @@ from stacklens.files import LARGEST_CORPUS, read_whole
 from stacklens.models.base import NetworkState
 from stacklens.models.device import one_thread
 from stacklens.models.registry import build_model
-from stacklens.models.training.stream_training import detached
+from stacklens.models.training.parts import detached
 
 __all__ = ["END_OF_SENTENCE", "UNKNOWN", "Texts", "WordRecipe", "WordTraining", "read_texts"]
 

@@ -24,8 +24,8 @@ from stacklens.models.base import NetworkState
 from stacklens.models.device import one_thread
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
+from stacklens.models.training.parts import detached
 from stacklens.models.training.scores import known_entropy
-from stacklens.models.training.stream_training import detached
 
 __all__ = ["OnlineRecipe", "OnlineTraining"]
 
