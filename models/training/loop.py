@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import types
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
@@ -16,32 +17,26 @@ from stacklens.models.device import one_thread
 from stacklens.models.registry import build_model
 from stacklens.models.training.parts import clip_gradients, unstacked
 
-__all__ = ["TrainingLoop"]
+__all__ = ["SideBySide", "TrainingLoop"]
+
+Which = int | npt.NDArray[np.bool_] | types.EllipsisType  # a number on the leading axis, a mask of it, or all
 
 
 class TrainingLoop(ABC):
-    """Networks of one shape, trained side by side on the leading axis of ``net``. Call `epoch` until `done`.
+    """The loop. Call `epoch` until `done`, or `run`.
 
-    A kind of training says what its batches are, what they cost each network, how fast weights move, and how networks
-    are checked. Costs are summed and updates are weight by weight, so none of the networks influences another.
+    A kind of training says what its batches are, what they cost, how fast weights move, and how networks are checked.
 
     Attributes:
-        model, shape: the registry's name of the networks, and what their configuration is made from.
-        net: all of them.
-        device: where they are.
+        net: the network, or several on a leading axis of all weights.
         optimizer: of the weights of ``net``.
-        clip: the norm that gradients are shortened to, network by network; None for not at all.
         check_every: epochs between two checks.
         epochs_done: how many epochs have been trained.
-        best_weights: the parameters that each network is kept with, (nets, ...) by name.
+        best_weights: the parameters that are kept, by name.
     """
 
-    model: str
-    shape: dict[str, Any]
     net: StackModel[Any]
-    device: str
     optimizer: torch.optim.Optimizer
-    clip: float | None = None
     check_every: int = 1
     epochs_done: int
     best_weights: dict[str, Tensor]
@@ -57,8 +52,8 @@ class TrainingLoop(ABC):
         """Return whether further epochs would change nothing."""
 
     @abstractmethod
-    def learning_rate(self) -> float | Tensor:
-        """Return the learning rate of the next update, or that of each network, (nets,)."""
+    def learning_rate(self) -> float:
+        """Return the learning rate of the next update."""
 
     @abstractmethod
     def batches(self) -> Iterable[Any]:
@@ -66,7 +61,7 @@ class TrainingLoop(ABC):
 
     @abstractmethod
     def costs(self, batch: Any) -> Tensor | None:
-        """Return what each network has to pay for ``batch``, (nets,); None where nothing is to be learned from it."""
+        """Return what each network has to pay for ``batch``, (...); None where nothing is to be learned from it."""
 
     @abstractmethod
     def check(self) -> None:
@@ -87,8 +82,13 @@ class TrainingLoop(ABC):
         self.epochs_done = 0
         self.best_weights = {name: value.detach().clone() for name, value in self.net.named_parameters()}
 
+    def run(self) -> None:
+        """Train until all is `done`."""
+        while not self.done:
+            self.epoch()
+
     def epoch(self) -> None:
-        """Train every network for one epoch, and check them where a check is due; do nothing when all is `done`."""
+        """Train for one epoch, and check where a check is due; do nothing when all is `done`."""
         if self.done:
             return
         with one_thread():
@@ -104,23 +104,52 @@ class TrainingLoop(ABC):
                 self.check()
 
     def update(self) -> None:
-        """Move all weights by the gradients that are there."""
-        if self.clip is not None:
-            clip_gradients(self.net.parameters(), self.clip)
+        """Move all weights by their gradients."""
         rate = self.learning_rate()
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
 
-    def keep(self, which: int | npt.NDArray[Any] | types.EllipsisType) -> None:
-        """Keep the networks ``which`` (a number, a mask, or all) as they are now."""
+    def keep(self, which: Which = ...) -> None:
+        """Keep the networks ``which`` as they are now."""
         for name, value in self.net.named_parameters():
             self.best_weights[name][which] = value.detach()[which]
 
-    def bring_back(self, which: npt.NDArray[Any] | types.EllipsisType = ...) -> None:
-        """Give the networks ``which`` (a mask, or all) the weights that they are kept with."""
+    def bring_back(self, which: Which = ...) -> None:
+        """Give the networks ``which`` the weights that they are kept with."""
         for name, value in self.net.named_parameters():
             value.detach()[which] = self.best_weights[name][which]
+
+
+class SideBySide(TrainingLoop):
+    """The loop for networks of one shape on the leading axis of ``net``.
+
+    Costs are summed and updates are weight by weight, so none of the networks influences another.
+
+    Attributes:
+        model, shape: the registry's name of the networks, and what their configuration is made from.
+        n_nets: how many there are.
+        device: where they are.
+        clip: the norm that gradients are shortened to, network by network; None for not at all.
+    """
+
+    model: str
+    shape: dict[str, Any]
+    n_nets: int
+    device: str
+    clip: float | None = None
+
+    def update(self) -> None:
+        """Move all weights by their gradients, shortened where they are too long."""
+        if self.clip is not None:
+            clip_gradients(self.net.parameters(), self.clip)
+        super().update()
+
+    def whole(self, weights: Mapping[str, Tensor]) -> StackModel[Any]:
+        """Return all networks with ``weights`` (nets, ...) by name, and all the memory that the shape asks for."""
+        nets = build_model(self.model, self.shape, nets=self.n_nets).to(self.device)
+        nets.load_state_dict(weights)
+        return nets
 
     def single(self, number: int) -> StackModel[Any]:
         """Return a network of the shape of network ``number``, with any weights."""

@@ -14,7 +14,15 @@ from torch import Tensor
 
 from stacklens.models.base import NetworkState, StackModel
 
-__all__ = ["batches_by_length", "clip_gradients", "cosine", "detached", "in_order", "log_loss", "unstacked"]
+__all__ = [
+    "batches_by_length",
+    "clip_gradients",
+    "cosine",
+    "detached",
+    "in_order",
+    "log_loss",
+    "unstacked",
+]
 
 _TINY = 1e-12  # probabilities are kept above it in logarithms, norms in quotients
 M = TypeVar("M", bound=StackModel[Any])
@@ -50,7 +58,10 @@ def log_loss(outputs: Tensor, targets: Tensor, least: float | None = _TINY) -> T
 
 
 def clip_gradients(parameters: Iterable[Tensor], norm: float) -> None:
-    """Shorten the gradients of each network on the leading axis of all ``parameters`` to ``norm`` where longer."""
+    """Shorten the gradients of each network on the leading axis of all ``parameters`` to ``norm`` where longer.
+
+    It is done in place: a gradient that two parameters have together, as an LSTM's biases do, is shortened twice.
+    """
     gradients = [p.grad for p in parameters if p.grad is not None]
     norms = torch.stack([gradient.flatten(1).square().sum(1) for gradient in gradients]).sum(0).sqrt()
     factors = (norm / norms.clamp(min=_TINY)).clamp(max=1)

@@ -130,8 +130,7 @@ class StreamTraining(Trainer):
 
     def check(self) -> None:
         """Count every network's errors as the paper does, and keep what is best."""
-        whole = build_model(self.model, self.shape, nets=self.n_nets).to(self.device)
-        whole.load_state_dict(self.net.state_dict())
+        whole = self.whole(self.net.state_dict())
         rounded, analog = (self._errors(net) for net in (Rounded(whole), whole))
         for number in range(self.n_nets):
             score = Score(int(rounded[number]), int(analog[number]), float(self.losses[number]))

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from stacklens.errors import StacklensError
 from stacklens.models.base import StackModel
-from stacklens.models.training.loop import TrainingLoop
+from stacklens.models.training.loop import SideBySide
 
 __all__ = ["WORST", "Score", "Trainer", "on_cpu"]
 
@@ -33,7 +33,7 @@ class Score:
 WORST = Score(2**62, 2**62, math.inf)
 
 
-class Trainer(TrainingLoop):
+class Trainer(SideBySide):
     """Networks ``seed``, ``seed + 1``, … of one shape, trained side by side on the leading axis of ``net``.
 
     Call `epoch` until `done`. What a network ends with is its best check, whatever the others do. `state` and `restore`
@@ -41,7 +41,6 @@ class Trainer(TrainingLoop):
 
     Attributes:
         seed: the seed of the first network.
-        n_nets: how many there are.
         best: the best score of each; ``best_weights`` are the parameters that it had then.
         kind, subject: what is learned: a task kind, and the name of a language or task.
         source: where the settings come from.
@@ -49,7 +48,6 @@ class Trainer(TrainingLoop):
     """
 
     seed: int
-    n_nets: int
     best: list[Score]
     kind: str
     subject: str
