@@ -9,8 +9,7 @@ from stacklens.extract.task_specification import TaskSpecification
 from stacklens.languages import get_language, get_task
 from stacklens.languages.language import Language
 from stacklens.languages.tasks.streams import StreamAfter, StreamTask
-from stacklens.languages.tasks.task import Task
-from stacklens.models.base import TaskKind
+from stacklens.languages.tasks.task import Task, TaskKind
 from stacklens.models.io import Checkpoint
 
 __all__ = ["automaton_named", "specification_for", "specification_of", "subject_named", "true_automaton"]

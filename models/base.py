@@ -15,9 +15,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from stacklens.languages.tasks.task import TaskKind
 from stacklens.models.set_numbers import set_number_type, set_numbers
 
-__all__ = ["ActionKind", "ControllerOutput", "NetworkState", "Run", "Stack", "StackModel", "Step", "TaskKind"]
+__all__ = ["ActionKind", "ControllerOutput", "NetworkState", "Run", "Stack", "StackModel", "Step"]
 
 # How a row of actions is to be read, which is all that rounding needs to know of a model:
 # "signed"     one value in [-1, 1], push above and pop below (Sun et al. 1993, section 3.2.1)
@@ -25,13 +26,6 @@ __all__ = ["ActionKind", "ControllerOutput", "NetworkState", "Run", "Stack", "St
 # "strengths"  how much to pop, then how much to push, each in [0, 1] (Hao et al. 2018, section 3)
 # "none"       there is no stack
 ActionKind = Literal["signed", "softmax", "strengths", "none"]
-
-# What a network's output says:
-# "recognition"   whether the word is a member, once it has ended
-# "next set"      after every symbol, which symbols may come next: one value in [0, 1] each, threshold 0.5
-# "next symbol"   after every symbol, a distribution over the next one
-# "transduction"  at every step a distribution over one output symbol
-TaskKind = Literal["recognition", "next set", "next symbol", "transduction"]
 
 
 class Stack(Protocol):

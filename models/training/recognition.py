@@ -6,7 +6,7 @@ The objective is at the end of a word, with hints at every prefix (Sun et al. 19
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from stacklens.languages.words import make_word
 from stacklens.models.inference import verdicts_on_all
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.rounding import Rounded
+from stacklens.models.training.parts import cosine
 from stacklens.models.training.recognition_recipes import Recipe
 from stacklens.models.training.rtrl import LocalNNPDA, RtrlNNPDA
 from stacklens.models.training.trainer import Score, Trainer
@@ -42,7 +43,6 @@ _DRIVEN_FROM = 0.9  # a length of the stack, section 4.3 (2)
 _UNDERFLOW = 1e-6  # a pop of an empty stack by more than this ends a word's run in training
 
 Objective = Callable[[NNPDA, WordSet, Tensor], Tensor]
-_CHECK_EVERY = 50  # epochs between two checks on all words up to the recipe's check length
 _PATIENCE = 3  # checks without an error, one after the other, that end the training early
 _NEW_WORDS = 50  # at most so many counterexamples a network and round
 KINDS = {"exact": NNPDA, "rtrl": RtrlNNPDA, "local": LocalNNPDA}
@@ -159,19 +159,20 @@ class Training(Trainer):
 
     net: NNPDA
     kind = "recognition"
+    check_every = 50
 
     def __init__(
         self, recipe: Recipe, language: Language, *, seed: int = 0, nets: int = 1, device: str = "cpu"
     ) -> None:
         self.recipe, self.language, self.seed, self.n_nets = recipe, language, seed, nets
-        self.device = device
+        self.device, self.clip = device, recipe.clip
         self.subject, self.source = language.name, recipe.source
         self.checked = f"all words of length <= {recipe.check_length}"
-        shape = NNPDAConfig(language.alphabet, **recipe.shape)
+        self.model, self.shape = "nnpda", {"alphabet": language.alphabet, **recipe.shape}
+        shape = NNPDAConfig(**self.shape)
         self.net = KINDS[recipe.gradient](shape, seed=seed, init=recipe.init, nets=nets).to(device)
-        parameters = list(self.net.parameters())
         make = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[recipe.optimizer]
-        self.optimizer: torch.optim.Optimizer = make(parameters, lr=recipe.rate)
+        self.optimizer = make(self.net.parameters(), lr=recipe.rate)
         self.begin()
         self.round, self.clean_checks = 0, 0
         self.given: list[list[int]] = []
@@ -181,50 +182,45 @@ class Training(Trainer):
 
     @property
     def total_epochs(self) -> int:
-        """Return the largest number of epochs that may be needed."""
+        """Return the number of epochs of all stages and rounds."""
         return self.recipe.stage_epochs + self.recipe.rounds * self.recipe.round_epochs
 
     @property
-    def done(self) -> bool:
-        """Return whether nothing is left to do."""
-        return self.epochs_done >= self.total_epochs or self.clean_checks >= _PATIENCE
+    def settled(self) -> bool:
+        """Return whether all networks have been without an error often enough."""
+        return self.clean_checks >= _PATIENCE
 
-    def epoch(self) -> None:
-        """Return nothing; show every network its words once, and check all of them where a check is due."""
+    def batches(self) -> Iterator[tuple[WordSet, Tensor]]:
+        """Yield all words of the stage or round, with their weights for each network."""
         self._enter_stage_or_round()
-        if self.done:
-            return
-        rate = self._rate()
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        self.optimizer.zero_grad()
+        yield self.words, self.weights
+
+    def costs(self, batch: tuple[WordSet, Tensor]) -> Tensor:
+        """Return what the objective says of each network, (nets,)."""
         with torch.device(self.device):  # where new tensors are made
-            losses = OBJECTIVES[self.recipe.objective](self.net, self.words, self.weights)
-        losses.sum().backward()  # type: ignore[no-untyped-call]
-        if self.recipe.clip is not None:
-            self._clip(self.recipe.clip)
-        self.optimizer.step()
+            costs = OBJECTIVES[self.recipe.objective](self.net, *batch)
+        self.losses = costs.detach()
+        return costs
+
+    def learning_rate(self) -> float:
+        """Return a rate that falls as a cosine over the stages, and that of the rounds after them."""
+        if self.epochs_done >= self.recipe.stage_epochs:
+            return self.recipe.round_rate
+        return self.recipe.rate * cosine(self.epochs_done, self.recipe.stage_epochs)
+
+    def update(self) -> None:
+        """Move all weights, and take them back to where they may be."""
+        super().update()
         self.net.project()
-        self.losses = losses.detach()
-        self.epochs_done += 1
-        if self.epochs_done % _CHECK_EVERY == 0 or self.done:
-            self.check()
 
     def check(self) -> None:
-        """Return nothing; count every network's errors on all words up to the check length, keep what is best."""
+        """Count every network's errors on all words up to the check length, and keep what is best."""
         rounded, analog = (self._errors(net).sum(-1) for net in (Rounded(self.net), self.net))
         for number in range(self.n_nets):
             score = Score(int(rounded[number]), int(analog[number]), float(self.losses[number]))
             self.keep_if_better(number, score)
         exact = not rounded.any() and not analog.any()
         self.clean_checks = self.clean_checks + 1 if exact and self._curriculum_over else 0
-
-    def network(self, number: int | None = None) -> NNPDA:
-        """Return network ``number`` as it was at its best check; the best of all where no number is given."""
-        chosen = self.best_number if number is None else number
-        single = NNPDA(self.net.shape)
-        single.load_state_dict({name: value[chosen].cpu() for name, value in self.best_weights.items()})
-        return single
 
     def identity(self) -> dict[str, Any]:
         """Return language, seed, number of networks, and what of the recipe may be chosen."""
@@ -234,41 +230,27 @@ class Training(Trainer):
         return {"language": self.language.name, "seed": self.seed, "nets": self.n_nets, "recipe": recipe}
 
     def progress_state(self) -> dict[str, Any]:
-        """Return where in the recipe it is, the optimiser, and the words with their weights."""
+        """Return where in the recipe it is, and the words with their weights."""
         return {
             "round": self.round,
             "clean_checks": self.clean_checks,
             "given": self.given,
             "losses": self.losses,
-            "optimizer": self.optimizer.state_dict(),
             "words": [list(word) for word in self.words.words],
             "weights": self.weights,
         }
 
     def apply_state(self, state: dict[str, Any]) -> None:
-        """Return nothing; put back what `progress_state` gave."""
+        """Put back what `progress_state` gave."""
         self.round, self.clean_checks, self.losses = state["round"], state["clean_checks"], state["losses"]
         self.given = state["given"]
-        self.optimizer.load_state_dict(state["optimizer"])
         words = [make_word(word, self.language.alphabet) for word in state["words"]]
         self.words, self.weights = WordSet.of(self.language, words).to(self.device), state["weights"].to(self.device)
 
     @property
     def _curriculum_over(self) -> bool:
         """Return whether the last stage has been shown for at least one check's time."""
-        return self.epochs_done >= self.recipe.stage_epochs - self.recipe.stages[-1].epochs + _CHECK_EVERY
-
-    def _rate(self) -> float:
-        if self.epochs_done >= self.recipe.stage_epochs:
-            return self.recipe.round_rate
-        return self.recipe.rate * (1 + math.cos(math.pi * self.epochs_done / self.recipe.stage_epochs)) / 2
-
-    def _clip(self, norm: float) -> None:
-        gradients = [p.grad for p in self.net.parameters() if p.grad is not None]
-        norms = torch.stack([gradient.flatten(1).square().sum(1) for gradient in gradients]).sum(0).sqrt()
-        factors = (norm / norms.clamp(min=1e-12)).clamp(max=1)
-        for gradient in gradients:
-            gradient.mul_(factors.view(-1, *[1] * (gradient.dim() - 1)))
+        return self.epochs_done >= self.recipe.stage_epochs - self.recipe.stages[-1].epochs + self.check_every
 
     def _enter_stage_or_round(self) -> None:
         begun = 0
