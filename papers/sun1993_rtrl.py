@@ -211,7 +211,7 @@ def _gradient(training: Training, kind: Gradient, sizes: RtrlSizes) -> Tensor:
     """Return the gradient of each network of ``training`` as it is now, (nets, weights)."""
     import torch
 
-    from stacklens.models.training.recognition import OBJECTIVES
+    from stacklens.models.training.objectives import OBJECTIVES
 
     other = _begun_like(training, kind, sizes)
     other.zero_grad()

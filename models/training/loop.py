@@ -29,7 +29,7 @@ class TrainingLoop(ABC):
 
     Attributes:
         net: the network, or several on a leading axis of all weights.
-        optimizer: of the weights of ``net``.
+        optimizer: moves the weights of ``net`` in an update, if that is not done in another way.
         check_every: epochs between two checks.
         epochs_done: how many epochs have been trained.
         best_weights: the parameters that are kept, by name.
@@ -52,8 +52,8 @@ class TrainingLoop(ABC):
         """Return whether further epochs would change nothing."""
 
     @abstractmethod
-    def learning_rate(self) -> float:
-        """Return the learning rate of the next update."""
+    def learning_rate(self) -> float | Tensor:
+        """Return the learning rate of the next update, or that of each network, (nets,)."""
 
     @abstractmethod
     def batches(self) -> Iterable[Any]:
@@ -96,7 +96,7 @@ class TrainingLoop(ABC):
             for batch in self.batches():
                 costs = self.costs(batch)
                 if costs is not None:
-                    self.optimizer.zero_grad()
+                    self.net.zero_grad()
                     costs.sum().backward()  # type: ignore[no-untyped-call]
                     self.update()
             self.epochs_done += 1

@@ -94,7 +94,6 @@ class OnlineTraining(SideBySide):
         self.model, self.recipe, self.task, self.n_nets, self.device = model, recipe, task, nets, device
         self.shape = {"alphabet": task.alphabet, **recipe.shape}
         self.net = build_model(model, self.shape, seed=seed, nets=nets).to(device)
-        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=1.0)
         self.rates = np.full(nets, recipe.rate)
         self.best = np.full(nets, math.inf)  # entropies on validation
         sizes = task.words_by_n(2, max(2, recipe.n_max - 1), recipe.validation, _VALIDATION_SEED)
@@ -112,9 +111,9 @@ class OnlineTraining(SideBySide):
         """Return whether no network moves any more."""
         return bool((self.rates < self.recipe.least_rate).all())
 
-    def learning_rate(self) -> float:
-        """Return 1: every network has a rate of its own, by which `update` multiplies its gradients."""
-        return 1.0
+    def learning_rate(self) -> Tensor:
+        """Return the rate of each network, (nets,)."""
+        return torch.from_numpy(self.rates).to(self.device)
 
     def batches(self) -> Iterator[Symbol]:
         """Yield the symbols of an epoch one by one."""
@@ -141,13 +140,13 @@ class OnlineTraining(SideBySide):
             self._states.append(detached(state))
             return None if batch.following is None or output is None else log_loss(output[..., 0, :], batch.following)
 
+    @torch.no_grad()
     def update(self) -> None:
-        """Move the weights of each network at its own rate."""
-        rates = torch.from_numpy(self.rates).to(self.device)
+        """Move the weights of each network at its own rate, without an optimiser: there are many small updates."""
+        rates = self.learning_rate()
         for weights in self.net.parameters():
-            if weights.grad is not None:  # not in place: an LSTM's biases have one gradient together
-                weights.grad = rates.view(-1, *[1] * (weights.dim() - 1)) * weights.grad
-        super().update()
+            if weights.grad is not None:
+                weights.sub_(rates.view(-1, *[1] * (weights.dim() - 1)) * weights.grad)
 
     @torch.no_grad()
     def check(self) -> None:

@@ -21,8 +21,8 @@ from stacklens.extract.by_name import subject_named
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.extract.samples import walk_words
 from stacklens.extract.specification import default_max_length
+from stacklens.languages.words import all_words
 from stacklens.models.io import load_network
-from stacklens.models.training.word_sets import all_words
 
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 QUICK = ExtractionConfig(max_length=6, long_words=100, deep_words=1, depth=20)

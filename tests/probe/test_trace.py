@@ -10,10 +10,10 @@ from tests.models.plain import PlainStack
 
 from stacklens.errors import UnknownSymbolError
 from stacklens.languages import get_language
+from stacklens.languages.words import all_words
 from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.word_sets import all_words
 from stacklens.probe.trace import trace
 
 ARRAYS = ("hidden", "actions", "pushed", "reading", "output", "rejected", "symbols", "lengths")
