@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from stacklens.automata.compare import Comparison
     from stacklens.automata.pda import Output, PushdownAutomaton, Word
-    from stacklens.extract.extraction import Extraction
+    from stacklens.extract.result import Extraction
     from stacklens.extract.verification.agreement import AcceptedCounts, Agreement
     from stacklens.extract.verification.divergence import Divergence
 

@@ -12,7 +12,7 @@ from stacklens.errors import StacklensError
 from stacklens.progress import progress_bar
 
 if TYPE_CHECKING:
-    from stacklens.extract.extraction import Extraction
+    from stacklens.extract.result import Extraction
 
 __all__ = ["extract_command", "main"]
 

@@ -14,7 +14,7 @@ from stacklens.errors import StacklensError
 from stacklens.files import check_outputs, write_whole
 
 if TYPE_CHECKING:
-    from stacklens.extract.extraction import Extraction
+    from stacklens.extract.result import Extraction
 
 __all__ = ["SUFFIXES", "check_targets", "write_automaton", "write_report"]
 
