@@ -15,6 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from stacklens.models.origin import Origin, html_card, lines_of, one_line
 from stacklens.models.set_numbers import set_number_type, set_numbers
 
 __all__ = ["ActionKind", "ControllerOutput", "NetworkState", "Run", "Stack", "StackModel", "Step", "TaskKind"]
@@ -125,6 +126,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
         squared_error: whether outputs are trained with the squared error and not with the cross-entropy.
         real_time: whether every step reads a symbol: not so with an input queue.
         extra_steps: how many steps the network takes for every symbol once the word has ended, reading nothing.
+        origin: the file and the training that it comes from, where it comes from one.
     """
 
     name: ClassVar[str]
@@ -143,6 +145,17 @@ class StackModel(nn.Module, ABC, Generic[S]):
     squared_error: bool = False
     real_time: bool = True
     extra_steps: int = 0
+    origin: Origin | None = None
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def __str__(self) -> str:
+        """Return what the network is, a line each: kind, sizes, alphabet, what it was trained on, scores."""
+        return "\n".join(f"{name:10} {value}" for name, value in lines_of(self).items())
+
+    def _repr_html_(self) -> str:
+        return html_card(self)
 
     @property
     def n_symbols(self) -> int:
