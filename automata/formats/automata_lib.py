@@ -88,7 +88,8 @@ def _dpda() -> type[DPDA]:
             "automata-lib is not installed: pip install 'stacklens[interop]' (and no folder called automata may stand "
             "where Python starts)"
         ) from None
-    return DPDA
+    kind: type[DPDA] = DPDA
+    return kind
 
 
 def _check(pda: PushdownAutomaton) -> None:

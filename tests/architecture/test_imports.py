@@ -137,7 +137,7 @@ def test_importing_automata_needs_only_the_standard_library_numpy_the_errors_and
         for seen in IMPORTS[path]
         if seen.at_import
         and seen.module.split(".")[0] not in allowed
-        and seen.module not in ("stacklens.errors", "stacklens.files")
+        and seen.module not in GROUND_MODULES
         and not seen.module.startswith("stacklens.automata")
     ]
     assert not others

@@ -57,7 +57,8 @@ def extract_command(
     Exit status: 0 extracted and nothing contradicts it; 1 extracted, but a check found a disagreement (the word is
     printed); 2 bad arguments or unreadable input; 3 no faithful automaton found.
     """
-    from stacklens.cli.outputs import check_targets, write_automaton, write_report
+    from stacklens.automata.formats.writing import write_automaton
+    from stacklens.cli.outputs import check_targets, write_report
 
     check_targets(out or [], report, model, language)
     from stacklens.extract.verification.checks import ExtractionConfig
