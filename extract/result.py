@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from stacklens.automata.compare import Comparison, Different, Equal, Undecided
@@ -14,16 +15,28 @@ from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import Specification
 from stacklens.extract.stack_ablation import StackUse
 from stacklens.extract.verification.agreement import AcceptedCounts, Agreement, first_contradiction
+from stacklens.extract.verification.checks import ExtractionConfig
 from stacklens.extract.verification.divergence import Divergence
 from stacklens.languages.words import format_word, make_word
+from stacklens.late import late
 from stacklens.models.base import StackModel
+from stacklens.models.origin import NetworkCard, card_of
 
-__all__ = ["PROOF_NOT_TRIED", "Extraction"]
+__all__ = ["PROOF_NOT_TRIED", "Extraction", "Loaded"]
 
 PROOF_NOT_TRIED = Undecided("there is nothing to compare with")
 
 
 @dataclass(frozen=True)
+class Loaded:
+    """What a loaded result keeps of its network and its language, whose files may be gone."""
+
+    card: NetworkCard
+    language: str | None
+
+
+@late("model", "language")
+@dataclass(frozen=True, eq=False, repr=False)
 class Extraction:
     """What came out of a network.
 
@@ -41,6 +54,10 @@ class Extraction:
         certificate: whether the rounded network is certified to follow it on words of every length.
         reason: why there is no automaton, or None.
         seconds: how long each stage took.
+        config: how much was checked, and the seed, where that is known.
+        loaded: what a saved result keeps of its network and language, which are opened when they are touched.
+
+    Two results are equal if all that came out of equal networks is: times and settings do not count.
     """
 
     model: StackModel[Any]
@@ -57,6 +74,62 @@ class Extraction:
     certificate: Certification = CERTIFICATE_NOT_TRIED
     reason: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    config: ExtractionConfig | None = None
+    loaded: Loaded | None = None
+
+    def __eq__(self, other: object) -> bool:
+        from stacklens.extract.result_file import outcome
+
+        return outcome(self) == outcome(other) if isinstance(other, Extraction) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # equal results need not be of one network in memory
+
+    def __repr__(self) -> str:
+        from stacklens.extract.summary import one_line
+
+        return one_line(self)
+
+    def __str__(self) -> str:
+        """Return the summary that `extract-pda` prints."""
+        from stacklens.extract.summary import summary_text
+
+        return summary_text(self)
+
+    def _repr_html_(self) -> str:
+        from stacklens.extract.summary import summary_html
+
+        return summary_html(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the result to a .json file, which ``sl.load`` gives back.
+
+        Raises:
+            StacklensError: another suffix, or the file cannot be written.
+        """
+        from stacklens.extract.result_file import save_result
+
+        save_result(path, self)
+
+    def why(self) -> str:
+        """Return why the automaton is not faithful, or there is none: the reason, what was measured, what to do next.
+
+        Where nothing contradicts the automaton it says so.
+        """
+        from stacklens.extract.advice import advice
+
+        return advice(self)
+
+    @property
+    def network(self) -> NetworkCard:
+        """Return what there is to say of the network, without opening the file of a saved result's."""
+        return card_of(self.model) if self.loaded is None else self.loaded.card
+
+    @property
+    def language_name(self) -> str | None:
+        """Return what the language or task is called, None where none was given."""
+        if self.loaded is not None:
+            return self.loaded.language
+        return None if self.language is None else self.language.name
 
     @property
     def raw(self) -> PushdownAutomaton | None:
@@ -82,13 +155,14 @@ class Extraction:
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain data, the content of ``extract-pda --report`` (schema 1)."""
+        network = self.network
         return {
             "schema": 1,
-            "model": {"name": self.model.name, "alphabet": list(self.model.alphabet), "config": self.model.config()},
-            "language": None if self.language is None else self.language.name,
+            "model": {"name": network.kind, "alphabet": list(network.alphabet), "config": dict(network.config)},
+            "language": self.language_name,
             "automaton": None if self.automaton is None or self.raw is None else _sizes(self.automaton, self.raw),
             "reason": self.reason,
-            "stack_limit": self.model.stack_limit,
+            "stack_limit": network.stack_limit,
             "stacks": self.stacks.to_dict(),
             "attempts": [candidate.to_dict() for candidate in self.candidates],
             "fidelity": self.fidelity.to_dict(),

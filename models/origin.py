@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stacklens.languages.tasks.task import TaskKind
 from stacklens.models.plain_data import in_short
+from stacklens.plain_fields import to_plain
 from stacklens.progress import count
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class NetworkCard:
     kind: str
     alphabet: tuple[str, ...]
     config: Mapping[str, Any]
-    task_kind: str
+    task_kind: TaskKind
     n_stacks: int
     stack_limit: int | None
 
@@ -74,7 +76,7 @@ def card_of(model: StackModel[Any]) -> NetworkCard:
         weights=_digest(model),
         kind=model.name,
         alphabet=tuple(model.alphabet),
-        config=model.config(),
+        config=to_plain(model.config()),
         task_kind=model.task_kind,
         n_stacks=model.n_stacks,
         stack_limit=model.stack_limit,

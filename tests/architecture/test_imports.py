@@ -17,7 +17,10 @@ SOURCE = ROOT / "src" / "stacklens"
 FLOORS = {"automata": 1, "languages": 2, "models": 3, "probe": 4, "extract": 5, "papers": 6, "viz": 7}
 ROOMS = [room for room in FLOORS if (ROOT / room).is_dir()]
 GROUND, ROOF = 0, 8  # errors, files and the version lie below every room, the commands and their entry points above
-GROUND_MODULES = {"stacklens", "stacklens.errors", "stacklens.files", "stacklens.progress"}
+GROUND_MODULES = {
+    "stacklens",
+    *(f"stacklens.{name}" for name in ("above", "errors", "files", "late", "plain_fields", "progress")),
+}
 HEAVY = ("torch", "sklearn", "pandas", "plotly")
 
 

@@ -124,7 +124,7 @@ def _write(path: Path, network: StackModel[Any], seen: Trace, drawn: Figure | No
         write_whole(path, picture(drawn, path.suffix[1:], f"stacklens: {path.stem}"))
         typer.echo(f"wrote {path}")
         return
-    write_whole(path, seen.to_pandas().to_csv(index=False) if path.suffix == ".csv" else _json(network, seen))
+    write_whole(path, seen.to_frame().to_csv(index=False) if path.suffix == ".csv" else _json(network, seen))
     typer.echo(f"wrote {len(seen.symbols[0])} steps to {path}")
 
 
