@@ -31,7 +31,7 @@ from stacklens.models.io import open_card
 from stacklens.models.origin import NetworkCard
 from stacklens.plain_fields import from_plain, parse_json, to_plain
 
-__all__ = ["RESULT_FORMAT", "load_result", "outcome", "save_result"]
+__all__ = ["RESULT_FORMAT", "is_result", "load_result", "outcome", "save_result"]
 
 RESULT_FORMAT, _SCHEMA = "stacklens result", 2
 _EXPECTED = "a result that stacklens saved"
@@ -105,6 +105,16 @@ def _automata(result: Extraction) -> dict[str, Any]:
     nearest = None if result.found is None or result.found.automaton == result.automaton else result.found.automaton
     automata = {"minimised": result.automaton, "raw": result.raw, "nearest": nearest}
     return {name: None if pda is None else json.loads(to_json(pda)) for name, pda in automata.items()}
+
+
+def is_result(path: str | Path) -> bool:
+    """Return whether the file at ``path`` says that it is a saved result; errors as of `read_text`."""
+    try:
+        return parse_json(read_text(path, _EXPECTED), _EXPECTED).get("format") == RESULT_FORMAT
+    except FileFormatError:
+        raise
+    except StacklensError:  # no JSON: whoever reads it says what is wrong
+        return False
 
 
 def load_result(path: str | Path) -> Extraction:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -156,6 +157,17 @@ class StackModel(nn.Module, ABC, Generic[S]):
 
     def _repr_html_(self) -> str:
         return html_card(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the network to a checkpoint, which ``sl.load`` gives back, and remember that file as its origin.
+
+        Raises:
+            StacklensError: the file cannot be written.
+        """
+        from stacklens.models.io import checkpoint_for, mark, save_model
+
+        save_model(path, checkpoint_for(self))
+        mark(checkpoint_for(self), path)
 
     @property
     def n_symbols(self) -> int:

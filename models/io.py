@@ -35,12 +35,14 @@ __all__ = [
     "ZOO",
     "Checkpoint",
     "FileFormat",
+    "checkpoint_for",
     "checkpoint_of",
     "find_network",
     "is_checkpoint",
     "load_checkpoint",
     "load_model",
     "load_network",
+    "mark",
     "open_card",
     "save_model",
     "zoo_names",
@@ -115,7 +117,13 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         FileFormatError: the file is missing, empty, truncated, no checkpoint of ours, holds objects that would run
             code, or weights of a wrong shape or with NaN; the message names the file, what was found and expected.
     """
-    return _marked(checkpoint_of(path, read_plain(Path(path))), Path(path), Path(path).name)
+    return mark(checkpoint_of(path, read_plain(Path(path))), path)
+
+
+def checkpoint_for(model: StackModel[Any]) -> Checkpoint:
+    """Return ``model`` with the task and the provenance that it knows of."""
+    origin = model.origin or Origin(model.name)
+    return Checkpoint(model, dict(origin.task), dict(origin.provenance))
 
 
 def is_checkpoint(content: object) -> TypeGuard[dict[str, Any]]:
@@ -237,12 +245,13 @@ def open_card(card: NetworkCard, folder: Path | None = None) -> StackModel[Any]:
     return model
 
 
-def _marked(checkpoint: Checkpoint, path: Path, title: str) -> Checkpoint:
-    """Return ``checkpoint``; its network knows where it comes from."""
+def mark(checkpoint: Checkpoint, path: str | Path, title: str | None = None) -> Checkpoint:
+    """Return ``checkpoint``, whose network now knows that it is in the file at ``path``, once called ``title``."""
+    path = Path(path)
     digest = hashlib.sha256(read_whole(path, _EXPECTED, LARGEST_NETWORK)).hexdigest()
     own = path.parent == ZOO
     place = path.stem if own else os.path.abspath(path)
-    name = Path(title).stem
+    name = Path(title or path).stem
     checkpoint.model.origin = Origin(name, place, digest, checkpoint.task, checkpoint.provenance)
     return checkpoint
 
@@ -277,7 +286,7 @@ def load_network(
         raise UnknownNameError("format", format, list(FORMATS))
     path = find_network(path)
     title = title or path.name
-    return _marked(_read_network(path, format, alphabet, title), path, title)
+    return mark(_read_network(path, format, alphabet, title), path, title)
 
 
 def _read_network(path: Path, format: str, alphabet: Sequence[str] | None, title: str) -> Checkpoint:  # noqa: A002

@@ -2,13 +2,11 @@
 
 A notebook shows a trace as a figure, which `viz` draws, although `probe` knows nothing of `viz`; and the packages
 `stacklens.extract` and `stacklens.languages` bear the names of functions of the public face, so that calling them calls
-these.
-Nothing else looks upward, which tests/architecture holds.
+these. Nothing else looks upward, which tests/architecture holds.
 """
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -16,6 +14,8 @@ from types import ModuleType
 from typing import Any
 
 __all__ = ["callable_package", "from_above"]
+
+_FUNCTIONS = {"stacklens.extract": "stacklens.face", "stacklens.languages": "stacklens.tables"}
 
 
 def from_above(name: str) -> Callable[..., Any]:
@@ -25,17 +25,20 @@ def from_above(name: str) -> Callable[..., Any]:
 
 
 class _CallablePackage(ModuleType):
-    """A package that can be called as the function of `stacklens.face` that has its name."""
+    """A package that can be called as the function of the public face that has its name."""
 
     def _function(self) -> Callable[..., Any]:
-        function: Callable[..., Any] = getattr(import_module("stacklens.face"), self.__name__.rpartition(".")[2])
+        home = import_module(_FUNCTIONS[self.__name__])
+        function: Callable[..., Any] = getattr(home, self.__name__.rpartition(".")[2])
         return function
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         return self._function()(*arguments, **options)
 
     @property
-    def __signature__(self) -> inspect.Signature:
+    def __signature__(self) -> Any:
+        import inspect
+
         return inspect.signature(self._function())
 
 
