@@ -132,6 +132,13 @@ class Extraction:
         return None if self.language is None else self.language.name
 
     @property
+    def title(self) -> str:
+        """Return a heading for drawings of the automaton; a file's name may be bytes that are no text."""
+        name = self.network.name
+        title = name if self.language_name is None else f"{self.language_name}, read out of {name}"
+        return title.encode(errors="backslashreplace").decode()
+
+    @property
     def raw(self) -> PushdownAutomaton | None:
         """Return the machine before minimisation."""
         return None if self.found is None else self.found.raw

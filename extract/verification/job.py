@@ -13,7 +13,8 @@ from stacklens.automata.formats.reading import read_automaton
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError, listed
 from stacklens.extract.answers import output_number
-from stacklens.extract.by_name import specification_of
+from stacklens.extract.by_name import specification_of, specification_of_network
+from stacklens.extract.result import Extraction
 from stacklens.extract.specification import Specification, check_same_alphabet
 from stacklens.extract.verification.checks import exhaustive_length
 from stacklens.extract.verification.exhaustive import Work, reference_automaton, stem_length
@@ -21,7 +22,7 @@ from stacklens.files import LARGEST_NETWORK, read_whole
 from stacklens.models.base import StackModel
 from stacklens.models.io import find_network, load_network
 
-__all__ = ["Job", "fitted", "job_for", "load_job"]
+__all__ = ["Job", "fitted", "job_for", "load_job", "result_job"]
 
 _MOST_WORDS = 10_000_000_000_000  # months of a processor's time, which a cluster shares
 
@@ -70,6 +71,20 @@ def load_job(path: Path, automaton: Path | None, language: str | None, max_lengt
     given = None if automaton is None else fitted(read_automaton(automaton), checkpoint.model, str(automaton))
     job = job_for(checkpoint.model, specification_of(checkpoint, language), given, max_length)
     return replace(job, path=find_network(path))
+
+
+def result_job(result: Extraction, language: str | None, max_length: int | None) -> Job:
+    """Return the job of verifying the automaton of a saved result, whose network has to be there.
+
+    Raises:
+        StacklensError: the network is gone or another one, or ``language`` does not fit.
+    """
+    model = result.model
+    specification = result.language if language is None else specification_of_network(model, language)
+    job = job_for(model, specification, result.automaton, max_length)
+    assert model.origin is not None, "it was opened from a file"
+    assert model.origin.path is not None, "it was opened from a file"
+    return replace(job, path=find_network(model.origin.path))
 
 
 def job_for(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stacklens.automata.formats.writing import check_suffix
+from stacklens.errors import StacklensError
 from stacklens.files import check_outputs, write_whole
 
 if TYPE_CHECKING:
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["check_targets", "write_report"]
 
 
-def check_targets(out: list[Path], report: Path | None, source: Path, language: str | None = None) -> None:
+def check_targets(
+    out: list[Path], report: Path | None, save: Path | None, source: Path, language: str | None = None
+) -> None:
     """Return nothing if all files can be written as far as can be told beforehand, each to a file of its own.
 
     Raises:
@@ -24,7 +27,9 @@ def check_targets(out: list[Path], report: Path | None, source: Path, language: 
     """
     for path in out:
         check_suffix(path)
-    check_outputs([*out, report], {"the network's own file": source, "the language's own file": language})
+    if save is not None and save.suffix != ".json":
+        raise StacklensError(f"cannot write {save}: expected a name that ends in .json")
+    check_outputs([*out, report, save], {"the network's own file": source, "the language's own file": language})
 
 
 def write_report(path: Path, result: Extraction, source: str) -> None:
