@@ -15,22 +15,23 @@ if TYPE_CHECKING:
 
     from stacklens.automata.compare import Comparison
     from stacklens.automata.pda import Output, PushdownAutomaton, Word
-    from stacklens.extract.extraction import Extraction
+    from stacklens.extract.result import Extraction
     from stacklens.extract.verification.agreement import AcceptedCounts, Agreement
     from stacklens.extract.verification.divergence import Divergence
 
-__all__ = ["show_summary"]
+__all__ = ["one_line", "show_summary", "summary_html", "summary_text"]
 
 _AROUND = 8  # steps shown before two runs part
 _DIFFERS = "words on which the automaton differs from the"
 _LONGEST_SHOWN = 200  # symbols of a counterexample; longer ones are in the report
+_WIDTH = 200  # of a summary as text, for its tables
 
 
 def show_summary(result: Extraction, console: Console, transitions: bool) -> None:
     """Print what came out of a network and what it rests on; the transition table too if ``transitions``."""
-    network = f"{result.model.name} over {' '.join(result.model.alphabet)}"
-    language = "no language given" if result.language is None else f"language {result.language.name}"
-    console.print(f"network    {network}; {language}")
+    card = result.network
+    language = "no language given" if result.language_name is None else f"language {result.language_name}"
+    console.print(f"network    {card.kind} over {' '.join(card.alphabet)}; {language}")
     if result.automaton is None or result.raw is None:
         console.print(f"automaton  none: {result.reason}")
         return
@@ -51,16 +52,51 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
         _show_divergence(result.divergence, console)
     if result.stacks.dropped:
         why = ", ".join(f"stack {dropped.stack + 1} is {dropped.reason}" for dropped in result.stacks.dropped)
-        console.print(f"stacks     {len(result.stacks.kept)} of {result.model.n_stacks} matter: {why}")
+        console.print(f"stacks     {len(result.stacks.kept)} of {card.n_stacks} matter: {why}")
     if result.stacks.push_only:
         numbers = ", ".join(str(stack + 1) for stack in result.stacks.push_only)
         console.print(f"stacks     {numbers} only push: what is seen of them counts as state")
-    if result.model.stack_limit is not None:
-        console.print(f"depth      the network's stack has {result.model.stack_limit} cells; the claims end there")
+    if card.stack_limit is not None:
+        console.print(f"depth      the network's stack has {card.stack_limit} cells; the claims end there")
     console.print(f"proof      {_proof(result.proof)}")
     console.print(f"certified  {result.certificate}", markup=False)
     if transitions:
         console.print(_transition_table(pda))
+
+
+def one_line(result: Extraction) -> str:
+    """Return a result in one line: of what, how large the automaton is, and what came of the checks."""
+    of, pda = f"Extraction of {result.network.name}", result.automaton
+    if pda is None:
+        return f"<{of}: no automaton: {result.reason}>"
+    claims = [f"{_sizes(pda)}, {count(len(pda.transitions), 'transition')}"]
+    if isinstance(result.proof, Equal):
+        claims.append(f"equal to {result.language_name} for {result.proof.domain} (proof)")
+    if (wrong := result.contradicted) is not None:
+        claims.append(f"differs from the {wrong.other} on {_shown(wrong.counterexample or ())}")
+    return f"<{of}: {'; '.join(claims)}>"
+
+
+def summary_text(result: Extraction, transitions: bool = True) -> str:
+    """Return the summary as text; the transition table too if ``transitions``."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    text = StringIO()
+    plain = Console(file=text, width=_WIDTH, highlight=False, soft_wrap=True, markup=False, emoji=False, no_color=True)
+    show_summary(result, plain, transitions)
+    return text.getvalue().rstrip("\n")
+
+
+def summary_html(result: Extraction) -> str:
+    """Return the drawing of the automaton over the summary and the checks, for a page."""
+    from html import escape
+
+    from stacklens.automata.formats.dot import to_svg
+
+    drawing = "" if result.automaton is None else to_svg(result.automaton)
+    return f"<div>{drawing}<pre>{escape(summary_text(result, transitions=False))}</pre></div>"
 
 
 def _proof(proof: Comparison) -> str:

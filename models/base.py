@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from stacklens.languages.tasks.task import TaskKind
+from stacklens.models.origin import Origin, html_card, lines_of, one_line
 from stacklens.models.set_numbers import set_number_type, set_numbers
 
 __all__ = ["ActionKind", "ControllerOutput", "NetworkState", "Run", "Stack", "StackModel", "Step"]
@@ -119,6 +121,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
         squared_error: whether outputs are trained with the squared error and not with the cross-entropy.
         real_time: whether every step reads a symbol: not so with an input queue.
         extra_steps: how many steps the network takes for every symbol once the word has ended, reading nothing.
+        origin: the file and the training that it comes from, where it comes from one.
     """
 
     name: ClassVar[str]
@@ -137,6 +140,28 @@ class StackModel(nn.Module, ABC, Generic[S]):
     squared_error: bool = False
     real_time: bool = True
     extra_steps: int = 0
+    origin: Origin | None = None
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def __str__(self) -> str:
+        """Return what the network is, a line each: kind, sizes, alphabet, what it was trained on, scores."""
+        return "\n".join(f"{name:10} {value}" for name, value in lines_of(self).items())
+
+    def _repr_html_(self) -> str:
+        return html_card(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the network to a checkpoint, which ``sl.load`` gives back, and remember that file as its origin.
+
+        Raises:
+            StacklensError: the file cannot be written.
+        """
+        from stacklens.models.io import checkpoint_for, mark, save_model
+
+        save_model(path, checkpoint_for(self))
+        mark(checkpoint_for(self), path)
 
     @property
     def n_symbols(self) -> int:

@@ -85,7 +85,8 @@ def _dpda() -> type[DPDA]:
     what = "automata-lib (no folder called automata may stand where Python starts)"
     with needing(what, "interop"):
         from automata.pda.dpda import DPDA
-    return DPDA
+    kind: type[DPDA] = DPDA
+    return kind
 
 
 def _check(pda: PushdownAutomaton) -> None:

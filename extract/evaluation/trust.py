@@ -10,7 +10,7 @@ from stacklens.automata.description import transition_table
 from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import Key, PushdownAutomaton, Word
 from stacklens.automata.transition_coverage import transition_pair_words
-from stacklens.extract.certificate.result import certified_claim
+from stacklens.extract.certificate.claim import certified_claim
 from stacklens.languages.words import format_word, make_word
 from stacklens.progress import count
 

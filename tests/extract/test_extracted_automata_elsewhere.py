@@ -64,7 +64,7 @@ def test_the_same_words_are_accepted(name: str) -> None:
     assert len(words) == EACH
     assert 50 < sum(ours) < EACH - 50
     dpda = to_automata_lib(pda)
-    assert [dpda.accepts_input(word) for word in words] == ours  # type: ignore[arg-type]  # tuples do as well
+    assert [dpda.accepts_input(word) for word in words] == ours  # tuples do as well
     assert accepts_many(from_automata_lib(dpda), words).tolist() == ours
     if pda.acceptance == "both":
         vpa = to_aalpy(pda)
