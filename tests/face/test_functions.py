@@ -103,8 +103,19 @@ def recogniser() -> NNPDA:
     return NNPDA(NNPDAConfig(("a", "b"), "second", 2), seed=1).eval()
 
 
+def test_an_automaton_is_verified_against_a_language_alone() -> None:
+    found = sl.verify(get_language("parentheses").automaton, language="dyck-1", max_length=8)
+    assert (found.words, found.disagreements, found.first, found.status) == (511, 0, None, 0)
+    wrong = sl.verify(get_language("anbn").automaton, language=get_language("anb2n"), max_length=6)
+    assert (wrong.disagreements, wrong.first, wrong.status) == (5, "ab", 1)
+    with pytest.raises(sl.StacklensError, match="the automaton reads a b; expected the alphabet of dyck-1"):
+        sl.verify(get_language("anbn").automaton, language="dyck-1")
+    with pytest.raises(sl.StacklensError, match="an automaton with outputs is no recogniser"):
+        sl.verify(quick_result(NAME).automaton, language="dyck-2")  # type: ignore[arg-type]
+
+
 def test_an_automaton_alone_cannot_be_verified() -> None:
-    with pytest.raises(sl.StacklensError, match="name its network too, or give the result it is from"):
+    with pytest.raises(sl.StacklensError, match="name its network or a language, or give the result"):
         sl.verify(get_language("anbn").automaton)
     with pytest.raises(sl.StacklensError, match="there is no automaton: the memory of a baby-ntm is no stack"):
         sl.verify(quick_result("baby-ntm-dyck-2"))
