@@ -157,7 +157,7 @@ def verify(
 
     Args:
         found: a result, an automaton, or the path of one.
-        model: the network; by default the result's.
+        model: the network; by default the result's. An automaton without one is compared with the language alone.
         language: what it should do; by default the result's, or what the network's file says.
         max_length: all words up to this length; by default about 2.5 million words.
         jobs: processes, which make no difference to what comes out.
@@ -169,12 +169,13 @@ def verify(
     """
     from stacklens.extract.by_name import specification_of_network
     from stacklens.extract.result import Extraction
+    from stacklens.extract.verification.by_language import verify_by_language
     from stacklens.extract.verification.exhaustive import verify_exhaustively
     from stacklens.extract.verification.job import job_for
 
     found = load(found) if isinstance(found, str | Path) else found
     if model is None and not isinstance(found, Extraction):
-        raise StacklensError("verify an automaton against what? name its network too, or give the result it is from")
+        return verify_by_language(_automaton(found), _language(language), max_length)
     network = found.model if model is None and isinstance(found, Extraction) else _network(model or "")
     own = found.language if isinstance(found, Extraction) and language is None else None
     specification = own or specification_of_network(network, language)
@@ -183,6 +184,16 @@ def verify(
     with progress_bar(quiet) as bar:
         task = bar.add_task("verify", total=sum(map(work.words, work.chunks)))
         return verify_exhaustively(work, jobs=jobs, progress=lambda words: bar.update(task, advance=words))
+
+
+def _language(given: Subject | None) -> Language:
+    from stacklens.languages.catalogue import get_language
+    from stacklens.languages.language import Language
+
+    given = get_language(given) if isinstance(given, str) else given
+    if not isinstance(given, Language):
+        raise StacklensError("verify an automaton against what? name its network or a language, or give the result")
+    return given
 
 
 def certify(
