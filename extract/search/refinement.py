@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,35 +15,21 @@ from stacklens.extract.search.machine import (
     EMPTY_CELL,
     Machine,
     MachineHead,
-    MachineState,
+    RoundedStep,
     StackSymbols,
     Window,
 )
 from stacklens.extract.search.quantisers import Clusters, Quantiser, vectors
 from stacklens.extract.search.transition_table import explore, majority_table
-from stacklens.models.base import NetworkState, Step
-from stacklens.models.rounding import operation_numbers
+from stacklens.models.base import NetworkState
 from stacklens.probe.trace import Trace, trace
 
-__all__ = ["Conflict", "Did", "did_at", "find_conflict", "refine"]
+__all__ = ["Conflict", "did_at", "find_conflict", "refine"]
 
 _MOST_SPLITS = 40
 _PATIENCE = 16  # splits in a row after which no machine was better than the best before
 _WORDS = 12  # of those that break a machine, looked at for a conflict that can be resolved
 _ASKED = 4_000  # vectors of one cluster that are asked what they do
-
-
-class Did(NamedTuple):
-    """What is done at a head on a letter, or said of the word that ends there.
-
-    Operations are, for each stack, whether it pops and the number of the symbol that it pushes, if it does.
-    """
-
-    rejected: bool = False
-    operations: tuple[tuple[bool, int | None], ...] = ()
-    target: MachineState | None = None
-    output: int | None = None
-    accepted: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -65,14 +50,14 @@ class Conflict:
     letter: Symbol | None
     hidden: np.ndarray
     cells: np.ndarray
-    machine_did: Did
-    network_did: Did
+    machine_did: RoundedStep
+    network_did: RoundedStep
 
 
 @torch.no_grad()
 def did_at(
     machine: Machine, head: MachineHead, letter: Symbol | None, hidden: np.ndarray, cells: np.ndarray
-) -> list[Did]:
+) -> list[RoundedStep]:
     """Return what the network does at ``head`` on ``letter``, with other vectors and values in place of the head's.
 
     Args:
@@ -88,30 +73,9 @@ def did_at(
     never = torch.zeros(len(hidden), dtype=torch.bool)
     state = NetworkState(torch.from_numpy(hidden).to(like.hidden.dtype), stack, never, output)
     if letter is None:
-        return [Did(accepted=good) for good in machine.network.decide(state).tolist()]
+        return [RoundedStep(accepted=good) for good in machine.network.decide(state).tolist()]
     symbols = torch.full((len(hidden),), machine.network.letters.index(letter))
-    return _did(machine, head.windows, machine.network.step(symbols, state))
-
-
-def _did(machine: Machine, windows: tuple[Window, ...], step: Step[Any]) -> list[Did]:
-    network, rows = machine.network, len(step.hidden)
-    taken = torch.zeros(rows, machine.n_stacks, dtype=torch.int64)
-    if network.action_kind != "none":
-        taken = operation_numbers(network.action_kind, network.operations, step.actions).expand(rows, -1)
-    pushed = machine.symbols.assign(step.pushed.expand(rows, *step.pushed.shape[-2:]).numpy()).tolist()
-    numbers = machine.quantiser.assign(step.hidden.numpy()).tolist()
-    outputs: list[int | None] = [None] * rows
-    if network.task_kind != "recognition":
-        outputs = network.output_numbers(step.output).tolist()
-    answers = []
-    for row, rejected in enumerate(step.state.rejected.tolist()):
-        made = zip(windows, taken[row].tolist(), pushed[row] or [0], strict=True)
-        operations = tuple(
-            (op in (1, 3) and w[0] != EMPTY_CELL, cell if op in (2, 3) else None) for w, op, cell in made
-        )
-        target = MachineState(numbers[row], outputs[row] if network.task_kind == "next set" else None)
-        answers.append(Did(True) if rejected else Did(False, operations, target, outputs[row]))
-    return answers
+    return machine.steps_at([head.windows] * len(hidden), machine.steps(machine.network.step(symbols, state)))
 
 
 class _Run:
@@ -135,12 +99,12 @@ class _Run:
                 cells[stack, place] = value
         return cells
 
-    def go_on(self, did: Did, pushed: np.ndarray) -> None:
+    def go_on(self, did: RoundedStep, pushed: np.ndarray) -> None:
         """Do what was ``did`` with the values ``pushed``, (n_stacks, D)."""
         assert did.target is not None
         self.state = did.target
-        for stack, (pops, number) in enumerate(did.operations):
-            if pops:
+        for stack, (operation, number) in enumerate(did.operations):
+            if operation.pops:
                 self.numbers[stack].pop()
                 self.values[stack].pop()
             if number is not None:
@@ -169,10 +133,10 @@ def find_conflict(machine: Machine, word: Word, scored: np.ndarray | None = None
         here = mine.head
         (machine_did,) = did_at(machine, here, letter, machine.vectors([here.state]).numpy(), _values(machine, here))
         if letter is None:
-            network_did = Did(accepted=bool(network.decide(state)))
+            network_did = RoundedStep(accepted=bool(network.decide(state)))
         else:
             step = network.step(torch.tensor([network.letters.index(letter)]), state)
-            (network_did,), state = _did(machine, head.windows, step), step.state
+            (network_did,), state = machine.steps_at([head.windows], machine.steps(step)), step.state
         if here == head and machine_did != network_did:
             blamed = Conflict(word, here, letter, hidden[0], cells, machine_did, network_did)
         counts = scored is None or (t < len(scored) and bool(scored[t]))
@@ -200,7 +164,7 @@ def _values(machine: Machine, head: MachineHead) -> np.ndarray:
     return values
 
 
-def _said(did: Did) -> tuple[bool, int | None, bool | None]:
+def _said(did: RoundedStep) -> tuple[bool, int | None, bool | None]:
     return did.rejected, did.output, did.accepted
 
 
@@ -336,7 +300,7 @@ def _some(members: np.ndarray, one: np.ndarray) -> np.ndarray:
     return np.concatenate([members[::step], one[None]])
 
 
-def _parts(vectors: np.ndarray, did: Sequence[Did], conflict: Conflict) -> tuple[np.ndarray, np.ndarray]:
+def _parts(vectors: np.ndarray, did: Sequence[RoundedStep], conflict: Conflict) -> tuple[np.ndarray, np.ndarray]:
     """Return the vectors that do something else than the network did, and those that do the same, (M, D) each.
 
     The conflict's own vector, the last, is always among the latter.
