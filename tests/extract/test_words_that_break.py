@@ -10,10 +10,11 @@ from tests.extract.doctored import SlipperyNet, forgetful, right, sloppy, to_dep
 from tests.models.hand_made import hand_made
 
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.verification.agreement import Agreement
-from stacklens.extract.verification.checks import ExtractionConfig, check_all
+from stacklens.extract.verification.checks import check_all
 from stacklens.languages import get_language
 from stacklens.models.inference import verdicts_on
 from stacklens.models.training.word_sets import all_words
@@ -48,7 +49,7 @@ def test_an_automaton_that_is_wrong_below_a_depth_is_caught(doctored: PushdownAu
     assert {depth(found(check)) for check in driven} == {13}
 
 
-@pytest.mark.parametrize("reference", [None, LanguageSpecification(DYCK)])
+@pytest.mark.parametrize("specification", [None, LanguageSpecification(DYCK)])
 def test_a_network_that_slips_at_one_depth_only_is_caught_though_its_automaton_is_right(
     specification: LanguageSpecification | None,
 ) -> None:

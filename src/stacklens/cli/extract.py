@@ -60,7 +60,7 @@ def extract_command(
     from stacklens.cli.outputs import check_targets, write_automaton, write_report
 
     check_targets(out or [], report, model, language)
-    from stacklens.extract.verification.checks import ExtractionConfig
+    from stacklens.extract.config import ExtractionConfig
     from stacklens.models.device import check_device
     from stacklens.models.io import load_network
 
