@@ -24,10 +24,11 @@ from stacklens.extract.certificate.controllers import (
     StackRNNBoxes,
 )
 from stacklens.extract.certificate.invariant import check_invariant, find_invariant
-from stacklens.extract.certificate.result import Certificate, Certified, Fault, NotCertified, certified_claim
+from stacklens.extract.certificate.result import Certificate, Certified, Fault, NotCertified
 from stacklens.extract.certificate.step_check import Unproved
 from stacklens.extract.specification import Specification
 from stacklens.extract.stack_ablation import StackUse
+from stacklens.extract.wording import certificate_claim
 from stacklens.models.base import StackModel
 from stacklens.models.networks.joulin import StackRNN
 from stacklens.models.networks.neural_stack import NeuralStack
@@ -248,11 +249,7 @@ class Certification:
         return {**self.certificate.to_dict(), "words": self.words}
 
     def __str__(self) -> str:
-        if self.certificate is None:
-            return f"not tried: {self.reason}"
-        if not isinstance(self.certificate, Certified):
-            return f"unknown, not certified {self.certificate.reason}"
-        return certified_claim(self.to_dict())
+        return certificate_claim(self.to_dict())
 
 
 CERTIFICATE_NOT_TRIED = Certification(None, reason="there is no automaton")

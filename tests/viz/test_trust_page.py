@@ -227,8 +227,8 @@ def test_what_was_extracted_by_other_settings_is_shown_and_its_lines_say_so(clie
     assert shown(client, name)["trust-extracted"]["hidden"] is False
     lines = trust_lines("claims", name)
     assert "from stacklens.extract.extraction import ExtractionConfig, extract\n" in lines
-    assert "reference = reference_of(checkpoint, 'reversal')\n" in lines
-    assert "result = extract(checkpoint.model, reference, ExtractionConfig(max_length=3, seed=2))\n" in lines
+    assert "specification = specification_of(checkpoint, 'reversal')\n" in lines
+    assert "result = extract(checkpoint.model, specification, ExtractionConfig(max_length=3, seed=2))\n" in lines
 
 
 @pytest.mark.parametrize("panel", ["claims", "checks", "coverage", "accuracy", "judged"])
