@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help app demo test attack check bench screenshots findings format clean
+.PHONY: help app demo test attack check bench screenshots findings map format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 : /p' $(MAKEFILE_LIST) | awk -F ' : ' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -37,6 +37,9 @@ findings: $(READY) ## write the tables and figures of docs/findings.md from pape
 	@$(BIN)/stacklens papers report
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/findings_figures.py
 
+map: $(READY) ## draw which package imports which, for CONTRIBUTING
+	@$(BIN)/python docs/architecture.py
+
 format: $(READY) ## format the code and mend what ruff can mend
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
@@ -51,5 +54,5 @@ $(READY): pyproject.toml constraints.txt
 	  echo "error: $(PYTHON) is not Python 3.11 or later; name one that is: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@echo "setting up .venv; this takes a minute or two, once"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[test,interop,distributed]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[test,page,figures,interop,distributed]'
 	@touch $(READY)

@@ -238,7 +238,7 @@ def is_empty(pda: PushdownAutomaton) -> bool:
 def shortest_member(pda: PushdownAutomaton) -> tuple[Symbol, ...] | None:
     """Return a shortest word that is accepted, the same every time, or None where there is none.
 
-    With `intersection.intersect` it answers whether there is an accepted word with some regular property, and with
+    With `finite.intersect` it answers whether there is an accepted word with some regular property, and with
     which one.
 
     Raises:

@@ -5,11 +5,50 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from stacklens.automata.pda import Output, PushdownAutomaton
+from stacklens.progress import count
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["formal_definition", "transition_table"]
+__all__ = ["formal_definition", "one_line", "output_text", "transition_lines", "transition_table"]
+
+_LISTED = 12  # symbols of an alphabet that one line shows
+
+
+def one_line(pda: PushdownAutomaton) -> str:
+    """Return the sizes of an automaton and what it reads.
+
+    >>> one_line(PushdownAutomaton(("q",), ("a",), ("x",), {}, "q", frozenset({"q"})))
+    '<PushdownAutomaton over a: 1 state, 1 stack symbol, 0 transitions>'
+    """
+    symbols = " ".join(pda.input_alphabet[:_LISTED]) + (" …" if len(pda.input_alphabet) > _LISTED else "")
+    sizes = [
+        count(len(pda.states), "state"),
+        count(len(pda.stack_alphabet), "stack symbol"),
+        *([count(pda.n_stacks, "stack")] if pda.n_stacks > 1 else []),
+        count(len(pda.transitions), "transition"),
+    ]
+    return f"<PushdownAutomaton over {symbols}: {', '.join(sizes)}>"
+
+
+def transition_lines(pda: PushdownAutomaton) -> list[str]:
+    """Return the transitions as rows of text under a heading, in columns; a comma stands between several stacks.
+
+    >>> from stacklens.automata.pda import Transition, push
+    >>> rules = {("q", "a", ("⊥",)): Transition("q", (push("x"),))}
+    >>> print(*transition_lines(PushdownAutomaton(("q",), ("a",), ("x",), rules, "q")), sep="\\n")
+    state  input  top  next  operation
+    q      a      ⊥    q     push x
+    """
+    speaks = any(step.output is not None for step in pda.transitions.values())
+    rows = [("state", "input", "top", "next", "operation", *(["output"] if speaks else []))]
+    for (state, symbol, tops), step in pda.transitions.items():
+        operations = ", ".join(map(str, step.operations))
+        said = [output_text(step.output)] if speaks else []
+        row = (state, symbol, " ".join(tops), step.target, operations, *said)
+        rows.append(tuple(cell if cell.isprintable() else ascii(cell)[1:-1] for cell in row))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def transition_table(pda: PushdownAutomaton) -> pd.DataFrame:

@@ -1,7 +1,8 @@
 """All words up to a length, sharing prefixes: level by level, over live prefixes only.
 
 A missing transition is absorbing, so a prefix whose run is cut is never extended. Prefixes that reach the same
-configuration are stepped once; a word then costs one gather. Stacks are hash-consed in a trie (`stack_trie`).
+configuration are stepped once; a word then costs one gather. Stacks are hash-consed in a trie
+(`configurations.StackTrie`).
 """
 
 from __future__ import annotations

@@ -209,6 +209,19 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
     """
     refined = _refined(pda)
     used = trim(refined.automaton) if sink == "as it is" else drop_sinks(refined.automaton)
+    found = _merged(used)
+    while _size(again := _merged(found.automaton)) < _size(found):  # in another order, at fewer heads
+        states, symbols = _after(found.states, again.states), _after(found.stack_symbols, again.stack_symbols)
+        found = Minimization(again.automaton, states, symbols)
+    merged, states = found.automaton, dict(found.states)
+    if sink == "keep":
+        merged = _with_sink(merged)
+        states |= {state: "sink" for state in trim(refined.automaton).states if state not in states}
+    return Minimization(merged, _after(refined.states, states), _after(refined.stack_symbols, found.stack_symbols))
+
+
+def _merged(used: PushdownAutomaton) -> Minimization:
+    """Return the automaton without what nothing observed at reachable heads tells apart; its states are q0, q1, …"""
     table, start = _table(used, heads(used)), used.states.index(used.initial)
     order = _breadth_first(table, used, start)
     table, classes, symbols = _merge(quotient(table, order, {}), used.stack_alphabet)
@@ -216,10 +229,11 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
     names = [f"q{i}" for i in range(len(table.rows))]
     merged = _automaton(used, quotient(table, place, {}), names, "q0", symbols)
     states = {state: names[place[classes[order[i]]]] for i, state in enumerate(used.states)}
-    if sink == "keep":
-        merged = _with_sink(merged)
-        states |= {state: "sink" for state in trim(refined.automaton).states if state not in states}
-    return Minimization(merged, _after(refined.states, states), _after(refined.stack_symbols, symbols))
+    return Minimization(merged, states, symbols)
+
+
+def _size(found: Minimization) -> int:
+    return len(found.automaton.states) + len(found.automaton.stack_alphabet)
 
 
 def _after(first: Mapping[str, str], then: Mapping[str, str]) -> dict[str, str]:

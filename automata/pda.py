@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -99,7 +100,7 @@ class Configuration:
         return tuple(stack[-1] if stack else bottom for stack in self.stacks)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PushdownAutomaton:
     """A real-time deterministic pushdown automaton, possibly with several stacks and with Mealy outputs.
 
@@ -162,6 +163,32 @@ class PushdownAutomaton:
     def __reduce__(self) -> tuple[Any, ...]:  # a mapping proxy cannot be pickled, a dict can
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return _rebuild, ({**values, "transitions": dict(self.transitions)},)
+
+    def __repr__(self) -> str:
+        from stacklens.automata.description import one_line
+
+        return one_line(self)
+
+    def __str__(self) -> str:
+        """Return the formal definition and the transitions, a line each."""
+        from stacklens.automata.description import formal_definition, transition_lines
+
+        return "\n".join((formal_definition(self), *transition_lines(self)))
+
+    def _repr_html_(self) -> str:
+        from stacklens.automata.formats.dot import to_svg
+
+        return to_svg(self)
+
+    def save(self, path: str | Path, title: str | None = None) -> None:
+        """Write the automaton in the format of the suffix: .json .dot .jff, or a drawing, .svg .png .pdf.
+
+        Raises:
+            StacklensError: another suffix, nothing here that can draw it, or a file that cannot be written.
+        """
+        from stacklens.automata.formats.writing import write_automaton
+
+        write_automaton(path, self, title)
 
     @property
     def letters(self) -> tuple[Symbol, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import StacklensError, UnknownNameError
 from stacklens.extract.specification import LanguageSpecification, Specification
@@ -9,11 +11,18 @@ from stacklens.extract.task_specification import TaskSpecification
 from stacklens.languages import get_language, get_task
 from stacklens.languages.language import Language
 from stacklens.languages.tasks.streams import StreamAfter, StreamTask
-from stacklens.languages.tasks.task import Task
-from stacklens.models.base import TaskKind
-from stacklens.models.io import Checkpoint
+from stacklens.languages.tasks.task import Task, TaskKind
+from stacklens.models.base import StackModel
+from stacklens.models.io import Checkpoint, checkpoint_for
 
-__all__ = ["automaton_named", "specification_for", "specification_of", "subject_named", "true_automaton"]
+__all__ = [
+    "automaton_named",
+    "specification_for",
+    "specification_of",
+    "specification_of_network",
+    "subject_named",
+    "true_automaton",
+]
 
 
 def subject_named(name: str, kind: TaskKind) -> Language | Task:
@@ -94,6 +103,20 @@ def specification_of(checkpoint: Checkpoint, name: str | None = None) -> Specifi
     if isinstance(subject, StreamTask) and before in subject.alphabet:
         subject = StreamAfter(subject, before)
     return specification_for(subject, kind)
+
+
+def specification_of_network(
+    model: StackModel[Any], given: Language | Task | Specification | str | None = None
+) -> Specification | None:
+    """Return what to check ``model`` against: ``given``, what is called so, or what its file says; None for nothing.
+
+    Raises:
+        UnknownNameError: there is nothing of that name.
+        StacklensError: a network of this kind can be no answer to it.
+    """
+    if given is None or isinstance(given, str):
+        return specification_of(checkpoint_for(model), given)
+    return specification_for(given, model.task_kind)
 
 
 def true_automaton(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-from stacklens.automata.compare import Comparison, Different, Equal, Undecided
-from stacklens.automata.pda import Output, PushdownAutomaton
+from stacklens.automata.compare import Different
+from stacklens.automata.pda import Output
 from stacklens.extract.by_name import specification_for
-from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED, Certification, certification
+from stacklens.extract.certificate.certify import certification
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import Fidelity, action_margins, is_stack, why_unfaithful
+from stacklens.extract.result import PROOF_NOT_TRIED, Extraction
 from stacklens.extract.samples import draw_samples
 from stacklens.extract.search.candidates import Candidate, Scorer, minimised
 from stacklens.extract.search.model_selection import search_sizes
@@ -21,14 +22,14 @@ from stacklens.extract.search.quantisers import vectors
 from stacklens.extract.search.refinement import TracedVectors, split_cluster
 from stacklens.extract.search.transition_table import majority_table
 from stacklens.extract.specification import Specification, check_same_alphabet
-from stacklens.extract.stack_ablation import StackUse, relevant_stacks
-from stacklens.extract.verification.agreement import AcceptedCounts, Agreement, count_again, first_contradiction
+from stacklens.extract.stack_ablation import relevant_stacks
+from stacklens.extract.verification.agreement import Agreement, count_again
 from stacklens.extract.verification.checks import check_all, exhaustive_limit
 from stacklens.extract.verification.counterexamples import Effort
 from stacklens.extract.verification.divergence import Divergence, divergence
 from stacklens.languages.language import Language
 from stacklens.languages.tasks.task import Task
-from stacklens.languages.words import format_word, make_word
+from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.probe.trace import Trace, trace
@@ -39,111 +40,6 @@ _DECISIVE = "rounded network"  # what the machine stands for
 _ABLATED = 400  # words on which stacks are left out
 _MOST_SPLITS = 40
 _PATIENCE = 16  # splits in a row after which no machine was better than the best before
-PROOF_NOT_TRIED = Undecided("there is nothing to compare with")
-
-
-@dataclass(frozen=True)
-class Extraction:
-    """What came out of a network.
-
-    Attributes:
-        model, language: what went in.
-        automaton: the minimised automaton, or None where no faithful one was found.
-        found: the candidate that it comes from, or that came nearest.
-        candidates: everything that was tried on the way.
-        fidelity: how near the network is to a discrete machine.
-        stacks: which of its stacks matter; the automaton has these.
-        checks: the automaton against language, rounded network and network.
-        counts: how many words of each length it accepts, found in two ways; None where there is only one way.
-        divergence: its run and the rounded network's, side by side, on the word that contradicts it, if one does.
-        proof: whether it equals the language's or the task's reference automaton on every word of a domain.
-        certificate: whether the rounded network is certified to follow it on words of every length.
-        reason: why there is no automaton, or None.
-        seconds: how long each stage took.
-    """
-
-    model: StackModel[Any]
-    language: Specification | None
-    automaton: PushdownAutomaton | None
-    found: Candidate | None
-    candidates: Sequence[Candidate]
-    fidelity: Fidelity
-    stacks: StackUse
-    checks: tuple[Agreement, ...] = ()
-    counts: AcceptedCounts | None = None
-    divergence: Divergence | None = None
-    proof: Comparison = PROOF_NOT_TRIED
-    certificate: Certification = CERTIFICATE_NOT_TRIED
-    reason: str | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def raw(self) -> PushdownAutomaton | None:
-        """Return the machine before minimisation."""
-        return None if self.found is None else self.found.raw
-
-    @property
-    def contradicted(self) -> Agreement | None:
-        """Return the first check against the language or the rounded network that found a disagreement.
-
-        The analog network may well differ on long words, where its errors have summed up (Sun et al. 1993, section
-        4.1): that is reported, and contradicts nothing.
-        """
-        return first_contradiction(self.checks)
-
-    @property
-    def status(self) -> int:
-        """Return 0 where nothing contradicts the automaton, 1 where something does, 3 where there is no automaton."""
-        if self.automaton is None:
-            return 3
-        unequal = self.counts is not None and not self.counts.equal
-        return 1 if self.contradicted is not None or unequal or isinstance(self.proof, Different) else 0
-
-    def report(self) -> dict[str, Any]:
-        """Return everything as plain data, the content of ``extract-pda --report`` (schema 1)."""
-        return {
-            "schema": 1,
-            "model": {"name": self.model.name, "alphabet": list(self.model.alphabet), "config": self.model.config()},
-            "language": None if self.language is None else self.language.name,
-            "automaton": None if self.automaton is None or self.raw is None else _sizes(self.automaton, self.raw),
-            "reason": self.reason,
-            "stack_limit": self.model.stack_limit,
-            "stacks": self.stacks.to_dict(),
-            "attempts": [candidate.to_dict() for candidate in self.candidates],
-            "fidelity": self.fidelity.to_dict(),
-            "checks": [check.to_dict() for check in self.checks],
-            "counts": None if self.counts is None else self.counts.to_dict(),
-            "divergence": None if self.divergence is None else self.divergence.to_dict(),
-            "proof": _proof(self.proof),
-            "certificate": self.certificate.to_dict(),
-            "seconds": self.seconds,
-        }
-
-
-def _proof(proof: Comparison) -> dict[str, Any]:
-    if isinstance(proof, Equal):
-        return {"verdict": "equal", "counterexample": None, "reason": None, "domain": proof.domain}
-    word = None if proof.word is None else format_word(make_word(proof.word, proof.word))
-    return {
-        "verdict": "different" if isinstance(proof, Different) else "undecided",
-        "counterexample": word,
-        "reason": proof.reason,
-        "domain": None,
-    }
-
-
-def _sizes(automaton: PushdownAutomaton, raw: PushdownAutomaton) -> dict[str, Any]:
-    return {
-        "states": len(automaton.states),
-        "stack_symbols": len(automaton.stack_alphabet),
-        "transitions": len(automaton.transitions),
-        "accepting": sorted(automaton.accepting),
-        "before_minimization": {
-            "states": len(raw.states),
-            "stack_symbols": len(raw.stack_alphabet),
-            "transitions": len(raw.transitions),
-        },
-    }
 
 
 def extract(

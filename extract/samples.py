@@ -11,10 +11,9 @@ from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.extract.answers import differences, network_answers
 from stacklens.extract.fidelity import Rounding, rounding_fidelity
 from stacklens.extract.specification import Specification, default_max_length, random_words
-from stacklens.languages.words import make_word
+from stacklens.languages.words import all_words, make_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.word_sets import all_words
 
 __all__ = ["Samples", "draw_samples", "walk_words"]
 

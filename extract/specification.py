@@ -16,9 +16,8 @@ from stacklens.automata.pumping import Pump, pumps
 from stacklens.automata.simulation import first_rejection
 from stacklens.errors import StacklensError, listed
 from stacklens.languages.language import Language
-from stacklens.languages.words import make_word
+from stacklens.languages.words import all_words, make_word
 from stacklens.models.base import StackModel
-from stacklens.models.training.word_sets import all_words
 
 __all__ = [
     "LanguageSpecification",

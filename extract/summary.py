@@ -24,15 +24,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from stacklens.automata.pda import Output, PushdownAutomaton, Word
-    from stacklens.extract.extraction import Extraction
+    from stacklens.extract.result import Extraction
     from stacklens.extract.verification.agreement import Agreement
     from stacklens.extract.verification.divergence import Divergence
 
-__all__ = ["show_summary"]
+__all__ = ["one_line", "show_summary", "summary_html", "summary_text"]
 
 _AROUND = 8  # steps shown before two runs part
 _DIFFERS = "words on which the automaton differs from the"
 _LONGEST_SHOWN = 200  # symbols of a counterexample; longer ones are in the report
+_WIDTH = 200  # of a summary as text, for its tables
 
 
 def show_summary(result: Extraction, console: Console, transitions: bool) -> None:
@@ -55,17 +56,53 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
         _show_divergence(result.divergence, console)
     if result.stacks.dropped:
         why = ", ".join(f"stack {dropped.stack + 1} is {dropped.reason}" for dropped in result.stacks.dropped)
-        console.print(f"stacks     {len(result.stacks.kept)} of {result.model.n_stacks} matter: {why}")
+        console.print(f"stacks     {len(result.stacks.kept)} of {result.network.n_stacks} matter: {why}")
     if result.stacks.push_only:
         numbers = ", ".join(str(stack + 1) for stack in result.stacks.push_only)
         console.print(f"stacks     {numbers} only push: what is seen of them counts as state")
-    if result.model.stack_limit is not None:
-        console.print(f"depth      {depth_claim(result.model.stack_limit)}")
+    if report["stack_limit"] is not None:
+        console.print(f"depth      {depth_claim(report['stack_limit'])}")
     proved = " (proof)" if isinstance(result.proof, Equal) else ""
     console.print(f"proof      {proof_claim(report['proof'])}{proved}")
     console.print(f"certified  {result.certificate}", markup=False)
     if transitions:
         console.print(_transition_table(pda))
+
+
+def one_line(result: Extraction) -> str:
+    """Return a result in one line: of what, how large the automaton is, and what came of the checks."""
+    of, pda = f"Extraction of {result.network.name}", result.automaton
+    if pda is None:
+        return f"<{of}: no automaton: {result.reason}>"
+    report = result.report()
+    claims = [automaton_claim(report["automaton"], pda.n_stacks)]
+    if isinstance(result.proof, Equal):
+        claims.append(f"{proof_claim(report['proof'], result.language_name)} (proof)")
+    if (wrong := result.contradicted) is not None:
+        claims.append(f"differs from the {wrong.other} on {_shown(wrong.counterexample or ())}")
+    return f"<{of}: {'; '.join(claims)}>"
+
+
+def summary_text(result: Extraction, transitions: bool = True) -> str:
+    """Return the summary as text; the transition table too if ``transitions``."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    text = StringIO()
+    plain = Console(file=text, width=_WIDTH, highlight=False, soft_wrap=True, markup=False, emoji=False, no_color=True)
+    show_summary(result, plain, transitions)
+    return text.getvalue().rstrip("\n")
+
+
+def summary_html(result: Extraction) -> str:
+    """Return the drawing of the automaton over the summary and the checks, for a page."""
+    from html import escape
+
+    from stacklens.automata.formats.dot import to_svg
+
+    drawing = "" if result.automaton is None else to_svg(result.automaton)
+    return f"<div>{drawing}<pre>{escape(summary_text(result, transitions=False))}</pre></div>"
 
 
 def _show_checks(checks: Sequence[Agreement], console: Console) -> None:

@@ -107,18 +107,18 @@ def counts_claim(counts: Mapping[str, Any]) -> str:
     return f"{says}: not as many at length {length} as the {exhaustive[length]:,} found by running all"
 
 
-def proof_claim(proof: Mapping[str, Any], language: str | None = None) -> str:
-    """Return whether the automaton is proved equal to another one, that of ``language`` if it is to be named.
+def proof_claim(proof: Mapping[str, Any], other: str | None = None) -> str:
+    """Return whether the automaton is proved equal to the ``other`` one, which need not be named.
 
     >>> proof_claim({"verdict": "equal", "domain": "all words"}, "dyck-1")
-    'equal to that of the language dyck-1 for all words'
+    'equal to dyck-1 for all words'
     """
-    of = "" if language is None else f" that of the language {language}"
     if proof["verdict"] == "equal":
-        return f"equal{of and f' to{of}'} for {proof.get('domain', 'all words')}"
+        return f"equal{'' if other is None else f' to {other}'} for {proof.get('domain', 'all words')}"
     word = "" if proof["counterexample"] is None else f", on {word_named(proof['counterexample'])}"
-    different = f"different{of and f' from{of}'}" if proof["verdict"] == "different" else "undecided"
-    return f"{different}: {proof['reason']}{word}"
+    different = f"different{'' if other is None else f' from {other}'}"
+    verdict = different if proof["verdict"] == "different" else "undecided"
+    return f"{verdict}: {proof['reason']}{word}"
 
 
 def certificate_claim(entry: Mapping[str, Any], automaton: str = "it") -> str:

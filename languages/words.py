@@ -6,13 +6,14 @@ A word is a ``str`` where every symbol of the alphabet is a single character, el
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 
 import numpy as np
 
 from stacklens.automata.pda import Symbol, Word
 from stacklens.errors import StacklensError, UnknownSymbolError
 
-__all__ = ["check_alphabet", "check_length", "edit_word", "format_word", "make_word", "parse_word"]
+__all__ = ["all_words", "check_alphabet", "check_length", "edit_word", "format_word", "make_word", "parse_word"]
 
 
 def make_word(symbols: Iterable[Symbol], alphabet: Sequence[Symbol]) -> Word:
@@ -22,6 +23,15 @@ def make_word(symbols: Iterable[Symbol], alphabet: Sequence[Symbol]) -> Word:
     ('ab', ('(', ')'))
     """
     return "".join(symbols) if _single_characters(alphabet) else tuple(symbols)
+
+
+def all_words(alphabet: tuple[Symbol, ...], max_length: int) -> list[Word]:
+    """Return all words over ``alphabet`` up to ``max_length``, the empty one first, in length-lexicographic order.
+
+    >>> all_words(("a", "b"), 2)
+    ['', 'a', 'b', 'aa', 'ab', 'ba', 'bb']
+    """
+    return [make_word(word, alphabet) for n in range(max_length + 1) for word in product(alphabet, repeat=n)]
 
 
 def parse_word(text: str, alphabet: Sequence[Symbol]) -> Word:

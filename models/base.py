@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -15,9 +16,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from stacklens.languages.tasks.task import TaskKind
+from stacklens.models.origin import Origin, html_card, lines_of, one_line
 from stacklens.models.set_numbers import set_number_type, set_numbers
 
-__all__ = ["ActionKind", "ControllerOutput", "NetworkState", "Run", "Stack", "StackModel", "Step", "TaskKind"]
+__all__ = ["ActionKind", "ControllerOutput", "NetworkState", "Run", "Stack", "StackModel", "Step"]
 
 # How a row of actions is to be read, which is all that rounding needs to know of a model:
 # "signed"     one value in [-1, 1], push above and pop below (Sun et al. 1993, section 3.2.1)
@@ -25,13 +28,6 @@ __all__ = ["ActionKind", "ControllerOutput", "NetworkState", "Run", "Stack", "St
 # "strengths"  how much to pop, then how much to push, each in [0, 1] (Hao et al. 2018, section 3)
 # "none"       there is no stack
 ActionKind = Literal["signed", "softmax", "strengths", "none"]
-
-# What a network's output says:
-# "recognition"   whether the word is a member, once it has ended
-# "next set"      after every symbol, which symbols may come next: one value in [0, 1] each, threshold 0.5
-# "next symbol"   after every symbol, a distribution over the next one
-# "transduction"  at every step a distribution over one output symbol
-TaskKind = Literal["recognition", "next set", "next symbol", "transduction"]
 
 
 class Stack(Protocol):
@@ -125,6 +121,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
         squared_error: whether outputs are trained with the squared error and not with the cross-entropy.
         real_time: whether every step reads a symbol: not so with an input queue.
         extra_steps: how many steps the network takes for every symbol once the word has ended, reading nothing.
+        origin: the file and the training that it comes from, where it comes from one.
     """
 
     name: ClassVar[str]
@@ -143,6 +140,28 @@ class StackModel(nn.Module, ABC, Generic[S]):
     squared_error: bool = False
     real_time: bool = True
     extra_steps: int = 0
+    origin: Origin | None = None
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def __str__(self) -> str:
+        """Return what the network is, a line each: kind, sizes, alphabet, what it was trained on, scores."""
+        return "\n".join(f"{name:10} {value}" for name, value in lines_of(self).items())
+
+    def _repr_html_(self) -> str:
+        return html_card(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the network to a checkpoint, which ``sl.load`` gives back, and remember that file as its origin.
+
+        Raises:
+            StacklensError: the file cannot be written.
+        """
+        from stacklens.models.io import checkpoint_for, mark, save_model
+
+        save_model(path, checkpoint_for(self))
+        mark(checkpoint_for(self), path)
 
     @property
     def n_symbols(self) -> int:

@@ -6,7 +6,10 @@ others are recognised by what is in them.
 
 from __future__ import annotations
 
+import difflib
+import hashlib
 import io
+import os
 import platform
 import re
 from collections.abc import Sequence
@@ -19,10 +22,11 @@ from torch import Tensor
 
 from stacklens import __version__
 from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
-from stacklens.files import write_whole
+from stacklens.files import LARGEST_NETWORK, read_whole, write_whole
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.formats import marnns, stack_rnn_cpp, stacknn
+from stacklens.models.origin import NetworkCard, Origin
 from stacklens.models.plain_data import check_weights, describe, in_short, read_plain
 from stacklens.models.registry import build_model, expected_weights
 
@@ -31,12 +35,17 @@ __all__ = [
     "ZOO",
     "Checkpoint",
     "FileFormat",
+    "checkpoint_for",
     "checkpoint_of",
+    "find_network",
     "is_checkpoint",
     "load_checkpoint",
     "load_model",
     "load_network",
+    "mark",
+    "open_card",
     "save_model",
+    "zoo_names",
 ]
 
 _FORMAT = "stacklens"
@@ -108,7 +117,13 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         FileFormatError: the file is missing, empty, truncated, no checkpoint of ours, holds objects that would run
             code, or weights of a wrong shape or with NaN; the message names the file, what was found and expected.
     """
-    return checkpoint_of(path, read_plain(Path(path)))
+    return mark(checkpoint_of(path, read_plain(Path(path))), path)
+
+
+def checkpoint_for(model: StackModel[Any]) -> Checkpoint:
+    """Return ``model`` with the task and the provenance that it knows of."""
+    origin = model.origin or Origin(model.name)
+    return Checkpoint(model, dict(origin.task), dict(origin.provenance))
 
 
 def is_checkpoint(content: object) -> TypeGuard[dict[str, Any]]:
@@ -184,6 +199,63 @@ def _check_keys(name: str, content: dict[Any, Any]) -> None:
 
 ZOO = Path(__file__).parent / "zoo"  # the networks that come with stacklens
 
+
+def zoo_names() -> tuple[str, ...]:
+    """Return the names of the networks of the zoo, sorted."""
+    return tuple(sorted(path.stem for path in ZOO.glob("*.pt")))
+
+
+def find_network(name: str | Path) -> Path:
+    """Return the file of the network called ``name``: a file of that name here, else the network of the zoo.
+
+    Raises:
+        FileFormatError: ``name`` has no folder in it and is neither; the line has near names. Whatever else may be
+            wrong with a file is said by whoever reads it.
+
+    >>> find_network("nnpda-palindrome").name
+    'nnpda-palindrome.pt'
+    """
+    path = Path(name)
+    if os.path.isfile(path) or len(path.parts) > 1:
+        return path
+    own = ZOO / f"{str(path).removesuffix('.pt')}.pt"
+    if os.path.isfile(own):
+        return own
+    if os.path.exists(path):
+        return path
+    near = difflib.get_close_matches(str(path).removesuffix(".pt")[:_LONGEST_NAME], zoo_names(), 3, 0.4)
+    meant = f"did you mean {', '.join(near)}?" if near else f"such as {zoo_names()[0]}"
+    raise FileFormatError(f"{name}: no such file; expected {_EXPECTED}, or the name of one in the zoo; {meant}")
+
+
+def open_card(card: NetworkCard, folder: Path | None = None) -> StackModel[Any]:
+    """Return the network that ``card`` is of: where it says, or in ``folder``.
+
+    Raises:
+        FileFormatError: the file is gone, or holds another network.
+    """
+    if card.path is None:
+        raise FileFormatError(f"the network {card.name} was in no file; save it, and extract again")
+    places = [Path(card.path), *([] if folder is None else [folder / Path(card.path).name])]
+    there = next((place for place in places if os.path.isfile(place)), None)
+    path = find_network(card.path) if there is None else there
+    model = load_network(path, alphabet=card.alphabet).model
+    if model.origin is None or model.origin.sha256 != card.sha256:
+        raise FileFormatError(f"{path}: not the network of this file: it was changed since; extract again")
+    return model
+
+
+def mark(checkpoint: Checkpoint, path: str | Path, title: str | None = None) -> Checkpoint:
+    """Return ``checkpoint``, whose network now knows that it is in the file at ``path``, once called ``title``."""
+    path = Path(path)
+    digest = hashlib.sha256(read_whole(path, _EXPECTED, LARGEST_NETWORK)).hexdigest()
+    own = path.parent == ZOO
+    place = path.stem if own else os.path.abspath(path)
+    name = Path(title or path).stem
+    checkpoint.model.origin = Origin(name, place, digest, checkpoint.task, checkpoint.provenance)
+    return checkpoint
+
+
 _CPP_TASKS: dict[tuple[str, ...], str] = {
     **{("1", letters): task for letters, task in (("2", "anbn"), ("3", "anbncn"), ("4", "anbncndn"))},
     **{("2", "2", repetitions): task for repetitions, task in (("1", "anbn"), ("2", "anb2n"))},
@@ -201,7 +273,7 @@ def load_network(
     """Return the network in the file at ``path``, with the task that it was trained for as far as that is known.
 
     Args:
-        path: a stacklens checkpoint, or a file of one of the authors' programs.
+        path: a stacklens checkpoint, a file of one of the authors' programs, or the name of a network of the zoo.
         format: one of `FORMATS`; "auto" looks into the file.
         alphabet: the symbols of a file that does not name them; a checkpoint has its own.
         title: what the file was called before it came to lie at ``path``, if that was something else.
@@ -212,7 +284,12 @@ def load_network(
     """
     if format not in FORMATS:
         raise UnknownNameError("format", format, list(FORMATS))
-    title = title or Path(path).name
+    path = find_network(path)
+    title = title or path.name
+    return mark(_read_network(path, format, alphabet, title), path, title)
+
+
+def _read_network(path: Path, format: str, alphabet: Sequence[str] | None, title: str) -> Checkpoint:  # noqa: A002
     if format == "stack-rnn-cpp" or (format == "auto" and stack_rnn_cpp.looks_like(path)):
         return _stack_rnn_cpp(path, alphabet, title)
     content = read_plain(Path(path), _EXPECTED)

@@ -19,7 +19,16 @@ from torch import Tensor, nn
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.files import LARGEST_NETWORK, read_whole
 
-__all__ = ["check_plain", "check_tensor", "check_weights", "describe", "in_short", "names_in_short", "read_plain"]
+__all__ = [
+    "check_plain",
+    "check_tensor",
+    "check_weights",
+    "describe",
+    "in_short",
+    "is_intact",
+    "names_in_short",
+    "read_plain",
+]
 
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _MOST_PARTS, _DEEPEST = 1_000_000, 50  # of plain data; a checkpoint with all that training goes on from has 1,000
@@ -145,7 +154,7 @@ def read_plain(path: Path, expected: str = "a checkpoint written by `stacklens t
     data = read_whole(path, expected, LARGEST_NETWORK)
     if not data:
         raise FileFormatError(f"{path}: the file is empty; expected {expected}")
-    if data.startswith(_ARCHIVE) and not _is_intact(data):  # torch itself would not see a flipped bit
+    if data.startswith(_ARCHIVE) and not is_intact(data):  # torch itself would not see a flipped bit
         raise FileFormatError(f"{path}: {_DAMAGED.format(len(data))}")
     try:
         with warnings.catch_warnings():
@@ -172,7 +181,7 @@ def _why_unreadable(data: bytes, error: Exception, expected: str) -> str:
     return f"not a PyTorch file (it begins with {data[:16]!r}); expected {expected}"
 
 
-def _is_intact(archive: bytes) -> bool:
+def is_intact(archive: bytes) -> bool:
     """Return whether ``archive`` is whole; torch never packs its members, and packed ones could fill the memory."""
     try:
         found = zipfile.ZipFile(io.BytesIO(archive))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from stacklens.errors import StacklensError
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
 from stacklens.models.base import StackModel
-from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.training.language_models import WordRecipe, WordTraining, read_texts
 from stacklens.models.training.online import OnlineRecipe, OnlineTraining
@@ -44,22 +43,6 @@ _LARGE: dict[str, dict[str, Any]] = {  # figure 2: 100 hidden units, 10 stacks o
 }
 _LONG = ("anb2n",)  # patterns with n_max 20 in the authors' scripts; the others have 15
 _EMPTIED = {"memorization": 100, "addition": 10}  # pieces between emptied memories there; 1,000 for the patterns
-
-
-@dataclass(frozen=True)
-class _Trained:
-    """Networks of one shape on the leading axis of ``net``, each at its best validation."""
-
-    net: StackModel[Any]
-    model: str
-    shape: dict[str, Any]
-    task: StreamTask
-
-    def network(self, number: int) -> StackModel[Any]:
-        """Return network ``number`` alone."""
-        single = build_model(self.model, self.shape)
-        single.load_state_dict({name: value[number].cpu() for name, value in self.net.state_dict().items()})
-        return single.eval()
 
 
 def pattern_recipe(model: str, pattern: str, few: bool, settings: RunSettings) -> StreamRecipe:
@@ -133,32 +116,31 @@ def train_recall(model: str, name: str, settings: RunSettings) -> list[Outcome]:
     return _outcomes(trained, settings, score)
 
 
-def _trained(recipe: StreamRecipe, model: str, name: str, settings: RunSettings) -> _Trained:
+def _trained(recipe: StreamRecipe, model: str, name: str, settings: RunSettings) -> StreamTraining | OnlineTraining:
     """Return networks trained by the settings' protocol; ``recipe`` is that of the fast one."""
     task = get_task(name)
     assert isinstance(task, StreamTask)
     first, nets = settings.consecutive()
+    training: StreamTraining | OnlineTraining
     if settings.protocol == "paper":
         slow = paper_recipe(model, name, settings)
-        online = OnlineTraining(model, slow, task, seed=first, nets=nets, device=settings.device)
-        while not online.done:
-            online.epoch()
-        return _Trained(online.best_net, model, online.shape, task)
-    training = StreamTraining(recipe, task, seed=first, nets=nets, model=model, device=settings.device)
-    while not training.done:
-        training.epoch()
-    net = build_model(model, training.shape, nets=nets).to(settings.device)
-    net.load_state_dict(training.best_weights)
-    return _Trained(net, model, training.shape, task)
+        training = OnlineTraining(model, slow, task, seed=first, nets=nets, device=settings.device)
+    else:
+        training = StreamTraining(recipe, task, seed=first, nets=nets, model=model, device=settings.device)
+    training.run()
+    return training
 
 
 def _outcomes(
-    trained: _Trained, settings: RunSettings, score: Callable[[np.ndarray], dict[str, np.ndarray]]
+    trained: StreamTraining | OnlineTraining,
+    settings: RunSettings,
+    score: Callable[[np.ndarray], dict[str, np.ndarray]],
 ) -> list[Outcome]:
     """Return the outcomes of networks, with what ``score`` makes of which strings are right, (nets, sizes, strings)."""
-    scores = _scores(trained.net, trained.task, settings, score)
-    if trained.net.n_stacks:
-        rounded = _scores(Rounded(trained.net), trained.task, settings, score)
+    net = trained.whole(trained.best_weights)
+    scores = _scores(net, trained.task, settings, score)
+    if net.n_stacks:
+        rounded = _scores(Rounded(net), trained.task, settings, score)
         scores |= {f"{name} rounded": values for name, values in rounded.items()}
     converged = scores.get("test rounded", scores["test"]) >= _CONVERGED
     return [
@@ -210,8 +192,7 @@ def train_words(
     outcomes = []
     for seed in settings.seeds:
         training = WordTraining(model, recipe, texts, seed=seed, device=settings.device)
-        while not training.done:
-            training.epoch()
+        training.run()
         scores = {"validation perplexity": training.best, "test perplexity": training.tested()}
         outcomes.append(Outcome(seed, scores))
     return outcomes

@@ -17,7 +17,7 @@ from stacklens.papers.grid_results import GridResults, Network, RowResult, read_
 from stacklens.papers.results import versions
 
 if TYPE_CHECKING:
-    from stacklens.extract.extraction import Extraction
+    from stacklens.extract.result import Extraction
 
 __all__ = ["extraction_of", "left_to_do", "run_grid"]
 

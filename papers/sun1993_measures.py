@@ -22,7 +22,7 @@ from stacklens.progress import count
 
 if TYPE_CHECKING:
     from stacklens.automata.pda import PushdownAutomaton, Word
-    from stacklens.extract.extraction import Extraction
+    from stacklens.extract.result import Extraction
     from stacklens.languages.language import Language
     from stacklens.models.base import StackModel
 

@@ -33,7 +33,7 @@ class _Lesson:
     """What is learned by either gradient.
 
     Attributes:
-        recipe: a name in `recipes.RECIPES`.
+        recipe: a name in `recognition_recipes.RECIPES`.
         section, paper: where the paper does it, and what it reports.
         gradient: how its gradient is computed here: "rtrl" carries it forward as the paper does, "local" comes to the
             same by going back, which costs less.
@@ -211,7 +211,7 @@ def _gradient(training: Training, kind: Gradient, sizes: RtrlSizes) -> Tensor:
     """Return the gradient of each network of ``training`` as it is now, (nets, weights)."""
     import torch
 
-    from stacklens.models.training.recognition import OBJECTIVES
+    from stacklens.models.training.objectives import OBJECTIVES
 
     other = _begun_like(training, kind, sizes)
     other.zero_grad()

@@ -75,8 +75,7 @@ def _trained(trial: TrainedNetwork, settings: RunSettings, seed: int, nets: int)
     task = get_task(trial.task)
     recipe = _recipe(trial, settings)
     fitting = Fitting(trial.model, recipe, task, seed=seed, nets=nets, device=settings.device)
-    while not fitting.done:
-        fitting.epoch()
+    fitting.run()
     scores = _scores(fitting, settings)
     return [_outcome(trial, fitting, number, scores) for number in range(nets)]
 

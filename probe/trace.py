@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from stacklens.above import from_above
 from stacklens.automata.compiled import encode_words
 from stacklens.automata.pda import Word
+from stacklens.late import late
 from stacklens.models.base import NetworkState, StackModel
+from stacklens.models.origin import NetworkCard, card_of
 from stacklens.models.rounding import Rounded
 from stacklens.probe.contents import memory_size, topmost_cells
+from stacklens.progress import count
 
 if TYPE_CHECKING:
     import pandas as pd
+    from plotly.graph_objects import Figure
 
-__all__ = ["Trace", "trace"]
+__all__ = ["ARRAYS", "Trace", "trace"]
+
+ARRAYS = (  # of a trace
+    *("symbols", "steps", "hidden", "actions", "pushed", "reading", "output"),
+    *("rejected", "verdicts", "lengths", "cells"),
+)
 
 _KEPT = ("actions", "pushed", "reading", "output")
 _CHUNK = 2_048  # words run together: large enough for whole-array work, small enough for the caches
 
 
-@dataclass(frozen=True)
+@late("model")
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """What a network did, step by step: N words, T steps of the longest, NaN (False, -1) beyond shorter words.
 
@@ -47,6 +59,11 @@ class Trace:
         lengths: for continuous stacks, how much of what step s pushed is left after step t, (N, T, T), where asked for.
         cells: for memories with cells, what these hold after every step, (N, T, n_stacks, C, D), the top first, where
             asked for: C is the number of cells of a ring; else T, or how many there are if that is less.
+        model: the network itself, for figures, where it is known; that of a saved trace is opened when it is touched.
+        rounded: whether it was the rounded network that was traced.
+        card: of a saved trace, what it keeps of its network.
+
+    Two traces are equal if their words, letters and arrays are, whatever networks they are of.
     """
 
     words: tuple[Word, ...]
@@ -62,6 +79,58 @@ class Trace:
     verdicts: np.ndarray
     lengths: np.ndarray | None = None
     cells: np.ndarray | None = None
+    model: StackModel[Any] | None = None
+    rounded: bool = False
+    card: NetworkCard | None = field(default=None)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Trace):
+            return NotImplemented
+        named = self.words, self.letters, self.rounded
+        same = named == (other.words, other.letters, other.rounded)
+        return same and all(_equal(getattr(self, name), getattr(other, name)) for name in ARRAYS)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays can be written to
+
+    def __repr__(self) -> str:
+        longest = max(map(len, self.words), default=0)
+        words, steps = count(len(self.words), "word"), count(int(self.steps.sum()), "step")
+        return f"<Trace of {words} of length <= {longest}, {steps}>"
+
+    def __str__(self) -> str:
+        """Return the steps as rows of text."""
+        shown: str = self.to_frame().round(3).to_string(index=False)
+        return shown
+
+    def _repr_html_(self) -> str:
+        shown: str = from_above("trace_html")(self)
+        return shown
+
+    @property
+    def network(self) -> NetworkCard | None:
+        """Return what there is to say of the network without opening its file, None where it is not known."""
+        if self.card is not None or self.model is None:
+            return self.card
+        return card_of(self.model.model if isinstance(self.model, Rounded) else self.model)
+
+    def plot(self, word: int = 0, figure: str = "paper") -> Figure:
+        """Return what the network's own paper draws of word number ``word``, or another of `viz.figures.FIGURES`.
+
+        Raises:
+            StacklensError: there is no such figure or word, or the trace does not know its network.
+        """
+        drawn: Figure = from_above("trace_figure")(self, word, figure)
+        return drawn
+
+    def save(self, path: str | Path) -> None:
+        """Write the trace to an .npz file, which ``sl.load`` gives back.
+
+        Raises:
+            StacklensError: another suffix, or the file cannot be written.
+        """
+        from stacklens.probe.trace_file import save_trace
+
+        save_trace(path, self)
 
     @property
     def valid(self) -> np.ndarray:
@@ -82,7 +151,7 @@ class Trace:
         lengths = self.lengths[word, step, : step + 1]
         return [(self.letters[self.symbols[word, s]], float(lengths[s])) for s in np.flatnonzero(lengths > 0)]
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """Return one row a step: word, step, symbol, hidden vector after it, actions, readings, output, rejected."""
         import pandas as pd
 
@@ -147,7 +216,14 @@ def trace(
     arrays: dict[str, Any] = {
         name: None if parts[0][name] is None else np.concatenate([part[name] for part in parts]) for name in parts[0]
     }
-    return Trace(words, letters, codes, steps, **arrays)
+    return Trace(words, letters, codes, steps, **arrays, rounded=isinstance(runner, Rounded))
+
+
+def _equal(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+    """Return whether two arrays, or none, are the same; numbers that are none are the same, too."""
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
 
 
 def _with_extra_steps(

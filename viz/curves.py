@@ -33,8 +33,8 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross")
 def accuracy_figure(scores: SizeScores, title: str = "accuracy") -> go.Figure:
     """Return a line for network, rounded network and automaton, one panel for each sort of words.
 
-    >>> scores = SizeScores("n", (SizeScore("network", "pieces", 2, 2, 4, 3), SizeScore("automaton", "pieces", 2, 2, 4,
-    4)))
+    >>> network, automaton = SizeScore("network", "pieces", 2, 2, 4, 3), SizeScore("automaton", "pieces", 2, 2, 4, 4)
+    >>> scores = SizeScores("n", (network, automaton))
     >>> [(line.name, line.y) for line in accuracy_figure(scores).data]
     [('network', (0.75,)), ('automaton', (1.0,))]
     """

@@ -54,7 +54,7 @@ def paper_figure(
         model: the network, or the rounded one.
         seen: its trace, with stacks=True.
         word: the number of the word in the trace.
-        depths: the true depth after each step, (T, n), see `tracks.true_depths`.
+        depths: the true depth after each step, (T, n), see `automaton_runs.true_depths`.
         automaton: what was read out of the network: its stacks stand under the soft one, cell by cell.
     """
     letters = letters_of(seen, word)

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 import plotly.graph_objects as go
 
 from stacklens.errors import StacklensError, UnknownNameError
+from stacklens.extras import needing
 from stacklens.viz.report import page, plot
 
 __all__ = ["FigureFormat", "check_browser", "picture"]
@@ -42,8 +43,9 @@ def check_browser() -> None:
     Raises:
         StacklensError: there is no Chrome or Chromium.
     """
-    import kaleido
-    from choreographer.browsers.chromium import ChromeNotFoundError
+    with needing("Kaleido, which draws .svg and .png,", "figures"):
+        import kaleido
+        from choreographer.browsers.chromium import ChromeNotFoundError
 
     try:
         kaleido.Kaleido()

@@ -20,7 +20,7 @@ from stacklens.extract.by_name import automaton_named
 from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
 from stacklens.extract.evaluation.automaton_runs import true_depths, visiting_words, visits
 from stacklens.extract.evaluation.trust import check_table, claim_table, coverage_table
-from stacklens.extract.extraction import Extraction
+from stacklens.extract.result import Extraction
 from stacklens.extract.summary import show_summary
 from stacklens.languages.words import format_word
 from stacklens.probe.trace import trace

@@ -26,7 +26,7 @@ __all__ = [
 def step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.DataFrame:
     """Return one row a step: symbol, hidden vector, actions, operation, a continuous stack's content, whether rejected.
 
-    Source: Sun et al. 1993, tables 1 and 2. Numbers are rounded to 4 digits here; `Trace.to_pandas` has them whole.
+    Source: Sun et al. 1993, tables 1 and 2. Numbers are rounded to 4 digits here; `Trace.to_frame` has them whole.
     """
     import pandas as pd
 

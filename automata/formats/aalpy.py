@@ -14,7 +14,8 @@ from stacklens.automata.naming import fresh, unique
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push
 from stacklens.automata.reachability import heads, trim
 from stacklens.automata.rewriting import with_visible_top
-from stacklens.errors import AutomatonError, StacklensError
+from stacklens.errors import AutomatonError
+from stacklens.extras import needing
 
 if TYPE_CHECKING:
     from aalpy.automata import Sevpa, Vpa, VpaAlphabet, VpaState, VpaTransition
@@ -91,10 +92,8 @@ def from_aalpy(vpa: Vpa | Sevpa) -> PushdownAutomaton:
 
 
 def _aalpy() -> Any:
-    try:
+    with needing("AALpy", "interop"):
         import aalpy.automata
-    except ImportError:
-        raise StacklensError("AALpy is not installed: pip install 'stacklens[interop]'") from None
     return aalpy.automata
 
 

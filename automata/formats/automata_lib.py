@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule, from_textbook
 from stacklens.automata.naming import unique
 from stacklens.automata.pda import PushdownAutomaton, StackOp, Symbol
-from stacklens.errors import AutomatonError, StacklensError
+from stacklens.errors import AutomatonError
+from stacklens.extras import needing
 
 if TYPE_CHECKING:
     from automata.pda.dpda import DPDA
@@ -81,14 +82,11 @@ def from_automata_lib(dpda: DPDA) -> PushdownAutomaton:
 
 
 def _dpda() -> type[DPDA]:
-    try:
+    what = "automata-lib (no folder called automata may stand where Python starts)"
+    with needing(what, "interop"):
         from automata.pda.dpda import DPDA
-    except ImportError:
-        raise StacklensError(
-            "automata-lib is not installed: pip install 'stacklens[interop]' (and no folder called automata may stand "
-            "where Python starts)"
-        ) from None
-    return DPDA
+    kind: type[DPDA] = DPDA
+    return kind
 
 
 def _check(pda: PushdownAutomaton) -> None:

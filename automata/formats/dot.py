@@ -16,7 +16,7 @@ from stacklens.automata.formats.json import from_json, to_json_line
 from stacklens.automata.pda import Key, Output, PushdownAutomaton, State, Transition
 from stacklens.errors import AutomatonError, StacklensError, UnknownNameError
 
-__all__ = ["PictureFormat", "check_renderer", "from_dot", "render", "rule", "to_dot"]
+__all__ = ["PictureFormat", "check_renderer", "from_dot", "render", "rule", "to_dot", "to_svg"]
 
 _HEADING = "// stacklens "  # of the comment that `from_dot` reads
 
@@ -192,6 +192,12 @@ def render(dot: str, format: PictureFormat) -> bytes:  # noqa: A002 (the word th
     """
     check_renderer(format)
     return _by_program(dot, format) if shutil.which("dot") else _by_wasm(dot)
+
+
+def to_svg(pda: PushdownAutomaton, title: str | None = None) -> str:
+    """Return the drawing as an SVG element that can stand in a page; errors as of `render`."""
+    text = render(to_dot(pda, title), "svg").decode()
+    return text[text.index("<svg") :]
 
 
 def check_renderer(format: str) -> None:  # noqa: A002

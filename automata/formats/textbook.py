@@ -92,8 +92,8 @@ def from_textbook(given: TextbookAutomaton) -> PushdownAutomaton:
             another symbol in the top's place and pushes in one step; the message names the rule.
 
     >>> a_before_b = TextbookAutomaton(("p", "q"), "p", frozenset({"q"}), "Z", (
-    ...     TextbookRule("p", "a", (), "p", ("A",)), TextbookRule("p", "b", ("A",), "q", ()), TextbookRule("q", "b",
-    ("A",), "q", ())))
+    ...     TextbookRule("p", "a", (), "p", ("A",)), TextbookRule("p", "b", ("A",), "q", ()),
+    ...     TextbookRule("q", "b", ("A",), "q", ())))
     >>> pda = from_textbook(a_before_b)
     >>> pda.states, [pda.accepts(word) for word in ("aab", "aabb", "abb")]
     (('p', 'q'), [True, True, False])

@@ -16,6 +16,7 @@ from stacklens.automata.finite import FiniteAutomaton, regular_domain
 from stacklens.automata.pda import Output, PushdownAutomaton, Symbol
 from stacklens.errors import StacklensError
 from stacklens.extract.certificate.abstraction import Bounds, Layout, System, TooMany
+from stacklens.extract.certificate.claim import Certificate, Certified, Fault, NotCertified
 from stacklens.extract.certificate.controllers import (
     BoxController,
     MarnnBoxes,
@@ -24,7 +25,6 @@ from stacklens.extract.certificate.controllers import (
     StackRNNBoxes,
 )
 from stacklens.extract.certificate.invariant import check_invariant, find_invariant
-from stacklens.extract.certificate.result import Certificate, Certified, Fault, NotCertified
 from stacklens.extract.certificate.step_check import Unproved
 from stacklens.extract.specification import Specification
 from stacklens.extract.stack_ablation import StackUse

@@ -27,7 +27,7 @@ from stacklens.extract.certificate.abstraction import (
     TooMany,
     Value,
 )
-from stacklens.extract.certificate.result import Certified
+from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.certificate.step_check import Unproved, Where, check_steps, fault
 from stacklens.models.rounding import Operation
 

@@ -33,9 +33,9 @@ from stacklens.extract.certificate.abstraction import (
     image_pieces,
     other_stack,
 )
+from stacklens.extract.certificate.claim import Fault
 from stacklens.extract.certificate.controllers import BoxAnswer
 from stacklens.extract.certificate.intervals import Box, Row
-from stacklens.extract.certificate.result import Fault
 from stacklens.models.rounding import Operation
 
 __all__ = ["CheckedHead", "Unproved", "Where", "check_steps", "fault"]

@@ -60,7 +60,7 @@ class SizeScores:
     size: str
     scores: tuple[SizeScore, ...]
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """Return one row a score, with the accuracy between 0 and 1."""
         import pandas as pd
 

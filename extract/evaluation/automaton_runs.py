@@ -10,9 +10,8 @@ import numpy as np
 
 from stacklens.automata.pda import PushdownAutomaton, StackOp, State, Symbol, Tops, Word
 from stacklens.extract.specification import Specification, random_words
-from stacklens.languages.words import format_word
+from stacklens.languages.words import all_words, format_word
 from stacklens.models.base import StackModel
-from stacklens.models.training.word_sets import all_words
 from stacklens.probe.trace import Trace
 
 if TYPE_CHECKING:

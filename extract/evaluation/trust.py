@@ -177,7 +177,7 @@ def _counted(counts: Mapping[str, Any]) -> Claim:
 def _proof(proof: Mapping[str, Any], language: str | None) -> Claim:
     """Return what is proved; ``language`` is the one that was checked against, which need not be the network's own."""
     verdicts: dict[str, ClaimVerdict] = {"equal": "yes", "different": "no"}
-    says = proof_claim(proof, language)
+    says = proof_claim(proof, f"that of the language {language}")
     whose = "the automaton is " if proof["verdict"] == "equal" else ""
     return Claim("proof", verdicts.get(proof["verdict"], "unknown"), f"{whose}{says}")
 

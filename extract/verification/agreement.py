@@ -135,7 +135,7 @@ def agree_on(
     """Return the agreement on ``words`` with ``other``, or with ``model`` itself where that is None.
 
     Only answers that count for ``domain`` are compared, where this is given. The counterexample may be a word like one
-    of ``words``, and shorter (see `search.shorten`).
+    of ``words``, and shorter (see `counterexamples.shorten`).
     """
     mine = automaton_answers(pda, model, words)
     wrong = _wrong(mine, model, other, words, domain)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from stacklens.automata.enumeration import count_all, word_at
-from stacklens.automata.pda import PushdownAutomaton, Symbol
+from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import accepted_answers, automaton_answers_on_all, differences
 from stacklens.extract.specification import Specification
@@ -140,6 +140,25 @@ class Verification:
 
     checks: tuple[Agreement, ...]
     counts: AcceptedCounts | None
+
+    def __str__(self) -> str:
+        """Return the checks, a line each."""
+        return "\n".join(map(str, self.checks))
+
+    @property
+    def words(self) -> int:
+        """Return on how many words the automaton was compared."""
+        return max((check.words for check in self.checks), default=0)
+
+    @property
+    def disagreements(self) -> int:
+        """Return how often it differs from the language or the rounded network, whose words are counted apart."""
+        return sum(check.disagreements for check in self.checks if check.other != "network")
+
+    @property
+    def first(self) -> Word | None:
+        """Return a shortest word on which it differs from the language or the rounded network, None for none."""
+        return None if self.contradicted is None else self.contradicted.counterexample
 
     @property
     def contradicted(self) -> Agreement | None:

@@ -13,15 +13,16 @@ from stacklens.automata.formats.reading import read_automaton
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError, listed
 from stacklens.extract.answers import output_number
-from stacklens.extract.by_name import specification_of
+from stacklens.extract.by_name import specification_of, specification_of_network
+from stacklens.extract.result import Extraction
 from stacklens.extract.specification import Specification, check_same_alphabet
 from stacklens.extract.verification.checks import exhaustive_length
 from stacklens.extract.verification.exhaustive import Work, reference_automaton, stem_length
 from stacklens.files import LARGEST_NETWORK, read_whole
 from stacklens.models.base import StackModel
-from stacklens.models.io import load_network
+from stacklens.models.io import find_network, load_network
 
-__all__ = ["Job", "fitted", "load_job"]
+__all__ = ["Job", "fitted", "job_for", "load_job", "result_job"]
 
 _MOST_WORDS = 10_000_000_000_000  # months of a processor's time, which a cluster shares
 
@@ -30,7 +31,7 @@ _MOST_WORDS = 10_000_000_000_000  # months of a processor's time, which a cluste
 class Job:
     """A verification: of the ``given`` automaton, or of the one that is extracted where that is None."""
 
-    path: Path
+    path: Path | None
     model: StackModel[Any]
     specification: Specification | None
     target: PushdownAutomaton | None
@@ -48,6 +49,7 @@ class Job:
 
     def settings(self) -> dict[str, Any]:
         """Return plain data that tells this job from others; how many processes do it is no part of it."""
+        assert self.path is not None, "a journal is of a network in a file"
         return {
             "model": _digest(read_whole(self.path, "a trained network", LARGEST_NETWORK)),
             "automaton": "extracted" if self.given is None else _digest(to_json(self.given).encode()),
@@ -66,14 +68,41 @@ def load_job(path: Path, automaton: Path | None, language: str | None, max_lengt
         StacklensError: a file cannot be read, or network, automaton and language do not fit together.
     """
     checkpoint = load_network(path)
-    model = checkpoint.model
-    specification = specification_of(checkpoint, language)
+    given = None if automaton is None else fitted(read_automaton(automaton), checkpoint.model, str(automaton))
+    job = job_for(checkpoint.model, specification_of(checkpoint, language), given, max_length)
+    return replace(job, path=find_network(path))
+
+
+def result_job(result: Extraction, language: str | None, max_length: int | None) -> Job:
+    """Return the job of verifying the automaton of a saved result, whose network has to be there.
+
+    Raises:
+        StacklensError: the network is gone or another one, or ``language`` does not fit.
+    """
+    model = result.model
+    specification = result.language if language is None else specification_of_network(model, language)
+    job = job_for(model, specification, result.automaton, max_length)
+    assert model.origin is not None, "it was opened from a file"
+    assert model.origin.path is not None, "it was opened from a file"
+    return replace(job, path=find_network(model.origin.path))
+
+
+def job_for(
+    model: StackModel[Any],
+    specification: Specification | None,
+    automaton: PushdownAutomaton | None,
+    max_length: int | None,
+) -> Job:
+    """Return the job of verifying ``automaton``, or the one that is extracted, against a network in memory.
+
+    Raises:
+        StacklensError: network, automaton and language do not fit together, or there are too many words.
+    """
     check_same_alphabet(specification, model)
     target = None if specification is None else fitted(reference_automaton(specification), model, specification.name)
-    given = None if automaton is None else fitted(read_automaton(automaton), model, str(automaton))
-    return Job(
-        path, model, specification, target, given, exhaustive_length(len(model.alphabet), max_length, _MOST_WORDS)
-    )
+    given = None if automaton is None else fitted(automaton, model, "the automaton")
+    longest = exhaustive_length(len(model.alphabet), max_length, _MOST_WORDS)
+    return Job(None, model, specification, target, given, longest)
 
 
 def fitted(pda: PushdownAutomaton, model: StackModel[Any], name: str) -> PushdownAutomaton:

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from stacklens.errors import StacklensError
+from stacklens.extras import needing
 
 __all__ = ["check_scheduler", "finished", "in_order"]
 
@@ -106,12 +107,8 @@ def _workers(scheduler: str | None) -> Iterator[None]:
 
 
 def _connect(scheduler: str) -> Any:
-    try:
+    with needing("Dask, which --scheduler asks for,", "distributed"):
         from distributed import Client
-    except ImportError:
-        raise StacklensError(
-            "--scheduler needs Dask: pip install 'stacklens[distributed]', here and on the workers"
-        ) from None
     try:
         _check_address(scheduler)  # a client that fails to begin complains again when it is thrown away
         client: Any = Client(scheduler, timeout=_PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]

@@ -16,6 +16,11 @@ from stacklens.errors import StacklensError
 
 __all__ = ["Examples", "Split", "Task", "TaskKind"]
 
+# What is said, by a task and by the network that learns it:
+# "recognition"   whether the word is a member, once it has ended
+# "next set"      after every symbol, which symbols may come next: one value in [0, 1] each, threshold 0.5
+# "next symbol"   after every symbol, a distribution over the next one
+# "transduction"  at every step a distribution over one output symbol
 TaskKind = Literal["recognition", "next set", "next symbol", "transduction"]
 Split = Literal["train", "test"]
 

@@ -71,7 +71,7 @@ class ScanMemory(ABC):
 
 
 class ScanStack(ScanMemory):
-    """Superposition stacks (see `superposition_stack`); a column holds what a step's operations choose from.
+    """Superposition stacks (see `stacks.superposition`); a column holds what a step's operations choose from.
 
     Above the cells stands the pushed value, below them an empty cell; a push chooses from one above, a pop from one
     below. Cells that no push has reached stay as they are, so no step works on them.
@@ -108,7 +108,7 @@ class ScanStack(ScanMemory):
 
 
 class ScanRing(ScanMemory):
-    """Rings (see `ring_memory`), whose five operations are three moves that go round, with two cells put to 0.
+    """Rings (see `stacks.ring`), whose five operations are three moves that go round, with two cells put to 0.
 
     Above the first cell stands the last once more, below the last the first.
     """

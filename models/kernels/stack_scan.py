@@ -13,7 +13,7 @@ and go back.
     pushed_t = logistic(N h_t + n)
     cells_t = push [pushed_t, cells_t-1] + pop [cells_t-1 without the top] + none cells_t-1
 
-or, on a ring, what `ring_memory` says. Units and memories are in `scan_units` and `scan_memory`.
+or, on a ring, what `stacks.ring` says. Units and memories are in `scan_units` and `scan_memory`.
 """
 
 from __future__ import annotations

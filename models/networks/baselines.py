@@ -21,7 +21,8 @@ import torch
 from torch import Tensor
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, Run, StackModel, TaskKind
+from stacklens.languages.tasks.task import TaskKind
+from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, Run, StackModel
 from stacklens.models.kernels.stack_scan import Scan, ScanShape, ScanWeights, looked_up, scan
 from stacklens.models.networks.joulin import add_parameters, check_predictor, check_shape
 from stacklens.models.networks.shapes import check_fields

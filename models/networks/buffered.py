@@ -18,7 +18,8 @@ import torch
 from torch import Tensor
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, StackModel, TaskKind
+from stacklens.languages.tasks.task import TaskKind
+from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, StackModel
 from stacklens.models.networks.neural_stack import InstructionNet, NeuralStackConfig, instruction_sizes, net_shapes
 from stacklens.models.plain_data import in_short
 from stacklens.models.stacks.input_queue import Buffers, window

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, Run, S, StackModel, TaskKind
+from stacklens.languages.tasks.task import TaskKind
+from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, Run, S, StackModel
 from stacklens.models.kernels.stack_scan import ScanShape, ScanWeights, looked_up, scan
 from stacklens.models.networks.shapes import MOST_CELLS, check_fields, check_sizes
 from stacklens.models.plain_data import in_short

@@ -20,7 +20,8 @@ import torch
 from torch import Tensor, nn
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, Run, StackModel, TaskKind
+from stacklens.languages.tasks.task import TaskKind
+from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, Run, StackModel
 from stacklens.models.kernels.scan_units import Activation
 from stacklens.models.kernels.strength_scan import strength_scan
 from stacklens.models.networks.shapes import check_fields, check_sizes

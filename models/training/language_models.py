@@ -7,6 +7,7 @@ places of the text are read side by side, a window of words at a time, memories 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,12 +23,12 @@ from stacklens.files import LARGEST_CORPUS, read_whole
 from stacklens.models.base import NetworkState
 from stacklens.models.device import one_thread
 from stacklens.models.registry import build_model
-from stacklens.models.training.stream_training import detached
+from stacklens.models.training.loop import TrainingLoop
+from stacklens.models.training.parts import detached, log_loss
 
 __all__ = ["END_OF_SENTENCE", "UNKNOWN", "Texts", "WordRecipe", "WordTraining", "read_texts"]
 
 END_OF_SENTENCE, UNKNOWN = "<eos>", "<unk>"
-_TINY = 1e-12  # probabilities are kept above it in logarithms
 _CLIP = 5.0
 
 
@@ -102,12 +103,12 @@ class WordRecipe:
     least_rate: float = 1e-4
 
 
-class WordTraining:
+class WordTraining(TrainingLoop):
     """One network of ``seed``, trained on a text; call `epoch` until `done`.
 
     Attributes:
-        best: the smallest perplexity on the validation part.
-        epochs_done: how many epochs have been trained.
+        best: the smallest perplexity on the validation part; the network is kept as it was then.
+        rate: the learning rate of now.
 
     Raises:
         StacklensError: the training part is too short for the recipe's streams.
@@ -121,30 +122,22 @@ class WordTraining:
         self.recipe, self.texts, self.device = recipe, texts, device
         self.net = build_model(model, {"alphabet": texts.vocabulary, **recipe.shape}, seed=seed).to(device)
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=recipe.rate)
-        self.best, self.rate, self.epochs_done = math.inf, recipe.rate, 0
-        self._best_weights = {name: value.clone() for name, value in self.net.state_dict().items()}
+        self.best, self.rate = math.inf, recipe.rate
+        self.begin()
 
     @property
-    def done(self) -> bool:
-        """Return whether the epochs are over or the rate is below the least one."""
-        return self.epochs_done >= self.recipe.epochs or self.rate < self.recipe.least_rate
+    def total_epochs(self) -> int:
+        """Return the recipe's number of epochs."""
+        return self.recipe.epochs
 
-    def epoch(self) -> None:
-        """Return nothing; read the training part once and validate; no better, and the best weights come back."""
-        if self.done:
-            return
-        with one_thread():
-            for group in self.optimizer.param_groups:
-                group["lr"] = self.rate
-            self._train()
-            found = self.perplexity(self.texts.valid)
-        if found < self.best:
-            self.best = found
-            self._best_weights = {name: value.clone() for name, value in self.net.state_dict().items()}
-        else:
-            self.rate /= 2
-            self.net.load_state_dict(self._best_weights)
-        self.epochs_done += 1
+    @property
+    def settled(self) -> bool:
+        """Return whether the rate is below the least one."""
+        return self.rate < self.recipe.least_rate
+
+    def learning_rate(self) -> float:
+        """Return the rate, which `check` halves."""
+        return self.rate
 
     @cached_property
     def _streams(self) -> Tensor:
@@ -152,20 +145,32 @@ class WordTraining:
         each = len(self.texts.train) // self.recipe.streams
         return torch.from_numpy(self.texts.train[: each * self.recipe.streams]).view(self.recipe.streams, each).T
 
-    def _train(self) -> None:
-        state: NetworkState[Any] = self.net.initial_state(self.recipe.streams)
+    def batches(self) -> Iterator[Tensor]:
+        """Yield the windows of the training part, (W + 1, B) words; memories begin empty."""
+        self._state: NetworkState[Any] = self.net.initial_state(self.recipe.streams)
         for begin in range(0, len(self._streams) - 1, self.recipe.window):
-            words = self._streams[begin : begin + self.recipe.window + 1].to(self.device)
-            self.optimizer.zero_grad()
-            made = self.net.run(words[:-1], detached(state))
-            self._surprise(made.output, words[1:]).mean().backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(self.net.parameters(), _CLIP)
-            self.optimizer.step()
-            state = made.state
+            yield self._streams[begin : begin + self.recipe.window + 1].to(self.device)
 
-    def _surprise(self, output: Tensor, following: Tensor) -> Tensor:
-        """Return minus the logarithms of the probabilities ``output`` (T, B, words) of ``following`` (T, B)."""
-        return -output.gather(-1, following.unsqueeze(-1)).squeeze(-1).clamp(min=_TINY).log()
+    def costs(self, batch: Tensor) -> Tensor:
+        """Return how surprising a word of a window is in the mean, (); memories are carried on."""
+        made = self.net.run(batch[:-1], detached(self._state))
+        self._state = made.state
+        return log_loss(made.output, batch[1:]).mean()
+
+    def update(self) -> None:
+        """Move all weights, by gradients that are not too long."""
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), _CLIP)
+        super().update()
+
+    def check(self) -> None:
+        """Keep the network if it is better than ever on the validation part; else halve the rate and go back."""
+        found = self.perplexity(self.texts.valid)
+        if found < self.best:
+            self.best = found
+            self.keep()
+        else:
+            self.rate /= 2
+            self.bring_back()
 
     @torch.no_grad()
     def perplexity(self, part: npt.NDArray[np.int64]) -> float:
@@ -175,11 +180,11 @@ class WordTraining:
             there = words[begin : begin + self.recipe.window + 1]
             made = self.net.run(there[:-1], state)
             state = made.state
-            total += float(self._surprise(made.output, there[1:]).sum())
+            total += float(log_loss(made.output, there[1:]).sum())
         return math.exp(total / (len(words) - 1))
 
     def tested(self) -> float:
         """Return the perplexity on the test part with the weights that were best on validation."""
-        self.net.load_state_dict(self._best_weights)
+        self.bring_back()
         with one_thread():
             return self.perplexity(self.texts.test)

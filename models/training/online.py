@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,16 +22,15 @@ from torch import Tensor
 
 from stacklens.languages.tasks.streams import StreamTask, curriculum
 from stacklens.models.base import NetworkState
-from stacklens.models.device import one_thread
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
+from stacklens.models.training.loop import SideBySide
+from stacklens.models.training.parts import detached, log_loss
 from stacklens.models.training.scores import known_entropy
-from stacklens.models.training.stream_training import detached
 
-__all__ = ["OnlineRecipe", "OnlineTraining"]
+__all__ = ["OnlineRecipe", "OnlineTraining", "Symbol"]
 
 _TRAIN_SEED, _VALIDATION_SEED = 1, 2
-_TINY = 1e-12  # probabilities are kept above it in logarithms
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,20 @@ class OnlineRecipe:
     known_only: bool = False
 
 
-class OnlineTraining:
+@dataclass(frozen=True)
+class Symbol:
+    """A symbol to predict: the state ``symbols`` (W,) ago, and what follows them; None where it does not count."""
+
+    state: NetworkState[Any]
+    symbols: Tensor
+    following: Tensor | None
+
+
+class OnlineTraining(SideBySide):
     """Networks ``seed``, ``seed + 1``, … on the same symbols, each with its own rate and its own best weights.
 
-    Call `epoch` until `done`; `best_net` has every network as it was best on validation, with rounded actions where
-    there are any.
+    Call `epoch` until `done`; every network is kept as it was best on validation, with rounded actions where there are
+    any.
 
     >>> from stacklens.languages.catalogue import get_task
     >>> recipe = OnlineRecipe({"hidden": 4, "n_stacks": 1}, pieces=3, n_max=4, validation=1)
@@ -85,27 +94,70 @@ class OnlineTraining:
         self.model, self.recipe, self.task, self.n_nets, self.device = model, recipe, task, nets, device
         self.shape = {"alphabet": task.alphabet, **recipe.shape}
         self.net = build_model(model, self.shape, seed=seed, nets=nets).to(device)
-        self.best_net = build_model(model, self.shape, seed=seed, nets=nets).to(device)
         self.rates = np.full(nets, recipe.rate)
         self.best = np.full(nets, math.inf)  # entropies on validation
-        self.epochs_done = 0
         sizes = task.words_by_n(2, max(2, recipe.n_max - 1), recipe.validation, _VALIDATION_SEED)
         self.validation = ["".join(piece for some in sizes.values() for piece in some)]
+        self._states: deque[NetworkState[Any]] = deque(maxlen=recipe.steps)
+        self.begin()
 
     @property
-    def done(self) -> bool:
-        """Return whether the epochs are over or no network moves any more."""
-        return self.epochs_done >= self.recipe.epochs or bool((self.rates < self.recipe.least_rate).all())
+    def total_epochs(self) -> int:
+        """Return the recipe's number of epochs."""
+        return self.recipe.epochs
 
-    def epoch(self) -> None:
-        """Return nothing; read the pieces of an epoch, an update a symbol, and validate."""
-        if self.done:
-            return
-        with one_thread():
-            for words in self._streams():
-                self._read(words)
-            self._validate()
-        self.epochs_done += 1
+    @property
+    def settled(self) -> bool:
+        """Return whether no network moves any more."""
+        return bool((self.rates < self.recipe.least_rate).all())
+
+    def learning_rate(self) -> Tensor:
+        """Return the rate of each network, (nets,)."""
+        return torch.from_numpy(self.rates).to(self.device)
+
+    def batches(self) -> Iterator[Symbol]:
+        """Yield the symbols of an epoch one by one."""
+        number = {symbol: i for i, symbol in enumerate(self.task.alphabet)}
+        for word in self._streams():
+            symbols = torch.tensor([number[symbol] for symbol in word], device=self.device)
+            counts = self.task.scored(word) if self.recipe.known_only else [True] * len(word)
+            self._states.clear()
+            self._states.append(self.net.initial_state(1))
+            for t in range(len(word) - 1):
+                there = symbols[t + 1 - len(self._states) : t + 1]
+                yield Symbol(self._states[0], there, symbols[t + 1] if counts[t] else None)
+
+    def costs(self, batch: Symbol) -> Tensor | None:
+        """Return how surprising the symbol is to each network, (nets,); the state before it is kept."""
+        state, output = batch.state, None
+        with torch.set_grad_enabled(batch.following is not None):
+            for symbol in batch.symbols:
+                answer = self.net.controller(symbol.unsqueeze(0), state.hidden, state.stack.reading())
+                if answer.hidden.requires_grad:
+                    answer.hidden.register_hook(self._clipped)  # type: ignore[no-untyped-call]
+                state = NetworkState(answer.hidden, state.stack.next(answer.actions, answer.pushed), state.rejected)
+                output = answer.output
+            self._states.append(detached(state))
+            return None if batch.following is None or output is None else log_loss(output[..., 0, :], batch.following)
+
+    @torch.no_grad()
+    def update(self) -> None:
+        """Move the weights of each network at its own rate, without an optimiser: there are many small updates."""
+        rates = self.learning_rate()
+        for weights in self.net.parameters():
+            if weights.grad is not None:
+                weights.sub_(rates.view(-1, *[1] * (weights.dim() - 1)) * weights.grad)
+
+    @torch.no_grad()
+    def check(self) -> None:
+        """Keep the networks that are better than ever, and slow down those that are not: their best comes back."""
+        entropies = known_entropy(Rounded(self.net), self.task, self.validation, self.device)
+        better = entropies < self.best
+        self.best = np.where(better, entropies, self.best)
+        slower = ~better & (self.epochs_done - 1 > self.recipe.n_max / 2)
+        self.rates = np.where(slower, self.rates / 2, self.rates)
+        self.keep(better)
+        self.bring_back(slower)
 
     def _streams(self) -> list[str]:
         """Return the streams of an epoch, each of which begins with empty memories."""
@@ -114,51 +166,5 @@ class OnlineTraining:
         pieces = [self.task.piece(int(n), rng) for n in rng.integers(low, high + 1, recipe.pieces)]
         return ["".join(pieces[at : at + recipe.emptied]) for at in range(0, len(pieces), recipe.emptied)]
 
-    def _read(self, word: str) -> None:
-        """Return nothing; predict every next symbol of a stream and learn from it."""
-        number = {symbol: i for i, symbol in enumerate(self.task.alphabet)}
-        symbols = torch.tensor([number[symbol] for symbol in word], device=self.device)
-        counts = self.task.scored(word) if self.recipe.known_only else [True] * len(word)
-        states: deque[NetworkState[Any]] = deque([self.net.initial_state(1)], maxlen=self.recipe.steps)
-        for t in range(len(word) - 1):
-            there = symbols[t + 1 - len(states) : t + 1]
-            after = self._update(states[0], there, symbols[t + 1] if counts[t] else None)
-            states.append(after)
-
-    def _update(self, state: NetworkState[Any], symbols: Tensor, following: Tensor | None) -> NetworkState[Any]:
-        """Return the state after ``symbols``; where the symbol ``following`` counts, learn from its prediction."""
-        with torch.set_grad_enabled(following is not None):
-            output = None
-            for symbol in symbols:
-                answer = self.net.controller(symbol.unsqueeze(0), state.hidden, state.stack.reading())
-                if answer.hidden.requires_grad:
-                    answer.hidden.register_hook(self._clipped)  # type: ignore[no-untyped-call]
-                state = NetworkState(answer.hidden, state.stack.next(answer.actions, answer.pushed), state.rejected)
-                output = answer.output
-            if following is not None and output is not None:
-                self.net.zero_grad()
-                (-output[..., 0, following].clamp(min=_TINY).log()).sum().backward()  # type: ignore[no-untyped-call]
-                self._descend()
-        return detached(state)
-
     def _clipped(self, error: Tensor) -> Tensor:
         return error.clamp(-self.recipe.clip, self.recipe.clip)
-
-    @torch.no_grad()
-    def _descend(self) -> None:
-        rates = torch.from_numpy(self.rates).to(self.device)
-        for weights in self.net.parameters():
-            if weights.grad is not None:
-                weights.sub_(rates.view(-1, *[1] * (weights.dim() - 1)) * weights.grad)
-
-    @torch.no_grad()
-    def _validate(self) -> None:
-        """Return nothing; keep the networks that are better than ever, and slow down those that are not."""
-        entropies = known_entropy(Rounded(self.net), self.task, self.validation, self.device)
-        better = entropies < self.best
-        self.best = np.where(better, entropies, self.best)
-        slower = ~better & (self.epochs_done > self.recipe.n_max / 2)
-        self.rates = np.where(slower, self.rates / 2, self.rates)
-        for weights, best in zip(self.net.parameters(), self.best_net.parameters(), strict=True):
-            best[better] = weights[better]
-            weights[slower] = best[slower]

@@ -1,14 +1,9 @@
-"""Training recognisers from verdicts at the end of a word: many networks of one shape at once, each from its own seed.
-
-The objective is at the end of a word, with hints at every prefix (Sun et al. 1993); it can be stopped and resumed.
-"""
+"""Training recognisers from verdicts on whole sets of words, with rounds of counterexamples (Sun et al. 1993)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,137 +12,22 @@ from torch import Tensor
 
 from stacklens.automata.pda import Word
 from stacklens.languages.language import Language
-from stacklens.languages.words import make_word
+from stacklens.languages.words import all_words, make_word
 from stacklens.models.inference import verdicts_on_all
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.rounding import Rounded
+from stacklens.models.training.objectives import OBJECTIVES, WordSet, cut_at_dead
+from stacklens.models.training.parts import cosine
 from stacklens.models.training.recognition_recipes import Recipe
 from stacklens.models.training.rtrl import LocalNNPDA, RtrlNNPDA
 from stacklens.models.training.trainer import Score, Trainer
-from stacklens.models.training.word_sets import WordSet, all_words, cut_at_dead
 
-__all__ = [
-    "KINDS",
-    "OBJECTIVES",
-    "Objective",
-    "Rollout",
-    "Score",
-    "Training",
-    "end_objective",
-    "prefix_objective",
-    "roll_out",
-]
+__all__ = ["KINDS", "Training"]
 
-_DRIVEN_FROM = 0.9  # a length of the stack, section 4.3 (2)
-_UNDERFLOW = 1e-6  # a pop of an empty stack by more than this ends a word's run in training
 
-Objective = Callable[[NNPDA, WordSet, Tensor], Tensor]
-_CHECK_EVERY = 50  # epochs between two checks on all words up to the recipe's check length
 _PATIENCE = 3  # checks without an error, one after the other, that end the training early
 _NEW_WORDS = 50  # at most so many counterexamples a network and round
 KINDS = {"exact": NNPDA, "rtrl": RtrlNNPDA, "local": LocalNNPDA}
-
-
-@dataclass(frozen=True)
-class Rollout:
-    """How S_last, the stack's length L and the underflow U go along words, each (..., N, T) after t + 1 symbols."""
-
-    last: Tensor
-    length: Tensor
-    underflow: Tensor
-
-
-def roll_out(net: NNPDA, words: WordSet, read_end: bool) -> Rollout:
-    """Return the course of ``net`` on ``words``, with one more step for the end symbol if ``read_end``.
-
-    Beyond the end of a shorter word the end symbol is read over and over (otherwise the first symbol), which no
-    objective looks at.
-    """
-    symbols = words.symbols
-    if read_end:
-        symbols = torch.cat([symbols, symbols.new_zeros(len(symbols), 1)], 1)
-        beyond = torch.arange(symbols.shape[1]) >= words.lengths.unsqueeze(1)
-        symbols = symbols.masked_fill(beyond, len(net.alphabet))
-    if isinstance(net, RtrlNNPDA):
-        return Rollout(*net.course(symbols))
-    state = net.initial_state(len(symbols))
-    columns: list[tuple[Tensor, Tensor, Tensor]] = []
-    for column in symbols.unbind(1):
-        before = state.stack.length
-        step = net.step(column, state)
-        state = step.state
-        underflow = torch.relu(-(before + step.actions[..., 0, 0]))
-        columns.append((step.hidden[..., -1], state.stack.length, underflow))
-    return Rollout(*(torch.stack(series, -1) for series in zip(*columns, strict=True)))
-
-
-def end_objective(net: NNPDA, words: WordSet, weights: Tensor, pop_hint: bool = True) -> Tensor:
-    """Return the error at the end of the words, (...,) one a network: eq. 16 with the pop-empty hint of section 4.1.
-
-    With H = S_last - L a legal word costs (1 - H)^2, an illegal one max(H, 0)^2. At the first pop of an empty stack the
-    run ends there, with U for a legal word (pop less) and 1 - U for an illegal one (pop more: it was right to); without
-    the hint U for both, as in section 4.2. Legal and illegal words weigh the same in sum. ``weights`` (..., N) tells
-    how often each network sees each word; without an end symbol the empty word cannot be seen.
-    """
-    course = roll_out(net, words, read_end=net.end is not None)
-    last_step = words.lengths if net.end is not None else words.lengths - 1
-    weights = weights * (last_step >= 0)
-    within = torch.arange(course.last.shape[-1]) <= last_step.unsqueeze(-1)
-    popped = (course.underflow.detach() > _UNDERFLOW) & within
-    first = popped.to(torch.uint8).argmax(-1)
-    underflow = course.underflow.gather(-1, first.unsqueeze(-1)).squeeze(-1)
-    end = last_step.clamp(min=0).expand(first.shape).unsqueeze(-1)
-    height = (course.last.gather(-1, end) - course.length.gather(-1, end)).squeeze(-1)
-    members = words.members
-    at_end = torch.where(members, (1 - height) ** 2, torch.relu(height) ** 2)
-    at_pop = torch.where(members | (not pop_hint), underflow, 1 - underflow)
-    losses = torch.where(popped.any(-1), at_pop, at_end)
-    return _mean(losses, weights * members) + _mean(losses, weights * ~members)
-
-
-def _mean(losses: Tensor, weights: Tensor) -> Tensor:
-    return (weights * losses).sum(-1) / weights.sum(-1).clamp(min=1)
-
-
-def prefix_objective(net: NNPDA, words: WordSet, weights: Tensor, drive: bool = False) -> Tensor:
-    """Return the error at every prefix up to the first dead one, (...,) one a network (section 4.3, "trap state").
-
-    A prefix is dead if no continuation is legal: there S_last should be 0, and the run ends. While it lives, S_last
-    should be 1 and nothing be popped from an empty stack; where it is legal the stack should be empty, where it is
-    live but not legal it should hold one symbol at least. Each of the four demands has the same weight in sum.
-
-    With ``drive`` the last demand has no end: beyond 0.9 its error falls on with the slope that it has there, which is
-    the small driving force of section 4.3 (2), L* - L = 0.1. It lets no push remain a half.
-    """
-    course = roll_out(net, words, read_end=False)
-    steps = course.last.shape[-1]
-    live, legal = words.live[:, 1 : steps + 1], words.legal[:, 1 : steps + 1]
-    inside = torch.arange(steps) < words.lengths.unsqueeze(1)
-    dead = inside & ~live & words.live[:, :steps]  # the first dead prefix only
-    demands = (
-        (live, (1 - course.last) ** 2 + course.underflow**2),
-        (dead, course.last**2),
-        (legal, course.length**2),
-        (live & ~legal, _driven(course.length) if drive else torch.relu(1 - course.length) ** 2),
-    )
-    total = torch.zeros(course.last.shape[:-2], dtype=course.last.dtype)
-    for mask, error in demands:
-        share = weights.unsqueeze(-1) * mask
-        total = total + (share * error).sum((-1, -2)) / share.sum((-1, -2)).clamp(min=1)
-    return total
-
-
-def _driven(length: Tensor) -> Tensor:
-    slack = 1 - _DRIVEN_FROM
-    return torch.where(length < _DRIVEN_FROM, (1 - length) ** 2, slack**2 - 2 * slack * (length - _DRIVEN_FROM))
-
-
-OBJECTIVES: dict[str, Objective] = {
-    "end": end_objective,
-    "end without hint": partial(end_objective, pop_hint=False),
-    "prefix": prefix_objective,
-    "prefix with drive": partial(prefix_objective, drive=True),
-}
 
 
 class Training(Trainer):
@@ -159,19 +39,20 @@ class Training(Trainer):
 
     net: NNPDA
     kind = "recognition"
+    check_every = 50
 
     def __init__(
         self, recipe: Recipe, language: Language, *, seed: int = 0, nets: int = 1, device: str = "cpu"
     ) -> None:
         self.recipe, self.language, self.seed, self.n_nets = recipe, language, seed, nets
-        self.device = device
+        self.device, self.clip = device, recipe.clip
         self.subject, self.source = language.name, recipe.source
         self.checked = f"all words of length <= {recipe.check_length}"
-        shape = NNPDAConfig(language.alphabet, **recipe.shape)
+        self.model, self.shape = "nnpda", {"alphabet": language.alphabet, **recipe.shape}
+        shape = NNPDAConfig(**self.shape)
         self.net = KINDS[recipe.gradient](shape, seed=seed, init=recipe.init, nets=nets).to(device)
-        parameters = list(self.net.parameters())
         make = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[recipe.optimizer]
-        self.optimizer: torch.optim.Optimizer = make(parameters, lr=recipe.rate)
+        self.optimizer = make(self.net.parameters(), lr=recipe.rate)
         self.begin()
         self.round, self.clean_checks = 0, 0
         self.given: list[list[int]] = []
@@ -181,50 +62,45 @@ class Training(Trainer):
 
     @property
     def total_epochs(self) -> int:
-        """Return the largest number of epochs that may be needed."""
+        """Return the number of epochs of all stages and rounds."""
         return self.recipe.stage_epochs + self.recipe.rounds * self.recipe.round_epochs
 
     @property
-    def done(self) -> bool:
-        """Return whether nothing is left to do."""
-        return self.epochs_done >= self.total_epochs or self.clean_checks >= _PATIENCE
+    def settled(self) -> bool:
+        """Return whether all networks have been without an error often enough."""
+        return self.clean_checks >= _PATIENCE
 
-    def epoch(self) -> None:
-        """Return nothing; show every network its words once, and check all of them where a check is due."""
+    def batches(self) -> Iterator[tuple[WordSet, Tensor]]:
+        """Yield all words of the stage or round, with their weights for each network."""
         self._enter_stage_or_round()
-        if self.done:
-            return
-        rate = self._rate()
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        self.optimizer.zero_grad()
+        yield self.words, self.weights
+
+    def costs(self, batch: tuple[WordSet, Tensor]) -> Tensor:
+        """Return what the objective says of each network, (nets,)."""
         with torch.device(self.device):  # where new tensors are made
-            losses = OBJECTIVES[self.recipe.objective](self.net, self.words, self.weights)
-        losses.sum().backward()  # type: ignore[no-untyped-call]
-        if self.recipe.clip is not None:
-            self._clip(self.recipe.clip)
-        self.optimizer.step()
+            costs = OBJECTIVES[self.recipe.objective](self.net, *batch)
+        self.losses = costs.detach()
+        return costs
+
+    def learning_rate(self) -> float:
+        """Return a rate that falls as a cosine over the stages, and that of the rounds after them."""
+        if self.epochs_done >= self.recipe.stage_epochs:
+            return self.recipe.round_rate
+        return self.recipe.rate * cosine(self.epochs_done, self.recipe.stage_epochs)
+
+    def update(self) -> None:
+        """Move all weights, and take them back to where they may be."""
+        super().update()
         self.net.project()
-        self.losses = losses.detach()
-        self.epochs_done += 1
-        if self.epochs_done % _CHECK_EVERY == 0 or self.done:
-            self.check()
 
     def check(self) -> None:
-        """Return nothing; count every network's errors on all words up to the check length, keep what is best."""
+        """Count every network's errors on all words up to the check length, and keep what is best."""
         rounded, analog = (self._errors(net).sum(-1) for net in (Rounded(self.net), self.net))
         for number in range(self.n_nets):
             score = Score(int(rounded[number]), int(analog[number]), float(self.losses[number]))
             self.keep_if_better(number, score)
         exact = not rounded.any() and not analog.any()
         self.clean_checks = self.clean_checks + 1 if exact and self._curriculum_over else 0
-
-    def network(self, number: int | None = None) -> NNPDA:
-        """Return network ``number`` as it was at its best check; the best of all where no number is given."""
-        chosen = self.best_number if number is None else number
-        single = NNPDA(self.net.shape)
-        single.load_state_dict({name: value[chosen].cpu() for name, value in self.best_weights.items()})
-        return single
 
     def identity(self) -> dict[str, Any]:
         """Return language, seed, number of networks, and what of the recipe may be chosen."""
@@ -234,41 +110,27 @@ class Training(Trainer):
         return {"language": self.language.name, "seed": self.seed, "nets": self.n_nets, "recipe": recipe}
 
     def progress_state(self) -> dict[str, Any]:
-        """Return where in the recipe it is, the optimiser, and the words with their weights."""
+        """Return where in the recipe it is, and the words with their weights."""
         return {
             "round": self.round,
             "clean_checks": self.clean_checks,
             "given": self.given,
             "losses": self.losses,
-            "optimizer": self.optimizer.state_dict(),
             "words": [list(word) for word in self.words.words],
             "weights": self.weights,
         }
 
     def apply_state(self, state: dict[str, Any]) -> None:
-        """Return nothing; put back what `progress_state` gave."""
+        """Put back what `progress_state` gave."""
         self.round, self.clean_checks, self.losses = state["round"], state["clean_checks"], state["losses"]
         self.given = state["given"]
-        self.optimizer.load_state_dict(state["optimizer"])
         words = [make_word(word, self.language.alphabet) for word in state["words"]]
         self.words, self.weights = WordSet.of(self.language, words).to(self.device), state["weights"].to(self.device)
 
     @property
     def _curriculum_over(self) -> bool:
         """Return whether the last stage has been shown for at least one check's time."""
-        return self.epochs_done >= self.recipe.stage_epochs - self.recipe.stages[-1].epochs + _CHECK_EVERY
-
-    def _rate(self) -> float:
-        if self.epochs_done >= self.recipe.stage_epochs:
-            return self.recipe.round_rate
-        return self.recipe.rate * (1 + math.cos(math.pi * self.epochs_done / self.recipe.stage_epochs)) / 2
-
-    def _clip(self, norm: float) -> None:
-        gradients = [p.grad for p in self.net.parameters() if p.grad is not None]
-        norms = torch.stack([gradient.flatten(1).square().sum(1) for gradient in gradients]).sum(0).sqrt()
-        factors = (norm / norms.clamp(min=1e-12)).clamp(max=1)
-        for gradient in gradients:
-            gradient.mul_(factors.view(-1, *[1] * (gradient.dim() - 1)))
+        return self.epochs_done >= self.recipe.stage_epochs - self.recipe.stages[-1].epochs + self.check_every
 
     def _enter_stage_or_round(self) -> None:
         begun = 0

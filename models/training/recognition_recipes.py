@@ -9,7 +9,7 @@ import numpy as np
 
 from stacklens.automata.pda import Word
 from stacklens.languages.language import Language
-from stacklens.models.training.word_sets import all_words
+from stacklens.languages.words import all_words
 
 __all__ = ["RECIPES", "Recipe", "Stage", "recipe_for"]
 
@@ -62,7 +62,7 @@ class Recipe:
         rounds: at most so many rounds of counterexamples follow (section 4.2): each adds the words that a network gets
             wrong, up to ``check_length - rounds + round``, and trains for ``round_epochs`` at ``round_rate``.
         gradient: "exact", through the stack and back; "rtrl", carried forward with the paper's approximation of the
-            stack's derivative (see `rtrl`); "local", the same gradient by going back (see `local_reading`), for less.
+            stack's derivative (see `rtrl`); "local", the same gradient by going back (see `LocalNNPDA`), for less.
         source: where the settings come from.
     """
 

@@ -101,7 +101,7 @@ class Sensitivities:
 
 
 class RtrlNNPDA(NNPDA):
-    """An NNPDA of which `objectives.run_course` gives a course with the paper's derivatives, carried forward."""
+    """An NNPDA of which `objectives.roll_out` gives a course with the paper's derivatives, carried forward."""
 
     def course(self, symbols: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return S_last, L and U after each of ``symbols`` (B, T), (..., B, T) each."""

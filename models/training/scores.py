@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 from torch.nn.functional import one_hot
 
 from stacklens.automata.compiled import BoolArray
@@ -19,6 +20,7 @@ from stacklens.languages.tasks.streams import StreamTask
 from stacklens.languages.tasks.task import Examples
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
+from stacklens.models.training.parts import in_order, log_loss
 from stacklens.models.training.supervised import Batch
 
 __all__ = ["PieceTest", "decode_outputs", "known_entropy", "word_accuracy"]
@@ -26,7 +28,6 @@ __all__ = ["PieceTest", "decode_outputs", "known_entropy", "word_accuracy"]
 _AT_ONCE = 256  # words
 
 _WINDOW = 100  # steps whose outputs are kept at once
-_TINY = 1e-12  # probabilities are kept above it in logarithms
 
 
 @one_thread()
@@ -45,9 +46,8 @@ def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = Fals
     model.train(noisy)
     like = next(model.parameters()).detach()
     right = torch.zeros(model.initial_state(1).rejected.shape[:-1], dtype=torch.int64, device=like.device)
-    order = np.argsort(examples.lengths, kind="stable")
-    for start in range(0, len(order), _AT_ONCE):
-        batch = Batch.of(examples, order[start : start + _AT_ONCE], like)
+    for rows in in_order(examples.lengths, _AT_ONCE):
+        batch = Batch.of(examples, rows, like)
         outputs = model.run(batch.symbols, model.initial_state(batch.symbols.shape[1])).output  # (T, ..., B, O)
         targets = batch.targets if batch.targets.dim() == 3 else one_hot(batch.targets, outputs.shape[-1])
         steps, words = batch.symbols.shape
@@ -56,7 +56,7 @@ def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = Fals
         counts = (batch.weights > 0).view(steps, *leading, words)
         right = right + (hits | ~counts).all(0).sum(-1)
     model.eval()
-    return np.atleast_1d(right.cpu().numpy()) / max(1, len(order))
+    return np.atleast_1d(right.cpu().numpy()) / max(1, len(examples))
 
 
 @torch.no_grad()
@@ -146,14 +146,14 @@ def known_entropy(
     """Return how surprising what can be known in the streams ``words`` is to ``net``, in nats a symbol, (...)."""
     examples = task.examples(words)
     mask, targets = torch.from_numpy(examples.mask), torch.from_numpy(np.maximum(examples.targets, 0)).long()
-    total, done = 0.0, 0
+    sums: list[Tensor] = []
+    done = 0
     with one_thread():
         for _, output in _windows(net, examples.symbols, device):
             there = slice(done, done + len(output))
             done += len(output)
             following = targets[:, there].T.to(device)  # (W, B)
-            following = following.view(len(output), *[1] * (output.dim() - 3), -1, 1).expand(*output.shape[:-1], 1)
-            logs = output.gather(-1, following).squeeze(-1).clamp(min=_TINY).log()
-            counted = mask[:, there].T.to(logs).view(len(output), *[1] * (output.dim() - 3), -1)
-            total = total - (logs * counted).sum((0, -1)).cpu()
-    return np.asarray(total / max(1, int(examples.mask.sum())), np.float64)
+            lost = log_loss(output, following.view(len(output), *[1] * (output.dim() - 3), -1))
+            counted = mask[:, there].T.to(lost).view(len(output), *[1] * (output.dim() - 3), -1)
+            sums.append((lost * counted).sum((0, -1)).cpu())
+    return np.asarray(sum(sums) / max(1, int(examples.mask.sum())), np.float64)

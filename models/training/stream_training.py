@@ -8,7 +8,8 @@ of which everything that can be known has to be predicted, with rounded actions 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, fields, replace
+from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,17 @@ from torch import Tensor
 
 from stacklens.languages.tasks.streams import StreamTask, curriculum
 from stacklens.languages.tasks.task import Examples
-from stacklens.models.base import NetworkState, StackModel
-from stacklens.models.device import one_thread
+from stacklens.models.base import StackModel
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
+from stacklens.models.training.parts import cosine, detached, log_loss
 from stacklens.models.training.scores import decode_outputs
 from stacklens.models.training.stream_recipes import MEMORIES, StreamRecipe
 from stacklens.models.training.trainer import Score, Trainer
 
-__all__ = ["StreamTraining", "detached"]
+__all__ = ["StreamTraining"]
 
 _LAST_RATE = 0.1  # what the learning rate falls to, as a share of the first
-_TINY = 1e-12  # probabilities are kept above it in logarithms
 _CHECK_SEED = 2_015  # of the pieces in a check, which training never draws
 _TRAIN_SEED = 1
 _SHORT_SIZES, _SHORT_PIECES = 4, 8  # of the streams with small pieces in a check
@@ -37,9 +37,8 @@ _SHORT_SIZES, _SHORT_PIECES = 4, 8  # of the streams with small pieces in a chec
 class StreamTraining(Trainer):
     """Networks ``seed``, ``seed + 1``, … trained side by side on the streams of one task.
 
-    Call `epoch` until `done`. What a network ends with is its best check, whatever the others do. The streams do not
-    depend on the seed: network n of many becomes what ``seed + n`` becomes alone, up to floating-point sums. `state`
-    and `restore` carry everything over a stop: the continued run gives the same weights, bit for bit.
+    The streams do not depend on the seed: network n of many becomes what ``seed + n`` becomes alone, up to
+    floating-point sums.
 
     Args:
         recipe: how to train.
@@ -69,7 +68,7 @@ class StreamTraining(Trainer):
         shape: dict[str, Any] | None = None,
         device: str = "cpu",
     ) -> None:
-        self.device = device
+        self.device, self.clip, self.check_every = device, recipe.clip, recipe.check_every
         self.recipe, self.task, self.seed, self.n_nets, self.model = recipe, task, seed, nets, model
         self.shape = {"alphabet": task.alphabet, **recipe.shape, **(shape or {})}
         memory = {"stack_limit": recipe.cells} if model in MEMORIES else {}
@@ -85,69 +84,59 @@ class StreamTraining(Trainer):
 
     @property
     def total_epochs(self) -> int:
-        """Return the largest number of epochs that may be needed."""
+        """Return the recipe's number of epochs."""
         return self.recipe.epochs
 
     @property
-    def done(self) -> bool:
-        """Return whether nothing is left to do."""
-        return self.epochs_done >= self.total_epochs or max(self.clean_checks) >= self.recipe.patience
+    def settled(self) -> bool:
+        """Return whether a rounded network has been without an error often enough."""
+        return max(self.clean_checks) >= self.recipe.patience
 
     @property
     def checked_pieces(self) -> int:
         """Return how many pieces a check has: errors in `best` are of so many."""
         return sum(map(len, self._pieces))
 
-    def epoch(self) -> None:
-        """Return nothing; show every network fresh streams, and check all of them where a check is due."""
-        if not self.done:
-            with one_thread():
-                self._epoch()
-
-    def _epoch(self) -> None:
-        for group in self.optimizer.param_groups:
-            group["lr"] = self._rate()
-        losses = torch.zeros(self.n_nets, dtype=torch.float64, device=self.device)
+    def batches(self) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield the windows of fresh streams, symbols and which count, (B, W + 1) each; memories begin empty."""
+        total = torch.zeros(self.n_nets, dtype=torch.float64, device=self.device)
         for part in range(self.recipe.beginnings):
-            losses += self._read(*(tensor.to(self.device) for tensor in self._streams(part)))
-        self.losses = losses / self.recipe.beginnings
-        self.epochs_done += 1
-        if self.epochs_done % self.recipe.check_every == 0 or self.done:
-            self.check()
+            symbols, counts = (tensor.to(self.device) for tensor in self._streams(part))
+            self._state, self._lost = self.net.initial_state(self.recipe.streams), torch.zeros_like(total)
+            for begin in range(0, self._windows * self.recipe.window, self.recipe.window):
+                there = slice(begin, begin + self.recipe.window + 1)
+                yield symbols[:, there], counts[:, there]
+            total += self._lost / self._windows
+        self.losses = total / self.recipe.beginnings
 
-    def _read(self, symbols: Tensor, counts: Tensor) -> Tensor:
-        """Return the mean losses of all networks on streams that they read from empty memories on, (nets,)."""
-        state = self.net.initial_state(self.recipe.streams)
-        losses, windows = torch.zeros(self.n_nets, dtype=torch.float64, device=self.device), self._windows
-        for begin in range(0, windows * self.recipe.window, self.recipe.window):
-            there = slice(begin, begin + self.recipe.window + 1)
-            state, loss = self._window(detached(state), symbols[:, there], counts[:, there])
-            losses += loss
-        return losses / windows
+    def costs(self, batch: tuple[Tensor, Tensor]) -> Tensor:
+        """Return what each network loses on a window, and what its graded actions cost; memories are carried on."""
+        symbols, counts = batch
+        made = self.net.run(symbols[:, :-1].T, detached(self._state))
+        self._state = made.state
+        lost = log_loss(made.output, symbols[:, 1:].T.unsqueeze(1))  # (W, nets, B)
+        counted = counts[:, 1:].T.unsqueeze(1).to(lost)  # (W, 1, B)
+        losses = (lost * counted).sum((0, 2)) / counted.sum().clamp(min=1)
+        self._lost += losses.detach()
+        if not self.net.n_stacks:
+            return losses
+        graded = 1 - made.actions.square().sum(-1)  # (W, nets, B, n_stacks), 0 for whole operations
+        return losses + self._sharpness() * graded.mean((0, 2, 3))
 
-    @property
-    def _windows(self) -> int:
-        """Return how many windows there are from one beginning to the next."""
-        return max(1, self.recipe.windows // self.recipe.beginnings)
+    def learning_rate(self) -> float:
+        """Return a rate that is full while sizes grow, then falling as a cosine."""
+        share = max(0.0, self._share_since_grown)
+        return self.recipe.rate * (_LAST_RATE + (1 - _LAST_RATE) * cosine(share))
 
     def check(self) -> None:
-        """Return nothing; count every network's errors as the paper does, keep what is best."""
-        whole = build_model(self.model, self.shape, nets=self.n_nets).to(self.device)
-        whole.load_state_dict(self.net.state_dict())
-        with one_thread():
-            rounded, analog = (self._errors(net) for net in (Rounded(whole), whole))
+        """Count every network's errors as the paper does, and keep what is best."""
+        whole = self.whole(self.net.state_dict())
+        rounded, analog = (self._errors(net) for net in (Rounded(whole), whole))
         for number in range(self.n_nets):
             score = Score(int(rounded[number]), int(analog[number]), float(self.losses[number]))
             self.keep_if_better(number, score)
             clean = score.rounded_errors == 0 and self.epochs_done >= self.recipe.n_max - 3
             self.clean_checks[number] = self.clean_checks[number] + 1 if clean else 0
-
-    def network(self, number: int | None = None) -> StackModel[Any]:
-        """Return network ``number`` as it was at its best check; the best of all where no number is given."""
-        chosen = self.best_number if number is None else number
-        single = build_model(self.model, self.shape)
-        single.load_state_dict({name: value[chosen].cpu() for name, value in self.best_weights.items()})
-        return single.eval()
 
     def identity(self) -> dict[str, Any]:
         """Return what a continued training has to share with its beginning, as plain data."""
@@ -158,29 +147,30 @@ class StreamTraining(Trainer):
         return {**identity, "recipe": summary}
 
     def progress_state(self) -> dict[str, Any]:
-        """Return all that changes while training."""
+        """Return the losses, and how often each network has been without an error."""
         return {
             "clean_checks": self.clean_checks,
             "losses": self.losses,
-            "optimizer": self.optimizer.state_dict(),
         }
 
     def apply_state(self, state: dict[str, Any]) -> None:
-        """Return nothing; put back what `progress_state` gave."""
+        """Put back what `progress_state` gave."""
         self.clean_checks, self.losses = list(state["clean_checks"]), state["losses"]
-        self.optimizer.load_state_dict(state["optimizer"])
 
-    def _rate(self) -> float:
-        """Return the learning rate: full while sizes grow, then falling as a cosine."""
+    @property
+    def _windows(self) -> int:
+        """Return how many windows there are from one beginning to the next."""
+        return max(1, self.recipe.windows // self.recipe.beginnings)
+
+    @property
+    def _share_since_grown(self) -> float:
+        """Return which share of the epochs after sizes have grown is over; negative while they grow."""
         grown = self.recipe.n_max - 3
-        share = max(0.0, (self.epochs_done - grown) / max(1, self.recipe.epochs - grown))
-        return self.recipe.rate * (_LAST_RATE + (1 - _LAST_RATE) * (1 + math.cos(math.pi * share)) / 2)
+        return (self.epochs_done - grown) / max(1, self.recipe.epochs - grown)
 
     def _sharpness(self) -> float:
         """Return what graded actions cost: nothing while sizes grow, then rising to the recipe's weight."""
-        grown = self.recipe.n_max - 3
-        share = (self.epochs_done - grown) / max(1, self.recipe.epochs - grown)
-        return self.recipe.sharpness * min(1.0, max(0.0, 2 * share))
+        return self.recipe.sharpness * min(1.0, max(0.0, 2 * self._share_since_grown))
 
     def _streams(self, part: int = 0) -> tuple[Tensor, Tensor]:
         """Return the symbols of a part of an epoch, (B, T + 1) int64, and which count where they are predicted."""
@@ -195,30 +185,6 @@ class StreamTraining(Trainer):
             return symbols, torch.ones_like(symbols, dtype=torch.bool)
         known = [[False, *self.task.scored(word)[:-1]] for word in words]  # whether the symbol before tells
         return symbols, torch.tensor(known)
-
-    def _window(self, state: NetworkState[Any], symbols: Tensor, counts: Tensor) -> tuple[NetworkState[Any], Tensor]:
-        """Return the state after the window ``symbols`` (B, W + 1) and its losses (nets,); update the weights."""
-        self.optimizer.zero_grad()
-        made = self.net.run(symbols[:, :-1].T, state)
-        following = symbols[:, 1:].T.view(symbols.shape[1] - 1, 1, -1, 1).expand(*made.output.shape[:-1], 1)
-        logs = made.output.gather(-1, following).squeeze(-1).clamp(min=_TINY).log()  # (W, nets, B)
-        counted = counts[:, 1:].T.unsqueeze(1).to(logs)  # (W, 1, B)
-        losses = -(logs * counted).sum((0, 2)) / counted.sum().clamp(min=1)
-        cost = losses
-        if self.net.n_stacks:
-            graded = 1 - made.actions.square().sum(-1)  # (W, nets, B, n_stacks), 0 for whole operations
-            cost = losses + self._sharpness() * graded.mean((0, 2, 3))
-        cost.sum().backward()  # type: ignore[no-untyped-call]
-        self._clip()
-        self.optimizer.step()
-        return made.state, losses.detach()
-
-    def _clip(self) -> None:
-        gradients = [p.grad for p in self.net.parameters() if p.grad is not None]
-        norms = torch.stack([gradient.flatten(1).square().sum(1) for gradient in gradients]).sum(0).sqrt()
-        factors = (self.recipe.clip / norms.clamp(min=_TINY)).clamp(max=1)
-        for gradient in gradients:
-            gradient.mul_(factors.view(-1, *[1] * (gradient.dim() - 1)))
 
     def _errors(self, net: StackModel[Any]) -> np.ndarray:
         """Return how many pieces of the check every network gets wrong, (nets,) int64."""
@@ -255,11 +221,3 @@ def _check_streams(task: StreamTask, recipe: StreamRecipe) -> tuple[list[list[st
     small = rng.integers(recipe.smallest, recipe.smallest + _SHORT_SIZES, (recipe.check_short, _SHORT_PIECES))
     streams += [[task.piece(n, rng) for n in row] for row in small.tolist()]
     return streams, task.examples(["".join(pieces) for pieces in streams])
-
-
-def detached(state: NetworkState[Any]) -> NetworkState[Any]:
-    """Return the same state, from which no gradient flows back."""
-    stack = state.stack
-    tensors = {field.name: getattr(stack, field.name) for field in fields(stack)}
-    kept = {name: value.detach() for name, value in tensors.items() if isinstance(value, Tensor)}
-    return NetworkState(state.hidden.detach(), replace(stack, **kept), state.rejected)

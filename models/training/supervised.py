@@ -21,14 +21,14 @@ from stacklens.errors import StacklensError
 from stacklens.languages.language import Language
 from stacklens.languages.tasks.task import Examples, Task
 from stacklens.models.base import StackModel
-from stacklens.models.device import one_thread
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.training.noise import NoisyNetwork
+from stacklens.models.training.parts import batches_by_length, cosine, in_order, log_loss
 from stacklens.models.training.supervised_recipes import FitRecipe
 from stacklens.models.training.trainer import WORST, Score, Trainer
 
-__all__ = ["Batch", "Fitting", "batch_losses", "batches_by_length"]
+__all__ = ["Batch", "Fitting", "batch_losses"]
 
 _TRAIN, _VALIDATION = 0, 1  # added to the recipe's words_seed
 _CHECKED_AT_ONCE = 256  # words
@@ -64,16 +64,6 @@ class Batch:
         )
 
 
-def batches_by_length(lengths: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Return the numbers of the words in batches of ``size``, in random order.
-
-    A batch has words of about the same length, so that few steps are wasted; which of them, is drawn anew each time.
-    """
-    order = np.lexsort((rng.random(len(lengths)), lengths))
-    starts = rng.permutation(np.arange(0, len(order), size))
-    return [order[start : start + size] for start in starts]
-
-
 def batch_losses(model: StackModel[Any], batch: Batch) -> Tensor:
     """Return the loss of each network on ``batch``, (...), the shape of the leading axes."""
     outputs = model.run(batch.symbols, model.initial_state(batch.symbols.shape[1])).output  # (T, ..., B, O)
@@ -84,8 +74,7 @@ def batch_losses(model: StackModel[Any], batch: Batch) -> Tensor:
         targets = batch.targets if batch.targets.dim() == 3 else one_hot(batch.targets, outputs.shape[-1])
         errors = (outputs - targets.view(steps, *leading, words, -1)).square().mean(-1)
     else:
-        index = batch.targets.view(steps, *leading, words, 1).expand(*outputs.shape[:-1], 1)
-        errors = -outputs.gather(-1, index).squeeze(-1).clamp(min=torch.finfo(outputs.dtype).tiny).log()
+        errors = log_loss(outputs, batch.targets.view(steps, *leading, words), least=None)
     return (errors * weights).sum((0, -1))
 
 
@@ -107,21 +96,20 @@ class Fitting(Trainer):
         self, model: str, recipe: FitRecipe, task: Task, *, seed: int = 0, nets: int = 1, device: str = "cpu"
     ) -> None:
         self.model, self.recipe, self.task = model, recipe, task
-        self.seed, self.n_nets, self.device = seed, nets, device
+        self.seed, self.n_nets, self.device, self.check_every = seed, nets, device, recipe.check_every
         self.kind, self.subject, self.source = task.kind, task.name, recipe.source
-        net = build_model(model, {"alphabet": task.alphabet, **recipe.shape}, seed=seed, nets=nets)
+        self.shape = {"alphabet": task.alphabet, **recipe.shape}
+        net = build_model(model, self.shape, seed=seed, nets=nets)
         _check_kinds(net, task)
         self.net = net.to(device).eval()
         make = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[recipe.optimizer]
         fused = torch.device(device).type in ("cpu", "cuda")  # one call for all weights: a tenth of a step saved
-        self.optimizer: torch.optim.Optimizer = make(
-            self.net.parameters(), lr=recipe.rate, weight_decay=recipe.weight_decay, fused=fused
-        )
+        self.optimizer = make(self.net.parameters(), lr=recipe.rate, weight_decay=recipe.weight_decay, fused=fused)
         self.train_words = task.sample(recipe.words, recipe.lengths, seed=recipe.words_seed + _TRAIN)
         self.check_words = self._draw_checks()
         self.checked = f"{len(self.check_words)} checking words of up to {self.check_words.symbols.shape[1]} symbols"
         self._like = next(self.net.parameters()).detach()
-        self.words_seen = 0
+        self.words_seen, self._share = 0, 0.0  # of all epochs, which is over
         self.best_temperature = [self._temperature] * nets
         self.perfect, self.stale, self.least_loss = [0] * nets, [0] * nets, [math.inf] * nets
         self.begin()
@@ -132,9 +120,14 @@ class Fitting(Trainer):
         return self.recipe.epochs
 
     @property
-    def done(self) -> bool:
-        """Return whether the epochs are over or every network is finished."""
-        return self.epochs_done >= self.total_epochs or all(map(self.finished, range(self.n_nets)))
+    def settled(self) -> bool:
+        """Return whether every network is finished."""
+        return all(map(self.finished, range(self.n_nets)))
+
+    @property
+    def check_due(self) -> bool:
+        """Return whether networks are checked now: not before they are disturbed as much as they will be."""
+        return super().check_due and (not self.recipe.shake or self._shaken == 1)
 
     def finished(self, number: int) -> bool:
         """Return whether network ``number`` is right for good, or has stopped getting better."""
@@ -143,31 +136,34 @@ class Fitting(Trainer):
             patience is not None and self.stale[number] >= patience
         )
 
-    @one_thread()
-    def epoch(self) -> None:
-        """Return nothing; show every network all words once, in an order drawn for this epoch, then check them."""
-        if self.done:
-            return
+    def batches(self) -> Iterator[Batch]:
+        """Yield all words once, in an order drawn for this epoch."""
+        lengths, size = self.train_words.lengths, self.recipe.batch
         rng = np.random.default_rng([self.recipe.words_seed, self.epochs_done])
-        batches = self._batches(rng)
-        self.net.train()
-        shaking = torch.Generator().manual_seed(_SHAKING + self.epochs_done)
+        self._shaking = torch.Generator().manual_seed(_SHAKING + self.epochs_done)
+        drawn = np.array_split(np.arange(len(lengths)), range(size, len(lengths), size))
+        batches = batches_by_length(lengths, size, rng) if self.recipe.order == "by length" else drawn
         for number, rows in enumerate(batches):
-            self._set_rate((self.epochs_done + number / len(batches)) / self.total_epochs)
+            self._share = (self.epochs_done + number / len(batches)) / self.total_epochs
             self._cool()
-            self.optimizer.zero_grad()
-            losses = self._losses(Batch.of(self.train_words, rows, self._like), shaking)
-            losses.sum().backward()  # type: ignore[no-untyped-call]
-            self.optimizer.step()
+            yield Batch.of(self.train_words, rows, self._like)
             self.words_seen += len(rows)
-        self.epochs_done += 1
-        due = self.epochs_done % self.recipe.check_every == 0 or self.epochs_done == self.total_epochs
-        if due and (not self.recipe.shake or self._shaken == 1):
-            self.check()
 
-    @one_thread()
+    def costs(self, batch: Batch) -> Tensor:
+        """Return each network's loss on ``batch``, and what it costs not to be firm, (nets,)."""
+        share = self._shaken
+        if not (share and self.recipe.shake):
+            return batch_losses(self.net, batch)
+        shaken = NoisyNetwork(self.net, share * self.recipe.shake, self.recipe.shape.get("hidden"), self._shaking)
+        return batch_losses(shaken, batch) + share * self.recipe.firmness * shaken.blur(batch.weights)
+
+    def learning_rate(self) -> float:
+        """Return a rate that falls as a cosine over the last share of the epochs."""
+        falling, rest = self.recipe.falling, 1 - self.recipe.falling
+        return self.recipe.rate * (1.0 if self._share < rest else cosine(self._share - 1 + falling, falling))
+
     def check(self) -> None:
-        """Return nothing; let every unfinished network answer the checking words, rounded and not."""
+        """Let every unfinished network answer the checking words, rounded and not."""
         self.net.eval()
         analog, losses, worst = self._answers(self.net)
         rounded = analog
@@ -188,15 +184,12 @@ class Fitting(Trainer):
             self.stale[number] = 0 if better else self.stale[number] + 1
             self.least_loss[number] = min(loss, self.least_loss[number])
 
-    def network(self, number: int | None = None) -> StackModel[Any]:
-        """Return network ``number`` as it was at its best check; the best of all where no number is given."""
-        chosen = self.best_number if number is None else number
+    def single(self, number: int) -> StackModel[Any]:
+        """Return a network of the shape of network ``number``, at the temperature of its best check."""
         config = self.net.config()
         if "temperature" in config:
-            config["temperature"] = self.best_temperature[chosen]
-        single = build_model(self.model, config)
-        single.load_state_dict({name: value[chosen].cpu() for name, value in self.best_weights.items()})
-        return single.eval()
+            config["temperature"] = self.best_temperature[number]
+        return build_model(self.model, config)
 
     def identity(self) -> dict[str, Any]:
         """Return model, task, seed, number of networks, and the recipe."""
@@ -217,9 +210,8 @@ class Fitting(Trainer):
         return {**scores, **margin}
 
     def progress_state(self) -> dict[str, Any]:
-        """Return the optimiser, the temperatures and noise, and how each network is doing."""
+        """Return the temperatures and noise, and how each network is doing."""
         return {
-            "optimizer": self.optimizer.state_dict(),
             "noise": self._noise,
             "words_seen": self.words_seen,
             "temperature": self._temperature,
@@ -230,8 +222,7 @@ class Fitting(Trainer):
         }
 
     def apply_state(self, state: dict[str, Any]) -> None:
-        """Return nothing; put back what `progress_state` gave."""
-        self.optimizer.load_state_dict(state["optimizer"])
+        """Put back what `progress_state` gave."""
         for generator, saved in zip(self._noise, state["noise"], strict=True):
             generator.set_state(saved)
         self.words_seen, self.best_temperature = state["words_seen"], state["best_temperature"]
@@ -253,7 +244,7 @@ class Fitting(Trainer):
         return list(getattr(self.net, "_noise", []))
 
     def _cool(self) -> None:
-        """Return nothing; lower the temperature of gates that have one (Suzgun et al. 2019, section 3.4)."""
+        """Lower the temperature of gates that have one (Suzgun et al. 2019, section 3.4)."""
         config = self.net.config()
         if self.recipe.cooling and config.get("gating", "softmax") != "softmax":
             self._temperature = max(self.recipe.coolest, math.exp(-self.recipe.cooling * self.words_seen))
@@ -262,29 +253,6 @@ class Fitting(Trainer):
     def _shaken(self) -> float:
         """Return the share of the disturbances that has been reached: all of it after three quarters of the epochs."""
         return min(1.0, max(0.0, 4 * self.epochs_done / self.total_epochs - 2))
-
-    def _losses(self, batch: Batch, shaking: torch.Generator) -> Tensor:
-        """Return each network's loss on ``batch``, and what it costs not to be firm."""
-        share = self._shaken
-        if not (share and self.recipe.shake):
-            return batch_losses(self.net, batch)
-        shaken = NoisyNetwork(self.net, share * self.recipe.shake, self.recipe.shape.get("hidden"), shaking)
-        return batch_losses(shaken, batch) + share * self.recipe.firmness * shaken.blur(batch.weights)
-
-    def _batches(self, rng: np.random.Generator) -> list[np.ndarray]:
-        """Return the numbers of the words of this epoch, in batches."""
-        lengths, size = self.train_words.lengths, self.recipe.batch
-        if self.recipe.order == "by length":
-            return batches_by_length(lengths, size, rng)
-        rows = np.arange(len(lengths))
-        return [rows[start : start + size] for start in range(0, len(rows), size)]
-
-    def _set_rate(self, share: float) -> None:
-        """Return nothing; set the learning rate for when ``share`` of all epochs is done."""
-        falling = self.recipe.falling
-        factor = 1.0 if share < 1 - falling else (1 + math.cos(math.pi * (share - 1 + falling) / falling)) / 2
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.recipe.rate * factor
 
     def _draw_checks(self) -> Examples:
         """Return the words that networks are checked on: unseen ones as in training, longer ones, uniform members.
@@ -311,7 +279,7 @@ class Fitting(Trainer):
         """
         examples, wrong = self.check_words, np.zeros(self.n_nets, int)
         losses, worst = np.zeros(self.n_nets), np.zeros(self.n_nets)
-        for rows in _in_order(examples.lengths, _CHECKED_AT_ONCE):
+        for rows in in_order(examples.lengths, _CHECKED_AT_ONCE):
             batch = Batch.of(examples, rows, self._like)
             start = model.initial_state(batch.symbols.shape[1])
             outputs = model.run(batch.symbols, start).output.movedim(0, 2)  # (nets, B, T, O)
@@ -336,11 +304,6 @@ def _check_kinds(net: StackModel[Any], task: Task) -> None:
     if tuple(net.output_alphabet) != tuple(task.output_alphabet):
         says, wants = (" ".join(symbols) for symbols in (net.output_alphabet, task.output_alphabet))
         raise StacklensError(f"{net.name} can say {says}, and {task.name} asks for {wants}")
-
-
-def _in_order(lengths: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    order = np.argsort(lengths, kind="stable")
-    yield from (order[start : start + size] for start in range(0, len(order), size))
 
 
 def _part(examples: Examples, rows: np.ndarray, steps: int) -> Examples:

@@ -37,7 +37,7 @@ class FitRecipe:
         cooling, coolest: the temperature of gates that have one is exp(-cooling) a word, not below coolest.
         order: batches of words of about the same length, drawn anew in every epoch, or of words as they were drawn.
         keep: whether a network is the one of its best check, or the one after the last epoch.
-        shake: by how much hidden vectors are disturbed in the end, readings by 0.3 of that (see `shaken.Shaken`). It
+        shake: by how much hidden vectors are disturbed in the end, readings by 0.3 of that (see `NoisyNetwork`). It
             rises from 0 in the third quarter of the epochs, and only later networks are checked. 0 for never.
         firmness: what it costs then that units are not at -1 or 1, or actions not whole.
         words_seed: which words are drawn.

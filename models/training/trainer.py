@@ -1,10 +1,10 @@
-"""What the command line asks of every kind of training, and what they all share: the best of each network, resuming."""
+"""What the command line asks of a training besides the loop: the best score of each network, stopping and resuming."""
 
 from __future__ import annotations
 
 import copy
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from stacklens.errors import StacklensError
 from stacklens.models.base import StackModel
+from stacklens.models.training.loop import SideBySide
 
 __all__ = ["WORST", "Score", "Trainer", "on_cpu"]
 
@@ -32,7 +33,7 @@ class Score:
 WORST = Score(2**62, 2**62, math.inf)
 
 
-class Trainer(ABC):
+class Trainer(SideBySide):
     """Networks ``seed``, ``seed + 1``, … of one shape, trained side by side on the leading axis of ``net``.
 
     Call `epoch` until `done`. What a network ends with is its best check, whatever the others do. `state` and `restore`
@@ -40,48 +41,18 @@ class Trainer(ABC):
 
     Attributes:
         seed: the seed of the first network.
-        n_nets: how many there are.
-        net: all of them.
-        epochs_done: how many epochs have been trained.
-        best: the best score of each.
-        best_weights: the parameters that each had then, (n_nets, ...) by name.
+        best: the best score of each; ``best_weights`` are the parameters that it had then.
         kind, subject: what is learned: a task kind, and the name of a language or task.
         source: where the settings come from.
         checked: which words the scores' errors are counted on, as one reads it: "all words of length <= 8".
     """
 
     seed: int
-    n_nets: int
-    net: StackModel[Any]
-    epochs_done: int
     best: list[Score]
-    best_weights: dict[str, Tensor]
     kind: str
     subject: str
     source: str
     checked: str
-
-    @property
-    @abstractmethod
-    def total_epochs(self) -> int:
-        """Return the largest number of epochs that may be needed."""
-
-    @property
-    @abstractmethod
-    def done(self) -> bool:
-        """Return whether nothing is left to do."""
-
-    @abstractmethod
-    def epoch(self) -> None:
-        """Return nothing; train every network for one epoch, and check them where a check is due."""
-
-    @abstractmethod
-    def check(self) -> None:
-        """Return nothing; count every network's errors and keep what is best."""
-
-    @abstractmethod
-    def network(self, number: int | None = None) -> StackModel[Any]:
-        """Return network ``number`` as it was at its best check; the best of all where no number is given."""
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
@@ -89,11 +60,11 @@ class Trainer(ABC):
 
     @abstractmethod
     def progress_state(self) -> dict[str, Any]:
-        """Return all that changes while training, for `apply_state`."""
+        """Return all that changes while training besides networks, optimiser and scores, for `apply_state`."""
 
     @abstractmethod
     def apply_state(self, state: dict[str, Any]) -> None:
-        """Return nothing; put back what `progress_state` gave."""
+        """Put back what `progress_state` gave."""
 
     @property
     def best_number(self) -> int:
@@ -101,17 +72,20 @@ class Trainer(ABC):
         return self.best.index(min(self.best))
 
     def begin(self) -> None:
-        """Return nothing; set what every training starts with, once ``net`` is there."""
-        self.epochs_done, self.best = 0, [WORST] * self.n_nets
-        self.best_weights = {name: value.detach().clone() for name, value in self.net.named_parameters()}
+        """Set what every training starts with, once ``net`` is there."""
+        super().begin()
+        self.best = [WORST] * self.n_nets
+
+    def network(self, number: int | None = None) -> StackModel[Any]:
+        """Return network ``number`` as it was at its best check; the best of all where no number is given."""
+        return super().network(self.best_number if number is None else number)
 
     def keep_if_better(self, number: int, score: Score) -> bool:
         """Return whether network ``number`` has never been so good; its weights are kept then."""
         if not score < self.best[number]:
             return False
         self.best[number] = score
-        for name, value in self.net.named_parameters():
-            self.best_weights[name][number] = value.detach()[number]
+        self.keep(number)
         return True
 
     def state(self) -> dict[str, Any]:
@@ -121,12 +95,13 @@ class Trainer(ABC):
             "best": [(score.rounded_errors, score.analog_errors, score.loss) for score in self.best],
             "best_weights": self.best_weights,
             "net": dict(self.net.state_dict()),
+            "optimizer": self.optimizer.state_dict(),
         }
         state: dict[str, Any] = on_cpu({**self.identity(), **shared, **self.progress_state()})
         return state
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Return nothing; go on where ``state`` was taken.
+        """Go on where ``state`` was taken.
 
         Raises:
             StacklensError: the state belongs to another training, seed or number of networks, or is damaged.
@@ -138,6 +113,7 @@ class Trainer(ABC):
         try:
             state = copy.deepcopy(state)
             self.net.load_state_dict(state["net"])
+            self.optimizer.load_state_dict(state["optimizer"])
             self.epochs_done, self.best = state["epochs_done"], [Score(*score) for score in state["best"]]
             for name, value in self.best_weights.items():
                 value.copy_(state["best_weights"][name])

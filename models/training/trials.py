@@ -13,7 +13,7 @@ mean over all positions the weight decay is ten times as strong, and with it no 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -26,6 +26,8 @@ from stacklens.languages.tasks.task import Examples, Task
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.models.registry import build_model
+from stacklens.models.training.loop import SideBySide
+from stacklens.models.training.parts import in_order, log_loss
 
 __all__ = ["LossKind", "Trial", "TrialSettings", "run_trials"]
 
@@ -117,7 +119,9 @@ def run_trials(
     """
     if task.kind == "next set":
         raise StacklensError(f"trials learn to say symbols, and {task.name} asks for sets; take a Fitting for it")
-    return _Trials(model, {"alphabet": task.alphabet, **config}, task, seeds, settings or TrialSettings(), device).run()
+    loop = _Trials(model, {"alphabet": task.alphabet, **config}, task, seeds, settings or TrialSettings(), device)
+    loop.run()
+    return loop.trials()
 
 
 @dataclass(frozen=True)
@@ -164,13 +168,12 @@ class _Words:
         lengths = (self.symbols >= 0).sum(-1)
         if lengths.dim() > 1:
             return [self]
-        parts, order = (self.symbols, self.targets, self.counts), lengths.argsort(stable=True)
-        groups = [order[start : start + size] for start in range(0, len(order), size)]
+        parts, groups = (self.symbols, self.targets, self.counts), in_order(lengths.cpu().numpy(), size)
         return [_Words(*(part[rows, : int(lengths[rows].max())] for part in parts)) for rows in groups]
 
 
-class _Trials:
-    """All trials of one model on one task, on the leading axis of ``net``."""
+class _Trials(SideBySide):
+    """All trials of one model on one task; what is kept of a network is how it was when its trial ended."""
 
     def __init__(
         self,
@@ -181,61 +184,64 @@ class _Trials:
         settings: TrialSettings,
         device: str,
     ) -> None:
-        self.model, self.config, self.task, self.seeds = model, config, task, tuple(seeds)
-        self.settings, self.device = settings, device
+        self.model, self.shape, self.task, self.seeds = model, config, task, tuple(seeds)
+        self.settings, self.device, self.n_nets = settings, device, len(self.seeds)
         self.net = _side_by_side(model, config, self.seeds).to(device)
         self.optimizer = torch.optim.Adam(
             self.net.parameters(), lr=settings.rate, weight_decay=settings.weight_decay, foreach=True
         )
         self.train_words = self._drawn(settings.words, 0)
         self.dev_words = self._drawn(settings.dev_words, 1)
-        self.best, self.last = [-1.0] * len(self.seeds), [0.0] * len(self.seeds)
-        self.stale, self.epochs = [0] * len(self.seeds), [0] * len(self.seeds)
-        self.weights = {name: value.detach().clone() for name, value in self.net.named_parameters()}
+        self.best, self.last = [-1.0] * self.n_nets, [0.0] * self.n_nets
+        self.stale, self.epochs = [0] * self.n_nets, [0] * self.n_nets
+        self.begin()
 
-    def run(self) -> list[Trial]:
-        """Return all trials, trained until each has stopped."""
-        for epoch in range(self.settings.epochs):
-            if all(map(self._stopped, range(len(self.seeds)))):
-                break
-            self._epoch(epoch)
-            self._judge()
-        test = self._tested()
-        return [
-            Trial(seed, self._network(n), self.best[n], self.last[n], test[n], self.epochs[n])
-            for n, seed in enumerate(self.seeds)
-        ]
+    @property
+    def total_epochs(self) -> int:
+        """Return the settings' number of epochs."""
+        return self.settings.epochs
 
-    def _stopped(self, number: int) -> bool:
-        return self.stale[number] >= self.settings.patience
+    @property
+    def settled(self) -> bool:
+        """Return whether each trial has stopped."""
+        return all(map(self._stopped, range(self.n_nets)))
 
-    def _epoch(self, epoch: int) -> None:
-        """Return nothing; show every network all its words once."""
+    def learning_rate(self) -> float:
+        """Return the settings' rate, which never changes."""
+        return self.settings.rate
+
+    def batches(self) -> Iterator[_Words]:
+        """Yield all words of every network once, in an order of its own."""
         size, batch = self.settings.words, self.settings.batch
-        orders = [np.random.default_rng([seed, epoch]).permutation(size) for seed in self.seeds]
+        orders = [np.random.default_rng([seed, self.epochs_done]).permutation(size) for seed in self.seeds]
         rows = torch.from_numpy(np.stack(orders)).to(self.device).view(len(orders), -1, batch)
-        for chosen in rows.unbind(1):
-            words = self.train_words.chosen(chosen)
-            self.optimizer.zero_grad()
-            losses = _losses(_answers(self.net, words.symbols), words, self.settings.loss)
-            losses.sum().backward()  # type: ignore[no-untyped-call]
-            self.optimizer.step()
+        yield from map(self.train_words.chosen, rows.unbind(1))
 
-    def _judge(self) -> None:
-        """Return nothing; score every network that is still at it, and keep it as it is now."""
+    def costs(self, batch: _Words) -> Tensor:
+        """Return what each network has to pay for its words, (nets,)."""
+        return _losses(_answers(self.net, batch.symbols), batch, self.settings.loss)
+
+    def check(self) -> None:
+        """Score every network that is still at it, and keep it as it is now."""
         for number, accuracy in enumerate(_accuracies(self.net, self.dev_words)):
             if self._stopped(number):
                 continue
             self.last[number], self.epochs[number] = accuracy, self.epochs[number] + 1
             self.stale[number] = 0 if accuracy > self.best[number] else self.stale[number] + 1
             self.best[number] = max(accuracy, self.best[number])
-            for name, value in self.net.named_parameters():
-                self.weights[name][number] = value.detach()[number]
+            self.keep(number)
 
-    def _tested(self) -> list[float]:
-        self.net.load_state_dict(self.weights)
+    def trials(self) -> list[Trial]:
+        """Return what the trials came to."""
         examples = self.task.sample(self.settings.test_words, split="test", seed=_TEST_SEED)
-        return _accuracies(self.net, self._words(examples, 2))
+        test = _accuracies(self.whole(self.best_weights), self._words(examples, 2))
+        return [
+            Trial(seed, self.network(n), self.best[n], self.last[n], test[n], self.epochs[n])
+            for n, seed in enumerate(self.seeds)
+        ]
+
+    def _stopped(self, number: int) -> bool:
+        return self.stale[number] >= self.settings.patience
 
     def _drawn(self, n: int, part: int) -> _Words:
         """Return ``n`` words of each trial, ``part`` 0 or 1 of what it draws."""
@@ -243,16 +249,11 @@ class _Trials:
         return _Words.stacked([self._words(examples, 1) for examples in drawn])
 
     def _words(self, examples: Examples, times: int) -> _Words:
-        padded, null = self.settings.padded, self.config.get("null")
+        padded, null = self.settings.padded, self.shape.get("null")
         if padded is not None and null is None:
             raise StacklensError(f"{self.task.name} has no null symbol to pad words with; leave `padded` out")
         number = None if null is None else self.task.alphabet.index(null)
         return _Words.of(examples, number, None if padded is None else times * padded, self.device)
-
-    def _network(self, number: int) -> StackModel[Any]:
-        single = build_model(self.model, self.config)
-        single.load_state_dict({name: value[number].cpu() for name, value in self.weights.items()})
-        return single.eval()
 
 
 def _side_by_side(model: str, config: dict[str, Any], seeds: Sequence[int]) -> StackModel[Any]:
@@ -290,9 +291,7 @@ def _losses(answers: Tensor, words: _Words, kind: LossKind) -> Tensor:
         counts = counts / counts.sum(-1, keepdim=True).clamp(min=1)
     elif kind == "step shares":
         counts = counts / counts.shape[-1]
-    tiny = torch.finfo(answers.dtype).tiny
-    surprise = -answers.gather(-1, targets.unsqueeze(-1)).squeeze(-1).clamp(min=tiny).log()
-    return (surprise * counts).sum((0, -1))
+    return (log_loss(answers, targets, least=None) * counts).sum((0, -1))
 
 
 @torch.no_grad()

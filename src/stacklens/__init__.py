@@ -1,6 +1,78 @@
-"""stacklens: a lens into stack-augmented neural networks."""
+"""stacklens: a lens into stack-augmented neural networks. ``import stacklens as sl`` is all that a day's work needs.
+
+>>> import stacklens as sl
+>>> sl.load("nnpda-palindrome")
+<nnpda over a b c, trained on palindrome>
+
+Nothing heavy is loaded before it is used: a name is looked up in its own module when it is first asked for.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from stacklens.errors import StacklensError
 
+if TYPE_CHECKING:
+    from stacklens.automata.compare import Different, Equal, Undecided
+    from stacklens.automata.pda import PushdownAutomaton
+    from stacklens.extract.certificate.claim import Certified, NotCertified
+    from stacklens.extract.result import Extraction
+    from stacklens.face import certify, compare, extract, load, trace, train, verify
+    from stacklens.languages.language import Language
+    from stacklens.languages.tasks.task import Task
+    from stacklens.models.base import StackModel
+    from stacklens.probe.trace import Trace
+    from stacklens.tables import languages, tasks, zoo
+
 __version__ = "0.1.0"
-__all__ = ["StacklensError", "__version__"]
+__all__ = [
+    "Certified",
+    "Different",
+    "Equal",
+    "Extraction",
+    "Language",
+    "NotCertified",
+    "PushdownAutomaton",
+    "StackModel",
+    "StacklensError",
+    "Task",
+    "Trace",
+    "Undecided",
+    "certify",
+    "compare",
+    "extract",
+    "languages",
+    "load",
+    "tasks",
+    "trace",
+    "train",
+    "verify",
+    "zoo",
+]
+
+_HOMES = {
+    **dict.fromkeys(("certify", "compare", "load", "trace", "train", "verify"), "stacklens.face"),
+    **dict.fromkeys(("tasks", "zoo"), "stacklens.tables"),
+    **dict.fromkeys(("Different", "Equal", "Undecided"), "stacklens.automata.compare"),
+    **dict.fromkeys(("Certified", "NotCertified"), "stacklens.extract.certificate.claim"),
+    "Extraction": "stacklens.extract.result",
+    "Language": "stacklens.languages.language",
+    "PushdownAutomaton": "stacklens.automata.pda",
+    "StackModel": "stacklens.models.base",
+    "Task": "stacklens.languages.tasks.task",
+    "Trace": "stacklens.probe.trace",
+}
+_PACKAGES = ("extract", "languages")  # packages that can be called as the function of the same name
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"stacklens.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'stacklens' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

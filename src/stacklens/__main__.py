@@ -13,6 +13,7 @@ from stacklens.cli.judge import judge_command
 from stacklens.cli.papers import papers_app
 from stacklens.cli.serve import app_command
 from stacklens.cli.shell import new_app, run_app
+from stacklens.cli.show import show_command
 from stacklens.cli.trace import trace_command
 from stacklens.cli.train import train_app
 from stacklens.cli.verify import verify_command
@@ -24,6 +25,7 @@ app.add_typer(train_app, name="train")
 app.add_typer(papers_app, name="papers")
 app.command("trace")(trace_command)
 app.command("extract")(extract_command)
+app.command("show")(show_command)
 app.command("verify")(verify_command)
 app.command("judge")(judge_command)
 app.command("export")(export_command)

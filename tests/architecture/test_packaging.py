@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -116,3 +117,15 @@ def test_the_installed_command_extracts_from_the_installed_zoo(site: Path, tmp_p
 @pytest.mark.parametrize("command", ["extract-pda", "stacklens"])
 def test_the_commands_are_installed(site: Path, tmp_path: Path, command: str) -> None:
     assert run(str(site / "bin" / command), "-h", path=site, cwd=tmp_path).startswith(f"Usage: {command} ")
+
+
+@pytest.mark.slow
+def test_the_sdist_has_the_examples_the_documents_and_the_tests_and_nothing_left_over(tmp_path: Path) -> None:
+    shutil.copytree(ROOT, tmp_path / "copy", symlinks=True, ignore=LEFT_OUT)
+    run(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), str(tmp_path / "copy"))
+    (built,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        found = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"examples/adapter.py", "docs/zoo.md", "tests/conftest.py", "CITATION.cff", "constraints.txt"} <= found
+    assert {f"{place}/__init__.py" for place in folders_with_code().values()} <= found
+    assert not [name for name in found if "__pycache__" in name or name.endswith(".pyc")]

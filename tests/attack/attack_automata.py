@@ -268,7 +268,7 @@ def _formats(seed: int) -> Counter[str]:
         tried["words"] += len(words)
         assert from_jflap(to_jflap(plain)) == plain, _show(plain)
         dpda = to_automata_lib(plain)
-        theirs = [dpda.accepts_input(word) for word in words]  # type: ignore[arg-type]
+        theirs = [dpda.accepts_input(word) for word in words]
         assert theirs == [run.accepted for run in runs], f"automata-lib: {_show(plain)}"
         _hold(words, runs, from_automata_lib(dpda), f"read back from automata-lib: {_show(plain)}")
         if plain.acceptance != "final state":

@@ -20,8 +20,8 @@ from tests.attack.drawn_networks import DTYPES, KINDS, Rng, Watcher, drawn
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, push
 from stacklens.automata.pda import replace as replaced
 from stacklens.extract.certificate.certify import certify
+from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box
-from stacklens.extract.certificate.result import Certified
 
 __all__ = ["ATTACKS"]
 

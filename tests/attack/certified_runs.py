@@ -11,7 +11,7 @@ from tests.attack.drawn_networks import Rng
 from tests.attack.plain_networks import Overflowed, Plain
 
 from stacklens.automata.pda import PushdownAutomaton, Transition
-from stacklens.extract.certificate.result import Certified
+from stacklens.extract.certificate.claim import Certified
 from stacklens.models.rounding import Rounded
 
 __all__ = ["climb", "follow"]

@@ -13,8 +13,8 @@ from tests.attack.plain_run import PlainRun
 
 from stacklens.automata.compare import Different, Equal
 from stacklens.automata.pda import Output, PushdownAutomaton
-from stacklens.extract.certificate.result import Certified
-from stacklens.extract.extraction import Extraction
+from stacklens.extract.certificate.claim import Certified
+from stacklens.extract.result import Extraction
 from stacklens.extract.verification.agreement import Agreement
 from stacklens.extract.verification.divergence import Divergence
 

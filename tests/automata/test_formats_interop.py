@@ -32,7 +32,7 @@ def test_automata_lib_accepts_the_same_words_there_and_back(pda: PushdownAutomat
     dpda = to_automata_lib(pda)
     again = from_automata_lib(dpda)
     for word in words(pda, 3):
-        theirs = dpda.accepts_input(word)  # type: ignore[arg-type]  # tuples do as well
+        theirs = dpda.accepts_input(word)  # tuples do as well
         assert theirs == pda.accepts(word) == again.accepts(word), word
 
 
@@ -143,7 +143,7 @@ def test_other_kinds_of_automata_are_refused() -> None:
     npda = NPDA(states={"q"}, input_symbols={"a"}, stack_symbols={"Z"}, transitions={"q": {"a": {"Z": {("q", "Z")}}}},
                 initial_state="q", initial_stack_symbol="Z", final_states={"q"})  # fmt: skip
     with pytest.raises(AutomatonError, match="expected a DPDA of automata-lib, found NPDA"):
-        from_automata_lib(npda)  # type: ignore[arg-type]
+        from_automata_lib(npda)
     state = DfaState("q", True)
     with pytest.raises(AutomatonError, match="expected a Vpa or Sevpa of AALpy, found Dfa"):
         from_aalpy(Dfa(state, [state]))
@@ -160,7 +160,7 @@ def test_without_the_library_the_extra_is_named(
     monkeypatch: pytest.MonkeyPatch, module: str, write: Callable[[PushdownAutomaton], object], name: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(StacklensError, match=rf"{name} is not installed: pip install 'stacklens\[interop\]'"):
+    with pytest.raises(StacklensError, match=rf"{name}.* is not installed: pip install 'stacklens\[interop\]'"):
         write(palindromes())
 
 

@@ -17,7 +17,7 @@ from tests.automata.test_reachability import automaton
 from stacklens.automata import minimize as minimize_module
 from stacklens.automata.minimize import merge_states, minimization, minimize
 from stacklens.automata.partition import REJECT, Column, StateTable, TableCell, coarsest_partition
-from stacklens.automata.pda import PushdownAutomaton, StackOp, Transition
+from stacklens.automata.pda import NONE, Key, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.reachability import drop_sinks, heads, trim
 from stacklens.automata.rewriting import drop_end_marker
 
@@ -94,6 +94,24 @@ def test_the_language_stays(pda: PushdownAutomaton, sink: minimize_module.Sink) 
 def test_outputs_stay(pda: PushdownAutomaton) -> None:
     smaller = minimize(pda)
     assert all(outputs_seen(smaller, word) == outputs_seen(pda, word) for word in words(pda, 4))
+
+
+def test_what_one_pass_leaves_because_of_its_order_another_one_merges() -> None:
+    """One pass left three stack symbols here, a second one merged them to one."""
+    rules: dict[Key, Transition] = {
+        ("q0", "a", ("⊥",)): Transition("q1", (NONE,)),
+        ("q0", "a", ("A",)): Transition("q0", (NONE,)),
+        ("q0", "a", ("B",)): Transition("q0", (push("C"),)),
+        ("q0", "a", ("C",)): Transition("q2", (push("A"),)),
+        ("q1", "a", ("⊥",)): Transition("q2", (push("A"),)),
+        ("q2", "a", ("⊥",)): Transition("q0", (NONE,)),
+        **{("q1", "a", (top,)): Transition("q0", (NONE,)) for top in "ABC"},
+        ("q2", "a", ("A",)): Transition("q0", (push("B"),)),
+        **{("q2", "a", (top,)): Transition("q0", (NONE,)) for top in "BC"},
+    }
+    states = ("q0", "q1", "q2")
+    pda = PushdownAutomaton(states, ("a",), ("A", "B", "C"), rules, "q0", frozenset(states), "final state")
+    assert sizes(minimize(minimize(pda))) == sizes(minimize(pda))
 
 
 @given(pushdown_automata(), st.sampled_from(["drop", "keep"]))

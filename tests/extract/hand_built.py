@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, Transition, push, replace
-from stacklens.models.base import ControllerOutput, NetworkState, S, StackModel, TaskKind
+from stacklens.languages.tasks.task import TaskKind
+from stacklens.models.base import ControllerOutput, NetworkState, S, StackModel
 from stacklens.models.stacks.strength import StrengthStack
 from stacklens.models.stacks.superposition import SuperpositionStack
 

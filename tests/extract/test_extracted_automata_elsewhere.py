@@ -21,8 +21,8 @@ from stacklens.extract.by_name import subject_named
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.extract.samples import walk_words
 from stacklens.extract.specification import default_max_length
+from stacklens.languages.words import all_words
 from stacklens.models.io import load_network
-from stacklens.models.training.word_sets import all_words
 
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 QUICK = ExtractionConfig(max_length=6, long_words=100, deep_words=1, depth=20)
@@ -64,7 +64,7 @@ def test_the_same_words_are_accepted(name: str) -> None:
     assert len(words) == EACH
     assert 50 < sum(ours) < EACH - 50
     dpda = to_automata_lib(pda)
-    assert [dpda.accepts_input(word) for word in words] == ours  # type: ignore[arg-type]  # tuples do as well
+    assert [dpda.accepts_input(word) for word in words] == ours  # tuples do as well
     assert accepts_many(from_automata_lib(dpda), words).tolist() == ours
     if pda.acceptance == "both":
         vpa = to_aalpy(pda)

@@ -14,8 +14,8 @@ from stacklens.automata.simulation import accepts_many
 from stacklens.errors import StacklensError
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.languages import get_language
+from stacklens.languages.words import all_words
 from stacklens.models.networks.nnpda import NNPDA
-from stacklens.models.training.word_sets import all_words
 
 QUICK = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=30, height=8, walks=10)
 

@@ -9,9 +9,9 @@ import pytest
 import stacklens
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.languages import get_language
+from stacklens.languages.words import all_words
 from stacklens.models.inference import verdicts_on
 from stacklens.models.io import load_checkpoint
-from stacklens.models.training.word_sets import all_words
 
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 GRADED = Path(__file__).parents[1] / "data" / "graded-pops.pt"

@@ -14,7 +14,8 @@ from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, Wor
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.languages import Language
 from stacklens.languages.blocks import CountedPairs
-from stacklens.models.base import StackModel, TaskKind
+from stacklens.languages.tasks.task import TaskKind
+from stacklens.models.base import StackModel
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 
 QUICK = ExtractionConfig(max_length=6, long_words=40, long_lengths=(10, 20), deep_words=2, depth=30)

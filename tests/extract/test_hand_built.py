@@ -17,8 +17,9 @@ from stacklens.automata.pda import Output, PushdownAutomaton
 from stacklens.automata.reachability import trim
 from stacklens.automata.simulation import accepts_many, transduce_many
 from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.models.base import StackModel, TaskKind
-from stacklens.models.training.word_sets import all_words
+from stacklens.languages.tasks.task import TaskKind
+from stacklens.languages.words import all_words
+from stacklens.models.base import StackModel
 
 QUICK = ExtractionConfig(max_length=6, long_words=100, long_lengths=(10, 30), deep_words=2, depth=30)
 SPEAKING: tuple[TaskKind, ...] = ("next set", "next symbol", "transduction")

@@ -13,9 +13,9 @@ from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import automaton_answers, network_answers, output_number
 from stacklens.extract.certificate.certify import certify
+from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.certificate.controllers import set_of
 from stacklens.extract.certificate.intervals import Box
-from stacklens.extract.certificate.result import Certified, NotCertified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.task_specification import TaskSpecification

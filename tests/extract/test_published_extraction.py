@@ -16,11 +16,11 @@ from stacklens.automata.simulation import transduce_many
 from stacklens.extract.answers import automaton_answers, network_answers
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.languages import get_task
+from stacklens.languages.words import all_words
 from stacklens.models.formats.marnns import read_marnns
 from stacklens.models.formats.stack_rnn_cpp import read_stack_rnn_cpp
 from stacklens.models.formats.stacknn import read_stacknn
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.word_sets import all_words
 
 QUICK = ExtractionConfig(max_length=8, long_words=500, deep_words=5)
 

@@ -9,6 +9,7 @@ import pytest
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation.trust import claims_of
 from stacklens.extract.extraction import extract
+from stacklens.extract.summary import summary_text
 from stacklens.extract.wording import (
     agreement_claim,
     automaton_claim,
@@ -21,7 +22,6 @@ from stacklens.extract.wording import (
 )
 from stacklens.languages import get_language
 from stacklens.models.io import ZOO, load_model
-from stacklens.viz.report import summary_text
 
 SMALL = ExtractionConfig(max_length=4, long_words=20, long_lengths=(8, 12), deep_words=2, depth=5, height=3, walks=2)
 
@@ -58,10 +58,10 @@ def test_where_no_machine_was_tried_nothing_was_outvoted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("proof", "language", "says"),
+    ("proof", "other", "says"),
     [
         ({"verdict": "equal", "domain": "all words"}, None, "equal for all words"),
-        ({"verdict": "equal"}, "dyck-1", "equal to that of the language dyck-1 for all words"),
+        ({"verdict": "equal"}, "dyck-1", "equal to dyck-1 for all words"),
         (
             {"verdict": "different", "reason": "one accepts", "counterexample": ""},
             None,
@@ -74,10 +74,10 @@ def test_where_no_machine_was_tried_nothing_was_outvoted() -> None:
         ),
     ],
 )
-def test_a_proof_names_the_language_only_where_it_is_asked_to(
-    proof: dict[str, Any], language: str | None, says: str
+def test_a_proof_names_the_other_automaton_only_where_it_is_asked_to(
+    proof: dict[str, Any], other: str | None, says: str
 ) -> None:
-    assert proof_claim(proof, language) == says
+    assert proof_claim(proof, other) == says
 
 
 def test_without_a_certificate_its_reason_is_told() -> None:

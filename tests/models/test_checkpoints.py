@@ -10,10 +10,10 @@ import torch
 
 import stacklens
 from stacklens.errors import FileFormatError, StacklensError
+from stacklens.languages.words import all_words
 from stacklens.models.inference import verdicts_on
 from stacklens.models.io import Checkpoint, load_checkpoint, load_model, save_model
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.training.word_sets import all_words
 
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 SHAPE = NNPDAConfig(("a", "b"), "second", 2, end="e", trap=False)

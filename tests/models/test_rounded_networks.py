@@ -8,10 +8,10 @@ from tests.models.hand_made import hand_made, input_pushing_automata, parenthese
 
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.languages import get_language
+from stacklens.languages.words import all_words
 from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.word_sets import all_words
 
 
 @settings(deadline=None, max_examples=40)

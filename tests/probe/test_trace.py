@@ -10,10 +10,10 @@ from tests.models.plain import PlainStack
 
 from stacklens.errors import UnknownSymbolError
 from stacklens.languages import get_language
+from stacklens.languages.words import all_words
 from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.word_sets import all_words
 from stacklens.probe.trace import trace
 
 ARRAYS = ("hidden", "actions", "pushed", "reading", "output", "rejected", "symbols", "lengths")
@@ -135,7 +135,7 @@ def test_only_empty_words_have_no_steps_but_a_verdict() -> None:
     assert seen.steps.tolist() == [0, 0]
     assert seen.hidden.shape == (2, 1, 4)
     assert seen.verdicts.shape == (2,)
-    assert len(seen.to_pandas()) == 0
+    assert len(seen.to_frame()) == 0
     assert trace(net("e"), "").steps.tolist() == [1]
     assert trace(net(), []).verdicts.shape == (0,)
 
@@ -161,7 +161,7 @@ def test_a_symbol_outside_the_alphabet_is_named() -> None:
 
 def test_a_data_frame_has_one_row_a_step() -> None:
     seen = trace(net("e"), WORDS)
-    frame = seen.to_pandas()
+    frame = seen.to_frame()
     assert len(frame) == seen.steps.sum()
     assert "".join(frame[frame.word == 0].symbol) == "abcbae"
     assert frame.groupby("word").step.max().tolist() == [n - 1 for n in seen.steps]

@@ -34,7 +34,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the recipes by ones that take no time."""
     sets = FitRecipe(**{**vars(SETS), **SMALL, "lengths": (2, 10), "long_words": 0})
     monkeypatch.setattr(fit_recipes, "SETS", sets)
-    monkeypatch.setattr(fit_recipes, "SYMBOLS", FitRecipe(**{**vars(SYMBOL_RECIPE), **SMALL, "lengths": (1, 3)}))
+    monkeypatch.setattr(fit_recipes, "SYMBOL_RECIPE", FitRecipe(**{**vars(SYMBOL_RECIPE), **SMALL, "lengths": (1, 3)}))
     stream = stream_recipes.STREAM_RECIPES["anbn"]
     fast = {"windows": 2, "streams": 4, "check_sizes": (2, 5), "check_pieces": 1, "epochs": 2}
     monkeypatch.setitem(stream_recipes.STREAM_RECIPES, "anbn", type(stream)(**{**vars(stream), **fast}))

@@ -263,5 +263,5 @@ def _content(suffix: str, network: str, word: str, rounded: bool) -> str:
     runner = runner_of(network, rounded)
     seen = trace(runner, [read_word(word, runner)])
     if suffix == "csv":
-        return str(seen.to_pandas().to_csv(index=False))
+        return str(seen.to_frame().to_csv(index=False))
     return json.dumps(trace_data(runner, seen), indent=1, ensure_ascii=False)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from stacklens.cli.inputs import MODEL_HELP
 from stacklens.cli.shell import LARGEST_SEED
 from stacklens.errors import StacklensError
 from stacklens.progress import progress_bar
@@ -15,7 +16,7 @@ __all__ = ["export_command"]
 
 
 def export_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file with a trained network.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
     html: Annotated[Path, typer.Option(help="The page to write.")],
     word: Annotated[
         list[str] | None, typer.Option(help="A word to trace; may be repeated (default: some of its language).")
@@ -33,6 +34,9 @@ def export_command(
 
     Exit status: as of extract-pda; the page is written in any case but 2.
     """
+    from stacklens.models.io import find_network
+
+    model = find_network(model)
     _check(model, html, language)
     from stacklens.extract.by_name import specification_of
     from stacklens.extract.extraction import ExtractionConfig, extract

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from stacklens.cli.inputs import MODEL_HELP
 from stacklens.cli.shell import LARGEST_SEED, MOST_JOBS, new_app, run_app
 from stacklens.errors import StacklensError
 from stacklens.progress import progress_bar
 
 if TYPE_CHECKING:
-    from stacklens.extract.extraction import Extraction
+    from stacklens.extract.result import Extraction
 
 __all__ = ["extract_command", "main"]
 
@@ -20,7 +22,7 @@ _MOST_CLUSTERS = 1_000  # more states than are explored
 
 
 def extract_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file with a trained network.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
     out: Annotated[
         list[Path] | None, typer.Option(help="Write the automaton: .dot .json .jff .svg .png .pdf; may be repeated.")
     ] = None,
@@ -46,6 +48,9 @@ def extract_command(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For everything that is drawn.")] = 0,
     report: Annotated[Path | None, typer.Option(help="Write all figures to this .json file.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Keep the result in this .json file, for stacklens show, verify and judge.")
+    ] = None,
     device: Annotated[str, typer.Option(help="Where the network runs: cpu, cuda, cuda:1, …")] = "cpu",
     jobs: Annotated[
         int, typer.Option(min=1, max=MOST_JOBS, help="Processes for the search for states and the checks.")
@@ -57,9 +62,12 @@ def extract_command(
     Exit status: 0 extracted and nothing contradicts it; 1 extracted, but a check found a disagreement (the word is
     printed); 2 bad arguments or unreadable input; 3 no faithful automaton found.
     """
-    from stacklens.cli.outputs import check_targets, write_automaton, write_report
+    from stacklens.automata.formats.writing import write_automaton
+    from stacklens.cli.outputs import check_targets, write_report
+    from stacklens.models.io import find_network
 
-    check_targets(out or [], report, model, language)
+    model = find_network(model)
+    check_targets(out or [], report, save, model, language)
     from stacklens.extract.config import ExtractionConfig
     from stacklens.models.device import check_device
     from stacklens.models.io import load_network
@@ -76,11 +84,13 @@ def extract_command(
     result = _extract(checkpoint, language, config, quiet)
     if report is not None:
         write_report(report, result, str(model))
+    if save is not None:
+        result.save(save)
     for path in out or []:
         if result.automaton is not None:
-            write_automaton(path, result.automaton, _title(model, result))
+            write_automaton(path, result.automaton, result.title)
     if not quiet:
-        _show(result, out or [], report)
+        _show(result, out or [], [path for path in (report, save) if path is not None])
     elif result.contradicted is not None or result.reason is not None:
         typer.echo(str(result.contradicted or result.reason))
     return result.status
@@ -105,21 +115,16 @@ def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) ->
 
         result = extract(checkpoint.model, specification_of(checkpoint, language), config, progress)
         bar.update(task, completed=5, description="done")
-    return result
+    return replace(result, config=config)
 
 
-def _title(model: Path, result: Extraction) -> str:
-    title = model.stem if result.language is None else f"{result.language.name}, read out of {model.name}"
-    return title.encode(errors="backslashreplace").decode()  # a name may be bytes that are no text
-
-
-def _show(result: Extraction, out: list[Path], report: Path | None) -> None:
+def _show(result: Extraction, out: list[Path], kept: list[Path]) -> None:
     from rich.console import Console
 
     from stacklens.extract.summary import show_summary
 
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-    written = [*(out if result.automaton is not None else []), *([report] if report else [])]
+    written = [*(out if result.automaton is not None else []), *kept]
     show_summary(result, console, transitions=not out)
     for path in written:
         console.print(f"wrote {path}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from stacklens.cli.inputs import MODEL_OR_RESULT_HELP, saved_result
 from stacklens.errors import StacklensError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _WIDTH = 120  # of the table, at least, where nobody says how wide
 
 
 def judge_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file with a trained network.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_OR_RESULT_HELP)],
     words: Annotated[
         Path, typer.Argument(metavar="WORDS", help="A text with a word a line (ε is the empty word); - for the input.")
     ],
@@ -36,23 +37,32 @@ def judge_command(
 
     Exit status: 0 if all agree on every word, 1 if they differ on some.
     """
+    from stacklens.models.io import checkpoint_for, find_network, load_network
+
+    model = find_network(model)
     _check(model, words, automaton, language, out)
+    result = saved_result(model)
+    if result is not None and automaton is not None:
+        raise StacklensError(f"{model} has an automaton with it; leave out --automaton, or name the network")
     from stacklens.automata.formats.reading import read_automaton
     from stacklens.extract.by_name import specification_of
     from stacklens.extract.evaluation.word_list import judge_words, parse_words, word_table
     from stacklens.extract.specification import check_same_alphabet
     from stacklens.files import write_whole
     from stacklens.languages.words import check_length
-    from stacklens.models.io import load_network
 
-    checkpoint = load_network(model)
-    network, specification = checkpoint.model, specification_of(checkpoint, language)
+    checkpoint = load_network(model) if result is None else checkpoint_for(result.model)
+    network = checkpoint.model
+    specification = specification_of(checkpoint, language or (None if result is None else result.language_name))
     check_same_alphabet(specification, network)
     pda = None if automaton is None else read_automaton(automaton, network.alphabet)
+    pda = pda if result is None else result.automaton
     listed = parse_words(_text(words), network.alphabet)
     for one in listed:
         check_length(one, _LONGEST)
-    stacks = None if pda is None or pda.n_stacks == network.n_stacks else ()  # which of them it has no file says
+    # which of the network's stacks it has, a result says, and no file of an automaton
+    known = None if pda is None or pda.n_stacks == network.n_stacks else ()
+    stacks = known if result is None else result.stacks.stacks
     judged = judge_words(network, listed, pda, specification, stacks)
     frame = word_table(judged)
     if out is None:

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import typer
 
 from stacklens.errors import StacklensError
+from stacklens.extras import check_extra
 
 if TYPE_CHECKING:
     import socket
@@ -23,7 +24,8 @@ _ANYWHERE = ("0.0.0.0", "::")  # no address to go to, but all of the machine's
 
 def app_command(
     models: Annotated[
-        list[Path] | None, typer.Argument(metavar="[MODEL]...", help="Files with trained networks, to be opened.")
+        list[Path] | None,
+        typer.Argument(metavar="[MODEL]...", help="Trained networks to be opened: files, or names of the zoo."),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Where to listen; 0 takes a free one.")] = 8050,
     host: Annotated[
@@ -35,6 +37,7 @@ def app_command(
     The link has a token in it where others can reach the page, or where STACKLENS_TOKEN names one. STACKLENS_HOSTS
     names further hosts, with commas between, that the page may be called by: behind a proxy, say.
     """
+    check_extra("the page", "page", "dash", "waitress")
     with _listening(host, port) as listening:
         names = [_kept(path) for path in models or []]
         from waitress import create_server
@@ -100,8 +103,11 @@ def _base(listening: socket.socket) -> str:
 def _kept(path: Path) -> str:
     """Return the name under which the page knows the network in the file at ``path``."""
     from stacklens.files import LARGEST_NETWORK, read_whole
-    from stacklens.models.io import load_network
+    from stacklens.models.io import ZOO, find_network, load_network
     from stacklens.viz.dashboard.networks import keep_upload
 
+    found = find_network(path)
+    if found != path and found.parent == ZOO:
+        return found.stem
     load_network(path)  # says what is wrong with a file by its whole path
     return keep_upload(read_whole(path, "a trained network", LARGEST_NETWORK), path.name).name

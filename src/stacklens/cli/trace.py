@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from stacklens.cli.inputs import MODEL_HELP
 from stacklens.errors import StacklensError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ NAMES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map",
 
 
 def trace_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file with a trained network.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
     word: Annotated[str, typer.Argument(metavar="WORD", help="A word over the network's alphabet.")],
     rounded: Annotated[bool, typer.Option("--rounded", help="Trace the network with rounded actions.")] = False,
     out: Annotated[
@@ -47,6 +48,9 @@ def trace_command(
 
     An .html figure holds all it needs and asks no other host. For .svg and .png a Chrome or Chromium draws it.
     """
+    from stacklens.models.io import find_network
+
+    model = find_network(model)
     _check(model, automaton, out or [], figure, theme)
     from stacklens.automata.formats.reading import read_automaton
     from stacklens.languages.words import check_length, parse_word
@@ -124,7 +128,7 @@ def _write(path: Path, network: StackModel[Any], seen: Trace, drawn: Figure | No
         write_whole(path, picture(drawn, path.suffix[1:], f"stacklens: {path.stem}"))
         typer.echo(f"wrote {path}")
         return
-    write_whole(path, seen.to_pandas().to_csv(index=False) if path.suffix == ".csv" else _json(network, seen))
+    write_whole(path, seen.to_frame().to_csv(index=False) if path.suffix == ".csv" else _json(network, seen))
     typer.echo(f"wrote {len(seen.symbols[0])} steps to {path}")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from stacklens.cli.inputs import MODEL_OR_RESULT_HELP, saved_result
 from stacklens.cli.shell import MOST_JOBS
 from stacklens.errors import StacklensError
 from stacklens.progress import progress_bar
@@ -25,7 +26,7 @@ _NO_AUTOMATON = 3
 
 
 def verify_command(
-    model: Annotated[Path | None, typer.Argument(metavar="MODEL", help="A file with a trained network.")] = None,
+    model: Annotated[Path | None, typer.Argument(metavar="MODEL", help=MODEL_OR_RESULT_HELP)] = None,
     automaton: Annotated[
         Path | None, typer.Option(help="The automaton: .json, .jff or .dot (default: extract it first).")
     ] = None,
@@ -69,12 +70,23 @@ def verify_command(
         return _verify_all(max_length, published, jobs, scheduler, report, quiet)
     if model is None:
         raise StacklensError("which network? expected MODEL, a file with a trained network, or --all")
+    from stacklens.models.io import find_network
+
+    model = find_network(model)
     place = journal or Path(f"{model.stem}.verify.jsonl")
     read = {"the network's own file": model, "the automaton's own file": automaton, "the language's own file": language}
     check_outputs([place, report], read)
-    from stacklens.extract.verification.job import load_job
+    from stacklens.extract.verification.job import load_job, result_job
 
-    job = load_job(model, automaton, language, max_length)
+    result = saved_result(model)
+    if result is not None and automaton is not None:
+        raise StacklensError(f"{model} has an automaton with it; leave out --automaton, or name the network")
+    if result is not None and result.automaton is None:
+        typer.echo(f"automaton  none: {result.reason}")
+        return _NO_AUTOMATON
+    job = (
+        load_job(model, automaton, language, max_length) if result is None else result_job(result, language, max_length)
+    )
     check_scheduler(scheduler)
     return _verify_one(job, place, resume, jobs, scheduler, report, quiet)
 

@@ -13,8 +13,8 @@ from tests.extract.certificate.replaying import replay
 from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
 from stacklens.extract.certificate.abstraction import Bounds
 from stacklens.extract.certificate.certify import Proof, certify
+from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.certificate.invariant import check_invariant
-from stacklens.extract.certificate.result import Certified, NotCertified
 from stacklens.extract.certificate.step_check import Unproved
 from stacklens.models.io import load_network
 

@@ -12,7 +12,7 @@ from stacklens.automata.finite import FiniteAutomaton, containing
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError
 from stacklens.extract.certificate.certify import certify, prove
-from stacklens.extract.certificate.result import Certified, NotCertified
+from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 

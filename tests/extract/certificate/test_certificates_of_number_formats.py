@@ -14,9 +14,9 @@ from tests.extract.certificate.test_certificates_of_hand_built_networks import D
 from stacklens.automata.pda import Key, Output, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError
 from stacklens.extract.certificate.certify import Certification, Proof, boxes_of, certify, prove
+from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.certificate.controllers import largest
 from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box, plus, times
-from stacklens.extract.certificate.result import Certified, NotCertified
 from stacklens.models.base import StackModel
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig

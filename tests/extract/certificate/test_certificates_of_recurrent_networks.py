@@ -11,7 +11,7 @@ from tests.extract.certificate.replaying import replay
 
 from stacklens.automata.pda import Key, Output, PushdownAutomaton, Transition, push
 from stacklens.extract.certificate.certify import Proof, certify, prove
-from stacklens.extract.certificate.result import NotCertified
+from stacklens.extract.certificate.claim import NotCertified
 from stacklens.models.base import StackModel
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig

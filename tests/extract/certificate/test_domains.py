@@ -12,7 +12,7 @@ from stacklens.automata.finite import regular_domain
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
 from stacklens.extract.certificate.certify import certify
-from stacklens.extract.certificate.result import Certified, NotCertified
+from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.languages import get_task
 
 

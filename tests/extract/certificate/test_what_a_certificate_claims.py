@@ -15,7 +15,7 @@ from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError
 from stacklens.extract.certificate.certify import Certification, certify
-from stacklens.extract.certificate.result import Certified, NotCertified
+from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.wording import certificate_claim
 from stacklens.models.base import StackModel
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.extract.test_chunks import doctored, loaded
+from tests.extract.verification.test_exhaustive import doctored, loaded
 
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.extract.verification.exhaustive import Work, verify_exhaustively

@@ -124,7 +124,7 @@ def test_streams_of_the_cpp_program_begin_after_the_last_letter(tmp_path: Path) 
 
 
 def test_networks_of_ours_are_fed_their_streams_alone() -> None:
-    net = load_network(Path(__file__).parents[2] / "models" / "zoo" / "stack-rnn-anbn.pt")
+    net = load_network(Path(__file__).parents[3] / "models" / "zoo" / "stack-rnn-anbn.pt")
     reference = specification_of(Checkpoint(net.model, net.task))
     assert reference is not None
     assert reference.name == "anbn"

@@ -55,5 +55,8 @@ def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(StacklensError, match=r"--scheduler needs Dask: pip install 'stacklens\[distributed\]'"):
+    with pytest.raises(
+        StacklensError,
+        match=r"Dask, which .*, is not installed: pip install 'stacklens\[distributed\]'",
+    ):
         list(finished(square, range(3), scheduler="tcp://127.0.0.1:9"))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.models.plain import plain_controller, plain_products, plain_verdict
 
 from stacklens.errors import StacklensError
+from stacklens.languages.words import all_words
 from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order, features
-from stacklens.models.training.word_sets import all_words
 
 ORDERS: tuple[Order, ...] = get_args(Order)
 UNIT = st.floats(0, 1, allow_subnormal=False)

@@ -33,7 +33,7 @@ def scores(name: str, automaton: PushdownAutomaton | None = None, largest: int =
 
 
 def right(found: SizeScores, who: str, sort: str) -> set[float]:
-    frame = found.to_pandas()
+    frame = found.to_frame()
     return set(frame[(frame["who"] == who) & (frame["sort"] == sort)]["accuracy"])
 
 

@@ -11,7 +11,7 @@ import torch
 
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
-from stacklens.models.training.online import OnlineRecipe, OnlineTraining
+from stacklens.models.training.online import OnlineRecipe, OnlineTraining, Symbol
 
 TINY = OnlineRecipe({"hidden": 5, "n_stacks": 1}, pieces=6, emptied=4, n_max=4, validation=1, steps=3)
 
@@ -52,17 +52,20 @@ def test_one_update_is_one_step_of_descent_on_the_last_prediction_alone() -> Non
     outputs = made.net.run(symbols.unsqueeze(1), made.net.initial_state(1)).output
     loss = -outputs[-1, 0, 0, 1].log()
     gradients = torch.autograd.grad(loss, list(made.net.parameters()))
-    made._update(made.net.initial_state(1), symbols, torch.tensor(1))
+    costs = made.costs(Symbol(made.net.initial_state(1), symbols, torch.tensor(1)))
+    assert costs is not None
+    costs.sum().backward()  # type: ignore[no-untyped-call]
+    made.update()
     for (name, value), gradient in zip(made.net.named_parameters(), gradients, strict=True):
         torch.testing.assert_close(value.detach(), before[name] - 0.1 * gradient)
 
 
 def test_a_symbol_that_does_not_count_teaches_nothing() -> None:
     made = training(nets=1)
-    before = [value.detach().clone() for value in made.net.parameters()]
-    state = made._update(made.net.initial_state(1), torch.tensor([0, 1]), None)
-    assert all(torch.equal(old, new) for old, new in zip(before, made.net.parameters(), strict=True))
+    assert made.costs(Symbol(made.net.initial_state(1), torch.tensor([0, 1]), None)) is None
+    state = made._states[-1]
     assert state.stack.reading().shape == (1, 1, 1, 2)
+    assert not state.hidden.requires_grad
 
 
 def test_errors_are_clipped_element_by_element() -> None:
@@ -81,17 +84,17 @@ def test_a_network_becomes_what_it_becomes_alone() -> None:
 def test_who_gets_no_better_goes_back_to_its_best_and_slows_down_the_others_do_not() -> None:
     made = training()
     made.epoch()
-    made.epochs_done = 10  # the curriculum is over
+    made.epochs_done = 11  # the curriculum is over
     made.best = np.array([-math.inf, math.inf])
-    best = [value.detach().clone() for value in made.best_net.parameters()]
+    best = {name: value.clone() for name, value in made.best_weights.items()}
     with torch.no_grad():
         for value in made.net.parameters():
             value.add_(1)
-    made._validate()
+    made.check()
     assert made.rates.tolist() == [0.05, 0.1]
-    for old, value, kept in zip(best, made.net.parameters(), made.best_net.parameters(), strict=True):
-        torch.testing.assert_close(value[0], old[0])
-        torch.testing.assert_close(kept[1], value[1])
+    for name, value in made.net.named_parameters():
+        torch.testing.assert_close(value[0], best[name][0])
+        torch.testing.assert_close(made.best_weights[name][1], value[1])
 
 
 def test_training_ends_when_nothing_moves_any_more() -> None:

@@ -20,7 +20,7 @@ from stacklens.languages import get_language
 
 __all__ = ["ROOT", "ZOO", "Run", "children", "kill_when"]
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 _PATIENCE = 120  # seconds; a machine that is busy takes long to start Python
 

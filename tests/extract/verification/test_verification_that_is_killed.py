@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.extract.test_jobs import kill_at_three
-from tests.extract.verification_runs import ROOT, Run, children, kill_when
+from tests.extract.verification.test_parallel import kill_at_three
+from tests.extract.verification.verification_runs import ROOT, Run, children, kill_when
 
 from stacklens.errors import StacklensError
 from stacklens.extract.verification.parallel import finished

@@ -17,7 +17,8 @@ from stacklens.languages.tasks.task import Examples, Task
 from stacklens.models.base import StackModel
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.supervised import Batch, Fitting, batch_losses, batches_by_length
+from stacklens.models.training.parts import batches_by_length
+from stacklens.models.training.supervised import Batch, Fitting, batch_losses
 from stacklens.models.training.supervised_recipes import (
     FIT_RECIPES,
     SETS,
@@ -233,17 +234,20 @@ def test_temperatures_fall_with_every_word_and_are_kept_with_the_best() -> None:
 
 def test_the_rate_falls_over_the_last_share_of_the_epochs() -> None:
     trained = fitting(recipe=replace(SMALL, falling=0.5))
-    rates = []
-    for share in (0.0, 0.5, 0.75, 1.0):
-        trained._set_rate(share)
-        rates.append(trained.optimizer.param_groups[0]["lr"])
-    assert rates == pytest.approx([0.01, 0.01, 0.005, 0.0])
+    rates = [[trained.learning_rate() for _ in trained.batches()]]
+    for done in range(1, 4):
+        trained.epochs_done = done
+        rates.append([trained.learning_rate() for _ in trained.batches()])
+    assert rates[:2] == [[0.01] * 4] * 2
+    assert [of_epoch[0] for of_epoch in rates[2:]] == pytest.approx([0.01, 0.005])
+    assert 0 < rates[3][3] < rates[3][2] < 0.005
 
 
 def test_words_come_as_they_were_drawn_where_that_is_asked_for() -> None:
     trained = fitting(recipe=replace(SMALL, order="as drawn", batch=8))
-    batches = trained._batches(np.random.default_rng(0))
-    assert [rows.tolist() for rows in batches] == [list(range(start, min(start + 8, 30))) for start in (0, 8, 16, 24)]
+    for start, batch in zip((0, 8, 16, 24), trained.batches(), strict=True):
+        rows = np.arange(start, min(start + 8, 30))
+        assert torch.equal(batch.symbols, Batch.of(trained.train_words, rows, batch.weights).symbols)
 
 
 def test_the_last_network_is_kept_where_that_is_asked_for() -> None:

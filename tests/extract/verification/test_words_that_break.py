@@ -16,8 +16,8 @@ from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.verification.agreement import Agreement
 from stacklens.extract.verification.checks import check_all
 from stacklens.languages import get_language
+from stacklens.languages.words import all_words
 from stacklens.models.inference import verdicts_on
-from stacklens.models.training.word_sets import all_words
 
 DYCK = get_language("dyck-2")
 DEFAULT = ExtractionConfig(max_length=6)  # all else as it comes

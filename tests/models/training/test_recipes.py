@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 from stacklens.languages import get_language
+from stacklens.languages.words import all_words
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.training.recognition import OBJECTIVES
+from stacklens.models.training.objectives import OBJECTIVES, WordSet, cut_at_dead
 from stacklens.models.training.recognition_recipes import RECIPES, recipe_for
-from stacklens.models.training.word_sets import WordSet, all_words, cut_at_dead
 
 # "n" and "y" as they are printed in section 4.2
 SECTION_4_2 = """

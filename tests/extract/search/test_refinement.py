@@ -23,13 +23,13 @@ from stacklens.extract.search.candidates import Candidate, Scorer
 from stacklens.extract.search.model_selection import search_sizes
 from stacklens.extract.search.refinement import find_conflict
 from stacklens.languages import get_language, get_task
+from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.formats.marnns import read_marnns
 from stacklens.models.formats.stacknn import read_stacknn
 from stacklens.models.io import load_model
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.word_sets import all_words
 from stacklens.probe.trace import Trace, trace
 
 ZOO = f"{stacklens.__path__[0]}/models/zoo"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from tests.extract.doctored import WornNet, right
-from tests.extract.test_words_that_break import DRIVEN
+from tests.extract.verification.test_words_that_break import DRIVEN
 from tests.models.hand_made import hand_made
 
 from stacklens.automata.pumping import pumps
@@ -30,7 +30,7 @@ from stacklens.models.base import StackModel
 from stacklens.models.io import load_model
 from stacklens.models.rounding import Rounded
 
-ZOO = Path(__file__).parents[2] / "models" / "zoo"
+ZOO = Path(__file__).parents[3] / "models" / "zoo"
 DYCK = get_language("dyck-2")
 
 

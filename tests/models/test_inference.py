@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklens.errors import UnknownSymbolError
+from stacklens.languages.words import all_words
 from stacklens.models.inference import verdicts_on, verdicts_on_all
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.word_sets import all_words
 
 ORDERS: tuple[Order, ...] = ("second", "third", "full")
 

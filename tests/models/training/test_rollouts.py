@@ -4,9 +4,16 @@ import pytest
 import torch
 
 from stacklens.languages import get_language
+from stacklens.languages.words import all_words
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.training.recognition import OBJECTIVES, end_objective, prefix_objective, roll_out
-from stacklens.models.training.word_sets import WordSet, all_words, cut_at_dead
+from stacklens.models.training.objectives import (
+    OBJECTIVES,
+    WordSet,
+    cut_at_dead,
+    end_objective,
+    prefix_objective,
+    roll_out,
+)
 
 PARENTHESES = get_language("parentheses")
 

@@ -1,0 +1,91 @@
+"""Why an automaton is not faithful, or why there is none: what was measured, and what to do next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stacklens.automata.compare import Different
+from stacklens.languages.words import format_word, make_word
+from stacklens.progress import count
+
+if TYPE_CHECKING:
+    from stacklens.automata.pda import Word
+    from stacklens.extract.result import Extraction
+
+__all__ = ["advice"]
+
+_LONGEST_SHOWN = 60  # symbols of a word
+
+
+def advice(result: Extraction) -> str:
+    """Return in a few lines why the automaton cannot be relied on, or that nothing contradicts it."""
+    if result.automaton is None:
+        lines = [f"There is no automaton: {result.reason}."]
+        lines += ["", "Measured:", *_measures(result), "", "What to do next:", *_without_automaton(result)]
+        return "\n".join(lines)
+    reasons = _contradictions(result)
+    if not reasons:
+        return "Nothing contradicts the automaton: print the result for what it was checked on."
+    return "\n".join([*reasons, "", "Measured:", *_measures(result), "", "What to do next:", *_with_automaton(result)])
+
+
+def _contradictions(result: Extraction) -> list[str]:
+    lines = []
+    if (wrong := result.contradicted) is not None:
+        where = "" if wrong.counterexample is None else f", such as {_shown(wrong.counterexample)}"
+        what = "cycles repeated in words" if wrong.kind == "pumped" else f"{wrong.kind} words"
+        lines.append(
+            f"The automaton differs from the {wrong.other} on {wrong.disagreements:,} of {wrong.words:,} {what}{where}."
+        )
+    if isinstance(result.proof, Different):
+        word = make_word(result.proof.word, result.network.alphabet)
+        lines.append(f"The automaton is not {result.language_name}: {result.proof.reason}, on {_shown(word)}.")
+    if result.counts is not None and not result.counts.equal:
+        lines.append(f"Its accepted words of length {result.counts.first_different} were counted twice, differently.")
+    return lines
+
+
+def _measures(result: Extraction) -> list[str]:
+    found, rounding = result.fidelity, result.fidelity.rounding
+    lines = [
+        f"- rounding the actions changes {rounding.disagreements:,} of {rounding.words:,} verdicts",
+        f"- {found.graded_actions:.1%} of the actions are graded; the smallest margin is {found.action_margin:.3f}",
+    ]
+    if found.minority_transitions is not None:
+        lines.append(f"- {found.minority_transitions:.1%} of the transitions are outvoted (3% is good, 6% is bad)")
+    if result.candidates:
+        best = "" if result.found is None else f"; the best has {count(result.found.states, 'state')}"
+        lines.append(f"- {count(len(result.candidates), 'candidate')} tried{best}")
+    if result.found is not None and result.found.disagreements:
+        lines.append(f"- it differs from the rounded network on {count(result.found.disagreements, 'checking word')}")
+    return lines
+
+
+def _without_automaton(result: Extraction) -> list[str]:
+    lines = ["- look at what the network does: sl.trace(result.model, word).plot()"]
+    if "is no stack" in (result.reason or "") or "chooses when" in (result.reason or ""):
+        return [*lines, "- no network of this kind has a real-time pushdown automaton: train one that has a stack"]
+    if result.fidelity.graded_actions > 0:
+        lines.append("- train until the actions are whole, with another seed or, where the kind has it, with firm=True")
+    if result.found is not None and result.found.disagreements:
+        lines.append("- ask for more states or stack symbols: sl.extract(model, states=…, stack_symbols=…)")
+    return lines
+
+
+def _with_automaton(result: Extraction) -> list[str]:
+    wrong = result.contradicted
+    lines = ["- see where both runs part: print(result), or sl.trace(result.model, word).plot()"]
+    if wrong is not None and wrong.kind == "pumped":
+        lines.append("- its values drift from round to round: more states do not mend that, firm=True in training may")
+    elif wrong is not None and wrong.other == "rounded network":
+        lines.append("- ask for more states or stack symbols: sl.extract(model, states=…, stack_symbols=…)")
+    else:
+        lines.append("- the network itself has learned something else: train it longer, or with another seed")
+    return lines
+
+
+def _shown(word: Word) -> str:
+    text = format_word(word)
+    return (
+        f"{text[:_LONGEST_SHOWN]}… ({len(word):,} symbols)" if len(word) > _LONGEST_SHOWN else text or "the empty word"
+    )

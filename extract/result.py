@@ -1,0 +1,208 @@
+"""What came out of a network: its automaton, what that rests on, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stacklens.automata.compare import Comparison, Different, Equal, Undecided
+from stacklens.automata.pda import PushdownAutomaton
+from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED, Certification
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.fidelity import Fidelity
+from stacklens.extract.search.candidates import Candidate
+from stacklens.extract.specification import Specification
+from stacklens.extract.stack_ablation import StackUse
+from stacklens.extract.verification.agreement import AcceptedCounts, Agreement, first_contradiction
+from stacklens.extract.verification.divergence import Divergence
+from stacklens.languages.words import format_word, make_word
+from stacklens.late import late
+from stacklens.models.base import StackModel
+from stacklens.models.origin import NetworkCard, card_of
+
+__all__ = ["PROOF_NOT_TRIED", "Extraction", "Loaded"]
+
+PROOF_NOT_TRIED = Undecided("there is nothing to compare with")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a loaded result keeps of its network and its language, whose files may be gone."""
+
+    card: NetworkCard
+    language: str | None
+
+
+@late("model", "language")
+@dataclass(frozen=True, eq=False, repr=False)
+class Extraction:
+    """What came out of a network.
+
+    Attributes:
+        model, language: what went in.
+        automaton: the minimised automaton, or None where no faithful one was found.
+        found: the candidate that it comes from, or that came nearest.
+        candidates: everything that was tried on the way.
+        fidelity: how near the network is to a discrete machine.
+        stacks: which of its stacks matter; the automaton has these.
+        checks: the automaton against language, rounded network and network.
+        counts: how many words of each length it accepts, found in two ways; None where there is only one way.
+        divergence: its run and the rounded network's, side by side, on the word that contradicts it, if one does.
+        proof: whether it equals the language's or the task's reference automaton on every word of a domain.
+        certificate: whether the rounded network is certified to follow it on words of every length.
+        reason: why there is no automaton, or None.
+        seconds: how long each stage took.
+        config: how much was checked, and the seed, where that is known.
+        loaded: what a saved result keeps of its network and language, which are opened when they are touched.
+
+    Two results are equal if all that came out of equal networks is: times and settings do not count.
+    """
+
+    model: StackModel[Any]
+    language: Specification | None
+    automaton: PushdownAutomaton | None
+    found: Candidate | None
+    candidates: Sequence[Candidate]
+    fidelity: Fidelity
+    stacks: StackUse
+    checks: tuple[Agreement, ...] = ()
+    counts: AcceptedCounts | None = None
+    divergence: Divergence | None = None
+    proof: Comparison = PROOF_NOT_TRIED
+    certificate: Certification = CERTIFICATE_NOT_TRIED
+    reason: str | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    config: ExtractionConfig | None = None
+    loaded: Loaded | None = None
+
+    def __eq__(self, other: object) -> bool:
+        from stacklens.extract.result_file import outcome
+
+        return outcome(self) == outcome(other) if isinstance(other, Extraction) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # equal results need not be of one network in memory
+
+    def __repr__(self) -> str:
+        from stacklens.extract.summary import one_line
+
+        return one_line(self)
+
+    def __str__(self) -> str:
+        """Return the summary that `extract-pda` prints."""
+        from stacklens.extract.summary import summary_text
+
+        return summary_text(self)
+
+    def _repr_html_(self) -> str:
+        from stacklens.extract.summary import summary_html
+
+        return summary_html(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the result to a .json file, which ``sl.load`` gives back.
+
+        Raises:
+            StacklensError: another suffix, or the file cannot be written.
+        """
+        from stacklens.extract.result_file import save_result
+
+        save_result(path, self)
+
+    def why(self) -> str:
+        """Return why the automaton is not faithful, or there is none: the reason, what was measured, what to do next.
+
+        Where nothing contradicts the automaton it says so.
+        """
+        from stacklens.extract.advice import advice
+
+        return advice(self)
+
+    @property
+    def network(self) -> NetworkCard:
+        """Return what there is to say of the network, without opening the file of a saved result's."""
+        return card_of(self.model) if self.loaded is None else self.loaded.card
+
+    @property
+    def language_name(self) -> str | None:
+        """Return what the language or task is called, None where none was given."""
+        if self.loaded is not None:
+            return self.loaded.language
+        return None if self.language is None else self.language.name
+
+    @property
+    def title(self) -> str:
+        """Return a heading for drawings of the automaton; a file's name may be bytes that are no text."""
+        name = self.network.name
+        title = name if self.language_name is None else f"{self.language_name}, read out of {name}"
+        return title.encode(errors="backslashreplace").decode()
+
+    @property
+    def raw(self) -> PushdownAutomaton | None:
+        """Return the machine before minimisation."""
+        return None if self.found is None else self.found.raw
+
+    @property
+    def contradicted(self) -> Agreement | None:
+        """Return the first check against the language or the rounded network that found a disagreement.
+
+        The analog network may well differ on long words, where its errors have summed up (Sun et al. 1993, section
+        4.1): that is reported, and contradicts nothing.
+        """
+        return first_contradiction(self.checks)
+
+    @property
+    def status(self) -> int:
+        """Return 0 where nothing contradicts the automaton, 1 where something does, 3 where there is no automaton."""
+        if self.automaton is None:
+            return 3
+        unequal = self.counts is not None and not self.counts.equal
+        return 1 if self.contradicted is not None or unequal or isinstance(self.proof, Different) else 0
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain data, the content of ``extract-pda --report`` (schema 1)."""
+        network = self.network
+        return {
+            "schema": 1,
+            "model": {"name": network.kind, "alphabet": list(network.alphabet), "config": dict(network.config)},
+            "language": self.language_name,
+            "automaton": None if self.automaton is None or self.raw is None else _sizes(self.automaton, self.raw),
+            "reason": self.reason,
+            "stack_limit": network.stack_limit,
+            "stacks": self.stacks.to_dict(),
+            "attempts": [candidate.to_dict() for candidate in self.candidates],
+            "fidelity": self.fidelity.to_dict(),
+            "checks": [check.to_dict() for check in self.checks],
+            "counts": None if self.counts is None else self.counts.to_dict(),
+            "divergence": None if self.divergence is None else self.divergence.to_dict(),
+            "proof": _proof(self.proof),
+            "certificate": self.certificate.to_dict(),
+            "seconds": self.seconds,
+        }
+
+
+def _proof(proof: Comparison) -> dict[str, Any]:
+    if isinstance(proof, Equal):
+        return {"verdict": "equal", "counterexample": None, "reason": None, "domain": proof.domain}
+    word = None if proof.word is None else format_word(make_word(proof.word, proof.word))
+    return {
+        "verdict": "different" if isinstance(proof, Different) else "undecided",
+        "counterexample": word,
+        "reason": proof.reason,
+        "domain": None,
+    }
+
+
+def _sizes(automaton: PushdownAutomaton, raw: PushdownAutomaton) -> dict[str, Any]:
+    return {
+        "states": len(automaton.states),
+        "stack_symbols": len(automaton.stack_alphabet),
+        "transitions": len(automaton.transitions),
+        "accepting": sorted(automaton.accepting),
+        "before_minimization": {
+            "states": len(raw.states),
+            "stack_symbols": len(raw.stack_alphabet),
+            "transitions": len(raw.transitions),
+        },
+    }

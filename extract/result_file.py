@@ -1,0 +1,198 @@
+"""A result as a file: the report for whoever reads it, and beside it every field as plain data, to be read back.
+
+Nothing of a file is ever run. What is read back prints the same summary, draws the same automaton and is equal to what
+was saved. Candidates are kept without their machines, but for the automaton that was found.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import numpy as np
+import torch
+
+from stacklens import __version__
+from stacklens.automata.formats.json import from_json, to_json
+from stacklens.automata.formats.reading import read_text
+from stacklens.automata.pda import PushdownAutomaton
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.extract.by_name import specification_for, subject_named
+from stacklens.extract.result import Extraction, Loaded
+from stacklens.extract.search.candidates import Candidate, ClusterSplit
+from stacklens.extract.specification import Specification
+from stacklens.files import write_whole
+from stacklens.late import Later
+from stacklens.models.io import open_card
+from stacklens.models.origin import NetworkCard
+from stacklens.plain_fields import from_plain, parse_json, to_plain
+
+__all__ = ["RESULT_FORMAT", "is_result", "load_result", "outcome", "save_result"]
+
+RESULT_FORMAT, _SCHEMA = "stacklens result", 2
+_EXPECTED = "a result that stacklens saved"
+_NOT_PLAIN = ("model", "language", "automaton", "found", "candidates", "loaded")
+_NO_OUTCOME = ("seconds", "config")
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """What is kept of a candidate."""
+
+    quantiser: str
+    stack_symbols: int
+    way: str
+    states: int
+    disagreements: int | None
+    minority: float
+    split: ClusterSplit | None = None
+
+
+def outcome(result: Extraction) -> dict[str, Any]:
+    """Return all that came out of a network as plain data, by which results are compared; nothing of what it took."""
+    card = to_plain(result.network)
+    network = {name: card[name] for name in ("weights", "kind", "alphabet", "config")}
+    plain = {name: value for name, value in _plain(result).items() if name not in _NO_OUTCOME}
+    return {"network": network, "language": result.language_name, "automata": _automata(result), **plain}
+
+
+def save_result(path: str | Path, result: Extraction) -> None:
+    """Write ``result`` to ``path``, which should end in .json, whole or not at all.
+
+    Raises:
+        StacklensError: another suffix, or the file cannot be written.
+    """
+    if Path(path).suffix != ".json":
+        raise StacklensError(f"cannot write {path}: expected a name that ends in .json")
+    versions = {
+        "stacklens": __version__,
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "numpy": np.__version__,
+    }
+    content = {
+        "format": RESULT_FORMAT,
+        **result.report(),
+        "schema": _SCHEMA,
+        "seed": None if result.config is None else result.config.seed,
+        "config": to_plain(result.config),
+        "versions": versions,
+        "network": to_plain(result.network),
+        "automata": _automata(result),
+        "fields": _plain(result),
+    }
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _plain(result: Extraction) -> dict[str, Any]:
+    """Return the fields that are plain data all through, and the candidates without their machines."""
+    names = [one.name for one in fields(Extraction) if one.name not in _NOT_PLAIN]
+    plain = {name: to_plain(getattr(result, name)) for name in names}
+    found = None if result.found is None else to_plain(_tried(result.found))
+    return {**plain, "found": found, "candidates": [to_plain(_tried(one)) for one in result.candidates]}
+
+
+def _tried(candidate: Candidate) -> _Tried:
+    return _Tried(**{one.name: getattr(candidate, one.name) for one in fields(_Tried)})
+
+
+def _automata(result: Extraction) -> dict[str, Any]:
+    """Return the automaton, the machine before minimisation, and what came nearest where that is something else."""
+    nearest = None if result.found is None or result.found.automaton == result.automaton else result.found.automaton
+    automata = {"minimised": result.automaton, "raw": result.raw, "nearest": nearest}
+    return {name: None if pda is None else json.loads(to_json(pda)) for name, pda in automata.items()}
+
+
+def is_result(path: str | Path) -> bool:
+    """Return whether the file at ``path`` says that it is a saved result; errors as of `read_text`."""
+    try:
+        return parse_json(read_text(path, _EXPECTED), _EXPECTED).get("format") == RESULT_FORMAT
+    except FileFormatError:
+        raise
+    except StacklensError:  # no JSON: whoever reads it says what is wrong
+        return False
+
+
+def load_result(path: str | Path) -> Extraction:
+    """Return the result in the file at ``path``; its network and language are opened when they are touched.
+
+    Raises:
+        FileFormatError: the file is missing or damaged, or holds no result of ours; one line that names it.
+    """
+    text = read_text(path, _EXPECTED)
+    try:
+        return _from_content(parse_json(text, _EXPECTED), Path(path).parent)
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+
+
+def _from_content(content: Mapping[str, Any], folder: Path) -> Extraction:
+    if content.get("format") != RESULT_FORMAT:
+        raise StacklensError(f'no result: it lacks "format": "{RESULT_FORMAT}"; expected {_EXPECTED}')
+    if type(content.get("schema")) is not int or content["schema"] != _SCHEMA:
+        raise StacklensError(f"a result of another schema than {_SCHEMA}, which this stacklens reads")
+    plain, automata = _object(content, "fields"), _object(content, "automata")
+    card = from_plain(NetworkCard, content.get("network"), "network")
+    language = from_plain(_Name, {"type": "_Name", "name": content.get("language")}, "language").name
+    minimised, raw, nearest = (_automaton(automata, name) for name in ("minimised", "raw", "nearest"))
+    found = plain.get("found")
+    best = None if found is None else _candidate(found, "found")
+    if best is not None:
+        best = replace(best, raw=raw, automaton=minimised if nearest is None else nearest)
+    if minimised is not None and (best is None or raw is None):
+        raise StacklensError("has an automaton, and not what it was found as")
+    hints = get_type_hints(Extraction)
+    names = [one.name for one in fields(Extraction) if one.name not in _NOT_PLAIN and one.name in plain]
+    return Extraction(
+        model=_later(lambda: open_card(card, folder)),
+        language=None if language is None else _later(lambda: _specification(language, card)),
+        automaton=minimised,
+        found=best,
+        candidates=[_candidate(one, "a candidate") for one in _list(plain, "candidates")],
+        loaded=Loaded(card, language),
+        **{name: from_plain(hints[name], plain[name], name) for name in names},
+    )
+
+
+@dataclass(frozen=True)
+class _Name:
+    name: str | None
+
+
+def _specification(name: str, card: NetworkCard) -> Specification | None:
+    return specification_for(subject_named(name, card.task_kind), card.task_kind)
+
+
+def _later(make: Any) -> Any:
+    return Later(make)
+
+
+def _candidate(value: object, where: str) -> Candidate:
+    tried = from_plain(_Tried, value, where)
+    return Candidate(**{one.name: getattr(tried, one.name) for one in fields(_Tried)})
+
+
+def _automaton(automata: Mapping[str, Any], name: str) -> PushdownAutomaton | None:
+    value = automata.get(name)
+    try:
+        return None if value is None else from_json(json.dumps(value))
+    except StacklensError as error:
+        raise StacklensError(f"the {name} automaton: {error}") from None
+
+
+def _object(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = content.get(name)
+    if not isinstance(value, dict):
+        raise StacklensError(f"lacks {name}; expected {_EXPECTED}")
+    return value
+
+
+def _list(content: Mapping[str, Any], name: str) -> list[Any]:
+    value = content.get(name)
+    if not isinstance(value, list):
+        raise StacklensError(f"lacks {name}; expected {_EXPECTED}")
+    return value

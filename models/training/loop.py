@@ -1,0 +1,161 @@
+"""The loop that every kind of training goes through: batches, costs, clipping, an update, and now and then a check."""
+
+from __future__ import annotations
+
+import types
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from stacklens.models.base import StackModel
+from stacklens.models.device import one_thread
+from stacklens.models.registry import build_model
+from stacklens.models.training.parts import clip_gradients, unstacked
+
+__all__ = ["SideBySide", "TrainingLoop"]
+
+Which = int | npt.NDArray[np.bool_] | types.EllipsisType  # a number on the leading axis, a mask of it, or all
+
+
+class TrainingLoop(ABC):
+    """The loop. Call `epoch` until `done`, or `run`.
+
+    A kind of training says what its batches are, what they cost, how fast weights move, and how networks are checked.
+
+    Attributes:
+        net: the network, or several on a leading axis of all weights.
+        optimizer: moves the weights of ``net`` in an update, if that is not done in another way.
+        check_every: epochs between two checks.
+        epochs_done: how many epochs have been trained.
+        best_weights: the parameters that are kept, by name.
+    """
+
+    net: StackModel[Any]
+    optimizer: torch.optim.Optimizer
+    check_every: int = 1
+    epochs_done: int
+    best_weights: dict[str, Tensor]
+
+    @property
+    @abstractmethod
+    def total_epochs(self) -> int:
+        """Return the largest number of epochs that may be needed."""
+
+    @property
+    @abstractmethod
+    def settled(self) -> bool:
+        """Return whether further epochs would change nothing."""
+
+    @abstractmethod
+    def learning_rate(self) -> float | Tensor:
+        """Return the learning rate of the next update, or that of each network, (nets,)."""
+
+    @abstractmethod
+    def batches(self) -> Iterable[Any]:
+        """Return the batches of an epoch; each is drawn when the one before it has been learned from."""
+
+    @abstractmethod
+    def costs(self, batch: Any) -> Tensor | None:
+        """Return what each network has to pay for ``batch``, (...); None where nothing is to be learned from it."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Score every network, and keep those that are better than ever."""
+
+    @property
+    def done(self) -> bool:
+        """Return whether nothing is left to do."""
+        return self.epochs_done >= self.total_epochs or self.settled
+
+    @property
+    def check_due(self) -> bool:
+        """Return whether networks are checked after the epoch that is just over."""
+        return self.done or self.epochs_done % self.check_every == 0
+
+    def begin(self) -> None:
+        """Set what every training starts with, once ``net`` is there."""
+        self.epochs_done = 0
+        self.best_weights = {name: value.detach().clone() for name, value in self.net.named_parameters()}
+
+    def run(self) -> None:
+        """Train until all is `done`."""
+        while not self.done:
+            self.epoch()
+
+    def epoch(self) -> None:
+        """Train for one epoch, and check where a check is due; do nothing when all is `done`."""
+        if self.done:
+            return
+        with one_thread():
+            self.net.train()
+            for batch in self.batches():
+                costs = self.costs(batch)
+                if costs is not None:
+                    self.net.zero_grad()
+                    costs.sum().backward()  # type: ignore[no-untyped-call]
+                    self.update()
+            self.epochs_done += 1
+            if self.check_due:
+                self.check()
+
+    def update(self) -> None:
+        """Move all weights by their gradients."""
+        rate = self.learning_rate()
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+
+    def keep(self, which: Which = ...) -> None:
+        """Keep the networks ``which`` as they are now."""
+        for name, value in self.net.named_parameters():
+            self.best_weights[name][which] = value.detach()[which]
+
+    def bring_back(self, which: Which = ...) -> None:
+        """Give the networks ``which`` the weights that they are kept with."""
+        for name, value in self.net.named_parameters():
+            value.detach()[which] = self.best_weights[name][which]
+
+
+class SideBySide(TrainingLoop):
+    """The loop for networks of one shape on the leading axis of ``net``.
+
+    Costs are summed and updates are weight by weight, so none of the networks influences another.
+
+    Attributes:
+        model, shape: the registry's name of the networks, and what their configuration is made from.
+        n_nets: how many there are.
+        device: where they are.
+        clip: the norm that gradients are shortened to, network by network; None for not at all.
+    """
+
+    model: str
+    shape: dict[str, Any]
+    n_nets: int
+    device: str
+    clip: float | None = None
+
+    def update(self) -> None:
+        """Move all weights by their gradients, shortened where they are too long."""
+        if self.clip is not None:
+            clip_gradients(self.net.parameters(), self.clip)
+        super().update()
+
+    def whole(self, weights: Mapping[str, Tensor]) -> StackModel[Any]:
+        """Return all networks with ``weights`` (nets, ...) by name, and all the memory that the shape asks for."""
+        nets = build_model(self.model, self.shape, nets=self.n_nets).to(self.device)
+        nets.load_state_dict(weights)
+        return nets
+
+    def single(self, number: int) -> StackModel[Any]:
+        """Return a network of the shape of network ``number``, with any weights."""
+        del number
+        return build_model(self.model, self.shape)
+
+    def network(self, number: int) -> StackModel[Any]:
+        """Return network ``number`` alone, as it is kept."""
+        return unstacked(self.single(number), self.best_weights, number)

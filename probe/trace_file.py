@@ -1,0 +1,151 @@
+"""A trace as one .npz file: arrays of numbers, and what they are of as JSON in one more; nothing in it is ever run."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stacklens.automata.pda import Word
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.files import LARGEST_NETWORK, read_whole, write_whole
+from stacklens.late import Later
+from stacklens.models.io import open_card
+from stacklens.models.origin import NetworkCard
+from stacklens.models.plain_data import is_intact
+from stacklens.models.rounding import Rounded
+from stacklens.plain_fields import from_plain, parse_json, to_plain
+from stacklens.probe.trace import ARRAYS, Trace
+
+__all__ = ["load_trace", "save_trace"]
+
+_FORMAT, _VERSION = "stacklens trace", 1
+_EXPECTED = "a trace that stacklens wrote"
+# the kind of number and the axes of every array: N words, T steps, T + 1 moments, and * for any size
+_AXES = {
+    "symbols": ("i", "NT"),
+    "steps": ("i", "N"),
+    "hidden": ("f", "NM*"),
+    "actions": ("f", "NT**"),
+    "pushed": ("f", "NT**"),
+    "reading": ("f", "NT**"),
+    "output": ("f", "NT*"),
+    "rejected": ("b", "NT"),
+    "verdicts": ("b", "N"),
+    "lengths": ("f", "NTT"),
+    "cells": ("f", "NT***"),
+}
+_OPTIONAL = ("lengths", "cells")
+
+
+@dataclass(frozen=True)
+class _Head:
+    """What the arrays are of."""
+
+    format: str
+    version: int
+    words: tuple[Word, ...]
+    letters: tuple[str, ...]
+    rounded: bool
+    card: NetworkCard | None
+
+
+def save_trace(path: str | Path, seen: Trace) -> None:
+    """Write ``seen`` to ``path``, which should end in .npz, whole or not at all.
+
+    Raises:
+        StacklensError: another suffix, or the file cannot be written.
+    """
+    if Path(path).suffix != ".npz":
+        raise StacklensError(f"cannot write {path}: expected a name that ends in .npz")
+    head = to_plain(_Head(_FORMAT, _VERSION, seen.words, seen.letters, seen.rounded, seen.network))
+    text = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), np.uint8)
+    arrays = {name: array for name in ARRAYS if (array := getattr(seen, name)) is not None}
+    buffer = io.BytesIO()
+    np.savez(buffer, head=text, **arrays)
+    write_whole(path, buffer.getvalue())
+
+
+def load_trace(path: str | Path) -> Trace:
+    """Return the trace in the file at ``path``; its network is opened when it is asked for.
+
+    Raises:
+        FileFormatError: the file is missing, damaged, or no trace of ours; one line that names the file.
+    """
+    data = read_whole(path, _EXPECTED, LARGEST_NETWORK)
+    if not is_intact(data):
+        raise FileFormatError(f"{path}: damaged, truncated or no .npz file; expected {_EXPECTED}")
+    try:
+        arrays = _arrays(data)
+        head = _head(arrays.pop("head", None))
+        _check(head, arrays)
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+    return Trace(
+        words=head.words,
+        letters=head.letters,
+        **{name: arrays.get(name) for name in ARRAYS},  # type: ignore[arg-type]
+        model=None if head.card is None else _later(head.card, head.rounded, Path(path).parent),
+        rounded=head.rounded,
+        card=head.card,
+    )
+
+
+def _later(card: NetworkCard, rounded: bool, folder: Path) -> Any:
+    def network() -> Any:
+        model = open_card(card, folder)
+        return Rounded(model) if rounded else model
+
+    return Later(network)
+
+
+def _arrays(data: bytes) -> dict[str, np.ndarray]:
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as found:
+            return {name: found[name] for name in found.files}
+    except Exception:  # numpy and zipfile raise half a dozen kinds
+        raise StacklensError(f"holds what is no array of numbers; expected {_EXPECTED}") from None
+
+
+def _head(found: np.ndarray | None) -> _Head:
+    if found is None or found.dtype != np.uint8:
+        raise StacklensError(f"no array called head; expected {_EXPECTED}")
+    try:
+        text = found.tobytes().decode()
+    except UnicodeDecodeError:
+        raise StacklensError(f"its head is no text; expected {_EXPECTED}") from None
+    head = from_plain(_Head, parse_json(text, _EXPECTED), "head")
+    if (head.format, head.version) != (_FORMAT, _VERSION):
+        raise StacklensError(f"of format {head.format!r}, version {head.version}; this stacklens reads {_VERSION}")
+    return head
+
+
+def _check(head: _Head, arrays: Mapping[str, np.ndarray]) -> None:
+    """Check that the arrays are those of a trace of these words.
+
+    Raises:
+        StacklensError: one is missing, or has another shape, other numbers, or letters that there are not.
+    """
+    if wrong := set(arrays) ^ set(_AXES) - {name for name in _OPTIONAL if name not in arrays}:
+        raise StacklensError(f"lacks or should not have the array {min(wrong)[:40]!r}; expected {_EXPECTED}")
+    steps = arrays["symbols"].shape[1] if arrays["symbols"].ndim == 2 else -1
+    sizes = {"N": len(head.words), "T": steps, "M": steps + 1}
+    for name, array in arrays.items():
+        kind, axes = _AXES[name]
+        shape = array.shape if steps else array.shape[: len(axes)]  # of empty words, outputs have an axis too many
+        fits = array.dtype.kind == kind and len(shape) == len(axes)
+        if not fits or any(sizes.get(axis, size) != size for axis, size in zip(axes, shape, strict=True)):
+            raise StacklensError(f"{name} is {array.dtype} of shape {array.shape}; expected {kind} of {axes}")
+    symbols, count = arrays["symbols"], arrays["steps"]
+    real = np.arange(max(0, steps)) < count[:, None]
+    least = np.where(real, 0, -1)
+    known = (symbols >= least) & (symbols < np.where(real, len(head.letters), 0))
+    if not known.all() or (count < 0).any() or (count > steps).any():
+        raise StacklensError("its steps read letters that it does not have")
+    if not all(set(word) <= set(head.letters) for word in head.words):
+        raise StacklensError("its words have letters that it does not have")

@@ -1,0 +1,47 @@
+"""The one way up: what lower layers show through upper ones, looked up by name when it is called.
+
+A notebook shows a trace as a figure, which `viz` draws, although `probe` knows nothing of `viz`; and the packages
+`stacklens.extract` and `stacklens.languages` bear the names of functions of the public face, so that calling them calls
+these. Nothing else looks upward, which tests/architecture holds.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+__all__ = ["callable_package", "from_above"]
+
+_FUNCTIONS = {"stacklens.extract": "stacklens.face", "stacklens.languages": "stacklens.tables"}
+
+
+def from_above(name: str) -> Callable[..., Any]:
+    """Return the function called ``name`` in `stacklens.display`."""
+    function: Callable[..., Any] = getattr(import_module("stacklens.display"), name)
+    return function
+
+
+class _CallablePackage(ModuleType):
+    """A package that can be called as the function of the public face that has its name."""
+
+    def _function(self) -> Callable[..., Any]:
+        home = import_module(_FUNCTIONS[self.__name__])
+        function: Callable[..., Any] = getattr(home, self.__name__.rpartition(".")[2])
+        return function
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return self._function()(*arguments, **options)
+
+    @property
+    def __signature__(self) -> Any:
+        import inspect
+
+        return inspect.signature(self._function())
+
+
+def callable_package(name: str) -> None:
+    """Make the package ``name``, which is being imported, callable."""
+    sys.modules[name].__class__ = _CallablePackage

@@ -1,0 +1,46 @@
+"""`stacklens show`: a saved result once more, as extract-pda printed it, and its automaton in any format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["show_command"]
+
+
+def show_command(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result, as extract-pda --save writes it.")],
+    out: Annotated[
+        list[Path] | None, typer.Option(help="Write the automaton: .dot .json .jff .svg .png .pdf; may be repeated.")
+    ] = None,
+    why: Annotated[bool, typer.Option("--why", help="Say why the automaton is not faithful, and what to do.")] = False,
+) -> int:
+    """Show a saved result: what came out of the network and what it rests on. The network is not needed.
+
+    Exit status: as of extract-pda.
+    """
+    from rich.console import Console
+
+    from stacklens.automata.formats.writing import check_suffix, write_automaton
+    from stacklens.extract.result_file import load_result
+    from stacklens.extract.summary import show_summary
+    from stacklens.files import check_outputs
+
+    for path in out or []:
+        check_suffix(path)
+    check_outputs(out or [], {"the result's own file": result})
+    found = load_result(result)
+    for path in out or []:
+        if found.automaton is not None:
+            write_automaton(path, found.automaton, found.title)
+    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    if why:
+        console.print(found.why())
+    else:
+        show_summary(found, console, transitions=not out)
+    for path in out or []:
+        if found.automaton is not None:
+            console.print(f"wrote {path}")
+    return found.status

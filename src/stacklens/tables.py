@@ -1,0 +1,66 @@
+"""The tables of the public face: the networks that come along, the languages and the tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["languages", "tasks", "zoo"]
+
+
+def zoo() -> pd.DataFrame:
+    """Return a row a trained network that comes along: name, kind, what it was trained on, sizes, errors, recipe.
+
+    ``errors`` are checking words that the network gets wrong, ``errors_rounded`` those of the rounded network.
+    """
+    import pandas as pd
+
+    from stacklens.models.io import load_network, zoo_names
+
+    rows = []
+    for name in zoo_names():
+        found = load_network(name)
+        scores = found.provenance.get("scores", {})
+        rows.append(
+            {
+                "name": name,
+                "network": found.model.name,
+                "trained_on": found.task["language"],
+                "task": found.task["kind"],
+                "weights": sum(parameter.numel() for parameter in found.model.parameters()),
+                "errors": scores.get("errors"),
+                "errors_rounded": scores.get("errors_rounded"),
+                "source": found.provenance.get("recipe"),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def languages() -> pd.DataFrame:
+    """Return a row a language: name, what it is, where it is from; grammars and automata in files are languages too.
+
+    >>> languages().name[:3].tolist()
+    ['1n0n', 'anb2n', 'anbmcnm']
+    """
+    import pandas as pd
+
+    from stacklens.languages.about import ABOUT_LANGUAGES
+    from stacklens.languages.catalogue import language_names
+
+    return pd.DataFrame(
+        [(name, *ABOUT_LANGUAGES[name]) for name in language_names()], columns=["name", "what", "source"]
+    )
+
+
+def tasks() -> pd.DataFrame:
+    """Return a row a task: name, what kind it is, what is to be said, where it is from."""
+    import pandas as pd
+
+    from stacklens.languages.about import ABOUT_TASKS
+    from stacklens.languages.catalogue import get_task, task_names
+
+    kinds = {name: get_task(name.replace("-N", "-2")).kind for name in task_names()}
+    rows = [(name, kinds[name], *ABOUT_TASKS[name]) for name in task_names()]
+    return pd.DataFrame(rows, columns=["name", "kind", "what", "source"])

@@ -1,0 +1,40 @@
+"""The map in CONTRIBUTING is the one that `make map` draws of the code as it is."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def architecture() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("architecture", ROOT / "docs" / "architecture.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def texts(svg: str) -> list[str]:
+    """Return what an SVG says, and between what its arrows lead; where things lie depends on Graphviz's version."""
+    return sorted(re.findall(r"<(?:title|text)[^>]*>([^<]+)<", svg))
+
+
+def test_the_picture_shows_the_packages_as_they_are(architecture: ModuleType) -> None:
+    kept = (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8")
+    assert texts(kept) == texts(architecture.render(architecture.dot(), "svg").decode()), "run make map"
+
+
+def test_every_package_is_on_it_and_arrows_lead_down(architecture: ModuleType) -> None:
+    found = architecture.rooms()
+    assert {room.split(".")[0] for room in found} == set(architecture.LAYERS)
+    assert {"models.networks", "extract.search", "viz.dashboard"} <= set(found)
+    for above, below in architecture._between(found):
+        assert architecture.LAYERS.index(above) > architecture.LAYERS.index(below)

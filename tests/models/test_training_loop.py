@@ -1,0 +1,173 @@
+"""The loop of all kinds of training on a made-up kind, and the pieces that kinds share against plain sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from stacklens.models.registry import build_model
+from stacklens.models.training.loop import SideBySide
+from stacklens.models.training.parts import batches_by_length, clip_gradients, cosine, in_order, log_loss, unstacked
+
+SHAPE = {"alphabet": ("a", "b"), "hidden": 3, "n_stacks": 1}
+
+
+class Counting(SideBySide):
+    """Two networks whose only cost is the square of their weights; what happens is written down."""
+
+    total_epochs = 5
+    settled = False
+    model, shape, n_nets, device = "stack-rnn", SHAPE, 2, "cpu"
+
+    def __init__(self, check_every: int = 1, rate: float = 0.1) -> None:
+        self.net = build_model(self.model, self.shape, seed=3, nets=2)
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=9.0)
+        self.check_every, self.rate = check_every, rate
+        self.events: list[str] = []
+        self.begin()
+
+    def learning_rate(self) -> float:
+        return self.rate
+
+    def batches(self) -> Iterator[int]:
+        for number in range(3):
+            self.events.append(f"drawn {number}")
+            yield number
+        self.events.append("over")
+
+    def costs(self, batch: int) -> Tensor | None:
+        if batch == 1:
+            return None
+        self.events.append(f"learned {batch}")
+        squares = [value.square().flatten(1).sum(1) / 2 for value in self.net.parameters()]
+        return torch.stack(squares).sum(0)
+
+    def check(self) -> None:
+        self.events.append(f"checked {self.epochs_done}")
+
+
+def flat(training: Counting) -> Tensor:
+    return torch.cat([value.detach().flatten() for value in training.net.parameters()])
+
+
+def test_a_batch_is_drawn_when_the_one_before_has_been_learned_from_and_checks_come_last() -> None:
+    training = Counting()
+    training.epoch()
+    assert training.events == ["drawn 0", "learned 0", "drawn 1", "drawn 2", "learned 2", "over", "checked 1"]
+
+
+def test_an_update_goes_down_the_gradient_at_the_rate_of_the_moment_and_nothing_costs_nothing() -> None:
+    training = Counting(rate=0.25)
+    before = flat(training)
+    training.epoch()  # two updates
+    torch.testing.assert_close(flat(training), before * 0.75**2)
+
+
+def test_checks_come_as_often_as_they_should_and_after_the_last_epoch() -> None:
+    training = Counting(check_every=2)
+    training.run()
+    checks = [event for event in training.events if event.startswith("checked")]
+    assert checks == ["checked 2", "checked 4", "checked 5"]
+    training.epoch()
+    assert training.epochs_done == 5
+
+
+def test_a_settled_training_is_done() -> None:
+    training = Counting()
+    training.settled = True
+    training.run()
+    assert training.done
+    assert not training.events
+
+
+def test_torch_runs_on_one_thread_in_an_epoch_and_as_before_after_it() -> None:
+    class Watching(Counting):
+        def check(self) -> None:
+            self.events = [str(torch.get_num_threads())]
+
+    training, before = Watching(), torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        training.epoch()
+        assert (training.events, torch.get_num_threads()) == (["1"], 2)
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(("which", "first", "second"), [(0, 1, 0), (np.array([False, True]), 0, 1), (..., 1, 1)])
+def test_only_the_networks_meant_are_kept_and_brought_back(which: int, first: int, second: int) -> None:
+    training = Counting()
+    begun = {name: value.clone() for name, value in training.best_weights.items()}
+    training.epoch()
+    now = {name: value.detach().clone() for name, value in training.net.named_parameters()}
+    training.keep(which)
+    for name, value in training.best_weights.items():
+        for number, kept in enumerate((first, second)):
+            assert torch.equal(value[number], (now if kept else begun)[name][number])
+    training.best_weights = begun
+    training.bring_back(which)
+    for name, value in training.net.named_parameters():
+        for number, back in enumerate((first, second)):
+            assert torch.equal(value[number], (begun if back else now)[name][number])
+
+
+def test_networks_come_out_alone_and_together_with_the_weights_that_were_kept() -> None:
+    training = Counting()
+    training.run()  # keeps nothing
+    together = training.whole(training.best_weights).state_dict()
+    for number in range(2):
+        alone = training.network(number)
+        begun = build_model("stack-rnn", SHAPE, seed=3 + number).state_dict()
+        assert not alone.training
+        for name, value in alone.state_dict().items():
+            assert torch.equal(value, begun[name])
+            assert torch.equal(value, together[name][number])
+
+
+def test_a_network_with_other_weights_is_not_made() -> None:
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        unstacked(build_model("stack-rnn", {**SHAPE, "hidden": 4}), Counting().best_weights, 0)
+
+
+@given(st.lists(st.floats(1e-3, 1), min_size=2, max_size=2), st.integers(0, 1))
+def test_the_log_loss_is_the_surprise_at_what_should_be_said(weights: list[float], target: int) -> None:
+    said = torch.tensor(weights, dtype=torch.float64) / sum(weights)
+    found = log_loss(said.expand(4, 3, 5, 2), torch.full((4, 1, 5), target))
+    assert found.shape == (4, 3, 5)
+    assert found.tolist() == pytest.approx(np.full((4, 3, 5), -math.log(weights[target] / sum(weights))), abs=1e-12)
+
+
+def test_no_probability_is_so_small_that_its_loss_has_no_end() -> None:
+    said, target = torch.tensor([[0.0, 1.0]], dtype=torch.float64), torch.tensor([0])
+    assert log_loss(said, target).item() == pytest.approx(-math.log(1e-12))
+    assert log_loss(said, target, least=None).item() == pytest.approx(-math.log(torch.finfo(torch.float64).tiny))
+
+
+def test_gradients_are_shortened_network_by_network_and_only_where_they_are_too_long() -> None:
+    values = [torch.zeros(2, 1, requires_grad=True), torch.zeros(2, 2, 1, requires_grad=True), torch.zeros(2)]
+    values[0].grad = torch.tensor([[6.0], [0.3]])
+    values[1].grad = torch.tensor([[[8.0], [0.0]], [[0.0], [0.4]]])
+    clip_gradients(values, 5.0)
+    torch.testing.assert_close(values[0].grad, torch.tensor([[3.0], [0.3]]))
+    torch.testing.assert_close(values[1].grad, torch.tensor([[[4.0], [0.0]], [[0.0], [0.4]]]))
+
+
+def test_a_rate_falls_as_half_a_cosine() -> None:
+    assert [cosine(done, 4) for done in range(5)] == pytest.approx([1, (1 + 0.5**0.5) / 2, 0.5, (1 - 0.5**0.5) / 2, 0])
+
+
+@given(st.lists(st.integers(0, 9), max_size=20), st.integers(1, 7), st.integers(0, 99))
+def test_batches_have_every_word_once(lengths: list[int], size: int, seed: int) -> None:
+    ordered = in_order(np.array(lengths, int), size)
+    drawn = batches_by_length(np.array(lengths, int), size, np.random.default_rng(seed))
+    for batches in (ordered, drawn):
+        assert sorted(row for rows in batches for row in rows.tolist()) == list(range(len(lengths)))
+        assert all(len(rows) <= size for rows in batches)
+    assert [lengths[row] for rows in ordered for row in rows] == sorted(lengths)
