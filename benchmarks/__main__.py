@@ -15,7 +15,19 @@ from rich.console import Console  # noqa: E402
 
 from benchmarks.measure import machine  # noqa: E402
 
-NAMES = ("words", "c_loop", "startup", "network", "tracing", "training", "extraction", "breaking", "scale", "page")
+NAMES = (
+    "words",
+    "c_loop",
+    "startup",
+    "network",
+    "tracing",
+    "training",
+    "extraction",
+    "breaking",
+    "scale",
+    "page",
+    "hops",
+)
 _README = """# Benchmarks
 
 Each comparison runs ours and the others side by side in one process or in processes of the same kind, turn by turn,

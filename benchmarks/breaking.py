@@ -23,7 +23,7 @@ from aalpy.oracles import RandomWordEqOracle
 from benchmarks.measure import Report, show_seconds
 from stacklens.automata.pda import POP, Configuration, Key, PushdownAutomaton, Transition, Word, push
 from stacklens.automata.simulation import accepts_many
-from stacklens.extract.verification.checks import ExtractionConfig
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.verification.counterexamples import search_words, shorten
 from stacklens.languages import get_language
 

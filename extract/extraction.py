@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from stacklens.automata.compare import Different
-from stacklens.automata.pda import Output, PushdownAutomaton
+from stacklens.automata.pda import Output
 from stacklens.extract.by_name import specification_for
 from stacklens.extract.certificate.certify import certification
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import Fidelity, action_margins, is_stack, why_unfaithful
 from stacklens.extract.result import PROOF_NOT_TRIED, Extraction
 from stacklens.extract.samples import draw_samples
-from stacklens.extract.search.candidates import Candidate, Scorer
-from stacklens.extract.search.model_selection import Choice, Finder
+from stacklens.extract.search.candidates import Candidate, Scorer, minimised
+from stacklens.extract.search.model_selection import search_sizes
+from stacklens.extract.search.quantisers import vectors
+from stacklens.extract.search.refinement import TracedVectors, split_cluster
+from stacklens.extract.search.transition_table import majority_table
 from stacklens.extract.specification import Specification, check_same_alphabet
 from stacklens.extract.stack_ablation import relevant_stacks
 from stacklens.extract.verification.agreement import Agreement, count_again
-from stacklens.extract.verification.checks import ExtractionConfig, check_all, exhaustive_limit
+from stacklens.extract.verification.checks import check_all, exhaustive_limit
 from stacklens.extract.verification.counterexamples import Effort
 from stacklens.extract.verification.divergence import Divergence, divergence
 from stacklens.languages.language import Language
@@ -28,12 +32,14 @@ from stacklens.languages.tasks.task import Task
 from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
-from stacklens.probe.trace import trace
+from stacklens.probe.trace import Trace, trace
 
-__all__ = ["Extraction", "ExtractionConfig", "extract"]
+__all__ = ["Extraction", "ExtractionConfig", "extract", "fewest_disagreements", "find_candidates"]
 
 _DECISIVE = "rounded network"  # what the machine stands for
 _ABLATED = 400  # words on which stacks are left out
+_MOST_SPLITS = 40
+_PATIENCE = 16  # splits in a row after which no machine was better than the best before
 
 
 def extract(
@@ -67,30 +73,30 @@ def _extract(
     clock.stage("trace the network")
     runner = model if config.device == "cpu" else copy.deepcopy(model).to(config.device)
     samples = draw_samples(runner, specification, config.seed)
-    seen = trace(runner, samples.short_traced, stacks=False)
+    margins = action_margins(model, trace(runner, samples.short_traced, stacks=False))
     clock.stage("look for states")
     words = samples.traced[:_ABLATED]
     stacks = relevant_stacks(runner, words, None if specification is None else specification.scored(words))
-    rounded = trace(stacks.without(runner), samples.traced, rounded=True, stacks=False)
+    seen = trace(stacks.without(runner), samples.traced, rounded=True, stacks=False)
     scorer = Scorer(stacks.without(model), samples, complete, config.seed, specification)
-    finder = Finder(scorer, rounded, Choice(config.states, config.stack_symbols), config.jobs)
-    fidelity = Fidelity(samples.rounding(), None, *action_margins(model, seen))
-    if is_stack(model):
-        finder.search_sizes()
-        if why_unfaithful(scorer.model, fidelity, 0, 0) is None:  # splits do not make a stack of what is none
-            finder.refine()
-    best = finder.best
-    wrong = None if best is None else best.disagreements
+    fidelity = Fidelity(samples.rounding(), None, *margins)
+    tried = find_candidates(scorer, seen, config, fidelity)
+    best = fewest_disagreements(tried)
     fidelity = replace(fidelity, minority_transitions=None if best is None else best.minority)
+    wrong = None if best is None else best.disagreements
     reason = why_unfaithful(scorer.model, fidelity, wrong, len(samples.words))
-    result = Extraction(model, specification, None, best, finder.candidates, fidelity, stacks, reason=reason)
+    result = Extraction(model, specification, None, best, tried, fidelity, stacks, reason=reason)
     if reason is not None or best is None or best.automaton is None:
         return replace(result, seconds=clock.stop())
     clock.stage("check the automaton")
-    effort = config.effort(model.stack_limit)
-    best, checks = _checked(best, finder, effort, lambda pda: check_all(pda, runner, specification, config))
-    result = replace(result, automaton=best.automaton, found=best, candidates=finder.candidates, checks=checks)
+    checks = check_all(best.automaton, runner, specification, config)
+    for mended in repair(scorer, best, seen, checks, config.effort(model.stack_limit)):
+        tried.append(mended)
+        if mended.exact and mended.automaton is not None:
+            again = check_all(mended.automaton, runner, specification, config)
+            best, checks = (mended, again) if _broken(again) < _broken(checks) else (best, checks)
     assert best.automaton is not None
+    result = replace(result, automaton=best.automaton, found=best, candidates=tried, checks=checks)
     counts = count_again(best.automaton, checks, model.task_kind == "recognition")
     clock.stage("prove equality")
     proof = PROOF_NOT_TRIED if specification is None else specification.compare(best.automaton)
@@ -100,18 +106,86 @@ def _extract(
     return replace(result, divergence=_divergence(result, runner), seconds=clock.stop())
 
 
-def _checked(
-    candidate: Candidate, finder: Finder, effort: Effort, check: Callable[[PushdownAutomaton], tuple[Agreement, ...]]
-) -> tuple[Candidate, tuple[Agreement, ...]]:
-    """Return the candidate, or a refinement of it that stands up better to what broke it, with the checks."""
-    assert candidate.automaton is not None
-    checks = check(candidate.automaton)
+def find_candidates(
+    scorer: Scorer, seen: Trace, config: ExtractionConfig, fidelity: Fidelity | None = None
+) -> list[Candidate]:
+    """Return every candidate tried on the scorer's network, in order; the last one is exact unless none is.
+
+    Sizes come first. Where none is exact, what misleads the best exploration is split, and then, from the start, the
+    smallest. Nothing is split in a network that is no stack machine by its ``fidelity``, and nothing tried without a
+    stack.
+
+    Args:
+        scorer: who knows the rounded network's answers.
+        seen: a trace of the scorer's network, rounded.
+        config: fixed numbers of states or stack symbols, and processes.
+        fidelity: how near the network is to a discrete machine.
+    """
+    tried: list[Candidate] = []
+    if not is_stack(scorer.model):
+        return tried
+    for candidate in search_sizes(scorer, seen, config.states, config.stack_symbols, config.jobs):
+        tried.append(candidate)
+        if candidate.exact:
+            return tried
+    if fidelity is not None and why_unfaithful(scorer.model, fidelity, 0, 0) is not None:
+        return tried  # splits do not make a stack of what is none
+    explored = [one for one in tried if one.way == "exploration" and one.disagreements is not None]
+    nearest = sorted(explored, key=lambda one: one.disagreements or 0)
+    for start in dict.fromkeys((*nearest[:1], *explored[:1])):
+        for candidate in refine(scorer, start, seen):
+            tried.append(candidate)
+            if candidate.exact:
+                return tried
+    return tried
+
+
+def fewest_disagreements(candidates: Sequence[Candidate]) -> Candidate | None:
+    """Return the candidate with the fewest disagreements, the first of them; None if there are none."""
+    return min(candidates, key=lambda one: (one.disagreements is None, one.disagreements or 0), default=None)
+
+
+def refine(scorer: Scorer, candidate: Candidate, seen: Trace) -> Iterator[Candidate]:
+    """Yield candidates, each with one cluster or stack symbol of the one before it split, and scored.
+
+    It ends with an exact one, when nothing is left to split, or when splits no longer help. Each machine is explored,
+    and where that is not exact a majority vote may be.
+    """
+    if candidate.automaton is None:
+        return
+    pool = TracedVectors(*vectors(scorer.model, seen))
+    counterexamples = scorer.broken_by(candidate.automaton)
+    fewest, idle = len(counterexamples), 0
+    for _ in range(_MOST_SPLITS):
+        found = split_cluster(scorer, candidate, counterexamples, pool)
+        if found is None or found.automaton is None or found.machine is None:
+            return
+        elected = majority_table(found.machine, seen, scorer.complete)
+        counterexamples = scorer.broken_by(found.automaton)
+        candidate = replace(found, disagreements=len(counterexamples), minority=elected.minority)
+        yield candidate
+        if not counterexamples:
+            return
+        voted = scorer.score(minimised(replace(candidate, way="refinement and vote"), elected.automaton))
+        if voted.exact:
+            yield voted
+            return
+        better = len(counterexamples) < fewest
+        fewest, idle = (len(counterexamples), 0) if better else (fewest, idle + 1)
+        if idle >= _PATIENCE:
+            return
+
+
+def repair(
+    scorer: Scorer, candidate: Candidate, seen: Trace, checks: Sequence[Agreement], effort: Effort
+) -> Iterator[Candidate]:
+    """Yield refinements of ``candidate`` until one is exact on the words that broke it in ``checks`` as well.
+
+    A search of ``effort`` goes along, so that it is exact on what new automata suggest, too. Without such words there
+    is nothing to repair.
+    """
     words = [found.counterexample for found in checks if found.counterexample is not None and _repairable(found)]
-    mended = finder.repair(candidate, words, effort) if words else None
-    if mended is None or mended.automaton is None:
-        return candidate, checks
-    again = check(mended.automaton)
-    return (mended, again) if _broken(again) < _broken(checks) else (candidate, checks)
+    return refine(replace(scorer, further=tuple(words), effort=effort), candidate, seen) if words else iter(())
 
 
 def _broken(checks: Sequence[Agreement]) -> int:

@@ -10,12 +10,12 @@ from typing import Any
 from stacklens.automata.compare import Comparison, Different, Equal, Undecided
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED, Certification
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import Fidelity
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import Specification
 from stacklens.extract.stack_ablation import StackUse
 from stacklens.extract.verification.agreement import AcceptedCounts, Agreement, first_contradiction
-from stacklens.extract.verification.checks import ExtractionConfig
 from stacklens.extract.verification.divergence import Divergence
 from stacklens.languages.words import format_word, make_word
 from stacklens.late import late

@@ -18,11 +18,9 @@ from stacklens.automata.compiled import encode_words
 from stacklens.automata.pda import Word
 from stacklens.errors import StacklensError
 from stacklens.models.base import ControllerOutput, NetworkState, S, StackModel
-from stacklens.models.rounding import Rounded, Wrapper, operation_numbers
+from stacklens.models.rounding import Operation, Rounded, Wrapper, operation_numbers
 
 __all__ = ["DroppedStack", "PushOnlyAsState", "StackUse", "WithoutStacks", "relevant_stacks"]
-
-_PUSH = 2  # among operation numbers
 
 
 class PushOnlyAsState(Wrapper[S]):
@@ -248,7 +246,9 @@ class _Runs:
         """Return whether ``stack`` pushes at every step; a recogniser's verdict may depend on what lies there."""
         if self.model.task_kind == "recognition":
             return False
-        pushes = [bool((now[:, stack] == _PUSH)[self.real[:, t]].all()) for t, now in enumerate(self.operations)]
+        pushes = [
+            bool((now[:, stack] == Operation.PUSH)[self.real[:, t]].all()) for t, now in enumerate(self.operations)
+        ]
         return bool(pushes) and all(pushes)
 
     def first_change(self, shown: dict[int, tuple[float, ...]], stack: int) -> int:

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stacklens.automata.compare import Different, Equal
-from stacklens.languages.words import format_word, make_word
+from stacklens.automata.compare import Equal
+from stacklens.extract.wording import (
+    automaton_claim,
+    before_claim,
+    counts_claim,
+    depth_claim,
+    network_claim,
+    proof_claim,
+    rounding_claim,
+    word_named,
+)
+from stacklens.languages.words import format_word
 from stacklens.progress import count
 
 if TYPE_CHECKING:
@@ -13,10 +23,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from stacklens.automata.compare import Comparison
     from stacklens.automata.pda import Output, PushdownAutomaton, Word
     from stacklens.extract.result import Extraction
-    from stacklens.extract.verification.agreement import AcceptedCounts, Agreement
+    from stacklens.extract.verification.agreement import Agreement
     from stacklens.extract.verification.divergence import Divergence
 
 __all__ = ["one_line", "show_summary", "summary_html", "summary_text"]
@@ -29,36 +38,32 @@ _WIDTH = 200  # of a summary as text, for its tables
 
 def show_summary(result: Extraction, console: Console, transitions: bool) -> None:
     """Print what came out of a network and what it rests on; the transition table too if ``transitions``."""
-    card = result.network
-    language = "no language given" if result.language_name is None else f"language {result.language_name}"
-    console.print(f"network    {card.kind} over {' '.join(card.alphabet)}; {language}")
-    if result.automaton is None or result.raw is None:
+    report = result.report()
+    console.print(f"network    {network_claim(report['model'], report['language'])}")
+    if result.automaton is None:
         console.print(f"automaton  none: {result.reason}")
         return
-    pda = result.automaton
-    console.print(f"automaton  {_sizes(pda)}, {count(len(pda.transitions), 'transition')}")
+    sizes, pda = report["automaton"], result.automaton
     way = "" if result.found is None else f"; found with {result.found.quantiser}"
-    console.print(f"           (before minimisation {_sizes(result.raw)}{way})")
+    console.print(f"automaton  {automaton_claim(sizes, pda.n_stacks)}")
+    console.print(f"           ({before_claim(sizes)}{way})")
     _show_splits(result, console)
-    rounding = result.fidelity.rounding
-    console.print(
-        f"rounding   changes {rounding.disagreements:,} of {rounding.words:,} verdicts; smallest action margin "
-        f"{result.fidelity.action_margin:.3f}; {result.fidelity.minority_transitions or 0:.1%} of transitions outvoted"
-    )
+    console.print(f"rounding   {rounding_claim(report['fidelity'])}")
     _show_checks(result.checks, console)
     if result.counts is not None:
-        console.print(f"counted    {_counts(result.counts)}")
+        console.print(f"counted    {counts_claim(report['counts'])}")
     if result.divergence is not None:
         _show_divergence(result.divergence, console)
     if result.stacks.dropped:
         why = ", ".join(f"stack {dropped.stack + 1} is {dropped.reason}" for dropped in result.stacks.dropped)
-        console.print(f"stacks     {len(result.stacks.kept)} of {card.n_stacks} matter: {why}")
+        console.print(f"stacks     {len(result.stacks.kept)} of {result.network.n_stacks} matter: {why}")
     if result.stacks.push_only:
         numbers = ", ".join(str(stack + 1) for stack in result.stacks.push_only)
         console.print(f"stacks     {numbers} only push: what is seen of them counts as state")
-    if card.stack_limit is not None:
-        console.print(f"depth      the network's stack has {card.stack_limit} cells; the claims end there")
-    console.print(f"proof      {_proof(result.proof)}")
+    if report["stack_limit"] is not None:
+        console.print(f"depth      {depth_claim(report['stack_limit'])}")
+    proved = " (proof)" if isinstance(result.proof, Equal) else ""
+    console.print(f"proof      {proof_claim(report['proof'])}{proved}")
     console.print(f"certified  {result.certificate}", markup=False)
     if transitions:
         console.print(_transition_table(pda))
@@ -69,9 +74,10 @@ def one_line(result: Extraction) -> str:
     of, pda = f"Extraction of {result.network.name}", result.automaton
     if pda is None:
         return f"<{of}: no automaton: {result.reason}>"
-    claims = [f"{_sizes(pda)}, {count(len(pda.transitions), 'transition')}"]
+    report = result.report()
+    claims = [automaton_claim(report["automaton"], pda.n_stacks)]
     if isinstance(result.proof, Equal):
-        claims.append(f"equal to {result.language_name} for {result.proof.domain} (proof)")
+        claims.append(f"{proof_claim(report['proof'], result.language_name)} (proof)")
     if (wrong := result.contradicted) is not None:
         claims.append(f"differs from the {wrong.other} on {_shown(wrong.counterexample or ())}")
     return f"<{of}: {'; '.join(claims)}>"
@@ -97,13 +103,6 @@ def summary_html(result: Extraction) -> str:
 
     drawing = "" if result.automaton is None else to_svg(result.automaton)
     return f"<div>{drawing}<pre>{escape(summary_text(result, transitions=False))}</pre></div>"
-
-
-def _proof(proof: Comparison) -> str:
-    if isinstance(proof, Equal):
-        return f"equal for {proof.domain} (proof)"
-    word = "" if proof.word is None else f", on {format_word(make_word(proof.word, proof.word)) or 'the empty word'}"
-    return f"{'different' if isinstance(proof, Different) else 'unknown'}: {proof.reason}{word}"
 
 
 def _show_checks(checks: Sequence[Agreement], console: Console) -> None:
@@ -142,7 +141,7 @@ def _shown(word: Word) -> str:
     shown = format_word(word)
     if len(word) > _LONGEST_SHOWN:
         return f"{shown[:60]}… ({len(word):,} symbols; the report has all of it)"
-    return shown or "the empty word"
+    return word_named(shown)
 
 
 def _show_splits(result: Extraction, console: Console) -> None:
@@ -157,13 +156,6 @@ def _show_splits(result: Extraction, console: Console) -> None:
         f"{refined[-1].disagreements or 0:,} after; the last split {last.kind} {last.name} at ({last.state}, "
         f"{' '.join(last.tops)}) reading {last.letter or 'the end'}"
     )
-
-
-def _counts(counts: AcceptedCounts) -> str:
-    words = f"accepted words of length <= {len(counts.exhaustive) - 1}, without running them"
-    if counts.equal:
-        return f"{sum(counts.counted):,} {words}: as many as were found by running all"
-    return f"{sum(counts.counted):,} {words}: not as many at length {counts.first_different} as by running all"
 
 
 def _show_divergence(found: Divergence, console: Console) -> None:
@@ -218,8 +210,3 @@ def _marked(pda: PushdownAutomaton, state: str) -> str:
     start = "→ " if state == pda.initial else ""
     deciding = pda.acceptance in ("final state", "both") and pda.accepting != set(pda.states)
     return f"{start}{state}{' (accepting)' if deciding and state in pda.accepting else ''}"
-
-
-def _sizes(pda: PushdownAutomaton) -> str:
-    stacks = "" if pda.n_stacks == 1 else f", {pda.n_stacks} stacks"
-    return f"{count(len(pda.states), 'state')}, {count(len(pda.stack_alphabet), 'stack symbol')}{stacks}"

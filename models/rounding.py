@@ -1,18 +1,36 @@
 """The rounded network: the same controller and the same stack, with discrete actions between them.
 
-`Wrapper` is what it rests on: a network around another one, as that one in everything that a subclass does not change.
+`Operation` is what such an action does to a stack, and `RoundedSteps` is what the network does in a step, in numbers.
+`Wrapper` is what `Rounded` rests on: a network around another one, as that one in everything that a subclass does not
+change.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from stacklens.automata.pda import StackOp, Symbol
 from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, S, StackModel
 
-__all__ = ["Rounded", "Wrapper", "operation_numbers", "round_actions"]
+__all__ = [
+    "Operation",
+    "Rounded",
+    "RoundedSteps",
+    "Wrapper",
+    "named_operations",
+    "operation_numbers",
+    "round_actions",
+    "without_empty_pops",
+]
+
+_STRANGE = -1  # the number of an operation of another model's own, which is none of a stack's
 
 _SHARED = (
     *("action_kind", "operations", "task_kind", "alphabet", "end", "first", "n_stacks", "depth", "cell_size"),
@@ -88,21 +106,72 @@ def round_actions(kind: ActionKind, actions: Tensor, threshold: float = 0.5) -> 
     return actions
 
 
-def operation_numbers(kind: ActionKind, operations: tuple[str, ...], rounded: Tensor) -> Tensor:
-    """Return which operation each of the rounded actions (..., A) is, (...) int64: 0 none, 1 pop, 2 push, 3 replace.
+class Operation(IntEnum):
+    """What a discrete action does to a stack; its bits are those of the strengths of pop and push."""
 
-    An operation of another model's own, neither of these, is -1.
+    NONE = 0
+    POP = 1
+    PUSH = 2
+    REPLACE = 3
+
+    @classmethod
+    def of(cls, operation: StackOp) -> Operation:
+        """Return which one an automaton's operation is."""
+        return cls(cls.POP * operation.pop | cls.PUSH * (operation.push is not None))
+
+    @property
+    def pops(self) -> bool:
+        """Return whether the top is taken off."""
+        return bool(self & Operation.POP)
+
+    @property
+    def pushes(self) -> bool:
+        """Return whether something is laid down, after a pop if there is one."""
+        return bool(self & Operation.PUSH)
+
+    @property
+    def on_empty(self) -> Operation:
+        """Return what is left of it on an empty stack: a pop of nothing does nothing."""
+        return Operation(self & Operation.PUSH)
+
+    def stack_op(self, symbol: Symbol) -> StackOp:
+        """Return the automaton's operation that lays down ``symbol`` if this one pushes."""
+        return StackOp(self.pops, symbol if self.pushes else None)
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+def named_operations(operations: tuple[str, ...]) -> list[int]:
+    """Return which operation each share of a "softmax" action is of; another model's own, none of a stack's, is -1.
+
+    >>> named_operations(("push", "pop", "none", "rotate left"))
+    [<Operation.PUSH: 2>, <Operation.POP: 1>, <Operation.NONE: 0>, -1]
     """
+    known = {str(operation): operation for operation in (Operation.NONE, Operation.POP, Operation.PUSH)}
+    return [known.get(name, _STRANGE) for name in operations]
+
+
+def operation_numbers(kind: ActionKind, operations: tuple[str, ...], rounded: Tensor) -> Tensor:
+    """Return which `Operation` each of the rounded actions (..., A) is, (...) int64; -1 for another model's own."""
     if kind == "signed":
         action = rounded[..., 0]
-        return (action > 0) * 2 + (action < 0) * 1
+        return (action > 0) * Operation.PUSH + (action < 0) * Operation.POP
     if kind == "softmax":
-        known = {"none": 0, "pop": 1, "push": 2}
-        table = torch.tensor([known.get(operation, -1) for operation in operations], device=rounded.device)
-        return table[rounded.argmax(-1)]
+        return torch.tensor(named_operations(operations), device=rounded.device)[rounded.argmax(-1)]
     if kind == "strengths":
-        return rounded[..., 0].long() + 2 * rounded[..., 1].long()
+        return rounded[..., 0].long() * Operation.POP + rounded[..., 1].long() * Operation.PUSH
     return torch.zeros(rounded.shape[:-1], dtype=torch.int64, device=rounded.device)
+
+
+def without_empty_pops(operations: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `Operation` numbers, at least 0, do to stacks of ``heights``, and the heights after it, of one shape.
+
+    A pop of an empty stack does nothing.
+    """
+    done = np.where(heights > 0, operations, operations & Operation.PUSH)
+    pushes, pops = done // Operation.PUSH, done & Operation.POP
+    return done, heights + pushes - pops
 
 
 class Rounded(Wrapper[S]):
@@ -124,3 +193,66 @@ class Rounded(Wrapper[S]):
         answer = self.model.controller(symbols, hidden, reading)
         actions = round_actions(self.action_kind, answer.actions, self.threshold)
         return ControllerOutput(answer.hidden, actions, answer.pushed, answer.output)
+
+
+def _one_cluster(vectors: np.ndarray) -> np.ndarray:
+    """Return 0 for each of ``vectors`` (..., D)."""
+    return np.zeros(vectors.shape[:-1], np.int64)
+
+
+@dataclass(frozen=True)
+class RoundedSteps:
+    """What a rounded network does in steps, as arrays of one leading shape: of the batch, of words and steps, ….
+
+    Attributes:
+        operations: what it does to each stack as the number of an `Operation`, (..., S); -1 for another model's own. S
+            is at least 1, for an automaton has a stack, used or not.
+        pushed: the number of the cluster in which what it would push on each stack lies, (..., S).
+        targets: the number of the cluster of the next hidden vector, (...).
+        outputs: the number of the output (see `StackModel.output_numbers`), (...); -1 for recognisers.
+        rejected: whether the word has been rejected for good, (...) bool.
+    """
+
+    operations: np.ndarray
+    pushed: np.ndarray
+    targets: np.ndarray
+    outputs: np.ndarray
+    rejected: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        network: StackModel[Any],
+        hidden: Tensor,
+        actions: Tensor,
+        pushed: Tensor,
+        output: Tensor,
+        rejected: Tensor,
+        *,
+        hidden_clusters: Callable[[np.ndarray], np.ndarray] = _one_cluster,
+        pushed_clusters: Callable[[np.ndarray], np.ndarray] = _one_cluster,
+    ) -> RoundedSteps:
+        """Return the steps of a rounded ``network``, given what a `Step` or a trace has of them.
+
+        Args:
+            network: the network; its actions are whole ones.
+            hidden: the next hidden vectors, (..., H).
+            actions: the actions, (..., n_stacks, A), or one for all.
+            pushed: what a push would lay down, (..., n_stacks, D), or one for all.
+            output: the outputs, (..., O).
+            rejected: the rejections so far, (...) bool.
+            hidden_clusters: which cluster each vector (M, H) is in; all are in cluster 0 unless given.
+            pushed_clusters: which cluster each value (..., D) is in; all are in cluster 0 unless given.
+        """
+        shape = hidden.shape[:-1]
+        taken, laid = np.zeros((*shape, 1), np.int64), np.zeros((*shape, 1), np.int64)
+        if network.action_kind != "none":
+            numbers = operation_numbers(network.action_kind, network.operations, actions)
+            taken = numbers.expand(*shape, -1).cpu().numpy()
+            laid = pushed_clusters(pushed.expand(*shape, *pushed.shape[-2:]).cpu().numpy())
+        vectors = hidden.flatten(0, -2).cpu().numpy()
+        outputs: np.ndarray = np.full(shape, -1)
+        if network.task_kind != "recognition":
+            outputs = network.output_numbers(output)
+        targets = hidden_clusters(vectors).reshape(shape)
+        return cls(taken, laid, targets, outputs, rejected.cpu().numpy())

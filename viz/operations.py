@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import torch
 
 from stacklens.models.base import StackModel
-from stacklens.models.rounding import operation_numbers, round_actions
+from stacklens.models.rounding import Operation, operation_numbers, round_actions
 from stacklens.probe.trace import Trace
 from stacklens.viz.panels import Panel, figure_of, heat_panel, letters_of
 from stacklens.viz.style import MARKS, OPERATION_COLOURS, category_colours, sentence, stepped, title_of
@@ -30,8 +30,6 @@ __all__ = [
     "top_values",
 ]
 
-_NAMES = ("none", "pop", "push", "replace")  # by the numbers of `operation_numbers`
-
 _VALUES, _MARKS = 30, 100  # steps up to which cells show the top's value, and a mark
 
 
@@ -44,7 +42,7 @@ def operation_names(model: StackModel[Any], seen: Trace, word: int = 0) -> list[
     if model.action_kind == "softmax":
         return [tuple(model.operations[place] for place in row) for row in rounded.argmax(-1).tolist()]
     numbers = operation_numbers(model.action_kind, model.operations, rounded)
-    return [tuple(_NAMES[number] for number in row) for row in numbers.tolist()]
+    return [tuple(str(Operation(number)) for number in row) for row in numbers.tolist()]
 
 
 def action_names(model: StackModel[Any]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from stacklens.automata.pda import PushdownAutomaton, State, Symbol
 from stacklens.extract.certificate.controllers import BoxAnswer, BoxController
 from stacklens.extract.certificate.intervals import Box, Row
 from stacklens.models.base import StackModel
+from stacklens.models.rounding import Operation
 
 __all__ = [
     "Bounds",
@@ -101,11 +102,11 @@ BoxHead = tuple[Control, BoxTops]
 
 
 class BoxMove(NamedTuple):
-    """A step on a letter: to a control, and what happens to each stack, 0 none, 1 pop, 2 push, 3 replace."""
+    """A step on a letter: to a control, and what happens to each stack, with what a push lays there."""
 
     letter: Symbol
     control: Control
-    operations: tuple[tuple[int, Entry | None], ...]
+    operations: tuple[tuple[Operation, Entry | None], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +125,7 @@ class StepOutcome:
 
     letter: Symbol
     control: Control
-    operations: tuple[int, ...]
+    operations: tuple[Operation, ...]
     symbols: tuple[Symbol | None, ...]
     hidden: list[tuple[BoxKey, ImagePiece]]
     pushed: tuple[list[tuple[BoxKey, ImagePiece]], ...]
@@ -140,7 +141,7 @@ class StepOutcome:
 
     def moves(self, tops: BoxTops, depth: int) -> Iterator[BoxMove]:
         """Yield the moves from ``tops``, one for every choice of boxes; the network sees ``depth`` cells."""
-        choices: list[list[tuple[int, Entry | None]]] = []
+        choices: list[list[tuple[Operation, Entry | None]]] = []
         for operation, symbol, image_pieces, top in zip(self.operations, self.symbols, self.pushed, tops, strict=True):
             entries: list[Entry | None] = [_entry(symbol, key, operation, top, depth) for key, _ in image_pieces]
             choices.append([(operation, entry) for entry in entries or [None]])
@@ -150,10 +151,10 @@ class StepOutcome:
                 yield BoxMove(self.letter, self.control._replace(place=place), operations)
 
 
-def _entry(symbol: Symbol | None, value: BoxKey, operation: int, top: Entry | None, depth: int) -> Entry:
+def _entry(symbol: Symbol | None, value: BoxKey, operation: Operation, top: Entry | None, depth: int) -> Entry:
     assert isinstance(value, Value)
     below: tuple[Value | None, ...] = (None,) * depth if top is None else top.values
-    covered = below[1:] if operation == 3 else below
+    covered = below[1:] if operation.pops else below
     return Entry(symbol, (value, *covered)[:depth])
 
 

@@ -16,7 +16,7 @@ from stacklens.automata.finite import FiniteAutomaton, regular_domain
 from stacklens.automata.pda import Output, PushdownAutomaton, Symbol
 from stacklens.errors import StacklensError
 from stacklens.extract.certificate.abstraction import Bounds, Layout, System, TooMany
-from stacklens.extract.certificate.claim import Certificate, Certified, Fault, NotCertified, certified_claim
+from stacklens.extract.certificate.claim import Certificate, Certified, Fault, NotCertified
 from stacklens.extract.certificate.controllers import (
     BoxController,
     MarnnBoxes,
@@ -28,6 +28,7 @@ from stacklens.extract.certificate.invariant import check_invariant, find_invari
 from stacklens.extract.certificate.step_check import Unproved
 from stacklens.extract.specification import Specification
 from stacklens.extract.stack_ablation import StackUse
+from stacklens.extract.wording import certificate_claim
 from stacklens.models.base import StackModel
 from stacklens.models.networks.joulin import StackRNN
 from stacklens.models.networks.neural_stack import NeuralStack
@@ -248,11 +249,7 @@ class Certification:
         return {**self.certificate.to_dict(), "words": self.words}
 
     def __str__(self) -> str:
-        if self.certificate is None:
-            return f"not tried: {self.reason}"
-        if not isinstance(self.certificate, Certified):
-            return f"unknown, not certified {self.certificate.reason}"
-        return certified_claim(self.to_dict())
+        return certificate_claim(self.to_dict())
 
 
 CERTIFICATE_NOT_TRIED = Certification(None, reason="there is no automaton")

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from stacklens.automata.pda import State, Symbol, Tops
-from stacklens.progress import count
 
-__all__ = ["Certificate", "Certified", "Fault", "NotCertified", "certified_claim"]
-
-_READABLE = 1_000_000  # powers of two above it are written as such
+__all__ = ["Certificate", "Certified", "Fault", "NotCertified"]
 
 
 @dataclass(frozen=True)
@@ -81,38 +77,6 @@ class Certified:
         """Return the entry of a report; an infinite margin, which JSON has not, is None there."""
         margin = self.margin if math.isfinite(self.margin) else None
         return {"verdict": "certified", "reason": None, **asdict(self), "margin": margin}
-
-
-def certified_claim(entry: Mapping[str, Any], automaton: str = "it") -> str:
-    """Return what a report's entry of a certificate claims, in a sentence that calls the automaton ``automaton``.
-
-    >>> certified_claim(Certified(4, 4, 0.25, 2_048, "float16").to_dict())  # doctest: +NORMALIZE_WHITESPACE
-    'the rounded network follows it on words of every length that need at most 2,048 cells of a stack
-    (float16, 4 boxes, smallest margin 0.250)'
-    """
-    words = "words of the task" if entry.get("words", "all") != "all" else "words"
-    margin = "" if entry["margin"] is None else f", smallest margin {entry['margin']:.3f}"
-    numbers = f"{entry['number_format']}, " if "number_format" in entry else ""  # not in reports of old
-    rests = f"{numbers}{count(entry['boxes'], 'box', 'boxes')}{margin}"
-    return f"the rounded network follows {automaton} on {words} of every length{_limits(entry)} ({rests})"
-
-
-def _limits(entry: Mapping[str, Any]) -> str:
-    """Return of what nothing is claimed."""
-    limit, first = entry.get("stack_limit"), entry.get("first_cut")
-    says = "" if limit is None else f" that need at most {_cells(limit)} of a stack"
-    if first is not None:
-        state, letter, tops = first
-        where = ", ".join([state, letter, *tops])
-        says += f", up to where its run is cut ({count(entry['cuts'], 'place')}, as at {where})"
-    if entry.get("silent"):
-        says += f", but for the output at {count(entry['silent'], 'place')}"
-    return says
-
-
-def _cells(limit: int) -> str:
-    power = limit.bit_length() - 1
-    return f"2^{power} cells" if limit == 2**power and limit > _READABLE else count(limit, "cell")
 
 
 @dataclass(frozen=True)

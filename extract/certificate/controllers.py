@@ -17,6 +17,7 @@ from stacklens.models.networks.joulin import StackRNN
 from stacklens.models.networks.neural_stack import NeuralStack
 from stacklens.models.networks.nnpda import NNPDA
 from stacklens.models.networks.suzgun import MarnnJoulin, MarnnStackRNN
+from stacklens.models.rounding import Operation, named_operations
 from stacklens.models.set_numbers import set_numbers
 
 __all__ = [
@@ -66,14 +67,15 @@ def set_of(box: Box, threshold: float = 0.5) -> Decision:
 
 
 def signed(box: Box, threshold: float) -> Decision:
-    """Return the operations of actions (M, 1): 2 push above ``threshold``, 1 pop below minus it, else 0."""
+    """Return the operations of actions (M, 1): a push above ``threshold``, a pop below minus it, else none."""
     low, high = box.low[:, 0], box.high[:, 0]
     margins = np.stack([np.minimum(low + threshold, threshold - high), -threshold - high, low - threshold])
-    return Decision(margins.argmax(0), margins.max(0))
+    operations = np.array([Operation.NONE, Operation.POP, Operation.PUSH])
+    return Decision(operations[margins.argmax(0)], margins.max(0))
 
 
 def strengths(box: Box, threshold: float) -> Decision:
-    """Return the operations of strengths (M, 2) of pop and push: 0 none, 1 pop, 2 push, 3 replace."""
+    """Return the operations of strengths (M, 2) of pop and push, which are the bits of an `Operation`."""
     return set_of(box, threshold)
 
 
@@ -111,7 +113,7 @@ class BoxAnswer:
 
     Attributes:
         hidden: bounds on the next hidden vectors, (M, H).
-        operations: what is done to each stack, 0 none, 1 pop, 2 push, 3 replace.
+        operations: what is done to each stack, as the number of an `Operation`.
         pushed: bounds on what a push lays on each stack, (M, D).
         output: the number of the output (see `StackModel.output_numbers`); of a recogniser 0.
 
@@ -173,10 +175,10 @@ def lstm_box(drive: Box, cell: Box, arithmetic: Arithmetic) -> Box:
 
 def softmax_operations(model: StackModel[Any]) -> np.ndarray:
     """Return the number of each of a model's operations."""
-    known = {"none": 0, "pop": 1, "push": 2}
-    if strange := [operation for operation in model.operations if operation not in known]:
+    numbers = named_operations(model.operations)
+    if strange := [name for name, number in zip(model.operations, numbers, strict=True) if number < 0]:
         raise StacklensError(f"{', '.join(strange)} are no operations of a stack, so there is nothing to certify")
-    return np.array([known[operation] for operation in model.operations])
+    return np.array(numbers)
 
 
 def array(parameter: Tensor) -> np.ndarray:

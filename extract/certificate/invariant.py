@@ -29,6 +29,7 @@ from stacklens.extract.certificate.abstraction import (
 )
 from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.certificate.step_check import Unproved, Where, check_steps, fault
+from stacklens.models.rounding import Operation
 
 __all__ = ["check_invariant", "find_invariant", "reached"]
 
@@ -60,7 +61,7 @@ def _one_stack(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) -> di
         seen[head] = None
         for move in known.get(head, ()):
             ((operation, entry),) = move.operations
-            kept = () if top is None or operation in (1, 3) else (top,)
+            kept = () if top is None or operation.pops else (top,)
             yield PushdownStep(move.letter, move.control, kept if entry is None else (*kept, entry))
 
     if not shortest_runs(start[0], moves, _MOST).complete:
@@ -86,13 +87,15 @@ def _several_stacks(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) 
     return found
 
 
-def _tops_after(below: _Below, stack: int, top: Entry | None, done: tuple[int, Entry | None]) -> list[Entry | None]:
+def _tops_after(
+    below: _Below, stack: int, top: Entry | None, done: tuple[Operation, Entry | None]
+) -> list[Entry | None]:
     operation, entry = done
-    if operation >= 2:
-        covered = below[stack, top] if operation == 3 and top is not None else {top: None}
+    if operation.pushes:
+        covered = below[stack, top] if operation.pops and top is not None else {top: None}
         below[stack, entry].update(covered)
         return [entry]
-    return list(below[stack, top]) if operation == 1 else [top]
+    return list(below[stack, top]) if operation.pops else [top]
 
 
 def check_invariant(system: System, bounds: Bounds) -> Certified:

@@ -36,11 +36,11 @@ from stacklens.extract.certificate.abstraction import (
 from stacklens.extract.certificate.claim import Fault
 from stacklens.extract.certificate.controllers import BoxAnswer
 from stacklens.extract.certificate.intervals import Box, Row
+from stacklens.models.rounding import Operation
 
 __all__ = ["CheckedHead", "Unproved", "Where", "check_steps", "fault"]
 
 Where = tuple[State, Symbol, Names]  # where the automaton has a transition, or none
-_NAMES = ("none", "pop", "push", "replace")
 
 
 class Unproved(Exception):  # noqa: N818 - it carries a result
@@ -241,10 +241,12 @@ class _Case:
             return self._follow(self._operations(), accepted)
         if self.step is None:
             return None
-        taken = tuple(_NAMES.index(operation.name) for operation in self.step.operations)
+        taken = tuple(map(Operation.of, self.step.operations))
         return self._follow(taken[: len(self.tops)], rejected=True)
 
-    def _follow(self, operations: tuple[int, ...], accepted: bool | None = None, rejected: bool = False) -> StepOutcome:
+    def _follow(
+        self, operations: tuple[Operation, ...], accepted: bool | None = None, rejected: bool = False
+    ) -> StepOutcome:
         said = self._output()
         target = None if self.step is None else self.step.target
         control = Control(target, Place(()), said, self.domain, self.end, accepted, rejected)
@@ -267,7 +269,7 @@ class _Case:
             return False
         if self.tops[0] is None:  # a pop of nothing is illegal
             popped = self.image.operations[0]
-            if self._decided(popped, "the operation is not sure") == 1:
+            if self._decided(popped, "the operation is not sure") == Operation.POP:
                 return True
         decision = self.system.controller.traps(Box(self.image.low[None], self.image.high[None]))
         trapped = _Sure(int(decision.numbers[0]), float(decision.margins[0]))
@@ -280,16 +282,16 @@ class _Case:
             return model.first is not None and self.letter not in model.first
         return not said >> model.alphabet.index(self.letter) & 1
 
-    def _operations(self) -> tuple[int, ...]:
+    def _operations(self) -> tuple[Operation, ...]:
         """Return the operation on each of the automaton's stacks."""
         stacks = self.system.stacks
-        sure = [self._decided(self.image.operations[stack], "the operation is not sure") for stack in stacks]
-        # a pop of nothing does nothing
-        done = tuple(number & 2 if top is None else number for number, top in zip(sure, self.tops, strict=True))
+        numbers = [self._decided(self.image.operations[stack], "the operation is not sure") for stack in stacks]
+        sure = [Operation(number) for number in numbers]
+        done = tuple(one.on_empty if top is None else one for one, top in zip(sure, self.tops, strict=True))
         if self.step is not None:
-            named = tuple(_NAMES[operation] for operation in done) or ("none",) * len(self.names)
-            if named != tuple(operation.name for operation in self.step.operations):
-                raise self._unproved(f"the network does {', '.join(named)}")
+            named = done or (Operation.NONE,) * len(self.names)
+            if named != tuple(map(Operation.of, self.step.operations)):
+                raise self._unproved(f"the network does {', '.join(map(str, named))}")
         return done
 
     def _output(self) -> int | None:
@@ -311,8 +313,8 @@ class _Case:
         found = image_pieces(self.image.low, self.image.high, self.system.layout.hidden)
         return [(Place((target, *self._tag()), piece.cell), piece) for piece in found]
 
-    def _pushed(self, stack: int, operation: int, symbol: Symbol | None) -> list[tuple[BoxKey, ImagePiece]]:
-        if operation < 2:
+    def _pushed(self, stack: int, operation: Operation, symbol: Symbol | None) -> list[tuple[BoxKey, ImagePiece]]:
+        if not operation.pushes:
             return []
         width = None if self.system.model.pushes_input else self.system.layout.values
         found = image_pieces(*self.image.pushed[stack], width)
@@ -323,7 +325,7 @@ class _Case:
         found: list[tuple[BoxKey, ImagePiece]] = []
         for stack in self.system.others:
             number, margin = self.image.operations[stack]
-            if number >= 2 or not margin > self.system.margin:
+            if Operation(number).pushes or not margin > self.system.margin:
                 found += [(other_stack(stack), piece) for piece in image_pieces(*self.image.pushed[stack])]
         return found
 

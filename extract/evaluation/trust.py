@@ -10,7 +10,17 @@ from stacklens.automata.description import transition_table
 from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import Key, PushdownAutomaton, Word
 from stacklens.automata.transition_coverage import transition_pair_words
-from stacklens.extract.certificate.claim import certified_claim
+from stacklens.extract.wording import (
+    automaton_claim,
+    before_claim,
+    certificate_claim,
+    counts_claim,
+    depth_claim,
+    disagreements_claim,
+    proof_claim,
+    rounding_claim,
+    word_named,
+)
 from stacklens.languages.words import format_word, make_word
 from stacklens.progress import count
 
@@ -83,20 +93,16 @@ def claims_of(report: Mapping[str, Any]) -> tuple[Claim, ...]:
     """
     if report["automaton"] is None:
         return (Claim("automaton", "no", f"none: {report['reason']}"), _rounding(report))
-    sizes, before = report["automaton"], report["automaton"]["before_minimization"]
-    found = (
-        f"{count(sizes['states'], 'state')}, {count(sizes['stack_symbols'], 'stack symbol')}, "
-        f"{count(sizes['transitions'], 'transition')}; before minimisation {count(before['states'], 'state')}"
-    )
+    sizes = report["automaton"]
     others = dict.fromkeys(check["between"][1] for check in report["checks"])
     return (
-        Claim("automaton", "yes", found),
+        Claim("automaton", "yes", f"{automaton_claim(sizes, _n_stacks(report))}; {before_claim(sizes)}"),
         _rounding(report),
         *(_checked(report, other) for other in others),
         *([] if report["counts"] is None else [_counted(report["counts"])]),
         _proof(report["proof"], report["language"]),
         _certificate(report["certificate"]),
-        *([] if report["stack_limit"] is None else [_depth(report["stack_limit"])]),
+        *([] if report["stack_limit"] is None else [Claim("depth", "note", depth_claim(report["stack_limit"]))]),
     )
 
 
@@ -137,13 +143,15 @@ def _kind(check: Mapping[str, Any], letters: int) -> str:
     return "all words" if check["words"] == count_all(letters, check["max_length"]) else "all words of the task"
 
 
+def _n_stacks(report: Mapping[str, Any]) -> int:
+    """Return how many stacks the automaton of a report has."""
+    use = report["stacks"]
+    return max(1, len(set(use["kept"]) - set(use["push_only"])))
+
+
 def _rounding(report: Mapping[str, Any]) -> Claim:
-    found = report["fidelity"]["rounding"]
-    says = f"rounding the actions changes {found['disagreements']:,} of {count(found['words'], 'verdict')}"
-    margin = report["fidelity"]["action_margin"]
-    return Claim(
-        "rounding", "no" if found["disagreements"] else "yes", f"{says}; the smallest action margin is {margin:.3f}"
-    )
+    fidelity = report["fidelity"]
+    return Claim("rounding", "no" if fidelity["rounding"]["disagreements"] else "yes", rounding_claim(fidelity))
 
 
 def _checked(report: Mapping[str, Any], other: str) -> Claim:
@@ -151,11 +159,11 @@ def _checked(report: Mapping[str, Any], other: str) -> Claim:
     checks = [check for check in report["checks"] if check["between"][1] == other]
     wrong = sum(check["disagreements"] for check in checks)
     words, cycles = (sum(c["words"] for c in checks if (c["kind"] == "pumped") is pumped) for pumped in (False, True))
-    says = f"{count(wrong, 'disagreement')} in {count(words, 'word')}"
-    says += f" and {count(cycles, 'repeated cycle')}" if cycles else ""
+    among = count(words, "word") + (f" and {count(cycles, 'repeated cycle')}" if cycles else "")
+    says = disagreements_claim(wrong, among)
     first = min((check["counterexample"] for check in checks if check["disagreements"]), key=len, default=None)
     if first is not None:
-        says += f"; a short one is {first or 'the empty word'}" if len(first) <= _SHORT else ""
+        says += f"; a short one is {word_named(first)}" if len(first) <= _SHORT else ""
     if wrong and other == "network":
         says += "; the errors of the network with soft actions add up on long words, which contradicts nothing"
     what = f"language {report['language']}" if other == "language" else other
@@ -163,29 +171,17 @@ def _checked(report: Mapping[str, Any], other: str) -> Claim:
 
 
 def _counted(counts: Mapping[str, Any]) -> Claim:
-    words = f"accepted words of length <= {len(counts['exhaustive']) - 1}"
-    total = sum(counts["counted"])
-    if counts["equal"]:
-        return Claim("counted twice", "yes", f"{total:,} {words}, counted without running them and by running all")
-    return Claim("counted twice", "no", f"{total:,} {words} counted, {sum(counts['exhaustive']):,} by running all")
+    return Claim("counted twice", "yes" if counts["equal"] else "no", counts_claim(counts))
 
 
 def _proof(proof: Mapping[str, Any], language: str | None) -> Claim:
     """Return what is proved; ``language`` is the one that was checked against, which need not be the network's own."""
-    if proof["verdict"] == "equal":
-        domain = proof.get("domain", "all words")  # reports of earlier versions do not say
-        return Claim("proof", "yes", f"the automaton is equal to that of the language {language} for {domain}")
-    word = "" if proof["counterexample"] is None else f", on {proof['counterexample'] or 'the empty word'}"
-    if proof["verdict"] == "different":
-        return Claim("proof", "no", f"different from that of the language {language}: {proof['reason']}{word}")
-    return Claim("proof", "unknown", f"undecided: {proof['reason']}{word}")
+    verdicts: dict[str, ClaimVerdict] = {"equal": "yes", "different": "no"}
+    says = proof_claim(proof, f"that of the language {language}")
+    whose = "the automaton is " if proof["verdict"] == "equal" else ""
+    return Claim("proof", verdicts.get(proof["verdict"], "unknown"), f"{whose}{says}")
 
 
 def _certificate(found: Mapping[str, Any]) -> Claim:
-    if found["verdict"] != "certified":
-        return Claim("certificate", "unknown", f"{found['verdict']}: {found['reason']}")
-    return Claim("certificate", "yes", certified_claim(found, "the automaton"))
-
-
-def _depth(limit: int) -> Claim:
-    return Claim("depth", "note", f"the network's stack has {count(limit, 'cell')}; all claims end there")
+    certified = found["verdict"] == "certified"
+    return Claim("certificate", "yes" if certified else "unknown", certificate_claim(found, "the automaton"))

@@ -13,7 +13,7 @@ from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.extract.answers import automaton_answers
 from stacklens.extract.specification import Specification
 from stacklens.models.base import StackModel
-from stacklens.models.rounding import Rounded, operation_numbers, round_actions
+from stacklens.models.rounding import Operation, Rounded, operation_numbers, round_actions, without_empty_pops
 from stacklens.probe.trace import trace
 
 __all__ = ["WordRuns", "agreeing", "automaton_runs", "first_parting", "language_runs", "network_runs"]
@@ -28,7 +28,7 @@ class WordRuns:
         answers: the number of its output after each step (see `extract.answers`), (N, T) int; -1 for none.
         dead: whether it has rejected the word by the end of the step, (N, T) bool.
         valid: which steps it takes, (N, T) bool.
-        operations: what it does to each stack, (N, T, S) int, 0 none, 1 pop, 2 push, 3 replace; None if unknown.
+        operations: what it does to each stack, (N, T, S) int, numbers of `Operation`; None if unknown.
     """
 
     verdicts: np.ndarray
@@ -63,9 +63,7 @@ def _operations(model: StackModel[Any], actions: np.ndarray, valid: np.ndarray) 
     heights = np.zeros((len(numbers), numbers.shape[2]), dtype=np.int64)
     made = np.zeros_like(numbers)
     for t in range(numbers.shape[1]):
-        pops, pushes = (numbers[:, t] & 1) * (heights > 0), numbers[:, t] >> 1
-        heights += pushes - pops
-        made[:, t] = pops + 2 * pushes
+        made[:, t], heights = without_empty_pops(numbers[:, t], heights)
     made[~valid] = 0
     return made
 
@@ -90,7 +88,7 @@ def automaton_runs(pda: PushdownAutomaton, model: StackModel[Any], words: Sequen
 def _made(pda: PushdownAutomaton, word: Word) -> list[list[int]]:
     """Return the operations of the run on ``word``, up to where it is cut."""
     steps = (pda.transitions[key] for key in pda.taken(word))
-    return [[int(operation.pop) + 2 * (operation.push is not None) for operation in step.operations] for step in steps]
+    return [[Operation.of(operation) for operation in step.operations] for step in steps]
 
 
 def language_runs(specification: Specification, model: StackModel[Any], words: Sequence[Word]) -> WordRuns:

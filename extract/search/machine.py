@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from stacklens.automata.pda import NONE, POP, Output, StackOp, Symbol, Tops, push, replace
+from stacklens.automata.pda import Output, StackOp, Symbol, Tops
 from stacklens.errors import StacklensError
 from stacklens.extract.search.quantisers import Quantiser
-from stacklens.models.base import NetworkState
-from stacklens.models.rounding import Rounded, operation_numbers
+from stacklens.models.base import NetworkState, Step
+from stacklens.models.rounding import Operation, Rounded, RoundedSteps
 from stacklens.models.set_numbers import members_of
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Machine",
     "MachineHead",
     "MachineState",
+    "RoundedStep",
     "StackSymbols",
     "Window",
     "joined",
@@ -72,6 +73,14 @@ def joined(symbols: Sequence[Symbol], alphabet: Sequence[Symbol]) -> str:
     return " ".join(_apart(symbol, " ") for symbol in symbols)
 
 
+def _move(window: Window, number: int, pushed: int) -> tuple[Operation, int | None]:
+    """Return the operation of this ``number`` where a stack shows ``window``, and what it pushes, if it does."""
+    operation = Operation(number)
+    if window[0] == EMPTY_CELL:
+        operation = operation.on_empty
+    return operation, pushed if operation.pushes else None
+
+
 def _apart(name: str, separator: str) -> str:
     """Return ``name`` so that it is neither the bottom nor has a ``separator`` in it, if there is one."""
     if separator:
@@ -91,6 +100,25 @@ class MachineHead(NamedTuple):
 
     state: MachineState
     windows: tuple[Window, ...]
+
+
+class RoundedStep(NamedTuple):
+    """What a rounded network does at a head on a letter, or says of the word that ends there.
+
+    Attributes:
+        rejected: whether it rejects; nothing else is told then.
+        operations: what it does to each stack, pops of nothing left out, and the number of the symbol that it pushes,
+            None where it pushes none.
+        target: the next state.
+        output: the number of the output, None for recognisers.
+        accepted: at the end of a word, whether it is accepted.
+    """
+
+    rejected: bool = False
+    operations: tuple[tuple[Operation, int | None], ...] = ()
+    target: MachineState | None = None
+    output: int | None = None
+    accepted: bool | None = None
 
 
 class Answer(NamedTuple):
@@ -165,44 +193,62 @@ class Machine:
         index = torch.arange(len(heads)).repeat_interleave(len(letters))
         symbols = torch.arange(len(letters)).repeat(len(heads))
         step = self.network.step(symbols, self.state_of(heads).select(index))
-        kind, operations = self.network.action_kind, self.network.operations
-        if kind == "none":
-            taken = torch.zeros(len(symbols), 1, dtype=torch.int64)
-        else:
-            taken = operation_numbers(kind, operations, step.actions).expand(len(symbols), -1)
-        if (taken < 0).any():
-            raise StacklensError(f"{operations} are not operations of a stack, so there is no pushdown automaton")
-        numbers = self.quantiser.assign(step.hidden.numpy()).tolist()
-        outputs = self._numbered(step.output)
-        pushed = self.symbols.assign(step.pushed.expand(len(symbols), *step.pushed.shape[-2:]).numpy()).tolist()
-        answers = {}
-        for row, dead in enumerate(step.state.rejected.tolist()):
-            if not dead:
-                head = heads[row // len(letters)]
-                made = zip(head.windows, taken[row].tolist(), pushed[row] or [0], strict=True)
-                moves = [self.operate(*move) for move in made]
-                target = MachineState(numbers[row], outputs[row] if self.network.task_kind == "next set" else None)
-                output = None if outputs[row] is None else self.network.output_name(outputs[row])
-                answers[head, letters[row % len(letters)]] = Answer(
-                    target, tuple(op for op, _ in moves), tuple(window for _, window in moves), output
-                )
-        return answers
+        asked = [(head, letter) for head in heads for letter in letters]
+        found = self.steps_at([head.windows for head, _ in asked], self.steps(step))
+        return {
+            (head, letter): self.answer(head.windows, one)
+            for (head, letter), one in zip(asked, found, strict=True)
+            if not one.rejected
+        }
 
-    def _numbered(self, output: torch.Tensor) -> list[Any]:
-        if self.network.task_kind == "recognition":
-            return [None] * len(output)
-        numbers: list[Any] = self.network.output_numbers(output).tolist()
-        return numbers
+    def steps(self, step: Step[Any]) -> RoundedSteps:
+        """Return what the network does in a ``step`` of its own, with pushed values and hidden vectors clustered."""
+        return self.observed(step.hidden, step.actions, step.pushed, step.output, step.state.rejected)
 
-    def operate(self, window: Window, operation: int, pushed: int) -> tuple[StackOp, Window | None]:
-        """Return the operation for a window, and the window that a push makes; a pop of nothing does nothing."""
-        pops, pushes = operation in (1, 3) and window[0] != EMPTY_CELL, operation in (2, 3)
-        if not pushes:
-            return (POP if pops else NONE), None
-        below = window[1:] if pops else window[:-1]
-        new = (pushed, *below)
-        name = self.symbols.window_name(new)
-        return (replace(name) if pops else push(name)), new
+    def observed(self, *what: torch.Tensor) -> RoundedSteps:
+        """Return the same for what was traced (see `RoundedSteps.of`).
+
+        Raises:
+            StacklensError: an action is no stack operation.
+        """
+        found = RoundedSteps.of(
+            self.network, *what, hidden_clusters=self.quantiser.assign, pushed_clusters=self.symbols.assign
+        )
+        if (found.operations < 0).any():
+            names = self.network.operations
+            raise StacklensError(f"{names} are not operations of a stack, so there is no pushdown automaton")
+        return found
+
+    def steps_at(self, windows: Sequence[tuple[Window, ...]], steps: RoundedSteps) -> list[RoundedStep]:
+        """Return what is done in each of M ``steps`` where the stacks show ``windows``."""
+        sets = self.network.task_kind == "next set"
+        numbers = [None] * len(windows) if self.network.task_kind == "recognition" else steps.outputs.tolist()
+        taken, laid, targets = steps.operations.tolist(), steps.pushed.tolist(), steps.targets.tolist()
+        return [
+            RoundedStep(True)
+            if rejected
+            else RoundedStep(
+                False,
+                tuple(map(_move, windows[row], taken[row], laid[row])),
+                MachineState(targets[row], numbers[row] if sets else None),
+                numbers[row],
+            )
+            for row, rejected in enumerate(steps.rejected.tolist())
+        ]
+
+    def answer(self, windows: tuple[Window, ...], done: RoundedStep) -> Answer:
+        """Return as an answer of the machine what is ``done`` where the stacks show ``windows``, and not rejected."""
+        assert done.target is not None
+        made = [
+            None if number is None else (number, *(window[1:] if operation.pops else window[:-1]))
+            for window, (operation, number) in zip(windows, done.operations, strict=True)
+        ]
+        taken = [
+            operation.stack_op("" if new is None else self.symbols.window_name(new))
+            for (operation, _), new in zip(done.operations, made, strict=True)
+        ]
+        output = None if done.output is None else self.network.output_name(done.output)
+        return Answer(done.target, tuple(taken), tuple(made), output)
 
     def cells(self, windows: list[tuple[Window, ...]]) -> torch.Tensor:
         """Return the cells' values, (M, n_stacks, depth, D), NaN where there is none."""

@@ -1,44 +1,31 @@
-"""Model-size search: the fewest states and stack symbols whose machine the rounded network agrees with.
-
-Their numbers go upward to the first machine with no disagreement; where none comes, clusters are refined.
-"""
+"""Model-size search: machines of more and more states and stack symbols, each held against the rounded network."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from stacklens.automata.pda import Output, Word
+from stacklens.automata.pda import Output
 from stacklens.errors import StacklensError
 from stacklens.extract.fidelity import MOST_STACKS
 from stacklens.extract.search.candidates import Candidate, Scorer, minimised
 from stacklens.extract.search.machine import Machine, StackSymbols
 from stacklens.extract.search.quantisers import Clusters, Levels, Quantiser, cluster, vectors
-from stacklens.extract.search.refinement import refine
 from stacklens.extract.search.transition_table import explore, majority_table
-from stacklens.extract.verification.counterexamples import Effort
 from stacklens.extract.verification.parallel import in_order
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import Trace
 
-__all__ = ["Choice", "Finder", "search_sizes"]
+__all__ = ["search_sizes"]
 
 _CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _SYMBOLS = (2, 3, 4, 5, 6, 8)
 _LARGEST_BINARY = 12  # beyond so many neurons binary states are too many to mean anything
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Fixed numbers in place of a walk: of state clusters and of stack symbols; None to walk."""
-
-    states: int | None = None
-    stack_symbols: int | None = None
 
 
 def _quantiser_sizes(model: StackModel[Any], hidden: np.ndarray, states: int | None) -> tuple[int, ...]:
@@ -76,25 +63,26 @@ def _symbols(model: StackModel[Any], pushed: np.ndarray, size: int, seed: int) -
     return StackSymbols(tuple(f"s{i}" for i in range(len(centres))), centres)
 
 
-def search_sizes(seen: Trace, scorer: Scorer, choice: Choice, jobs: int = 1) -> Iterator[Candidate]:
-    """Yield candidates one by one, each judged.
+def search_sizes(
+    scorer: Scorer, seen: Trace, states: int | None = None, stack_symbols: int | None = None, jobs: int = 1
+) -> Iterator[Candidate]:
+    """Yield candidates one by one, small machines first, each scored: whoever asks stops at an exact one.
 
-    Small machines come first. The last one is exact, unless all of them failed. ``seen`` is a trace of the judge's
-    network, rounded. With more ``jobs`` several sizes are tried at once, with the same candidates in the end.
+    Args:
+        scorer: who knows the rounded network's answers.
+        seen: a trace of the scorer's network, rounded.
+        states, stack_symbols: fixed numbers in place of a walk upward.
+        jobs: how many sizes are tried at once, in processes, with the same candidates in the end.
     """
     model = scorer.model
     hidden, _ = vectors(model, seen)
-    sizes = product(_symbol_sizes(model, choice.stack_symbols), _quantiser_sizes(model, hidden, choice.states))
+    sizes = product(_symbol_sizes(model, stack_symbols), _quantiser_sizes(model, hidden, states))
     ordered = sorted(sizes, key=lambda pair: pair[0] * pair[1])
     tried = set()
     for found, candidates in in_order(_Try(seen, scorer), ordered, jobs):
-        if found in tried:  # there are no more different vectors than that
-            continue
+        if found not in tried:  # else there are no more different vectors than that
+            yield from candidates
         tried.add(found)
-        for candidate in candidates:
-            yield candidate
-            if candidate.exact:
-                return
 
 
 class _Try:
@@ -135,47 +123,3 @@ def _attempts(machine: Machine, seen: Trace, complete: frozenset[Output]) -> Ite
     except StacklensError:  # no closure
         yield blank
     yield minimised(replace(blank, way="vote"), elected.automaton)
-
-
-class Finder:
-    """What was tried on a network, and the best of it.
-
-    Args:
-        judge: who knows the rounded network's answers.
-        seen: a trace of the rounded network.
-        choice: fixed numbers in place of a walk.
-        jobs: processes for the walk.
-    """
-
-    def __init__(self, scorer: Scorer, seen: Trace, choice: Choice, jobs: int = 1) -> None:
-        self.scorer, self.seen, self.choice, self.jobs = scorer, seen, choice, jobs
-        self.candidates: list[Candidate] = []
-
-    @property
-    def best(self) -> Candidate | None:
-        """Return the candidate with the fewest disagreements, the first of them; None if there are none."""
-        return min(self.candidates, key=lambda a: (a.disagreements is None, a.disagreements or 0), default=None)
-
-    def search_sizes(self) -> None:
-        """Try machines until one is exact, small ones first."""
-        self.candidates += search_sizes(self.seen, self.scorer, self.choice, self.jobs)
-
-    def refine(self) -> None:
-        """Split what misleads the best exploration, if none is exact, and then, from the start, the smallest."""
-        explored = [a for a in self.candidates if a.way == "exploration" and a.disagreements is not None]
-        if not explored:
-            return
-        best = min(explored, key=lambda candidate: candidate.disagreements or 0)
-        for start in dict.fromkeys((best, explored[0])):
-            if self.best is not None and not self.best.exact:
-                self.candidates += refine(self.scorer, start, self.seen)
-
-    def repair(self, candidate: Candidate, words: Sequence[Word], effort: Effort) -> Candidate | None:
-        """Return a refinement of ``candidate`` that is exact on ``words`` as well, None where none was found.
-
-        A search of ``effort`` goes along, so that it is exact on what new automata suggest, too.
-        """
-        scorer = replace(self.scorer, further=tuple(words), effort=effort)
-        tried = list(refine(scorer, scorer.score(candidate), self.seen))
-        self.candidates += tried
-        return tried[-1] if tried and tried[-1].exact else None

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from stacklens.models.base import StackModel
-from stacklens.models.rounding import operation_numbers
+from stacklens.models.rounding import Operation, operation_numbers
 from stacklens.probe.trace import Trace
 
 __all__ = ["Clusters", "Levels", "Quantiser", "cluster", "vectors"]
@@ -151,5 +151,5 @@ def _laid(model: StackModel[Any], seen: Trace) -> np.ndarray:
     operations = operation_numbers(model.action_kind, model.operations, actions).numpy()
     if model.action_kind == "none":
         return np.zeros((0, 1))
-    values: np.ndarray = seen.pushed[(operations >= 2) & seen.valid[..., None]]
+    values: np.ndarray = seen.pushed[(operations >= Operation.PUSH) & seen.valid[..., None]]
     return values

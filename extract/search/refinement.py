@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,35 +15,19 @@ from stacklens.extract.search.machine import (
     EMPTY_CELL,
     Machine,
     MachineHead,
-    MachineState,
+    RoundedStep,
     StackSymbols,
     Window,
 )
 from stacklens.extract.search.quantisers import Clusters, Quantiser, vectors
-from stacklens.extract.search.transition_table import explore, majority_table
-from stacklens.models.base import NetworkState, Step
-from stacklens.models.rounding import operation_numbers
-from stacklens.probe.trace import Trace, trace
+from stacklens.extract.search.transition_table import explore
+from stacklens.models.base import NetworkState
+from stacklens.probe.trace import trace
 
-__all__ = ["Conflict", "Did", "did_at", "find_conflict", "refine"]
+__all__ = ["Conflict", "TracedVectors", "find_conflict", "split_cluster"]
 
-_MOST_SPLITS = 40
-_PATIENCE = 16  # splits in a row after which no machine was better than the best before
 _WORDS = 12  # of those that break a machine, looked at for a conflict that can be resolved
 _ASKED = 4_000  # vectors of one cluster that are asked what they do
-
-
-class Did(NamedTuple):
-    """What is done at a head on a letter, or said of the word that ends there.
-
-    Operations are, for each stack, whether it pops and the number of the symbol that it pushes, if it does.
-    """
-
-    rejected: bool = False
-    operations: tuple[tuple[bool, int | None], ...] = ()
-    target: MachineState | None = None
-    output: int | None = None
-    accepted: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -65,14 +48,14 @@ class Conflict:
     letter: Symbol | None
     hidden: np.ndarray
     cells: np.ndarray
-    machine_did: Did
-    network_did: Did
+    machine_did: RoundedStep
+    network_did: RoundedStep
 
 
 @torch.no_grad()
-def did_at(
+def _did_at(
     machine: Machine, head: MachineHead, letter: Symbol | None, hidden: np.ndarray, cells: np.ndarray
-) -> list[Did]:
+) -> list[RoundedStep]:
     """Return what the network does at ``head`` on ``letter``, with other vectors and values in place of the head's.
 
     Args:
@@ -88,30 +71,9 @@ def did_at(
     never = torch.zeros(len(hidden), dtype=torch.bool)
     state = NetworkState(torch.from_numpy(hidden).to(like.hidden.dtype), stack, never, output)
     if letter is None:
-        return [Did(accepted=good) for good in machine.network.decide(state).tolist()]
+        return [RoundedStep(accepted=good) for good in machine.network.decide(state).tolist()]
     symbols = torch.full((len(hidden),), machine.network.letters.index(letter))
-    return _did(machine, head.windows, machine.network.step(symbols, state))
-
-
-def _did(machine: Machine, windows: tuple[Window, ...], step: Step[Any]) -> list[Did]:
-    network, rows = machine.network, len(step.hidden)
-    taken = torch.zeros(rows, machine.n_stacks, dtype=torch.int64)
-    if network.action_kind != "none":
-        taken = operation_numbers(network.action_kind, network.operations, step.actions).expand(rows, -1)
-    pushed = machine.symbols.assign(step.pushed.expand(rows, *step.pushed.shape[-2:]).numpy()).tolist()
-    numbers = machine.quantiser.assign(step.hidden.numpy()).tolist()
-    outputs: list[int | None] = [None] * rows
-    if network.task_kind != "recognition":
-        outputs = network.output_numbers(step.output).tolist()
-    answers = []
-    for row, rejected in enumerate(step.state.rejected.tolist()):
-        made = zip(windows, taken[row].tolist(), pushed[row] or [0], strict=True)
-        operations = tuple(
-            (op in (1, 3) and w[0] != EMPTY_CELL, cell if op in (2, 3) else None) for w, op, cell in made
-        )
-        target = MachineState(numbers[row], outputs[row] if network.task_kind == "next set" else None)
-        answers.append(Did(True) if rejected else Did(False, operations, target, outputs[row]))
-    return answers
+    return machine.steps_at([head.windows] * len(hidden), machine.steps(machine.network.step(symbols, state)))
 
 
 class _Run:
@@ -135,12 +97,12 @@ class _Run:
                 cells[stack, place] = value
         return cells
 
-    def go_on(self, did: Did, pushed: np.ndarray) -> None:
+    def go_on(self, did: RoundedStep, pushed: np.ndarray) -> None:
         """Do what was ``did`` with the values ``pushed``, (n_stacks, D)."""
         assert did.target is not None
         self.state = did.target
-        for stack, (pops, number) in enumerate(did.operations):
-            if pops:
+        for stack, (operation, number) in enumerate(did.operations):
+            if operation.pops:
                 self.numbers[stack].pop()
                 self.values[stack].pop()
             if number is not None:
@@ -167,12 +129,12 @@ def find_conflict(machine: Machine, word: Word, scored: np.ndarray | None = None
     for t, letter in enumerate(_read(machine, word)):
         head, hidden, cells = theirs.head, state.hidden.numpy(), theirs.seen()
         here = mine.head
-        (machine_did,) = did_at(machine, here, letter, machine.vectors([here.state]).numpy(), _values(machine, here))
+        (machine_did,) = _did_at(machine, here, letter, machine.vectors([here.state]).numpy(), _values(machine, here))
         if letter is None:
-            network_did = Did(accepted=bool(network.decide(state)))
+            network_did = RoundedStep(accepted=bool(network.decide(state)))
         else:
             step = network.step(torch.tensor([network.letters.index(letter)]), state)
-            (network_did,), state = _did(machine, head.windows, step), step.state
+            (network_did,), state = machine.steps_at([head.windows], machine.steps(step)), step.state
         if here == head and machine_did != network_did:
             blamed = Conflict(word, here, letter, hidden[0], cells, machine_did, network_did)
         counts = scored is None or (t < len(scored) and bool(scored[t]))
@@ -200,58 +162,39 @@ def _values(machine: Machine, head: MachineHead) -> np.ndarray:
     return values
 
 
-def _said(did: Did) -> tuple[bool, int | None, bool | None]:
+def _said(did: RoundedStep) -> tuple[bool, int | None, bool | None]:
     return did.rejected, did.output, did.accepted
 
 
 @dataclass(frozen=True)
-class _Pool:
-    """The traced vectors: hidden ones (M, H), and values laid on stacks (L, D)."""
+class TracedVectors:
+    """The vectors of a trace: hidden ones (M, H), and values laid on stacks (L, D)."""
 
     hidden: np.ndarray
     pushed: np.ndarray
 
 
-def refine(scorer: Scorer, candidate: Candidate, seen: Trace) -> Iterator[Candidate]:
-    """Yield candidates, each with one cluster or stack symbol of the one before it split, and judged.
-
-    It ends with an exact one, when nothing is left to split, or when splits no longer help. As in a walk, each machine
-    is explored, and where that is not exact a majority vote may be.
+def split_cluster(
+    scorer: Scorer, candidate: Candidate, counterexamples: Sequence[Word], pool: TracedVectors
+) -> Candidate | None:
+    """Return a candidate with that cluster or stack symbol split which misled ``candidate``, explored, not yet scored.
 
     Args:
-        judge: who knows the network's answers.
-        candidate: where to begin, with its machine.
-        seen: a trace of the judge's network, rounded.
+        scorer: who knows which answers count.
+        candidate: with its machine.
+        counterexamples: words on which it is wrong, the shortest first.
+        pool: the network's vectors, which the parts are made of.
+
+    Returns:
+        None where no conflict was found that a split resolves.
     """
-    best, idle = candidate.disagreements, 0
-    pool = _Pool(*vectors(scorer.model, seen))
-    words = [] if candidate.automaton is None else scorer.broken_by(candidate.automaton)
-    for _ in range(_MOST_SPLITS):
-        found = _split(scorer, candidate, words, pool)
-        if found is None or found.automaton is None or found.machine is None:
-            return
-        elected = majority_table(found.machine, seen, scorer.complete)
-        words = scorer.broken_by(found.automaton)
-        candidate = replace(found, disagreements=len(words), minority=elected.minority)
-        yield candidate
-        voted = scorer.score(minimised(replace(candidate, way="refinement and vote"), elected.automaton))
-        if words and voted.exact:
-            yield voted
-            return
-        better = best is None or len(words) < best
-        best, idle = (len(words), 0) if better else (best, idle + 1)
-        if idle >= _PATIENCE:
-            return
-
-
-def _split(scorer: Scorer, candidate: Candidate, words: Sequence[Word], pool: _Pool) -> Candidate | None:
-    """Return the next candidate, not yet judged; None where no conflict was found that a split resolves."""
     machine = candidate.machine
-    for word in words[:_WORDS] if machine is not None else ():
+    for word in counterexamples[:_WORDS] if machine is not None else ():
         assert machine is not None
         conflict = find_conflict(machine, word, scorer.scored(word))
         for new, split in () if conflict is None else _resolutions(machine, conflict, _grown(pool, machine, word)):
-            blank = replace(candidate, way="refinement", machine=new, split=replace(split, before=len(words)))
+            split = replace(split, before=len(counterexamples))
+            blank = replace(candidate, way="refinement", machine=new, split=split)
             blank = replace(blank, quantiser=new.quantiser.name, stack_symbols=len(new.symbols.names))
             try:
                 return minimised(blank, explore(new, scorer.complete))
@@ -260,35 +203,35 @@ def _split(scorer: Scorer, candidate: Candidate, words: Sequence[Word], pool: _P
     return None
 
 
-def _grown(pool: _Pool, machine: Machine, word: Word) -> _Pool:
+def _grown(pool: TracedVectors, machine: Machine, word: Word) -> TracedVectors:
     """Return the pool with what the network did on ``word``."""
     try:
         hidden, pushed = vectors(machine.network, trace(machine.network, [word], stacks=False))
     except StacklensError:  # it rejects at once
         return pool
-    return _Pool(np.concatenate([pool.hidden, hidden]), np.concatenate([pool.pushed, pushed]))
+    return TracedVectors(np.concatenate([pool.hidden, hidden]), np.concatenate([pool.pushed, pushed]))
 
 
-def _resolutions(machine: Machine, conflict: Conflict, pool: _Pool) -> Iterator[tuple[Machine, ClusterSplit]]:
+def _resolutions(machine: Machine, conflict: Conflict, pool: TracedVectors) -> Iterator[tuple[Machine, ClusterSplit]]:
     """Yield machines with a split that may resolve the conflict, the likeliest first: the one that alone makes the
     representative do what the network did.
     """
     values = machine.cells([conflict.head.windows]).numpy()
-    (by_state,) = did_at(machine, conflict.head, conflict.letter, conflict.hidden[None], values)
+    (by_state,) = _did_at(machine, conflict.head, conflict.letter, conflict.hidden[None], values)
     ways = [_split_state(machine, conflict, pool), *_split_symbols(machine, conflict, pool)]
     for way in ways if by_state == conflict.network_did else [*ways[1:], ways[0]]:
         if way is not None:
             yield way
 
 
-def _split_state(machine: Machine, conflict: Conflict, pool: _Pool) -> tuple[Machine, ClusterSplit] | None:
+def _split_state(machine: Machine, conflict: Conflict, pool: TracedVectors) -> tuple[Machine, ClusterSplit] | None:
     number = conflict.head.state.number
     if number is None or not machine.network.recurrent:
         return None
     quantiser = machine.quantiser
     vectors = _some(pool.hidden[quantiser.assign(pool.hidden) == number], conflict.hidden)
     cells = np.repeat(machine.cells([conflict.head.windows]).numpy(), len(vectors), 0)
-    did = did_at(machine, conflict.head, conflict.letter, vectors, cells)
+    did = _did_at(machine, conflict.head, conflict.letter, vectors, cells)
     parts = _parts(vectors, did, conflict)
     centres = {place: quantiser.represent(np.array([place]))[0] for place in _places(quantiser, pool.hidden)}
     centres[number] = parts[0].mean(0) if len(parts[0]) else centres[number]
@@ -297,7 +240,7 @@ def _split_state(machine: Machine, conflict: Conflict, pool: _Pool) -> tuple[Mac
     return Machine(machine.network, machine.symbols, new), split
 
 
-def _split_symbols(machine: Machine, conflict: Conflict, pool: _Pool) -> Iterator[tuple[Machine, ClusterSplit]]:
+def _split_symbols(machine: Machine, conflict: Conflict, pool: TracedVectors) -> Iterator[tuple[Machine, ClusterSplit]]:
     """Yield a machine for every stack symbol in sight, the tops first."""
     if machine.network.pushes_input or machine.network.action_kind == "none":
         return
@@ -311,7 +254,7 @@ def _split_symbols(machine: Machine, conflict: Conflict, pool: _Pool) -> Iterato
             values = _some(pool.pushed[machine.symbols.assign(pool.pushed) == number], conflict.cells[stack, place])
             cells = np.repeat(base[None], len(values), 0)
             cells[:, stack, place] = values
-            did = did_at(machine, conflict.head, conflict.letter, np.repeat(hidden[None], len(values), 0), cells)
+            did = _did_at(machine, conflict.head, conflict.letter, np.repeat(hidden[None], len(values), 0), cells)
             parts = _parts(values, did, conflict)
             centres = machine.symbols.values.copy()
             if len(parts[0]):
@@ -336,7 +279,7 @@ def _some(members: np.ndarray, one: np.ndarray) -> np.ndarray:
     return np.concatenate([members[::step], one[None]])
 
 
-def _parts(vectors: np.ndarray, did: Sequence[Did], conflict: Conflict) -> tuple[np.ndarray, np.ndarray]:
+def _parts(vectors: np.ndarray, did: Sequence[RoundedStep], conflict: Conflict) -> tuple[np.ndarray, np.ndarray]:
     """Return the vectors that do something else than the network did, and those that do the same, (M, D) each.
 
     The conflict's own vector, the last, is always among the latter.

@@ -20,12 +20,13 @@ from stacklens.extract.search.machine import (
     BOTTOM,
     EMPTY_CELL,
     START,
+    Answer,
     Machine,
     MachineHead,
     MachineState,
     Window,
 )
-from stacklens.models.rounding import operation_numbers
+from stacklens.models.rounding import Operation, RoundedSteps, without_empty_pops
 from stacklens.probe.trace import Trace
 
 __all__ = ["MajorityTable", "TransitionTable", "explore", "majority_table"]
@@ -58,36 +59,34 @@ def majority_table(machine: Machine, seen: Trace, complete: frozenset[Output] = 
         if count > elected.get(place, (0, ()))[0]:
             elected[place] = (count, voted)
     table = TransitionTable(machine)
-    for place, (_, voted) in elected.items():
-        _add_rule(table, seen, sets, place, voted)
+    _add_votes(table, seen, sets, {place: voted for place, (_, voted) in elected.items()})
     minority = 1 - sum(count for count, _ in elected.values()) / max(1, len(ballots))
     return MajorityTable(table.automaton(complete), minority)
 
 
-def _add_rule(
-    table: TransitionTable, seen: Trace, numbers: list[int], place: tuple[int, ...], voted: tuple[int, ...]
+def _add_votes(
+    table: TransitionTable, seen: Trace, sets: list[int], elected: dict[tuple[int, ...], tuple[int, ...]]
 ) -> None:
-    """Enter what the majority ``voted`` at a ``place``: state, predicted set, letter, windows."""
-    machine = table.machine
-    rejected, number, output, *moves = voted
-    if rejected:
+    """Enter what the majority voted at each place: a state, a predicted set, a letter and windows."""
+    if not elected:
         return
-    state = MachineState(None if place[0] == _NONE else place[0], None if place[1] == _NONE else numbers[place[1]])
-    depth = machine.network.depth
-    cells = place[3:]
-    windows: tuple[Window, ...] = tuple(cells[i : i + depth] for i in range(0, len(cells), depth))
-    operations = []
-    for window, operation, pushed in zip(windows, moves[::2], moves[1::2], strict=True):
-        taken, made = machine.operate(window, operation, pushed)
-        operations.append(taken)
-        for known in (window, made):
-            if known is not None:
-                table.window(known)
-    sets = machine.network.task_kind == "next set"
-    target = MachineState(number, numbers[output] if sets else None)
-    shown = None if output == _NONE else machine.network.output_name(numbers[output])
-    key = (table.state(state), seen.letters[place[2]], machine.tops(windows))
-    table.rules[key] = Transition(table.state(target), tuple(operations), shown)
+    machine, depth = table.machine, table.machine.network.depth
+    heads = []
+    for number, predicted, _, *cells in elected:
+        state = MachineState(None if number == _NONE else number, None if predicted == _NONE else sets[predicted])
+        heads.append(MachineHead(state, tuple(tuple(cells[i : i + depth]) for i in range(0, len(cells), depth))))
+    rejected, targets, outputs, *moves = np.array(list(elected.values())).T
+    voted = RoundedSteps(
+        np.stack(moves[::2], -1),
+        np.stack(moves[1::2], -1),
+        targets,
+        outputs if machine.network.task_kind == "recognition" else np.array(sets, dtype=object)[outputs],
+        rejected > 0,
+    )
+    done = machine.steps_at([head.windows for head in heads], voted)
+    for head, place, one in zip(heads, elected, done, strict=True):
+        if not one.rejected:
+            table.add(head, seen.letters[place[2]], machine.answer(head.windows, one))
 
 
 def _observed_transitions(machine: Machine, seen: Trace) -> tuple[np.ndarray, list[int]]:
@@ -97,58 +96,43 @@ def _observed_transitions(machine: Machine, seen: Trace) -> tuple[np.ndarray, li
     the operation and the pushed symbol. After a rejection only that counts. An output, or a set, is given by its place
     among the numbers, which may be too large for an array.
     """
-    before = np.pad(seen.rejected, ((0, 0), (1, 0)))[:, :-1]
-    word, step = np.nonzero(seen.valid & ~before)
-    numbers = machine.quantiser.assign(np.nan_to_num(seen.hidden[word, step]))
-    known, outputs = _outputs(machine, seen)
-    operations, pushed = _moves(machine, seen)
-    windows = _windows(operations, pushed, machine.network.depth)[word, step]
+    arrays = seen.hidden[:, 1:], seen.actions, seen.pushed, seen.output, seen.rejected
+    made = machine.observed(*(torch.from_numpy(np.nan_to_num(array)) for array in arrays))
+    word, step = np.nonzero(seen.valid & ~_before(seen.rejected, False))
+    known, outputs = np.unique(made.outputs, return_inverse=True)
+    outputs = outputs.reshape(made.outputs.shape)
+    if machine.network.task_kind == "recognition":  # says nothing
+        outputs = made.outputs
     sets = machine.network.task_kind == "next set"
-    earlier = np.pad(outputs, ((0, 0), (1, 0)), constant_values=_NONE)[:, :-1]
-    predicted = earlier[word, step] if sets else np.full(len(word), _NONE)
-    place = [np.where(step == 0, _NONE, numbers), predicted, seen.symbols[word, step]]
-    targets = machine.quantiser.assign(np.nan_to_num(seen.hidden[word, step + 1]))
-    moves = np.stack([operations, pushed], -1)[word, step]
-    moves[..., 1] *= moves[..., 0] >= 2  # what is not pushed has no vote
-    voted = np.column_stack([np.zeros(len(word)), targets, outputs[word, step], moves.reshape(len(word), -1)])
-    voted[seen.rejected[word, step]] = [1, *[0] * (voted.shape[1] - 1)]
-    return np.column_stack([*place, windows.reshape(len(word), -1), voted]).astype(np.int64), known
+    predicted = _before(outputs, _NONE) if sets else np.full_like(outputs, _NONE)
+    windows = _windows(made.operations, made.pushed, machine.network.depth)
+    moves = np.stack([made.operations, made.pushed * (made.operations >= Operation.PUSH)], -1)
+    place = [_before(made.targets, _NONE), predicted, seen.symbols, windows]
+    voted = [made.rejected, made.targets, outputs, moves]
+    chosen = [array[word, step].reshape(len(word), -1) for array in (*place, *voted)]
+    ballots = np.concatenate(chosen, 1, dtype=np.int64)
+    vote = sum(array.shape[1] for array in chosen[:4])
+    ballots[made.rejected[word, step], vote + 1 :] = 0
+    return ballots, known.tolist()
 
 
-def _outputs(machine: Machine, seen: Trace) -> tuple[list[int], np.ndarray]:
-    """Return the distinct numbers of outputs in rising order, and each output's place, (N, T), -1 for recognisers."""
-    if machine.network.task_kind == "recognition":
-        return [], np.full(seen.symbols.shape, _NONE)
-    numbers = machine.network.output_numbers(torch.from_numpy(np.nan_to_num(seen.output)))
-    known, places = np.unique(numbers, return_inverse=True)
-    return known.tolist(), places.reshape(numbers.shape)
-
-
-def _moves(machine: Machine, seen: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the operations' numbers and the pushed symbols', (N, T, n_stacks) each."""
-    shape = (*seen.symbols.shape, machine.n_stacks)
-    if machine.network.action_kind == "none":
-        return np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-    actions = torch.from_numpy(np.nan_to_num(seen.actions))
-    operations: np.ndarray = operation_numbers(machine.network.action_kind, machine.network.operations, actions).numpy()
-    return operations, machine.symbols.assign(np.nan_to_num(seen.pushed))
+def _before(values: np.ndarray, first: int) -> np.ndarray:
+    """Return what ``values`` (N, T) were at the step before, ``first`` at the first one."""
+    return np.pad(values, ((0, 0), (1, 0)), constant_values=first)[:, :-1]
 
 
 def _windows(operations: np.ndarray, pushed: np.ndarray, depth: int) -> np.ndarray:
     """Return the windows that each step sees under these moves, (N, T, n_stacks, depth), EMPTY below the bottom."""
     n, steps, n_stacks = operations.shape
-    cells = np.full((n, n_stacks, steps + depth), EMPTY_CELL)  # the bottom is `depth` empty cells
-    height = np.full((n, n_stacks), depth)
+    cells = np.full((n, n_stacks, depth + steps), EMPTY_CELL)  # the bottom is `depth` empty cells
+    heights = np.zeros((n, n_stacks), np.int64)
     windows = np.empty((n, steps, n_stacks, depth), np.int64)
     for t in range(steps):
-        places = height[..., None] - 1 - np.arange(depth)
+        places = depth + heights[..., None] - 1 - np.arange(depth)
         windows[:, t] = np.take_along_axis(cells, places, -1)
-        pops = np.isin(operations[:, t], (1, 3)) & (height > depth)
-        pushes = operations[:, t] >= 2
-        height = height - pops
-        word, stack = np.nonzero(pushes)
-        cells[word, stack, height[word, stack]] = pushed[:, t][word, stack]
-        height = height + pushes
+        done, heights = without_empty_pops(operations[:, t], heights)
+        word, stack = np.nonzero(done & Operation.PUSH)
+        cells[word, stack, depth + heights[word, stack] - 1] = pushed[:, t][word, stack]
     return windows
 
 
@@ -181,6 +165,15 @@ class TransitionTable:
     def head(self, state: State, tops: Tops) -> MachineHead:
         """Return the head that names stand for."""
         return MachineHead(self.states[state], tuple(self.windows[top] for top in tops))
+
+    def add(self, head: MachineHead, letter: Symbol, answer: Answer) -> None:
+        """Enter what the machine does at ``head`` on ``letter``; the names in it are then known."""
+        for windows in zip(head.windows, answer.pushed, strict=True):
+            for window in windows:
+                if window is not None:
+                    self.window(window)
+        key = (self.state(head.state), letter, self.machine.tops(head.windows))
+        self.rules[key] = Transition(self.state(answer.target), answer.operations, answer.output)
 
     def automaton(self, complete: frozenset[Output] = _NO_OUTPUTS) -> PushdownAutomaton:
         """Return the automaton of the rules so far.
@@ -246,11 +239,7 @@ def explore(
     while fresh:
         asked |= set(fresh)
         for (head, letter), answer in machine.ask([table.head(*names) for names in fresh]).items():
-            for window in answer.pushed:
-                if window is not None:
-                    table.window(window)
-            key = (machine.name(head.state), letter, machine.tops(head.windows))
-            table.rules[key] = Transition(table.state(answer.target), answer.operations, answer.output)
+            table.add(head, letter, answer)
         if len(table.states) > max_states or len(asked) > max_heads:
             raise StacklensError(f"{machine.quantiser.name}: {len(table.states)} states are reached, and more to come")
         if machine.n_stacks > 1 and len(table.states) * len(table.windows) ** machine.n_stacks > _MOST_COMBINATIONS:

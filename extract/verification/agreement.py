@@ -23,6 +23,7 @@ from stacklens.extract.answers import (
 )
 from stacklens.extract.specification import Specification
 from stacklens.extract.verification.counterexamples import BUDGET, shorten
+from stacklens.extract.wording import agreement_claim
 from stacklens.languages.words import format_word, make_word
 from stacklens.models.base import StackModel
 from stacklens.models.inference import answers_on_all
@@ -73,13 +74,8 @@ class Agreement:
     made_of: str | None = None
 
     def __str__(self) -> str:
-        what = {"exhaustive": "words, all", "long": "words", "pumped": "cycles repeated in words"}.get(
-            self.kind, f"{self.kind} words"
-        )
-        found = f"{self.disagreements:,} disagreements in {self.words:,} {what} of length <= {self.max_length}"
-        if self.counterexample is not None:
-            found += f", first on {format_word(self.counterexample)!r}"
-        return f"automaton and {self.other}: {found}"
+        first = "" if self.counterexample is None else f", first on {format_word(self.counterexample)!r}"
+        return f"automaton and {self.other}: {agreement_claim(self.to_dict())}{first}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report's "checks"."""

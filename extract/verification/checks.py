@@ -9,60 +9,21 @@ from typing import Any
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.automata.simulation import greatest_heights
 from stacklens.errors import StacklensError
+from stacklens.extract.config import SPARE_CELLS, ExtractionConfig
 from stacklens.extract.samples import walk_words
 from stacklens.extract.specification import Specification, default_max_length
 from stacklens.extract.verification.agreement import Agreement, agree_on, agree_on_all
-from stacklens.extract.verification.counterexamples import Effort, search_words
+from stacklens.extract.verification.counterexamples import search_words
 from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 
-__all__ = ["ExtractionConfig", "check_all", "exhaustive_length", "exhaustive_limit"]
+__all__ = ["check_all", "exhaustive_length", "exhaustive_limit"]
 
 _EXHAUSTIVE = 2_500_000  # the automaton is checked on all words up to the length that gives at most so many
 _SHARE = 500  # of these where a task's own words have to be compared one by one
 _SHARE_ASKED = 10  # of these at most where words up to a length were asked for
-_ROOM = 4  # cells of a finite stack that deep words leave free
 _MOST_WORDS = 1_000_000_000  # more verdicts than memory holds
-
-
-@dataclass(frozen=True)
-class ExtractionConfig:
-    """How much to check, and how to look for states.
-
-    Attributes:
-        max_length: check all words up to this length; None for about 2.5 million words. Where only some words are
-            meant, as in a stream, all of these; None for up to 5,000 of them.
-        long_words, long_lengths: further so many words with lengths in this range.
-        deep_words, depth: further so many members nested so deep, and a near-miss of each.
-        height, climbs, walks: words driven by the automaton itself: every input at every height of the stack up to
-            this one, on so many ways up to each, and so many walks (see `counterexamples.search_words`).
-        cycles: how many cycles of the automaton are repeated (see `automata.pumping`).
-        states, stack_symbols: try only this number of clusters; None to walk upward.
-        seed: for everything that is drawn.
-        jobs: processes for the walk over numbers of clusters and for the checks.
-        device: where the network runs on words, in torch's words: "cpu", "cuda", "cuda:1", ….
-    """
-
-    max_length: int | None = None
-    long_words: int = 10_000
-    long_lengths: tuple[int, int] = (50, 160)
-    deep_words: int = 20
-    depth: int = 1_000
-    height: int = 50
-    climbs: int = 3
-    walks: int = 100
-    cycles: int = 300
-    states: int | None = None
-    stack_symbols: int | None = None
-    seed: int = 0
-    jobs: int = 1
-    device: str = "cpu"
-
-    def effort(self, stack_limit: int | None) -> Effort:
-        """Return how far to search in a network whose stacks have so many cells; None for no limit."""
-        height = self.height if stack_limit is None else min(self.height, max(1, stack_limit - _ROOM) // 2)
-        return Effort(height, self.climbs, self.walks)
 
 
 def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS) -> int:
@@ -146,7 +107,7 @@ def _word_lists(
     if specification is None:
         lists = [("long", walk_words(pda, config.long_words // 10, config.long_lengths, config.seed)), *searched]
     else:
-        depth = config.depth if model.stack_limit is None else min(config.depth, model.stack_limit - _ROOM)
+        depth = config.depth if model.stack_limit is None else min(config.depth, model.stack_limit - SPARE_CELLS)
         lists = [
             # beside all words, where not all words over the alphabet are meant
             ("exhaustive", _task_words(specification, config.max_length) if specification.partial_domain else []),

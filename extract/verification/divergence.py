@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
-from torch import Tensor
 
 from stacklens.automata.compiled import encode_words
 from stacklens.automata.pda import Configuration, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Word
 from stacklens.extract.fidelity import margins
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
-from stacklens.models.rounding import Rounded, operation_numbers
+from stacklens.models.rounding import Operation, Rounded, RoundedSteps, without_empty_pops
 
 __all__ = ["Divergence", "StepPair", "divergence"]
-
-_NAMES = ("none", "pop", "push", "replace")
 
 
 @dataclass(frozen=True)
@@ -146,34 +144,23 @@ def _network_steps(model: StackModel[Any], word: Word, kept: Sequence[int]) -> t
     network: StackModel[Any] = Rounded(model)
     state = network.initial_state(1)
     codes = encode_words([word], model.alphabet)[0][0].tolist()
-    heights = [0] * model.n_stacks
+    heights = np.zeros(max(1, model.n_stacks), np.int64)
     steps: list[_NetworkStep] = []
     for code in [*codes, *([len(model.alphabet)] if model.end is not None else [])]:
         symbol = torch.tensor([code], device=state.hidden.device)
         soft = model.controller(symbol, state.hidden, state.stack.reading()).actions[:, list(kept)]
         step = network.step(symbol, state)
         state = step.state
-        made = _operations(model, step.actions, heights)
+        made = RoundedSteps.of(network, step.hidden, step.actions, step.pushed, step.output, state.rejected)
+        done, heights = without_empty_pops(made.operations[0], heights)
+        operations = tuple(str(Operation(done[stack])) for stack in kept)
         least = margins(model.action_kind, soft.cpu().numpy())
-        output = None if model.task_kind == "recognition" else model.output_name(max(0, int(model.answer(state)[0])))
-        operations = tuple(made[stack] for stack in kept)
-        steps.append((operations, float(least.min(initial=0.5)), output, bool(state.rejected)))
+        number = 0 if made.rejected[0] else made.outputs[0]
+        output = None if model.task_kind == "recognition" else model.output_name(number)
+        steps.append((operations, float(least.min(initial=0.5)), output, bool(made.rejected[0])))
     if model.task_kind == "recognition":
         return steps, bool(network.decide(state) & ~state.rejected)
     return steps, not bool(state.rejected)
-
-
-def _operations(model: StackModel[Any], actions: Tensor, heights: list[int]) -> list[str]:
-    """Return the operation on each stack; a pop of an empty one does nothing. ``heights`` are brought up to date."""
-    if model.action_kind == "none":
-        return []
-    numbers = operation_numbers(model.action_kind, model.operations, actions)[0].tolist()
-    made = []
-    for stack, number in enumerate(numbers):
-        pops, pushes = number in (1, 3) and heights[stack] > 0, number in (2, 3)
-        heights[stack] += int(pushes) - int(pops)
-        made.append(_NAMES[int(pops) + 2 * int(pushes)])
-    return made
 
 
 def _first(moments: Sequence[StepPair], recogniser: bool, contrary: bool) -> int | None:

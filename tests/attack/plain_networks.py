@@ -21,7 +21,7 @@ class Overflowed(Exception):  # noqa: N818 - it is what is looked for
 
 
 class Seen:
-    """What one step showed: operations (0 none, 1 pop, 2 push, 3 replace), pushed values, an output, a rejection."""
+    """What one step showed: operations (the numbers of `Operation`), pushed values, an output, a rejection."""
 
     def __init__(self, operations: list[int], pushed: list[Tensor], output: Any, rejected: bool) -> None:
         self.operations, self.pushed, self.output, self.rejected = operations, pushed, output, rejected

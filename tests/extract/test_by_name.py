@@ -12,9 +12,9 @@ from tests.extract.hand_built import NO_CELL, HandMachine, Rule, StrengthNet
 from stacklens.automata.compare import Equal, compare
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.rewriting import with_visible_top
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.search.machine import BOTTOM, EMPTY_CELL, StackSymbols, joined
-from stacklens.extract.verification.checks import ExtractionConfig
 
 QUICK = ExtractionConfig(max_length=5, long_words=50, long_lengths=(5, 10), walks=5, height=5)
 AWKWARD = ("a", "b", "ab", "/", "\\", "\\/", "a/b", "⊥", "\\⊥", "⊥/a", " ", "a b", "\\ ", "s0")

@@ -16,10 +16,10 @@ from stacklens.extract.certificate.certify import certify
 from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.certificate.controllers import set_of
 from stacklens.extract.certificate.intervals import Box
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.task_specification import TaskSpecification
 from stacklens.extract.verification.agreement import agree_on, agree_on_all
-from stacklens.extract.verification.checks import ExtractionConfig
 from stacklens.languages.tasks.next_sets import DyckNextSet
 from stacklens.models.inference import answers_on_all, outputs_on
 from stacklens.models.rounding import Rounded

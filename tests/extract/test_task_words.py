@@ -9,9 +9,10 @@ import pytest
 import stacklens
 from stacklens.automata.pda import Word
 from stacklens.errors import StacklensError
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.task_specification import TaskSpecification
-from stacklens.extract.verification.checks import ExtractionConfig, _whole_lengths
+from stacklens.extract.verification.checks import _whole_lengths
 from stacklens.languages.catalogue import get_task, task_names
 from stacklens.models.io import load_network
 

@@ -11,11 +11,11 @@ from stacklens.automata.compare import Equal
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import differences
 from stacklens.extract.by_name import specification_for
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.task_specification import TaskSpecification
 from stacklens.extract.verification.agreement import agree_on, agree_on_all
-from stacklens.extract.verification.checks import ExtractionConfig
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.dyck import Dyck
 from stacklens.languages.tasks.next_sets import DyckNextSet

@@ -41,10 +41,10 @@ def test_nothing_contradicts_the_right_automaton(
     assert outcome.status == 0
     assert lines[0] == "network    nnpda over a b c; language palindrome"
     assert lines[2:6] == [
-        "verified   against the language's automaton: 0 disagreements on all 29,524 words of length <= 9",
-        "verified   against the rounded network: 0 disagreements on all 29,524 words of length <= 9",
-        "verified   against the network: 0 disagreements on all 29,524 words of length <= 9",
-        "counted    31 accepted words without running them: as many as by running all",
+        "verified   against the language's automaton: 0 disagreements in 29,524 words, all of length <= 9",
+        "verified   against the rounded network: 0 disagreements in 29,524 words, all of length <= 9",
+        "verified   against the network: 0 disagreements in 29,524 words, all of length <= 9",
+        "counted    31 accepted words of length <= 9, without running them: as many as were found by running all",
     ]
     assert [path.name for path in Path().iterdir()] == ["pda.jff"]  # the journal is gone
 
@@ -95,7 +95,7 @@ def test_without_an_automaton_it_is_extracted_and_kept_in_the_journal(
     monkeypatch.setattr("stacklens.extract.extraction.extract", stop)
     outcome = run(capsys, monkeypatch, "stacklens", *command, "--resume")
     assert outcome.status == 0
-    assert "0 disagreements on all 127 words of length <= 6" in outcome.out
+    assert "0 disagreements in 127 words, all of length <= 6" in outcome.out
     assert not journal.exists()
 
 
@@ -123,7 +123,7 @@ def test_a_predictor_is_verified_with_its_outputs(
     ]
     outcome = run(capsys, monkeypatch, "stacklens", *command)
     assert outcome.status == 0
-    assert outcome.out.count("0 disagreements on all 5,461 words of length <= 6") == 3
+    assert outcome.out.count("0 disagreements in 5,461 words, all of length <= 6") == 3
 
 
 @pytest.mark.parametrize("scheduler", ["x", "tls://127.0.0.1:9", "tcp://127.0.0.1:99999"])

@@ -20,8 +20,8 @@ from tests.viz.networks import heat_map, said
 
 from stacklens.errors import UnknownNameError
 from stacklens.extract.by_name import specification_of
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import Extraction, extract
-from stacklens.extract.verification.checks import ExtractionConfig
 from stacklens.models.io import ZOO
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace

@@ -9,7 +9,7 @@ from dash import ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html,
 
 from stacklens.automata.description import formal_definition, transition_table
 from stacklens.errors import StacklensError
-from stacklens.progress import count
+from stacklens.extract.wording import automaton_claim, before_claim, nothing_found
 from stacklens.viz.automaton import automaton_drawing
 from stacklens.viz.dashboard.automaton_views import (
     FILES,
@@ -206,14 +206,10 @@ def _say(page: str, network: str, done: dict[str, Any] | None) -> tuple[Any, ...
         return "Nothing has been read out of this network yet: extract does it.", True, None
     _, known = found
     if known.automaton is None:
-        return f"No faithful automaton was found: {known.report['reason']}.", True, known.summary
+        says = nothing_found(known.report["reason"])
+        return f"{says[0].upper()}{says[1:]}.", True, known.summary
     sizes = known.report["automaton"]
-    before = sizes["before_minimization"]
-    says = (
-        f"{count(sizes['states'], 'state')}, {count(sizes['stack_symbols'], 'stack symbol')}, "
-        f"{count(sizes['transitions'], 'transition')}; before minimisation {count(before['states'], 'state')}, "
-        f"{count(before['transitions'], 'transition')}."
-    )
+    says = f"{automaton_claim(sizes, known.automaton.n_stacks)}; {before_claim(sizes)}."
     return says, False, known.summary
 
 

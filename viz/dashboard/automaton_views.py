@@ -15,6 +15,7 @@ from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
 from stacklens.extract.evaluation.automaton_runs import moves, run_table, visit_table, visiting_words
+from stacklens.extract.wording import nothing_found
 from stacklens.models.device import one_thread
 from stacklens.probe.trace import Trace, trace
 from stacklens.viz.automaton import stacks_figure
@@ -73,7 +74,7 @@ class Shown:
         """
         pda = self.known.raw if self.raw else self.known.automaton
         if self.known.automaton is None or pda is None:
-            raise StacklensError(f"no faithful automaton was found: {self.known.report['reason']}")
+            raise StacklensError(nothing_found(self.known.report["reason"]))
         return pda
 
 

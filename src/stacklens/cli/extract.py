@@ -68,7 +68,7 @@ def extract_command(
 
     model = find_network(model)
     check_targets(out or [], report, save, model, language)
-    from stacklens.extract.verification.checks import ExtractionConfig
+    from stacklens.extract.config import ExtractionConfig
     from stacklens.models.device import check_device
     from stacklens.models.io import load_network
 

@@ -11,7 +11,7 @@ import typer
 
 from stacklens.cli.inputs import MODEL_OR_RESULT_HELP, saved_result
 from stacklens.cli.shell import MOST_JOBS
-from stacklens.errors import StacklensError, listed
+from stacklens.errors import StacklensError
 from stacklens.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -160,24 +160,25 @@ def _write_report(path: Path, job: Job, work: Work, found: Verification) -> None
 
 
 def _show(job: Job, work: Work, found: Verification, seconds: float) -> None:
-    from stacklens.languages.words import format_word
+    from stacklens.extract.wording import agreement_claim, automaton_claim, counts_claim, network_claim, word_named
 
-    language = "no language given" if job.specification is None else f"language {job.specification.name}"
-    typer.echo(f"network    {job.model.name} over {listed(job.model.alphabet)}; {language}")
-    typer.echo(f"automaton  {len(work.pda.states)} states, {len(work.pda.transitions)} transitions")
+    network = {"name": job.model.name, "alphabet": job.model.alphabet}
+    sizes = {
+        "states": len(work.pda.states),
+        "stack_symbols": len(work.pda.stack_alphabet),
+        "transitions": len(work.pda.transitions),
+    }
+    language = None if job.specification is None else job.specification.name
+    typer.echo(f"network    {network_claim(network, language)}")
+    typer.echo(f"automaton  {automaton_claim(sizes, work.pda.n_stacks)}")
     for check in found.checks:
+        entry = check.to_dict()
         against = "the language's automaton" if check.other == "language" else f"the {check.other}"
-        typer.echo(
-            f"verified   against {against}: {check.disagreements:,} disagreements on all {check.words:,} words of "
-            f"length <= {check.max_length:,}"
-        )
-        if check.counterexample is not None:
-            typer.echo(f"           they differ on {format_word(check.counterexample) or 'the empty word'}")
+        typer.echo(f"verified   against {against}: {agreement_claim(entry)}")
+        if entry["counterexample"] is not None:
+            typer.echo(f"           they differ on {word_named(entry['counterexample'])}")
     if found.counts is not None:
-        same = "as many" if found.counts.equal else f"NOT as many at length {found.counts.first_different}"
-        typer.echo(
-            f"counted    {sum(found.counts.counted):,} accepted words without running them: {same} as by running all"
-        )
+        typer.echo(f"counted    {counts_claim(found.counts.to_dict())}")
     typer.echo(f"time       {seconds:,.1f} s for {len(work.chunks):,} chunks")
 
 

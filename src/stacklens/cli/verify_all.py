@@ -10,8 +10,8 @@ from typing import Any
 
 from stacklens.errors import StacklensError
 from stacklens.extract.by_name import specification_of
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
-from stacklens.extract.verification.checks import ExtractionConfig
 from stacklens.extract.verification.parallel import finished
 from stacklens.files import write_whole
 from stacklens.models.io import ZOO, Checkpoint, load_network

@@ -18,13 +18,12 @@ from stacklens.extract.certificate.abstraction import System, Tag, Value
 from stacklens.extract.certificate.certify import Proof
 from stacklens.models.base import StackModel, Step
 from stacklens.models.device import one_thread
-from stacklens.models.rounding import Rounded, operation_numbers
+from stacklens.models.rounding import Operation, Rounded, operation_numbers
 
 __all__ = ["Replayed", "replay"]
 
 _WALKS, _LENGTH = 1_000, 300
 _HIDDEN = -1  # in place of a stack's number
-_NAMES = ("none", "pop", "push", "replace")
 _Where = tuple[int, Tag]  # a stack or `_HIDDEN`, and the tag of its boxes
 
 
@@ -96,7 +95,7 @@ class _Expectations:
             step = system.automaton.transitions.get((state, symbol, names))
             after = None if system.domain is None else system.domain.step(domain, symbol)
             if step is not None and (system.domain is None or after is not None):
-                operations = tuple(_NAMES.index(operation.name) for operation in step.operations)[: len(system.stacks)]
+                operations = tuple(map(Operation.of, step.operations))[: len(system.stacks)]
                 output = -1 if step.output is None else output_number(step.output, system.model)
                 yield _Expected(letter, symbol, after, operations, output, tuple(self._places(step, symbol, names)))
 
@@ -153,7 +152,7 @@ class _Walks:
         names = current.tops(self.system.automaton.bottom)
         options = self.expectations.at(current.state, self.domain[walk], names)
         if (limit := self.system.stack_limit) is not None and max(map(len, current.stacks)) >= limit:
-            options = [option for option in options if 2 not in option.operations]
+            options = [option for option in options if Operation.PUSH not in option.operations]
         left = share * sum(self.taste[walk][option.letter] for option in options)
         for option in options:
             left -= self.taste[walk][option.letter]
@@ -161,17 +160,18 @@ class _Walks:
                 return option
         return options[-1] if options else None
 
-    def _advance(self, walk: int, expected: _Expected) -> list[int]:
+    def _advance(self, walk: int, expected: _Expected) -> list[Operation]:
         """Return a mask of the operations that count on each stack before the step; move the automaton on."""
         bottom = self.system.automaton.bottom
-        masks = [2 if name == bottom else 3 for name in self.runs[walk].tops(bottom)]  # a pop of nothing does nothing
+        tops = self.runs[walk].tops(bottom)  # a pop of nothing does nothing
+        masks = [Operation.PUSH if name == bottom else Operation.REPLACE for name in tops]
         following = self.system.automaton.step(self.runs[walk], expected.symbol)
         assert following is not None
         self.runs[walk], self.domain[walk] = following, expected.domain
         self.words[walk].append(expected.symbol)
         return masks[: len(expected.operations)]
 
-    def _differs(self, expected: list[_Expected], masks: list[list[int]], step: Step[Any]) -> np.ndarray:
+    def _differs(self, expected: list[_Expected], masks: list[list[Operation]], step: Step[Any]) -> np.ndarray:
         """Return where the network rejected, or did or said something else than the automaton, (M,) bool."""
         model, different = self.system.model, step.state.rejected.numpy().copy()
         if self.system.stacks:

@@ -15,7 +15,8 @@ from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError
 from stacklens.extract.certificate.certify import Certification, certify
-from stacklens.extract.certificate.claim import Certified, NotCertified, certified_claim
+from stacklens.extract.certificate.claim import Certified, NotCertified
+from stacklens.extract.wording import certificate_claim
 from stacklens.models.base import StackModel
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
@@ -154,10 +155,10 @@ def test_an_infinite_margin_is_no_number_in_a_report() -> None:
     assert found.margin == math.inf
     entry = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert entry["margin"] is None
-    assert "margin" not in certified_claim(entry)
+    assert "margin" not in certificate_claim(entry)
 
 
 def test_a_report_of_old_has_a_claim_too() -> None:
     entry = {"verdict": "certified", "boxes": 1, "margin": 0.5, "words": "the task's"}
     says = "the rounded network follows it on words of the task of every length (1 box, smallest margin 0.500)"
-    assert certified_claim(entry) == says
+    assert certificate_claim(entry) == says

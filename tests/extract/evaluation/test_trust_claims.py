@@ -45,9 +45,11 @@ def test_a_faithful_automaton_has_every_kind_of_claim_side_by_side() -> None:
     ]
     checks = [check for check in made("nnpda-1n0n")["checks"] if check["between"][1] == "language"]
     words = sum(check["words"] for check in checks if check["kind"] != "pumped")
-    assert found[0].says == "2 states, 1 stack symbol, 4 transitions; before minimisation 4 states"
+    assert found[0].says == "2 states, 1 stack symbol, 4 transitions; before minimisation 4 states, 1 stack symbol"
     assert found[2].says == f"0 disagreements in {words:,} words and 1 repeated cycle"
-    assert found[5].says == "2 accepted words of length <= 5, counted without running them and by running all"
+    assert found[5].says == (
+        "2 accepted words of length <= 5, without running them: as many as were found by running all"
+    )
 
 
 def test_claims_say_which_language_they_are_about() -> None:
@@ -136,7 +138,9 @@ def test_proofs_and_certificates_say_what_they_rest_on(part: str, content: Any, 
 def test_counts_that_differ_and_a_stack_that_ends_are_told() -> None:
     report = changed(counts={"exhaustive": [0, 1], "counted": [0, 2], "equal": False}, stack_limit=104)
     assert claim(report, "counted twice") == Claim(
-        "counted twice", "no", "2 accepted words of length <= 1 counted, 1 by running all"
+        "counted twice",
+        "no",
+        "2 accepted words of length <= 1, without running them: not as many at length 1 as the 1 found by running all",
     )
     assert claim(report, "depth").says == "the network's stack has 104 cells; all claims end there"
 

@@ -17,10 +17,10 @@ import stacklens
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import Word
 from stacklens.extract.answers import automaton_answers, network_answers
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
+from stacklens.extract.extraction import Extraction, ExtractionConfig, extract, find_candidates
 from stacklens.extract.samples import Samples, draw_samples
 from stacklens.extract.search.candidates import Candidate, Scorer
-from stacklens.extract.search.model_selection import Choice, Finder
+from stacklens.extract.search.model_selection import search_sizes
 from stacklens.extract.search.refinement import find_conflict
 from stacklens.languages import get_language, get_task
 from stacklens.languages.words import all_words
@@ -30,7 +30,7 @@ from stacklens.models.formats.stacknn import read_stacknn
 from stacklens.models.io import load_model
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.probe.trace import trace
+from stacklens.probe.trace import Trace, trace
 
 ZOO = f"{stacklens.__path__[0]}/models/zoo"
 QUICK = ExtractionConfig(max_length=6, long_words=400, deep_words=5, depth=60, height=20, walks=20)
@@ -40,11 +40,11 @@ def plain(result: Extraction) -> list[Candidate]:
     return [candidate for candidate in result.candidates if candidate.split is None]
 
 
-def finder_for(net: StackModel[Any], choice: Choice, words: list[Word]) -> Finder:
-    """Return a finder that knows only some words."""
+def known_on(net: StackModel[Any], words: list[Word]) -> tuple[Scorer, Trace]:
+    """Return what knows the network's answers on some words only, and a trace of these."""
     answers = network_answers(Rounded(net), words)
     samples = Samples(words, answers, answers, None, len(words), words, words)
-    return Finder(Scorer(net, samples, frozenset(), 0), trace(net, words, rounded=True, stacks=False), choice)
+    return Scorer(net, samples, frozenset(), 0), trace(net, words, rounded=True, stacks=False)
 
 
 def check_refined(result: Extraction, splits: int, drifts: bool = False) -> None:
@@ -139,13 +139,10 @@ def test_what_only_the_search_finds_is_mended() -> None:
 def test_one_state_and_one_symbol_are_split_into_the_machine_that_a_network_is(machine: HandMachine) -> None:
     net = StrengthNet(machine)
     words = all_words(machine.letters, 7 if len(machine.letters) == 2 else 5)
-    finder = finder_for(net, Choice(1, 1), words)
-    finder.search_sizes()
-    finder.refine()
-    assert finder.best is not None
-    assert finder.best.exact
-    assert finder.best.automaton is not None
-    assert np.array_equal(automaton_answers(finder.best.automaton, net, words), network_answers(net, words))
+    last = find_candidates(*known_on(net, words), ExtractionConfig(states=1, stack_symbols=1))[-1]
+    assert last.exact
+    assert last.automaton is not None
+    assert np.array_equal(automaton_answers(last.automaton, net, words), network_answers(net, words))
 
 
 @settings(deadline=None, max_examples=20)
@@ -155,9 +152,7 @@ def test_a_machine_without_mistakes_has_no_conflict_and_one_with_some_has(
 ) -> None:
     net = SuperpositionNet(machine, no_op=True)
     words = all_words(machine.letters, 5)
-    finder = finder_for(net, Choice(1, 1), words)
-    finder.search_sizes()
-    (first, *_) = finder.candidates
+    first = next(search_sizes(*known_on(net, words), 1, 1))
     assert first.machine is not None
     assert first.raw is not None
     word = data.draw(st.sampled_from(words))
@@ -174,14 +169,9 @@ def test_the_same_seed_refines_in_the_same_way() -> None:
     samples = draw_samples(SlipperyNet(4), None, 0)
     scorer = Scorer(SlipperyNet(4), samples, frozenset(), 0)
     seen = trace(SlipperyNet(4), samples.traced, rounded=True, stacks=False)
-    one, other = (Finder(scorer, seen, Choice(1, 2)) for _ in range(2))
-    for finder in (one, other):
-        finder.search_sizes()
-        finder.refine()
-    assert [candidate.to_dict() for candidate in one.candidates] == [
-        candidate.to_dict() for candidate in other.candidates
-    ]
-    assert any(candidate.split is not None for candidate in one.candidates)
+    one, other = (find_candidates(scorer, seen, ExtractionConfig(states=1, stack_symbols=2)) for _ in range(2))
+    assert [candidate.to_dict() for candidate in one] == [candidate.to_dict() for candidate in other]
+    assert any(candidate.split is not None for candidate in one)
 
 
 def test_a_network_without_a_stack_is_refined_too() -> None:

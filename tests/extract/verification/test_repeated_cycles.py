@@ -15,11 +15,12 @@ from tests.models.hand_made import hand_made
 
 from stacklens.automata.pumping import pumps
 from stacklens.extract.by_name import specification_for
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.task_specification import TaskSpecification
 from stacklens.extract.verification.agreement import Agreement
-from stacklens.extract.verification.checks import ExtractionConfig, check_all
+from stacklens.extract.verification.checks import check_all
 from stacklens.extract.verification.cycle_lines import pump_lines
 from stacklens.extract.verification.cycle_walk import partings
 from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families

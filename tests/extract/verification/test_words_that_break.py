@@ -10,10 +10,11 @@ from tests.extract.doctored import SlipperyNet, forgetful, right, sloppy, to_dep
 from tests.models.hand_made import hand_made
 
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.verification.agreement import Agreement
-from stacklens.extract.verification.checks import ExtractionConfig, check_all
+from stacklens.extract.verification.checks import check_all
 from stacklens.languages import get_language
 from stacklens.languages.words import all_words
 from stacklens.models.inference import verdicts_on

@@ -1,0 +1,50 @@
+"""How much of a network is looked at when an automaton is extracted, and how much is checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stacklens.extract.verification.counterexamples import Effort
+
+__all__ = ["SPARE_CELLS", "ExtractionConfig"]
+
+SPARE_CELLS = 4  # of a finite stack that deep words leave free
+
+
+@dataclass(frozen=True)
+class ExtractionConfig:
+    """How much to check, and how to look for states.
+
+    Attributes:
+        max_length: check all words up to this length; None for about 2.5 million words. Where only some words are
+            meant, as in a stream, all of these; None for up to 5,000 of them.
+        long_words, long_lengths: further so many words with lengths in this range.
+        deep_words, depth: further so many members nested so deep, and a near-miss of each.
+        height, climbs, walks: words driven by the automaton itself: every input at every height of the stack up to
+            this one, on so many ways up to each, and so many walks (see `search.search_words`).
+        cycles: how many cycles of the automaton are repeated (see `automata.pumping`).
+        states, stack_symbols: try only this number of clusters; None to walk upward.
+        seed: for everything that is drawn.
+        jobs: processes for the walk over numbers of clusters and for the checks.
+        device: where the network runs on words, in torch's words: "cpu", "cuda", "cuda:1", ….
+    """
+
+    max_length: int | None = None
+    long_words: int = 10_000
+    long_lengths: tuple[int, int] = (50, 160)
+    deep_words: int = 20
+    depth: int = 1_000
+    height: int = 50
+    climbs: int = 3
+    walks: int = 100
+    cycles: int = 300
+    states: int | None = None
+    stack_symbols: int | None = None
+    seed: int = 0
+    jobs: int = 1
+    device: str = "cpu"
+
+    def effort(self, stack_limit: int | None) -> Effort:
+        """Return how far to search in a network whose stacks have so many cells; None for no limit."""
+        height = self.height if stack_limit is None else min(self.height, max(1, stack_limit - SPARE_CELLS) // 2)
+        return Effort(height, self.climbs, self.walks)
