@@ -132,6 +132,8 @@ def _words_of(check: Agreement) -> str:
     kinds = {
         "exhaustive": f"all {check.words:,}",
         "long": f"{check.words:,}",
+        "covering": f"{check.words:,} transition-pair words",
+        "driven": f"{check.words:,} stack-height words",
         "pumped": f"{count(check.words, 'cycle')} repeated in words",
     }
     return f"{kinds.get(check.kind, f'{check.words:,} {check.kind}')} of length <= {check.max_length:,}"

@@ -28,7 +28,13 @@ __all__ = [
 ]
 
 _READABLE = 1_000_000  # powers of two above it are written as such
-_KINDS = {"exhaustive": "words, all", "long": "words", "pumped": "cycles repeated in words"}
+_KINDS = {  # of words; reports keep the names of their first schema
+    "exhaustive": "words, all",
+    "long": "words",
+    "covering": "transition-pair words",
+    "driven": "stack-height words",
+    "pumped": "cycles repeated in words",
+}
 
 
 def network_claim(model: Mapping[str, Any], language: str | None) -> str:
