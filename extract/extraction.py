@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -33,10 +34,12 @@ from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.probe.trace import Trace, trace
+from stacklens.progress import Told
 
 __all__ = ["Extraction", "ExtractionConfig", "extract", "fewest_disagreements", "find_candidates"]
 
 _DECISIVE = "rounded network"  # what the machine stands for
+_log = logging.getLogger(__name__)
 _ABLATED = 400  # words on which stacks are left out
 _MOST_SPLITS = 40
 _PATIENCE = 16  # splits in a row after which no machine was better than the best before
@@ -46,11 +49,11 @@ def extract(
     model: StackModel[Any],
     language: Language | Task | Specification | None = None,
     config: ExtractionConfig | None = None,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Told = lambda *_: None,
 ) -> Extraction:
     """Return the automaton of ``model``, checked against ``language`` if one is given, and against the network itself.
 
-    ``progress`` is told the name of every stage as it begins.
+    ``progress`` is told every stage as it begins, and how far it has come where that is known (see `Told`).
 
     Raises:
         StacklensError: the language has another alphabet than the network, or is nothing that a network of its kind can
@@ -64,7 +67,7 @@ def _extract(
     model: StackModel[Any],
     specification: Specification | None,
     config: ExtractionConfig,
-    progress: Callable[[str], None],
+    progress: Told,
 ) -> Extraction:
     check_same_alphabet(specification, model)
     exhaustive_limit(specification, len(model.alphabet), config.max_length)  # refused before any work is done
@@ -80,7 +83,7 @@ def _extract(
     seen = trace(stacks.without(runner), samples.traced, rounded=True, stacks=False)
     scorer = Scorer(stacks.without(model), samples, complete, config.seed, specification)
     fidelity = Fidelity(samples.rounding(), None, *margins)
-    tried = find_candidates(scorer, seen, config, fidelity)
+    tried = find_candidates(scorer, seen, config, fidelity, clock.come)
     best = fewest_disagreements(tried)
     fidelity = replace(fidelity, minority_transitions=None if best is None else best.minority)
     wrong = None if best is None else best.disagreements
@@ -89,11 +92,11 @@ def _extract(
     if reason is not None or best is None or best.automaton is None:
         return replace(result, seconds=clock.stop())
     clock.stage("check the automaton")
-    checks = check_all(best.automaton, runner, specification, config)
+    checks = check_all(best.automaton, runner, specification, config, clock.come)
     for mended in repair(scorer, best, seen, checks, config.effort(model.stack_limit)):
         tried.append(mended)
         if mended.exact and mended.automaton is not None:
-            again = check_all(mended.automaton, runner, specification, config)
+            again = check_all(mended.automaton, runner, specification, config, clock.come)
             best, checks = (mended, again) if _broken(again) < _broken(checks) else (best, checks)
     assert best.automaton is not None
     result = replace(result, automaton=best.automaton, found=best, candidates=tried, checks=checks)
@@ -107,7 +110,11 @@ def _extract(
 
 
 def find_candidates(
-    scorer: Scorer, seen: Trace, config: ExtractionConfig, fidelity: Fidelity | None = None
+    scorer: Scorer,
+    seen: Trace,
+    config: ExtractionConfig,
+    fidelity: Fidelity | None = None,
+    come: Callable[[int, int | None], None] = lambda *_: None,
 ) -> list[Candidate]:
     """Return every candidate tried on the scorer's network, in order; the last one is exact unless none is.
 
@@ -120,11 +127,12 @@ def find_candidates(
         seen: a trace of the scorer's network, rounded.
         config: fixed numbers of states or stack symbols, and processes.
         fidelity: how near the network is to a discrete machine.
+        come: told how many sizes have been tried, and of how many; then how many candidates there are.
     """
     tried: list[Candidate] = []
     if not is_stack(scorer.model):
         return tried
-    for candidate in search_sizes(scorer, seen, config.states, config.stack_symbols, config.jobs):
+    for candidate in search_sizes(scorer, seen, config.states, config.stack_symbols, config.jobs, come):
         tried.append(candidate)
         if candidate.exact:
             return tried
@@ -135,6 +143,7 @@ def find_candidates(
     for start in dict.fromkeys((*nearest[:1], *explored[:1])):
         for candidate in refine(scorer, start, seen):
             tried.append(candidate)
+            come(len(tried), None)
             if candidate.exact:
                 return tried
     return tried
@@ -210,14 +219,19 @@ def _divergence(result: Extraction, model: StackModel[Any]) -> Divergence | None
 class _Clock:
     """Times stages, and tells their names as they begin."""
 
-    def __init__(self, progress: Callable[[str], None]) -> None:
+    def __init__(self, progress: Told) -> None:
         self.progress, self.seconds = progress, dict[str, float]()
         self.begun, self.name = time.perf_counter(), ""
 
     def stage(self, name: str) -> None:
         self.stop()
         self.name = name
-        self.progress(name)
+        _log.info("%s", name)
+        self.progress(name, 0, None)
+
+    def come(self, done: int, total: int | None) -> None:
+        """Tell how far the present stage has come, and of how much, if that is known."""
+        self.progress(self.name, done, total)
 
     def stop(self) -> dict[str, float]:
         now = time.perf_counter()

@@ -134,8 +134,8 @@ class Extraction:
     @property
     def title(self) -> str:
         """Return a heading for drawings of the automaton; a file's name may be bytes that are no text."""
-        name = self.network.name
-        title = name if self.language_name is None else f"{self.language_name}, read out of {name}"
+        card, language = self.network, self.language_name
+        title = card.name if language is None else f"{language}, read out of {card.file or card.name}"
         return title.encode(errors="backslashreplace").decode()
 
     @property

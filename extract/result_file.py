@@ -76,7 +76,7 @@ def save_result(path: str | Path, result: Extraction) -> None:
     }
     content = {
         "format": RESULT_FORMAT,
-        **result.report(),
+        **to_plain(result.report()),
         "schema": _SCHEMA,
         "seed": None if result.config is None else result.config.seed,
         "config": to_plain(result.config),
@@ -85,7 +85,16 @@ def save_result(path: str | Path, result: Extraction) -> None:
         "automata": _automata(result),
         "fields": _plain(result),
     }
-    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=not _is_text(content), allow_nan=False) + "\n")
+
+
+def _is_text(content: object) -> bool:
+    """Return whether ``content`` can be written in UTF-8: the name of a file, a language's say, need not be text."""
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _plain(result: Extraction) -> dict[str, Any]:
@@ -147,7 +156,7 @@ def _from_content(content: Mapping[str, Any], folder: Path) -> Extraction:
         raise StacklensError("has an automaton, and not what it was found as")
     hints = get_type_hints(Extraction)
     names = [one.name for one in fields(Extraction) if one.name not in _NOT_PLAIN and one.name in plain]
-    return Extraction(
+    result = Extraction(
         model=_later(lambda: open_card(card, folder)),
         language=None if language is None else _later(lambda: _specification(language, card)),
         automaton=minimised,
@@ -156,6 +165,21 @@ def _from_content(content: Mapping[str, Any], folder: Path) -> Extraction:
         loaded=Loaded(card, language),
         **{name: from_plain(hints[name], plain[name], name) for name in names},
     )
+    _check(result)
+    return result
+
+
+def _check(result: Extraction) -> None:
+    """Check what no type says of a result's parts.
+
+    Raises:
+        StacklensError: words are counted up to different lengths, or runs part at a step that there is not.
+    """
+    counts, parted = result.counts, result.divergence
+    if counts is not None and len(counts.exhaustive) != len(counts.counted):
+        raise StacklensError("counts are of different lengths; expected one number a length, twice")
+    if parted is not None and parted.first is not None and not 0 <= parted.first < len(parted.moments):
+        raise StacklensError(f"divergence first is {parted.first}; expected one of {len(parted.moments)} steps")
 
 
 @dataclass(frozen=True)

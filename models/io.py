@@ -208,24 +208,32 @@ def zoo_names() -> tuple[str, ...]:
 def find_network(name: str | Path) -> Path:
     """Return the file of the network called ``name``: a file of that name here, else the network of the zoo.
 
-    Raises:
-        FileFormatError: ``name`` has no folder in it and is neither; the line has near names. Whatever else may be
-            wrong with a file is said by whoever reads it.
+    Where there is neither, it is ``name`` itself, and whoever reads it says so.
 
     >>> find_network("nnpda-palindrome").name
     'nnpda-palindrome.pt'
     """
     path = Path(name)
-    if os.path.isfile(path) or len(path.parts) > 1:
-        return path
     own = ZOO / f"{str(path).removesuffix('.pt')}.pt"
-    if os.path.isfile(own):
-        return own
-    if os.path.exists(path):
-        return path
-    near = difflib.get_close_matches(str(path).removesuffix(".pt")[:_LONGEST_NAME], zoo_names(), 3, 0.4)
-    meant = f"did you mean {', '.join(near)}?" if near else f"such as {zoo_names()[0]}"
-    raise FileFormatError(f"{name}: no such file; expected {_EXPECTED}, or the name of one in the zoo; {meant}")
+    return own if len(path.parts) == 1 and not os.path.isfile(path) and os.path.isfile(own) else path
+
+
+def _check_there(path: Path) -> None:
+    """Check that there is something called ``path``, where that may be meant for a name of the zoo.
+
+    Raises:
+        FileFormatError: there is nothing; the line has near names.
+    """
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        if len(path.parts) == 1:
+            near = difflib.get_close_matches(path.name.removesuffix(".pt"), zoo_names(), 3, 0.4)
+            meant = f"did you mean {', '.join(near)}?" if near else f"such as {zoo_names()[0]}"
+            expected = f"expected {_EXPECTED}, or the name of one in the zoo"
+            raise FileFormatError(f"{path}: no such file; {expected}; {meant}") from None
+    except (OSError, ValueError):  # no file can be called so, which the reader says
+        return
 
 
 def open_card(card: NetworkCard, folder: Path | None = None) -> StackModel[Any]:
@@ -251,8 +259,8 @@ def mark(checkpoint: Checkpoint, path: str | Path, title: str | None = None) -> 
     digest = hashlib.sha256(read_whole(path, _EXPECTED, LARGEST_NETWORK)).hexdigest()
     own = path.parent == ZOO
     place = path.stem if own else os.path.abspath(path)
-    name = Path(title or path).stem
-    checkpoint.model.origin = Origin(name, place, digest, checkpoint.task, checkpoint.provenance)
+    title = title or path.name
+    checkpoint.model.origin = Origin(Path(title).stem, title, place, digest, checkpoint.task, checkpoint.provenance)
     return checkpoint
 
 
@@ -285,6 +293,7 @@ def load_network(
     if format not in FORMATS:
         raise UnknownNameError("format", format, list(FORMATS))
     path = find_network(path)
+    _check_there(path)
     title = title or path.name
     return mark(_read_network(path, format, alphabet, title), path, title)
 

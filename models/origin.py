@@ -29,6 +29,7 @@ class Origin:
 
     Attributes:
         name: of the zoo, or of its file without the suffix.
+        file: of its file with the suffix; None where it was never in one.
         path: what `load_network` finds it by: its file, or its name in the zoo; None where it was never in a file.
         sha256: of the file; None where there is none.
         task: what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``.
@@ -36,6 +37,7 @@ class Origin:
     """
 
     name: str
+    file: str | None = None
     path: str | None = None
     sha256: str | None = None
     task: Mapping[str, Any] = field(default_factory=dict)
@@ -48,13 +50,14 @@ class NetworkCard:
 
     Attributes:
         name: what it is called, as in `Origin`; the kind of network where it was never in a file.
-        path, sha256: where it lies, as in `Origin`.
+        file, path, sha256: where it lies, as in `Origin`.
         weights: a hash of the weights themselves, wherever they lie.
         kind: the kind of network.
         alphabet, config, task_kind, n_stacks, stack_limit: as the network says them.
     """
 
     name: str
+    file: str | None
     path: str | None
     sha256: str | None
     weights: str
@@ -70,8 +73,9 @@ def card_of(model: StackModel[Any]) -> NetworkCard:
     """Return the card of ``model``."""
     origin = model.origin or Origin(model.name)
     return NetworkCard(
-        name=origin.name,
-        path=origin.path,
+        name=_text(origin.name),
+        file=None if origin.file is None else _text(origin.file),
+        path=None if origin.path is None else _text(origin.path),
         sha256=origin.sha256,
         weights=_digest(model),
         kind=model.name,
@@ -81,6 +85,11 @@ def card_of(model: StackModel[Any]) -> NetworkCard:
         n_stacks=model.n_stacks,
         stack_limit=model.stack_limit,
     )
+
+
+def _text(name: str) -> str:
+    """Return a file's name as text, which it need not be."""
+    return name.encode(errors="backslashreplace").decode()
 
 
 def _digest(model: StackModel[Any]) -> str:

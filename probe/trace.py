@@ -99,7 +99,7 @@ class Trace:
 
     def __str__(self) -> str:
         """Return the steps as rows of text."""
-        shown: str = self.to_frame().round(3).to_string(index=False)
+        shown: str = self.to_frame().to_string(index=False, float_format="{:.4g}".format)
         return shown
 
     def _repr_html_(self) -> str:

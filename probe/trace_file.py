@@ -107,9 +107,12 @@ def _later(card: NetworkCard, rounded: bool, folder: Path) -> Any:
 def _arrays(data: bytes) -> dict[str, np.ndarray]:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            return {name: found[name] for name in found.files}
+            arrays = {name: found[name] for name in found.files}
     except Exception:  # numpy and zipfile raise half a dozen kinds
         raise StacklensError(f"holds what is no array of numbers; expected {_EXPECTED}") from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):  # bytes, where no array begins
+        raise StacklensError(f"holds what is no array of numbers; expected {_EXPECTED}")
+    return arrays
 
 
 def _head(found: np.ndarray | None) -> _Head:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -64,7 +64,12 @@ def _symbols(model: StackModel[Any], pushed: np.ndarray, size: int, seed: int) -
 
 
 def search_sizes(
-    scorer: Scorer, seen: Trace, states: int | None = None, stack_symbols: int | None = None, jobs: int = 1
+    scorer: Scorer,
+    seen: Trace,
+    states: int | None = None,
+    stack_symbols: int | None = None,
+    jobs: int = 1,
+    come: Callable[[int, int | None], None] = lambda *_: None,
 ) -> Iterator[Candidate]:
     """Yield candidates one by one, small machines first, each scored: whoever asks stops at an exact one.
 
@@ -73,13 +78,15 @@ def search_sizes(
         seen: a trace of the scorer's network, rounded.
         states, stack_symbols: fixed numbers in place of a walk upward.
         jobs: how many sizes are tried at once, in processes, with the same candidates in the end.
+        come: told how many sizes have been tried, and of how many.
     """
     model = scorer.model
     hidden, _ = vectors(model, seen)
     sizes = product(_symbol_sizes(model, stack_symbols), _quantiser_sizes(model, hidden, states))
     ordered = sorted(sizes, key=lambda pair: pair[0] * pair[1])
     tried = set()
-    for found, candidates in in_order(_Try(seen, scorer), ordered, jobs):
+    for number, (found, candidates) in enumerate(in_order(_Try(seen, scorer), ordered, jobs), start=1):
+        come(number, len(ordered))
         if found not in tried:  # else there are no more different vectors than that
             yield from candidates
         tried.add(found)

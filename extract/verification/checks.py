@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,13 +59,18 @@ def exhaustive_limit(specification: Specification | None, n_symbols: int, asked:
 
 
 def check_all(
-    pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, config: ExtractionConfig
+    pda: PushdownAutomaton,
+    model: StackModel[Any],
+    specification: Specification | None,
+    config: ExtractionConfig,
+    come: Callable[[int, int | None], None] = lambda *_: None,
 ) -> tuple[Agreement, ...]:
     """Return every check: all words up to a length, long and deep words, and those that automata suggest.
 
     Each is made against all there is: language, rounded network and network.
 
-    The checks are independent of each other and run in ``config.jobs`` processes, with the same result.
+    The checks are independent of each other and run in ``config.jobs`` processes, with the same result. How many are
+    done, and of how many, ``come`` is told.
     """
     sides: list[tuple[StackModel[Any], Specification | None]] = [(Rounded(model), None), (model, None)]
     if specification is not None:
@@ -79,13 +84,21 @@ def check_all(
     families = pumped_families(pda, model, specification, config.cycles, config.seed)
     if families:
         tasks += [_Task(agree_on_pumps, (pda, *side, families, specification)) for side in sides]
-    if config.jobs == 1:
-        results = [task() for task in tasks]
+    results = []
+    for number, result in enumerate(_made(tasks, config.jobs), start=1):
+        results.append(result)
+        come(number, len(tasks))
+    return tuple(result for result in results if result is not None)
+
+
+def _made(tasks: list[_Task], jobs: int) -> Iterator[Agreement | None]:
+    """Yield what comes of each task, in order, made in so many processes."""
+    if jobs == 1:
+        yield from (task() for task in tasks)
     else:
         from joblib import Parallel, delayed
 
-        results = Parallel(n_jobs=config.jobs)(delayed(task)() for task in tasks)
-    return tuple(result for result in results if result is not None)
+        yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(task)() for task in tasks)
 
 
 @dataclass(frozen=True)

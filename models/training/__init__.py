@@ -1,1 +1,1 @@
-"""How networks are trained: recipes as data, and loops over many networks at once."""
+"""How networks are trained: one loop, the kinds of training that go through it, and recipes as data."""

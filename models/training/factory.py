@@ -1,4 +1,4 @@
-"""The trainer of every model by name. Nothing heavy is imported before one is made."""
+"""The trainer of every model by name, with what may be chosen. Nothing heavy is imported before one is made."""
 
 from __future__ import annotations
 

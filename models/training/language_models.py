@@ -1,7 +1,7 @@
-"""Language models over words: Joulin & Mikolov 2015, section 5.2 and table 4.
+"""Training language models on a text, a window of words at a time, the rate halved where validation gets no better.
 
-The symbols of the network are the words of the training text; the rows of its input weights are their embeddings. Many
-places of the text are read side by side, a window of words at a time, memories being carried on.
+Joulin & Mikolov 2015, section 5.2 and table 4: the symbols of the network are the words of the training text, the rows
+of its input weights their embeddings. Many places of the text are read side by side, memories being carried on.
 """
 
 from __future__ import annotations

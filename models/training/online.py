@@ -1,8 +1,8 @@
-"""Training predictors of streams as Joulin & Mikolov 2015 do: stochastic gradient descent, an update a symbol.
+"""Training predictors of streams one symbol at a time, by plain descent at a rate of each network's own.
 
-Section 5 and the authors' program: after every symbol, the error of this symbol's prediction alone goes back through
-the last 50 steps, errors are clipped element by element, and every weight moves. After an epoch without a better
-validation, once the curriculum has got somewhere, the rate is halved and the best weights come back.
+Joulin & Mikolov 2015, section 5, and the authors' program: after every symbol, the error of this symbol's prediction
+alone goes back through the last 50 steps, errors are clipped element by element, and every weight moves. After an epoch
+without a better validation, once the curriculum has got somewhere, the rate is halved and the best weights come back.
 
 One thing differs: the steps that an error goes back through are computed anew with the weights of the moment, where the
 authors' program keeps what they were when they were made.

@@ -1,4 +1,4 @@
-"""What to train on, for how long and how: plain data, one recipe a language, with the section it comes from."""
+"""Recipes for recognisers (`recognition`): words, how long and how, one a language, with the section they are from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How to train predictors of endless streams: plain data, one recipe a task, with where the settings come from.
+"""Recipes for predictors of endless streams (`stream_training`): one a task, with where the settings come from.
 
 The paper (Joulin & Mikolov 2015, section 5) takes stochastic gradient descent one symbol at a time, 40 hidden units and
 10 stacks. Adam on batches of streams learns the same tasks in seconds with one or two stacks, which can be read.

@@ -1,4 +1,4 @@
-"""Training predictors of endless streams, many networks at once: Joulin & Mikolov 2015, section 5.
+"""Training predictors of streams a window of steps at a time, by Adam: Joulin & Mikolov 2015, section 5.
 
 Every network reads the same streams side by side, a window of steps at a time. Its memories are carried on from window
 to window; gradients are not. What a network is worth is the paper's score: pieces of sizes far beyond those trained on,

@@ -1,4 +1,4 @@
-"""Supervised training of networks that say something after every symbol: sets of next symbols, or a symbol.
+"""Training networks that say something after every symbol, sets of symbols or a symbol, in batches of words.
 
 For sets the loss is the mean squared error of all outputs of all steps (Suzgun et al. 2019, section 4); for symbols it
 is the cross-entropy at the positions that count (Hao et al. 2018, section 4). Many networks are trained at once on the

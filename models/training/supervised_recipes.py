@@ -1,4 +1,4 @@
-"""How networks that say something after every symbol are trained: plain data, with the section it comes from."""
+"""Recipes for networks that say something after every symbol (`supervised`), with the section they are from."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from stacklens.errors import StacklensError
 from stacklens.models.base import StackModel
 from stacklens.models.training.loop import SideBySide
 
-__all__ = ["WORST", "Score", "Trainer", "on_cpu"]
+__all__ = ["WORST", "Score", "Trainer"]
 
 
 @dataclass(frozen=True, order=True)
@@ -97,7 +97,7 @@ class Trainer(SideBySide):
             "net": dict(self.net.state_dict()),
             "optimizer": self.optimizer.state_dict(),
         }
-        state: dict[str, Any] = on_cpu({**self.identity(), **shared, **self.progress_state()})
+        state: dict[str, Any] = _on_cpu({**self.identity(), **shared, **self.progress_state()})
         return state
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -144,14 +144,14 @@ class Trainer(SideBySide):
         }
 
 
-def on_cpu(value: Any) -> Any:
+def _on_cpu(value: Any) -> Any:
     """Return a deep copy of plain data with all tensors in it on the CPU."""
     if isinstance(value, Tensor):
         return value.detach().to("cpu", copy=True)
     if isinstance(value, torch.Generator):
         return value.get_state()
     if isinstance(value, dict):
-        return {key: on_cpu(one) for key, one in value.items()}
+        return {key: _on_cpu(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(on_cpu(one) for one in value)
+        return type(value)(_on_cpu(one) for one in value)
     return copy.deepcopy(value)

@@ -1,4 +1,4 @@
-"""Networks that are trained as Hao et al. 2018 train theirs: trials, each with words of its own, until it stops.
+"""Training as Hao et al. 2018 do: trials, each on words of its own until it gets no better; the last network counts.
 
 Section 5, and what the authors' program adds to it: 800 words, drawn anew for every trial, in batches of 10 that are
 shuffled anew in every epoch; Adam at 0.01 with weight decay 0.01; after every epoch the accuracy on 100 further words,

@@ -7,6 +7,7 @@
 Nothing heavy is loaded before it is used: a name is looked up in its own module when it is first asked for.
 """
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,8 @@ _HOMES = {
     "Trace": "stacklens.probe.trace",
 }
 _PACKAGES = ("extract", "languages")  # packages that can be called as the function of the same name
+
+logging.getLogger("stacklens").addHandler(logging.NullHandler())  # quiet, unless whoever imports us wants to listen
 
 
 def __getattr__(name: str) -> Any:

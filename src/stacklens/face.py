@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stacklens.errors import StacklensError
-from stacklens.progress import progress_bar
+from stacklens.progress import progress_bar, stages_on
 
 if TYPE_CHECKING:
     from stacklens.automata.compare import Comparison
@@ -121,7 +121,7 @@ def extract(model: Network, language: Subject | None = None, *, quiet: bool = Fa
         model: a network, or the name or path of one.
         language: what it should do: a language or task, or the name of one or the path of a grammar or automaton; by
             default what its file says that it was trained on.
-        quiet: show no progress, which is shown on a terminal only.
+        quiet: show no progress, which is shown on a terminal and in a notebook only.
         settings: those of `ExtractionConfig`: ``max_length``, ``states``, ``stack_symbols``, ``seed``, ``jobs``, ….
 
     Raises:
@@ -139,8 +139,7 @@ def extract(model: Network, language: Subject | None = None, *, quiet: bool = Fa
     network, config = _network(model), ExtractionConfig(**settings)
     specification = specification_of_network(network, language)
     with progress_bar(quiet) as bar:
-        task = bar.add_task("", total=None)
-        result = extract_automaton(network, specification, config, lambda stage: bar.update(task, description=stage))
+        result = extract_automaton(network, specification, config, stages_on(bar))
     return dataclasses.replace(result, config=config)
 
 
@@ -157,11 +156,11 @@ def verify(
 
     Args:
         found: a result, an automaton, or the path of one.
-        model: the network; by default the result's.
+        model: the network; by default the result's. An automaton without one is compared with the language alone.
         language: what it should do; by default the result's, or what the network's file says.
         max_length: all words up to this length; by default about 2.5 million words.
         jobs: processes, which make no difference to what comes out.
-        quiet: show no progress, which is shown on a terminal only.
+        quiet: show no progress, which is shown on a terminal and in a notebook only.
 
     Raises:
         StacklensError: there is no automaton or no network, they do not fit together, there are too many words, or not
@@ -169,12 +168,13 @@ def verify(
     """
     from stacklens.extract.by_name import specification_of_network
     from stacklens.extract.result import Extraction
+    from stacklens.extract.verification.by_language import verify_by_language
     from stacklens.extract.verification.exhaustive import verify_exhaustively
     from stacklens.extract.verification.job import job_for
 
     found = load(found) if isinstance(found, str | Path) else found
     if model is None and not isinstance(found, Extraction):
-        raise StacklensError("verify an automaton against what? name its network too, or give the result it is from")
+        return verify_by_language(_automaton(found), _language(language), max_length)
     network = found.model if model is None and isinstance(found, Extraction) else _network(model or "")
     own = found.language if isinstance(found, Extraction) and language is None else None
     specification = own or specification_of_network(network, language)
@@ -183,6 +183,16 @@ def verify(
     with progress_bar(quiet) as bar:
         task = bar.add_task("verify", total=sum(map(work.words, work.chunks)))
         return verify_exhaustively(work, jobs=jobs, progress=lambda words: bar.update(task, advance=words))
+
+
+def _language(given: Subject | None) -> Language:
+    from stacklens.languages.catalogue import get_language
+    from stacklens.languages.language import Language
+
+    given = get_language(given) if isinstance(given, str) else given
+    if not isinstance(given, Language):
+        raise StacklensError("verify an automaton against what? name its network or a language, or give the result")
+    return given
 
 
 def certify(
@@ -280,7 +290,7 @@ def train(
         language: a language for the NNPDA, a task for others, or the name of one.
         seeds: how many networks.
         seed: of the first.
-        quiet: show no progress, which is shown on a terminal only.
+        quiet: show no progress, which is shown on a terminal and in a notebook only.
         options: choices in place of the recipe's, as of `stacklens train`: ``hidden=…``, ``epochs=…``, ``firm=True``.
 
     Raises:

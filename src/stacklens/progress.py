@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["count", "progress_bar"]
+__all__ = ["Told", "count", "progress_bar", "stages_on"]
+
+# What is told how far some work has come: the name of its stage, how much of that is done, and of how much, if that is
+# known. It is told of every stage as it begins.
+Told = Callable[[str, int, int | None], None]
 
 
 def count(number: int, one: str, many: str | None = None) -> str:
@@ -23,12 +27,23 @@ def count(number: int, one: str, many: str | None = None) -> str:
 
 @contextmanager
 def progress_bar(quiet: bool = False) -> Iterator[Progress]:
-    """Yield a progress display on stderr, silent where stderr is no terminal or ``quiet``."""
+    """Yield a progress display on stderr or in a notebook, silent where there is neither a terminal, or ``quiet``."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     columns: list[Any] = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
-    bar = Progress(*columns, TimeElapsedColumn(), console=console, disable=quiet or not console.is_terminal)
+    seen = not quiet and (console.is_terminal or console.is_jupyter)
+    bar = Progress(*columns, TimeElapsedColumn(), console=console, disable=not seen)
     with bar:
         yield bar
+
+
+def stages_on(bar: Progress) -> Told:
+    """Return what shows the stages of one piece of work on a line of ``bar``, each from its beginning to its end."""
+    task = bar.add_task("", total=None)
+
+    def told(stage: str, done: int, total: int | None) -> None:
+        bar.update(task, description=stage, completed=done, total=total)
+
+    return told

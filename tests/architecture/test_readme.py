@@ -81,14 +81,21 @@ def run(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("one_thread")
-def test_the_python_example_gives_what_it_shows(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (example,) = blocks("python")
-    monkeypatch.chdir(checkout)
+@pytest.mark.parametrize("example", blocks("python"), ids=["the first", "a trace"])
+def test_a_python_example_gives_what_it_shows(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     test = doctest.DocTestParser().get_doctest(example, {}, "README", "README.md", 0)
     report: list[str] = []
     result = doctest.DocTestRunner(verbose=False).run(test, out=report.append)
     assert result.attempted > 3
     assert result.failed == 0, "".join(report)
+
+
+def test_the_first_thing_that_the_readme_shows_is_a_script_with_its_output() -> None:
+    first = BLOCKS[0]
+    assert first[0] == "python"
+    assert first[1].startswith(">>> import stacklens as sl\n")
+    assert first[1].count(">>> ") < 15
 
 
 @pytest.mark.slow

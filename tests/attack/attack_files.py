@@ -109,9 +109,11 @@ def _limit_memory() -> None:
 
 
 _NETWORKS = tuple(kind for kind, made in KINDS.items() if made.opened == "network")
-_TEXTS = tuple(kind for kind, made in KINDS.items() if made.opened != "network")
+_KEPT = ("result", "trace")
+_TEXTS = tuple(kind for kind in KINDS if kind not in (*_NETWORKS, *_KEPT))
 
 ATTACKS = (
     Attack("files: networks", lambda seed: _round(_NETWORKS, seed)),
     Attack("files: automata, grammars and word lists", lambda seed: _round(_TEXTS, seed)),
+    Attack("files: results and traces", lambda seed: _round(_KEPT, seed)),
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
+from tests.attack.made_results import made_result, made_trace
 from tests.attack.spoiling import spoil_archive, spoil_bytes, spoil_data, spoil_text
 
 from stacklens.automata.formats.dot import to_dot
@@ -46,9 +47,9 @@ _GRAMMARS = (
 
 @dataclass(frozen=True)
 class Kind:
-    """What a file is opened as, and how one is made: ``make`` gives plain data for torch or JSON, or text."""
+    """What a file is opened as, and how one is made: ``make`` gives plain data for torch or JSON, text or bytes."""
 
-    opened: Literal["network", "automaton", "language", "words"]
+    opened: Literal["network", "automaton", "language", "words", "result", "trace"]
     suffix: str
     make: Callable[[random.Random], Any]
 
@@ -124,6 +125,8 @@ KINDS: dict[str, Kind] = {
     "language jff": Kind("language", ".jff", lambda rng: to_jflap(_automaton(rng))),
     "grammar": Kind("language", ".cfg", lambda rng: rng.choice(_GRAMMARS)),
     "word list": Kind("words", ".txt", _word_list),
+    "result": Kind("result", ".json", made_result),
+    "trace": Kind("trace", ".npz", made_trace),
 }
 
 
@@ -132,6 +135,8 @@ def spoiled(kind: str, rng: random.Random) -> tuple[bytes, str]:
     torch.manual_seed(rng.randrange(1 << 30))
     made = KINDS[kind].make(rng)
     ways: list[str] = []
+    if isinstance(made, bytes):
+        return (spoil_archive if rng.random() < 0.6 else spoil_bytes)(made, rng)
     for_torch = KINDS[kind].opened == "network" and not isinstance(made, str)
     if not isinstance(made, str) and rng.random() < 0.7:
         for _ in range(rng.randint(1, 2)):

@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 from tests.attack.file_kinds import KINDS
 
+import stacklens as sl
 from stacklens.automata.compiled import compile_tables
 from stacklens.automata.formats.json import from_json, to_json
 from stacklens.automata.formats.reading import read_automaton
@@ -85,4 +86,30 @@ def _words(path: Path) -> None:
     parse_words(path.read_text(encoding="utf-8", errors="replace"), "()[]")
 
 
-_USES = {"network": _network, "automaton": _automaton, "language": _language, "words": _words}
+def _result(path: Path) -> None:
+    result = sl.load(path)
+    if not isinstance(result, sl.Extraction):  # a file may say that it is an automaton
+        return
+    shown = f"{result}{result!r}{result.why()}"
+    assert all(c.isprintable() or c == "\n" for c in shown), shown
+    assert result == result
+    result.save(path)
+    assert sl.load(path) == result
+
+
+def _trace(path: Path) -> None:
+    seen = sl.load(path)
+    str(seen)
+    assert seen == seen
+    seen.save(path)
+    assert sl.load(path) == seen
+
+
+_USES = {
+    "network": _network,
+    "automaton": _automaton,
+    "language": _language,
+    "words": _words,
+    "result": _result,
+    "trace": _trace,
+}

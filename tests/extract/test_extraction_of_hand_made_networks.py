@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections import defaultdict
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.languages import get_language
 from stacklens.languages.words import all_words
 from stacklens.models.networks.nnpda import NNPDA
+from stacklens.progress import Told
 
 QUICK = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=30, height=8, walks=10)
 
@@ -129,21 +131,39 @@ def test_one_changed_weight_is_enough_to_contradict_the_language() -> None:
 def test_a_language_over_other_symbols_is_refused_before_any_work() -> None:
     stages: list[str] = []
     with pytest.raises(StacklensError, match=r"^.*palindrome has the alphabet a b c, the network \( \); name the "):
-        extract(parentheses_net(), get_language("palindrome"), QUICK, stages.append)
+        extract(parentheses_net(), get_language("palindrome"), QUICK, told_by(stages))
     assert stages == []
 
 
 def test_more_words_than_memory_holds_are_refused_before_any_work() -> None:
     stages: list[str] = []
     with pytest.raises(StacklensError, match=r"too many"):
-        extract(parentheses_net(), None, ExtractionConfig(max_length=60), stages.append)
+        extract(parentheses_net(), None, ExtractionConfig(max_length=60), told_by(stages))
     assert stages == []
 
 
-def test_every_stage_is_told_and_timed() -> None:
+def told_by(stages: list[str]) -> Told:
+    """Return what writes down the names of stages."""
+    return lambda stage, *_: stages.append(stage)
+
+
+def test_how_far_the_long_stages_have_come_is_told() -> None:
+    told: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
+    extract(parentheses_net(), get_language("parentheses"), QUICK, lambda stage, *come: told[stage].append(come))
+    assert {stage: come[0] for stage, come in told.items()} == dict.fromkeys(told, (0, None))
+    assert told["look for states"][1][0] == 1
+    checks = told["check the automaton"][1:]
+    assert [done for done, _ in checks] == [*range(1, len(checks) + 1)]
+    assert {total for _, total in checks} == {len(checks)}
+
+
+def test_every_stage_is_told_and_timed_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     stages, begun = list[str](), time.perf_counter()
-    result = extract(parentheses_net(), get_language("parentheses"), QUICK, progress=stages.append)
+    with caplog.at_level("INFO", logger="stacklens"):
+        result = extract(parentheses_net(), get_language("parentheses"), QUICK, progress=told_by(stages))
+    stages = list(dict.fromkeys(stages))
     assert stages == list(result.seconds)
+    assert [record.message for record in caplog.records if record.name == "stacklens.extract.extraction"] == stages
     assert len(stages) >= 3
     assert all(result.seconds.values())  # each does something
     assert sum(result.seconds.values()) <= time.perf_counter() - begun

@@ -248,6 +248,6 @@ def _extract(tell: Tell, network: str, settings: ExtractionSettings) -> None:
         checkpoint.model,
         specification,
         settings.config(),
-        lambda stage: tell((stage, STAGES.index(stage) if stage in STAGES else 0)),
+        lambda stage, *_: tell((stage, STAGES.index(stage) if stage in STAGES else 0)),
     )
     keep_extraction(network, settings, result)

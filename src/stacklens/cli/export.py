@@ -10,7 +10,7 @@ import typer
 from stacklens.cli.inputs import MODEL_HELP
 from stacklens.cli.shell import LARGEST_SEED
 from stacklens.errors import StacklensError
-from stacklens.progress import progress_bar
+from stacklens.progress import progress_bar, stages_on
 
 __all__ = ["export_command"]
 
@@ -53,8 +53,7 @@ def export_command(
     specification = specification_of(checkpoint, language)
     config = ExtractionConfig(max_length=max_length, seed=seed)
     with progress_bar(quiet) as bar:
-        task = bar.add_task("", total=None)
-        result = extract(network, specification, config, lambda stage: bar.update(task, description=stage))
+        result = extract(network, specification, config, stages_on(bar))
     write_whole(html, report_page(result, words or some_words(result, _WORDS), f"stacklens: {model.name}"))
     if not quiet:
         typer.echo(f"wrote {html}")

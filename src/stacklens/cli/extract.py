@@ -11,7 +11,7 @@ import typer
 from stacklens.cli.inputs import MODEL_HELP
 from stacklens.cli.shell import LARGEST_SEED, MOST_JOBS, new_app, run_app
 from stacklens.errors import StacklensError
-from stacklens.progress import progress_bar
+from stacklens.progress import progress_bar, stages_on
 
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
@@ -108,13 +108,7 @@ def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) ->
     from stacklens.extract.extraction import extract
 
     with progress_bar(quiet) as bar:
-        task = bar.add_task("", total=5)
-
-        def progress(stage: str) -> None:
-            bar.update(task, advance=0 if bar.tasks[task].description == "" else 1, description=stage)
-
-        result = extract(checkpoint.model, specification_of(checkpoint, language), config, progress)
-        bar.update(task, completed=5, description="done")
+        result = extract(checkpoint.model, specification_of(checkpoint, language), config, stages_on(bar))
     return replace(result, config=config)
 
 

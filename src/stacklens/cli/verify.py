@@ -12,7 +12,7 @@ import typer
 from stacklens.cli.inputs import MODEL_OR_RESULT_HELP, saved_result
 from stacklens.cli.shell import MOST_JOBS
 from stacklens.errors import StacklensError
-from stacklens.progress import progress_bar
+from stacklens.progress import progress_bar, stages_on
 
 if TYPE_CHECKING:
     from stacklens.automata.pda import PushdownAutomaton
@@ -126,9 +126,7 @@ def _automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | N
     from stacklens.extract.extraction import ExtractionConfig, extract
 
     with progress_bar(quiet) as bar:
-        task = bar.add_task("extract", total=None)
-        config = ExtractionConfig()
-        found = extract(job.model, job.specification, config, lambda stage: bar.update(task, description=stage))
+        found = extract(job.model, job.specification, ExtractionConfig(), stages_on(bar))
     if found.automaton is None:
         typer.echo(f"automaton  none: {found.reason}")
         return None

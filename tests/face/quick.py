@@ -1,0 +1,26 @@
+"""Results with few checks, made once, for tests of what can be done with them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import stacklens as sl
+
+__all__ = ["QUICK", "quick_result"]
+
+QUICK: dict[str, Any] = {
+    "max_length": 5,
+    "long_words": 50,
+    "deep_words": 1,
+    "depth": 20,
+    "height": 5,
+    "climbs": 1,
+    "walks": 5,
+    "cycles": 8,
+}
+
+
+@cache
+def quick_result(name: str) -> sl.Extraction:
+    return sl.extract(name, **QUICK)

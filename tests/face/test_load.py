@@ -1,0 +1,87 @@
+"""Names: of the zoo, of files, of what was saved; and what is said of those that lead nowhere."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import stacklens as sl
+from stacklens.errors import FileFormatError
+from stacklens.languages import get_language
+from stacklens.models.io import ZOO, find_network
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty folder, in which the test runs."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["nnpda-palindrome", "nnpda-palindrome.pt", ZOO / "nnpda-palindrome.pt"])
+def test_a_network_of_the_zoo_knows_its_file_and_its_training(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = sl.load(name)
+    assert model.origin.name == model.origin.path == "nnpda-palindrome"
+    assert model.origin.task == {"kind": "recognition", "language": "palindrome"}
+    assert model.origin.provenance["seed"] == 5
+    assert len(model.origin.sha256) == 64
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_file_of_that_name_here_comes_first() -> None:
+    shutil.copy(ZOO / "nnpda-1n0n.pt", "nnpda-palindrome")
+    assert sl.load("nnpda-palindrome").origin.task["language"] == "1n0n"
+    Path("nnpda-palindrome").unlink()
+    Path("nnpda-palindrome").mkdir()  # a folder is no network
+    assert find_network("nnpda-palindrome") == ZOO / "nnpda-palindrome.pt"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("nnpda-palindrom", "did you mean nnpda-palindrome, "),
+        ("marnn-stack-rnn-dyck-4.pt", "did you mean marnn-stack-rnn-dyck-"),
+        ("zzz", "such as baby-ntm-dyck-2"),
+        ("no/nnpda-palindrome", "no/nnpda-palindrome: no such file; expected a network"),
+        ("x" * 5_000, "File name too long"),
+        ("a\0b", "embedded null byte"),
+        ("none.json", "none.json: no such file; expected "),
+        ("none.npz", "none.npz: no such file; expected a trace"),
+        ("", "is a folder"),
+    ],
+)
+def test_a_name_that_leads_nowhere_gives_one_line(
+    name: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileFormatError) as error:
+        sl.load(name)
+    assert says in str(error.value)
+    assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize("suffix", [".json", ".dot", ".jff"])
+def test_an_automaton_that_was_saved_is_loaded(suffix: str, tmp_path: Path) -> None:
+    pda = get_language("palindrome").automaton
+    pda.save(tmp_path / f"pda{suffix}")
+    loaded = sl.load(tmp_path / f"pda{suffix}")
+    assert isinstance(sl.compare(loaded, pda), sl.Equal)
+
+
+def test_an_automaton_is_saved_by_its_suffix_only(tmp_path: Path) -> None:
+    pda = get_language("palindrome").automaton
+    pda.save(tmp_path / "pda.svg", "palindromes")
+    assert "palindromes" in (tmp_path / "pda.svg").read_text(encoding="utf-8")
+    with pytest.raises(sl.StacklensError, match=r"expected a name that ends in \.dot"):
+        pda.save(tmp_path / "pda.txt")
+
+
+def test_a_json_file_that_is_nothing_of_ours_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('{"format": "other"}', encoding="utf-8")
+    with pytest.raises(FileFormatError, match="not an automaton file"):
+        sl.load(tmp_path / "x.json")

@@ -1,0 +1,170 @@
+"""Results in files: what is read back is what was saved, networks are opened when touched, damage is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.face.quick import QUICK, quick_result
+
+import stacklens as sl
+from stacklens.errors import FileFormatError
+from stacklens.models.io import ZOO
+
+NAMES = ["marnn-stack-rnn-dyck-2", "baby-ntm-dyck-2", "stack-rnn-anb2n"]
+ODD: list[Any] = [None, -1, 10**400, 1e308, "", "x\x1b[31m", [], {}, True, "nan", [None], {"type": "Machine"}]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("saved") / "result.json"
+    quick_result("baby-ntm-dyck-2").save(path)
+    return path
+
+
+def complaint(path: Path) -> str:
+    """Return the line that loading the file at ``path`` ends with, without its name."""
+    with pytest.raises(FileFormatError) as error:
+        sl.load(path)
+    line = str(error.value)
+    assert line.startswith(f"{path}: ")
+    assert line.isprintable()
+    assert len(line) <= 2_010
+    return line.removeprefix(f"{path}: ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_what_was_saved_is_loaded(name: str, tmp_path: Path) -> None:
+    result = quick_result(name)
+    result.save(tmp_path / "result.json")
+    loaded = sl.load(tmp_path / "result.json")
+    assert loaded == result
+    assert str(loaded) == str(result)
+    assert repr(loaded) == repr(result)
+    assert json.dumps(loaded.report()) == json.dumps(result.report())
+    assert (loaded.automaton, loaded.raw, loaded.status) == (result.automaton, result.raw, result.status)
+    assert loaded._repr_html_() == result._repr_html_()
+    assert loaded.why() == result.why()
+    loaded.save(tmp_path / "again.json")
+    assert sl.load(tmp_path / "again.json") == result
+
+
+def test_a_file_says_what_it_rests_on(saved: Path) -> None:
+    content = json.loads(saved.read_text(encoding="utf-8"))
+    assert (content["format"], content["schema"], content["seed"]) == ("stacklens result", 2, 0)
+    assert content["config"]["max_length"] == QUICK["max_length"]
+    assert set(content["versions"]) == {"stacklens", "python", "torch", "numpy"}
+    assert content["network"]["name"] == content["network"]["path"] == "baby-ntm-dyck-2"
+    assert content["network"]["sha256"] == sl.load("baby-ntm-dyck-2").origin.sha256
+    assert content["automata"] == {"minimised": None, "raw": None, "nearest": None}
+    assert content["fidelity"]["rounding"]["words"] == content["fields"]["fidelity"]["rounding"]["words"]
+
+
+def test_times_do_not_count_and_what_came_out_does() -> None:
+    result = quick_result("baby-ntm-dyck-2")
+    assert replace(result, seconds={}, config=None) == result
+    assert replace(result, reason="something else") != result
+    assert replace(result, model=sl.load("marnn-stack-rnn-dyck-2")) != result
+    assert result != "a result"
+
+
+def test_the_network_is_opened_when_it_is_touched(tmp_path: Path) -> None:
+    file = tmp_path / "net.pt"
+    shutil.copy(ZOO / "baby-ntm-dyck-2.pt", file)
+    result = sl.extract(file, **QUICK)
+    (tmp_path / "kept").mkdir()
+    result.save(tmp_path / "kept" / "result.json")
+    shutil.move(file, tmp_path / "kept" / "net.pt")  # beside the result it is found
+    loaded = sl.load(tmp_path / "kept" / "result.json")
+    assert loaded.model.name == "baby-ntm"
+    assert loaded.language is not None
+    assert loaded.language.name == "dyck-2"
+    (tmp_path / "kept" / "net.pt").unlink()
+    loaded = sl.load(tmp_path / "kept" / "result.json")
+    assert str(loaded) == str(result)
+    with pytest.raises(FileFormatError, match=r"net\.pt: no such file; expected a network"):
+        loaded.model  # noqa: B018
+    shutil.copy(ZOO / "marnn-stack-rnn-dyck-2.pt", file)
+    with pytest.raises(FileFormatError, match="not the network of this file: it was changed since"):
+        loaded.model  # noqa: B018
+
+
+def test_a_network_that_was_in_no_file_cannot_be_opened(tmp_path: Path) -> None:
+    model = sl.load("baby-ntm-dyck-2")
+    model.origin = None
+    sl.extract(model, "dyck-2", **QUICK).save(tmp_path / "result.json")
+    with pytest.raises(FileFormatError, match="was in no file; save it, and extract again"):
+        sl.load(tmp_path / "result.json").model  # noqa: B018
+
+
+def test_a_result_is_written_to_json_only(tmp_path: Path) -> None:
+    with pytest.raises(sl.StacklensError, match=r"expected a name that ends in \.json"):
+        quick_result("baby-ntm-dyck-2").save(tmp_path / "result.pickle")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"schema": 3}, "a result of another schema than 2"),
+        ({"schema": True}, "a result of another schema than 2"),
+        ({"fields": []}, "lacks fields"),
+        ({"network": None}, "network is None; expected a NetworkCard"),
+        ({"language": 3}, "language name is 3; expected a text"),
+        ({"automata": {"minimised": {"format": "x"}}}, "the minimised automaton: not an automaton file"),
+    ],
+)
+def test_a_damaged_result_is_refused(change: dict[str, Any], says: str, saved: Path, tmp_path: Path) -> None:
+    content = {**json.loads(saved.read_text(encoding="utf-8")), **change}
+    (tmp_path / "bad.json").write_text(json.dumps(content), encoding="utf-8")
+    assert says in complaint(tmp_path / "bad.json")
+
+
+def test_what_no_type_says_is_looked_at_too(saved: Path, tmp_path: Path) -> None:
+    content = json.loads(saved.read_text(encoding="utf-8"))
+    content["fields"]["counts"] = {"type": "AcceptedCounts", "exhaustive": [1], "counted": []}
+    (tmp_path / "bad.json").write_text(json.dumps(content), encoding="utf-8")
+    assert complaint(tmp_path / "bad.json").startswith("counts are of different lengths")
+
+
+@pytest.mark.parametrize("end", [0, 1, 100, -3])
+def test_a_result_that_was_cut_off_is_refused(end: int, saved: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text(saved.read_text(encoding="utf-8")[:end], encoding="utf-8")
+    assert "JSON" in complaint(tmp_path / "bad.json")
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the way to every part of ``value``, of lists to the first."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
+    return [at, *(place for key, part in parts for place in places(part, (*at, key)))]
+
+
+def changed(value: Any, at: tuple[Any, ...], new: Any) -> Any:
+    if not at:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[at[0]] = changed(value[at[0]], at[1:], new)
+    return copy
+
+
+def test_whatever_stands_in_a_file_it_is_refused_in_one_line_or_can_be_shown(saved: Path, tmp_path: Path) -> None:
+    content = json.loads(saved.read_text(encoding="utf-8"))
+    path, lines = tmp_path / "odd.json", []
+    for part in ("fields", "network", "automata"):
+        for at in places(content[part]):
+            for odd in ODD:
+                path.write_text(json.dumps({**content, part: changed(content[part], at, odd)}), encoding="utf-8")
+                try:
+                    loaded = sl.load(path)
+                except FileFormatError as error:
+                    lines.append(str(error))
+                    continue
+                assert "\x1b" not in f"{loaded}{loaded!r}{loaded.why()}"
+                assert loaded == loaded
+    assert len(lines) > 500
+    assert all(line.startswith(f"{path}: ") and line.isprintable() for line in lines)

@@ -1,0 +1,124 @@
+"""Results that are kept by `extract-pda --save`, and what `show`, `verify` and `judge` make of them."""
+
+from __future__ import annotations
+
+from html import unescape
+from pathlib import Path
+
+import pytest
+from tests.shell.commands import check_quickly, run
+
+import stacklens as sl
+
+NAME = "nnpda-palindrome"
+
+
+@pytest.fixture
+def kept(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[Path, str]:
+    """Return a saved result, and what extract-pda printed of it; the working directory is an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    check_quickly(monkeypatch)
+    found = run(capsys, monkeypatch, "extract-pda", NAME, "--max-length", "5", "--save", "r.json")
+    assert found.status == 0
+    assert found.out.endswith("wrote r.json\n")
+    return tmp_path / "r.json", found.out.removesuffix("wrote r.json\n")
+
+
+def test_a_kept_result_is_shown_again(
+    kept: tuple[Path, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, printed = kept
+    shown = run(capsys, monkeypatch, "stacklens", "show", path)
+    assert (shown.status, shown.out) == (0, printed)
+    why = run(capsys, monkeypatch, "stacklens", "show", path, "--why")
+    assert why.out.startswith("Nothing contradicts the automaton")
+    drawn = run(capsys, monkeypatch, "stacklens", "show", path, "--out", "pda.svg", "--out", "pda.json")
+    assert drawn.out.endswith("wrote pda.svg\nwrote pda.json\n")
+    assert sl.load("pda.json") == sl.load(path).automaton
+    assert "palindrome, read out of nnpda-palindrome.pt" in unescape(Path("pda.svg").read_text(encoding="utf-8"))
+
+
+def test_a_kept_result_is_verified_and_judged_without_its_automaton_in_another_file(
+    kept: tuple[Path, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = kept
+    found = run(capsys, monkeypatch, "stacklens", "verify", path, "--max-length", "6")
+    assert found.status == 0
+    assert "0 disagreements on all 1,093 words of length <= 6" in found.out
+    assert not Path("r.verify.jsonl").exists()
+    Path("words.txt").write_text("abcba\nabc\n", encoding="utf-8")
+    judged = run(capsys, monkeypatch, "stacklens", "judge", path, "words.txt", "--out", "table.csv")
+    assert judged.status == 0
+    assert Path("table.csv").read_text(encoding="utf-8").splitlines()[0].count("automaton") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["verify", "r.json", "--automaton", "a.json"], "r.json has an automaton with it; leave out --automaton"),
+        (["judge", "r.json", "w.txt", "--automaton", "a.json"], "r.json has an automaton with it"),
+        (["show", "r.json", "--out", "r.json"], "cannot write r.json: it is the result's own file"),
+        (["show", "r.json", "--out", "x.txt"], "cannot write x.txt: expected a name that ends in"),
+        (["show", "none.json"], "none.json: no such file; expected a result that stacklens saved"),
+        (["show", NAME], f"{NAME}: no such file; expected a result that stacklens saved"),
+        (["extract", NAME, "--save", "x.txt"], "cannot write x.txt: expected a name that ends in .json"),
+        (["extract", NAME, "--save", "x.json", "--report", "x.json"], "they are one file"),
+    ],
+)
+def test_bad_input_is_one_line(
+    arguments: list[str],
+    says: str,
+    kept: tuple[Path, str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = kept[0].read_bytes()
+    found = run(capsys, monkeypatch, "stacklens", *arguments)
+    assert (found.status, found.out, found.error.count("\n")) == (2, "", 1)
+    assert says in found.error
+    assert kept[0].read_bytes() == before
+
+
+def test_a_result_without_an_automaton_is_kept_and_shown_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = run(capsys, monkeypatch, "extract-pda", "baby-ntm-dyck-2", "--save", "r.json")
+    shown = run(capsys, monkeypatch, "stacklens", "show", "r.json", "--out", "pda.dot")
+    assert (kept.status, shown.status) == (3, 3)
+    assert shown.out == kept.out.removesuffix("wrote r.json\n")
+    assert not Path("pda.dot").exists()
+    assert run(capsys, monkeypatch, "stacklens", "verify", "r.json").status == 3
+
+
+def test_names_of_the_zoo_work_from_any_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    traced = run(capsys, monkeypatch, "stacklens", "trace", "marnn-stack-rnn-dyck-2", "([])")
+    assert (traced.status, traced.out.splitlines()[-1]) == (0, "accepted")
+    found = run(capsys, monkeypatch, "stacklens", "trace", "marnn-stack-rnn-dick-2", "([])")
+    assert found.status == 2
+    assert "did you mean marnn-stack-rnn-dyck-2, " in found.error
+    helped = run(capsys, monkeypatch, "stacklens", "trace", "-h")
+    assert "a file of that name here comes first" in " ".join(helped.out.split())
+
+
+@pytest.mark.parametrize("command", ["trace NAME ()", "export NAME --html x.html", "verify NAME", "judge NAME w.txt"])
+def test_a_name_that_is_nearly_one_of_the_zoo_is_answered_with_it(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = run(capsys, monkeypatch, "stacklens", *command.replace("NAME", "nnpda-palindrom").split())
+    assert (found.status, found.error.count("\n")) == (2, 1)
+    assert found.error.startswith("error: nnpda-palindrom: no such file; expected a network")
+    assert "did you mean nnpda-palindrome, " in found.error
+
+
+def test_the_page_opens_a_network_of_the_zoo_under_its_own_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from stacklens.cli.serve import _kept
+
+    monkeypatch.chdir(tmp_path)
+    assert _kept(Path("nnpda-palindrome")) == "nnpda-palindrome"
