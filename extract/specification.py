@@ -225,7 +225,7 @@ def random_words(alphabet: tuple[str, ...], n: int, lengths: tuple[int, int], se
 
 
 def check_same_alphabet(specification: Specification | None, model: StackModel[Any]) -> None:
-    """Return nothing if a network reads the symbols of what it is to be checked against.
+    """Check that a network reads the symbols of what it is to be checked against.
 
     Raises:
         StacklensError: it reads others.

@@ -24,7 +24,7 @@ def one_thread() -> Iterator[None]:
 
 
 def check_device(device: str) -> None:
-    """Return nothing if torch can compute on ``device``: "cpu", "cuda", "cuda:1", …
+    """Check that torch can compute on ``device``: "cpu", "cuda", "cuda:1", …
 
     Raises:
         StacklensError: it cannot, here.

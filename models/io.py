@@ -80,7 +80,7 @@ class Checkpoint:
 
 
 def save_model(path: str | Path, checkpoint: Checkpoint) -> None:
-    """Return nothing; write ``checkpoint`` to ``path``, whole or not at all.
+    """Write ``checkpoint`` to ``path``, whole or not at all.
 
     The versions of Python, torch and stacklens are added to the provenance.
 

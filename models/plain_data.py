@@ -72,7 +72,7 @@ def names_in_short(names: Iterable[object]) -> str:
 
 
 def check_plain(content: object) -> None:
-    """Return nothing if ``content`` is small enough to be walked over, printed and compared.
+    """Check that ``content`` is small enough to be walked over, printed and compared.
 
     Raises:
         StacklensError: more than 1,000,000 parts, where one that is in it twice counts twice, more than 50 in each
@@ -123,7 +123,7 @@ def check_tensor(name: str, value: object) -> Tensor:
 
 
 def check_weights(expected: Mapping[str, tuple[int, ...]], found: Mapping[str, object], why: str = "") -> None:
-    """Return nothing if ``found`` has finite weights of the ``expected`` shapes under these names, and none more.
+    """Check that ``found`` has finite weights of the ``expected`` shapes under these names, and none more.
 
     Args:
         expected: shapes by name.

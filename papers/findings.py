@@ -108,7 +108,7 @@ def replace_section(text: str, section: str) -> str:
 
 
 def write_findings(file: Path, section: str) -> None:
-    """Return nothing; put ``section`` between the markers of ``file``.
+    """Put ``section`` between the markers of ``file``.
 
     Raises:
         StacklensError: the file is missing, or has no markers; nothing was written.

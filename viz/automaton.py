@@ -69,7 +69,7 @@ def _drawn(pda: PushdownAutomaton, order: tuple[Key, ...]) -> str:
 
 
 def check_size(pda: PushdownAutomaton) -> None:
-    """Return nothing if ``pda`` is small enough for a drawing.
+    """Check that ``pda`` is small enough for a drawing.
 
     Raises:
         StacklensError: it has too many states, or too many pairs of states that rules join.

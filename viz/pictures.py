@@ -38,7 +38,7 @@ def picture(figure: go.Figure, format: str, title: str = "stacklens") -> bytes: 
 
 
 def check_browser() -> None:
-    """Return nothing if SVG and PNG can be drawn here; for a look before any work is done.
+    """Check that SVG and PNG can be drawn here; for a look before any work is done.
 
     Raises:
         StacklensError: there is no Chrome or Chromium.

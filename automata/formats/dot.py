@@ -201,7 +201,7 @@ def to_svg(pda: PushdownAutomaton, title: str | None = None) -> str:
 
 
 def check_renderer(format: str) -> None:  # noqa: A002
-    """Return nothing if something on this machine can draw ``format``; for a look before any work is done.
+    """Check that something on this machine can draw ``format``; for a look before any work is done.
 
     Raises:
         UnknownNameError: ``format`` is not svg, png or pdf.

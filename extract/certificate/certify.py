@@ -66,7 +66,7 @@ _FAMILIES: dict[type[StackModel[Any]], Callable[[Any], BoxController]] = {
 def check_arguments(
     model: StackModel[Any], automaton: PushdownAutomaton, domain: FiniteAutomaton | None, stacks: tuple[int, ...]
 ) -> None:
-    """Return nothing if it can be asked whether ``model`` follows ``automaton`` with ``stacks`` on ``domain``.
+    """Check that it can be asked whether ``model`` follows ``automaton`` with ``stacks`` on ``domain``.
 
     Raises:
         StacklensError: it cannot, and why.
@@ -107,7 +107,7 @@ def _check_recogniser(automaton: PushdownAutomaton, stacks: tuple[int, ...]) -> 
 
 
 def _check_output(model: StackModel[Any], output: Output) -> None:
-    """Return nothing if ``output`` is one that the network can have, or None."""
+    """Check that ``output`` is one that the network can have, or None."""
     if output is None:
         return
     sets, symbols = model.task_kind == "next set", (output,) if isinstance(output, str) else output
@@ -122,7 +122,7 @@ def _check_output(model: StackModel[Any], output: Output) -> None:
 
 
 def check_network(model: StackModel[Any]) -> None:
-    """Return nothing if ``model`` is one network that computes the same every time, with weights that are numbers.
+    """Check that ``model`` is one network that computes the same every time, with weights that are numbers.
 
     Raises:
         StacklensError: it is not.

@@ -187,7 +187,7 @@ class _Growth:
         self.evaluated = 0
 
     def settle(self, heads: Iterable[BoxHead], most: int) -> None:
-        """Return nothing; look at ``heads``, and again at all heads whose boxes have grown, until none has."""
+        """Look at ``heads``, and again at all heads whose boxes have grown, until none has."""
         waiting = dict.fromkeys(heads)
         for head in waiting:
             for key in self.system.keys(head):

@@ -47,7 +47,7 @@ def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS
 
 
 def exhaustive_limit(specification: Specification | None, n_symbols: int, asked: int | None) -> None:
-    """Return nothing if all words up to the length ``asked`` can be checked, of the task's where only these are meant.
+    """Check that all words up to the length ``asked`` can be checked, of the task's where only these are meant.
 
     Raises:
         StacklensError: they are too many.

@@ -115,13 +115,13 @@ class Journal:
             raise FileFormatError(f"{self.path}, line {number}: not a line of a journal; delete the file") from None
 
     def keep(self, **values: Any) -> None:
-        """Return nothing; write what the job needs again when it goes on."""
+        """Write what the job needs again when it goes on."""
         self.kept.update(values)
         self.begun = True
         self._write({"kept": values})
 
     def add(self, chunk: int, tally: Tally) -> None:
-        """Return nothing; write that a chunk is finished."""
+        """Write that a chunk is finished."""
         self.done[chunk] = tally
         self.begun = True
         self._write({"chunk": chunk, **tally.to_dict()})
@@ -134,7 +134,7 @@ class Journal:
             self.synced = time.monotonic()
 
     def remove(self) -> None:
-        """Return nothing; the job is finished, and nobody has to go on with it."""
+        """The job is finished, and nobody has to go on with it."""
         try:
             self.path.unlink(missing_ok=True)
         except PermissionError:  # Windows removes no file that is open

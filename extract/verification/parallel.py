@@ -83,7 +83,7 @@ def in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1) -> I
 
 
 def check_scheduler(scheduler: str | None) -> None:
-    """Return nothing if a Dask ``scheduler`` with a worker is at that address, or None is named.
+    """Check that a Dask ``scheduler`` with a worker is at that address, or None is named.
 
     Raises:
         StacklensError: there is none, or the extra "distributed" is not installed.
@@ -122,7 +122,7 @@ def _connect(scheduler: str) -> Any:
 
 
 def _check_address(scheduler: str) -> None:
-    """Return nothing if ``scheduler`` is an address such as ``tcp://host:8786``.
+    """Check that ``scheduler`` is an address such as ``tcp://host:8786``.
 
     Raises:
         ValueError: it is not.

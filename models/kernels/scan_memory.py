@@ -43,17 +43,17 @@ class ScanMemory(ABC):
 
     @abstractmethod
     def write(self, t: int) -> None:
-        """Return nothing; make the cells after step ``t`` from its shares and pushed values."""
+        """Make the cells after step ``t`` from its shares and pushed values."""
 
     def begin_back(self) -> None:
-        """Return nothing; after the last step no gradient comes from the cells."""
+        """After the last step no gradient comes from the cells."""
         self.of_column = np.zeros_like(self.columns[0])
         self._other = np.zeros_like(self.columns[0])  # of the step before, in turn
         self._of_shares: Array = np.empty_like(self.shares[0])
         self._ones = np.ones(self.of_column.shape[0] * self.of_column.shape[1], self.columns.dtype)
 
     def _product(self, one: Array, other: Array, out: Array) -> None:
-        """Return nothing; put the sum over cells of a product into ``out`` (N, stacks, B), by a product with ones."""
+        """Put the sum over cells of a product into ``out`` (N, stacks, B), by a product with ones."""
         products = (one * other).reshape(-1, out.size)
         np.dot(self._ones[: len(products)], products, out=out.reshape(-1))
 
@@ -66,7 +66,7 @@ class ScanMemory(ABC):
         """Return the gradient of the pushed values of step ``t``, and go back to the cells before that step."""
 
     def read_back(self, of_reading: Array) -> None:
-        """Return nothing; add the gradient of what was read of the cells, (depth, D, N, stacks, B)."""
+        """Add the gradient of what was read of the cells, (depth, D, N, stacks, B)."""
         self.of_column[1 : self.depth + 1] += of_reading
 
 
@@ -78,7 +78,7 @@ class ScanStack(ScanMemory):
     """
 
     def write(self, t: int) -> None:
-        """Return nothing; mix what push, pop and no-op leave (Joulin & Mikolov 2015, eqs. 4 and 5)."""
+        """Mix what push, pop and no-op leave (Joulin & Mikolov 2015, eqs. 4 and 5)."""
         column, shares, height = self.columns[t], self.shares[t], self.heights[t + 1]
         new = np.multiply(column[:height], shares[0], out=self.columns[t + 1, 1 : height + 1])
         new += column[2 : height + 2] * shares[1]
@@ -123,7 +123,7 @@ class ScanRing(ScanMemory):
         column[0], column[-1] = column[-2], column[1]
 
     def write(self, t: int) -> None:
-        """Return nothing; mix what the five operations leave, and add the new element (Suzgun et al. 2019, 3.3)."""
+        """Mix what the five operations leave, and add the new element (Suzgun et al. 2019, 3.3)."""
         rotate_right, rotate_left, stay, pop_right, pop_left = self.shares[t]
         column, after = self.columns[t], self.columns[t + 1]
         new = np.multiply(column[:-2], rotate_right + pop_right, out=after[1:-1])

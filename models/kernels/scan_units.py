@@ -28,7 +28,7 @@ def logistic(values: Array, out: Array) -> Array:
 
 
 def softmax(rows: Array, out: Array) -> None:
-    """Return nothing; put the softmax over the few rows of ``rows`` into ``out``."""
+    """Put the softmax over the few rows of ``rows`` into ``out``."""
     largest = np.maximum(rows[0], rows[1])
     for row in rows[2:]:
         np.maximum(largest, row, out=largest)
@@ -56,7 +56,7 @@ class Units(ABC):
 
     @abstractmethod
     def forward(self, t: int, sums: Array, out: Array) -> None:
-        """Return nothing; put h after step ``t`` into ``out`` (N, H, B), from the units' sums (N, H or 4H, B)."""
+        """Put h after step ``t`` into ``out`` (N, H, B), from the units' sums (N, H or 4H, B)."""
 
     @abstractmethod
     def state(self, last: Array) -> Array:
@@ -64,11 +64,11 @@ class Units(ABC):
 
     @abstractmethod
     def begin_back(self, hidden: Array) -> None:
-        """Return nothing; prepare the derivatives of all steps, whose h are ``hidden`` (T, N, H, B)."""
+        """Prepare the derivatives of all steps, whose h are ``hidden`` (T, N, H, B)."""
 
     @abstractmethod
     def backward(self, t: int, of_hidden: Array, out: Array) -> None:
-        """Return nothing; put the gradient of the sums of step ``t`` into ``out``, given that of h after it."""
+        """Put the gradient of the sums of step ``t`` into ``out``, given that of h after it."""
 
 
 class SquashedUnits(Units):
@@ -79,7 +79,7 @@ class SquashedUnits(Units):
         self.activation = activation
 
     def forward(self, t: int, sums: Array, out: Array) -> None:
-        """Return nothing; put f of the sums into ``out``."""
+        """Put f of the sums into ``out``."""
         del t
         if self.activation == "tanh":
             np.tanh(sums, out=out)
@@ -91,11 +91,11 @@ class SquashedUnits(Units):
         return last
 
     def begin_back(self, hidden: Array) -> None:
-        """Return nothing; prepare the slopes of f."""
+        """Prepare the slopes of f."""
         self.slopes = 1 - hidden * hidden if self.activation == "tanh" else hidden * (1 - hidden)
 
     def backward(self, t: int, of_hidden: Array, out: Array) -> None:
-        """Return nothing; put the gradient of the sums into ``out``."""
+        """Put the gradient of the sums into ``out``."""
         np.multiply(of_hidden, self.slopes[t], out=out)
 
 
@@ -119,7 +119,7 @@ class LSTMUnits(Units):
         self.shift = 1 - self.inner
 
     def forward(self, t: int, sums: Array, out: Array) -> None:
-        """Return nothing; put h into ``out``; c is kept."""
+        """Put h into ``out``; c is kept."""
         gates, cell = self.gates[t], self.cells[t + 1]
         nets, _, batch = sums.shape
         np.multiply(sums.reshape(nets, 4, self.size, batch).swapaxes(0, 1), self.inner, out=gates)
@@ -135,7 +135,7 @@ class LSTMUnits(Units):
         return np.concatenate([last, self.cells[-1]], -2)
 
     def begin_back(self, hidden: Array) -> None:
-        """Return nothing; prepare the derivatives of c and of h by the sums."""
+        """Prepare the derivatives of c and of h by the sums."""
         enter, keep, new, show = self.gates.swapaxes(0, 1)
         by_sums = [new * enter * (1 - enter), self.cells[:-1] * keep * (1 - keep), enter * (1 - new * new)]
         self.of_three = np.stack(by_sums, 1)
@@ -145,7 +145,7 @@ class LSTMUnits(Units):
         self.of_cell = np.zeros_like(self.cells[0])
 
     def backward(self, t: int, of_hidden: Array, out: Array) -> None:
-        """Return nothing; put the gradient of the sums into ``out``, and go back to c before the step."""
+        """Put the gradient of the sums into ``out``, and go back to c before the step."""
         of_cell = of_hidden * self.to_cell[t]
         of_cell += self.of_cell
         nets, _, batch = out.shape

@@ -181,7 +181,7 @@ class _Course:
         return cells
 
     def run(self, drive: Array, biases: Array) -> None:
-        """Return nothing; take all steps, driven by ``drive`` (T, N, H or 4H, B)."""
+        """Take all steps, driven by ``drive`` (T, N, H or 4H, B)."""
         size, before = self.units.size, self.before
         for t, now in enumerate(drive):
             if self.n_shares:
@@ -193,7 +193,7 @@ class _Course:
                 self._act(t, biases if biases.ndim == 3 else biases[t])
 
     def _act(self, t: int, bias: Array) -> None:
-        """Return nothing; let the heads say what to do and push in step ``t``, and the memory do it."""
+        """Let the heads say what to do and push in step ``t``, and the memory do it."""
         rows = self.heads @ self.before[t + 1, :, : self.units.size]
         rows += bias
         softmax(_split(rows[:, : self.n_shares], self.of_shares), self.shares[t])
@@ -222,7 +222,7 @@ class _Course:
         return of_drive, of_rows
 
     def _act_back(self, t: int, of_shares: Array, of_rows: Array) -> None:
-        """Return nothing; put the gradient of the heads' rows of step ``t`` into ``of_rows``, and undo what it did."""
+        """Put the gradient of the heads' rows of step ``t`` into ``of_rows``, and undo what it did."""
         shares, memory = self.shares[t], self.memory
         weighted = memory.shares_back(t)
         weighted += of_shares

@@ -119,7 +119,7 @@ class _Course:
         self.floor = np.empty((steps, nets, batch))
 
     def run(self) -> None:
-        """Return nothing; fill all arrays, step by step."""
+        """Fill all arrays, step by step."""
         for t in range(len(self.drive)):
             rows = self.recurrent @ self.before[t]
             rows += self.drive[t]
@@ -133,7 +133,7 @@ class _Course:
             self._move(t)
 
     def _move(self, t: int) -> None:
-        """Return nothing; pop, push and read at step ``t``."""
+        """Pop, push and read at step ``t``."""
         pop, push = self.instructions[t, :, 0], self.instructions[t, :, 1]
         left = np.subtract(self.length[t], pop, out=self.left[t])
         np.maximum(left, 0, out=left)
@@ -200,7 +200,7 @@ class _StackBack:
         self.of_length = np.zeros_like(course.length[0])
 
     def back(self, t: int, of_reading: Array, of_instructions: Array) -> None:
-        """Return nothing; add to the gradient of step ``t``'s instructions, and put in what the logistic makes of it.
+        """Add to the gradient of step ``t``'s instructions, and put in what the logistic makes of it.
 
         ``of_reading`` (N, D, B) is the gradient of r_t.
         """

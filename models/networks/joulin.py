@@ -193,7 +193,7 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
 def add_parameters(
     module: nn.Module, draw: Callable[[torch.Generator], dict[str, Tensor]], seed: int, nets: int | None
 ) -> None:
-    """Return nothing; give ``module`` the parameters that ``draw`` makes from a generator of ``seed``.
+    """Give ``module`` the parameters that ``draw`` makes from a generator of ``seed``.
 
     Of ``nets`` networks number n draws from ``seed + n``, and all of them stand on a leading axis.
     """
@@ -204,7 +204,7 @@ def add_parameters(
 
 
 def check_predictor(alphabet: tuple[str, ...], output_alphabet: tuple[str, ...]) -> None:
-    """Return nothing if a network that reads ``alphabet`` can predict symbols of ``output_alphabet``.
+    """Check that a network that reads ``alphabet`` can predict symbols of ``output_alphabet``.
 
     Raises:
         StacklensError: the output alphabet does not begin with the alphabet, or repeats a symbol.
@@ -216,7 +216,7 @@ def check_predictor(alphabet: tuple[str, ...], output_alphabet: tuple[str, ...])
 
 
 def check_shape(alphabet: tuple[str, ...], stack_limit: int | None, **sizes: int) -> None:
-    """Return nothing if a network can have this shape.
+    """Check that a network can have this shape.
 
     Raises:
         StacklensError: the alphabet is empty or repeats a symbol, ``stack_limit`` is less than 1, or one of ``sizes``

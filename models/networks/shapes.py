@@ -29,7 +29,7 @@ _WORDS: dict[Any, str] = {
 
 
 def check_fields(shape: Any) -> None:
-    """Return nothing if every field of the dataclass ``shape`` is of its type.
+    """Check that every field of the dataclass ``shape`` is of its type.
 
     Whole numbers may stand for numbers, lists and strings for tuples of symbols. Symbols are 1 to 100 printable
     characters; alphabets have 4,096 at most.
@@ -47,7 +47,7 @@ def check_fields(shape: Any) -> None:
 
 
 def check_sizes(**sizes: int) -> None:
-    """Return nothing if every one of ``sizes`` is from 1 to `LARGEST_SIZE`.
+    """Check that every one of ``sizes`` is from 1 to `LARGEST_SIZE`.
 
     Raises:
         StacklensError: naming one that is not.
@@ -81,7 +81,7 @@ def _described(kind: Any) -> str:
 
 
 def check_symbols(name: str, symbols: tuple[str, ...]) -> None:
-    """Return nothing if ``symbols`` can be read, shown and told apart.
+    """Check that ``symbols`` can be read, shown and told apart.
 
     Raises:
         StacklensError: naming one that is empty, longer than 100 characters, not printable, or there twice.

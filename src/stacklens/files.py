@@ -76,7 +76,7 @@ def _too_large(path: str | Path, expected: str, largest: int) -> FileFormatError
 
 
 def write_whole(path: str | Path, content: bytes | str) -> None:
-    """Return nothing; write ``content`` so that ``path`` holds all of it or what it held before.
+    """Write ``content`` so that ``path`` holds all of it or what it held before.
 
     The content goes to a temporary file in the same folder, is flushed to the disk and then renamed over ``path``, so a
     full disk, a kill or a power cut leaves no half-written file. A link stays a link: what it points to is replaced.
@@ -111,7 +111,7 @@ def write_whole(path: str | Path, content: bytes | str) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Return nothing if a file can be written at ``path`` as far as can be told beforehand.
+    """Check that a file can be written at ``path`` as far as can be told beforehand.
 
     Raises:
         StacklensError: it is a folder, its own folder does not exist or cannot be written to, or no file can have such
@@ -146,7 +146,7 @@ def _exists(path: Path) -> bool:
 
 
 def check_outputs(outputs: Sequence[Path | None], inputs: Mapping[str, str | Path | None] | None = None) -> None:
-    """Return nothing if all ``outputs`` can be written, each to a file of its own, and none over one of ``inputs``.
+    """Check that all ``outputs`` can be written, each to a file of its own, and none over one of ``inputs``.
 
     Names are one file's if they lead to one: by links, by other spellings, or on some systems by another case.
 

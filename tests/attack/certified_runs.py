@@ -132,7 +132,7 @@ def chosen(
 
 
 def check_verdict(net: Plain, pda: PushdownAutomaton, state: str, stacks: list[list[str]], walk: Walk) -> None:
-    """Return nothing if a recogniser says of the word so far what the automaton says."""
+    """Check that a recogniser says of the word so far what the automaton says."""
     if net.kind != "recognition":
         return
     model, tops = net.model, tuple(stack[-1] if stack else pda.bottom for stack in stacks)
@@ -154,7 +154,7 @@ def check_verdict(net: Plain, pda: PushdownAutomaton, state: str, stacks: list[l
 
 
 def check_cut(net: Plain, pda: PushdownAutomaton, letter: int, walk: Walk, rng: Rng) -> None:
-    """Return nothing if a predictor of sets rejects at once, or a recogniser accepts nothing from here."""
+    """Check that a predictor of sets rejects at once, or a recogniser accepts nothing from here."""
     model, letters = net.model, [*walk.letters, letter]
     if net.kind == "next set":
         assert net._unexpected(letter), f"certified, but goes on: {told(model, pda, letters)}"
@@ -169,7 +169,7 @@ def check_cut(net: Plain, pda: PushdownAutomaton, letter: int, walk: Walk, rng: 
 
 @torch.no_grad()
 def together(model: Any, pda: PushdownAutomaton, walks: list[Walk], longest: int = 150) -> None:
-    """Return nothing if the package's own rounded network does the same on all walks at a time."""
+    """Check that the package's own rounded network does the same on all walks at a time."""
     walks = [walk for walk in walks if walk.letters]
     if not walks:
         return

@@ -14,12 +14,12 @@ import stacklens as sl
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.extract.certificate.certify import Certification
 from stacklens.extract.certificate.claim import Certified, Fault, NotCertified
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import Fidelity, Rounding
 from stacklens.extract.search.candidates import Candidate, ClusterSplit
 from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.stack_ablation import DroppedStack, StackUse
 from stacklens.extract.verification.agreement import AcceptedCounts, Agreement
-from stacklens.extract.verification.checks import ExtractionConfig
 from stacklens.extract.verification.divergence import divergence
 from stacklens.languages import get_language
 

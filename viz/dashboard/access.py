@@ -175,7 +175,7 @@ def _equal(given: str, wanted: str) -> bool:
 
 
 def guard(server: Flask, access: Access) -> None:
-    """Return nothing; let ``server`` answer those only that ``access`` lets in.
+    """Let ``server`` answer those only that ``access`` lets in.
 
     To be called first of all, so that nothing of a request has been read before.
     """
@@ -221,7 +221,7 @@ def refused(status: int, problem: str) -> Response:
 
 
 def add_policy(app: Dash) -> None:
-    """Return nothing; send with every answer of ``app`` what a browser may do with it. All callbacks must be there."""
+    """Send with every answer of ``app`` what a browser may do with it. All callbacks must be there."""
     policy = policy_of(app)
 
     @app.server.after_request  # type: ignore[untyped-decorator]

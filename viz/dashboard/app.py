@@ -152,7 +152,7 @@ PAGES = {
 
 
 def register(app: Dash) -> None:
-    """Return nothing; give ``app`` the callbacks of what all pages share."""
+    """Give ``app`` the callbacks of what all pages share."""
     _register_choices(app)
     app.callback(
         *(Output("verdicts", "children"), Output("letters", "data"), Output("notes", "data")),

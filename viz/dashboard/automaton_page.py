@@ -112,7 +112,7 @@ def _found() -> list[Any]:
 
 
 def register(app: Dash) -> None:
-    """Return nothing; give ``app`` the callbacks of this page."""
+    """Give ``app`` the callbacks of this page."""
     looked = (
         *(Input("page", "data"), Input("network", "value"), Input("automaton-done", "data")),
         Input("automaton-form", "value"),

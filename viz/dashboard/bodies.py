@@ -129,7 +129,7 @@ def fits(name: str, value: Any) -> bool:
 
 
 def check_bodies(app: Dash) -> None:
-    """Return nothing; let ``app`` answer 400 or 413 and one line to what its own page would not send.
+    """Let ``app`` answer 400 or 413 and one line to what its own page would not send.
 
     Callbacks that run in the browser are asked for by nobody.
     """

@@ -118,7 +118,7 @@ def settings_known(name: str) -> ExtractionSettings | None:
 
 
 def keep_extraction(name: str, settings: ExtractionSettings, result: Extraction) -> None:
-    """Return nothing; keep ``result``, which was extracted from the network called ``name`` with ``settings``."""
+    """Keep ``result``, which was extracted from the network called ``name`` with ``settings``."""
     content = {
         "automaton": None if result.automaton is None else to_json_line(result.automaton),
         "raw": None if result.raw is None else to_json_line(result.raw),

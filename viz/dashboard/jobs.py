@@ -44,7 +44,7 @@ class Waiting:
         self._file.close()
 
     def move_up(self) -> None:
-        """Return nothing; go as far forward as there is nobody."""
+        """Go as far forward as there is nobody."""
         while self.number and (file := _locked(f"waiting-{self.number - 1}")) is not None:
             self._file.close()
             self.number, self._file = self.number - 1, file
@@ -212,7 +212,7 @@ class Jobs(DiskcacheManager):
         return _process_of(self.handle.get(_key(job))) is not None
 
     def terminate_job(self, job: Any) -> None:
-        """Return nothing; end a job, or keep it from being begun."""
+        """End a job, or keep it from being begun."""
         with self.handle.transact():
             found = self.handle.pop(_key(job))
         process = _process_of(found)

@@ -236,7 +236,7 @@ def truth_by_name(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | Non
 
 
 def _check_name(name: str, model: StackModel[Any], kind: str, names: list[str]) -> None:
-    """Return nothing if ``name`` may be looked up for ``model``: among ``names``, or dyck-n that is not too large."""
+    """Check that ``name`` may be looked up for ``model``: among ``names``, or dyck-n that is not too large."""
     if match := _DYCK.fullmatch(name):
         if 2 * int(match[1]) > len(model.alphabet):
             raise StacklensError(

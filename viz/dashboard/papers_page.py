@@ -52,7 +52,7 @@ def _table_place(name: str) -> html.Div:
 
 
 def register(app: Dash) -> None:
-    """Return nothing; give ``app`` the callbacks of this page."""
+    """Give ``app`` the callbacks of this page."""
     chosen = Input("papers-name", "value"), Input("page", "data")
     register_one: Any = app.clientside_callback  # dash leaves it without types
     register_one(

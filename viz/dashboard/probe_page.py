@@ -175,7 +175,7 @@ def layout() -> html.Section:
 
 
 def register(app: Dash) -> None:
-    """Return nothing; give ``app`` the callbacks of this page."""
+    """Give ``app`` the callbacks of this page."""
     word = Input("network", "value"), Input("word", "value"), Input("kind", "value"), Input("page", "data")
     app.callback(
         *(Output("picture", "figure"), Output("picture-line", "children")),

@@ -245,7 +245,7 @@ def _box() -> list[Any]:
 
 
 def register(app: Dash) -> None:
-    """Return nothing; give ``app`` the callbacks of this page."""
+    """Give ``app`` the callbacks of this page."""
     network, page, extracted = Input("network", "value"), Input("page", "data"), Input("extracted", "data")
     app.callback(
         *(Output("trust-note", "children"), Output("trust-extracted", "hidden"), Output("trust-claims", "children")),

@@ -65,7 +65,7 @@ _WORDS = 3  # traced where none is named
 
 
 def _check(model: Path, html: Path, language: str | None) -> None:
-    """Return nothing if the page can be written as far as can be told beforehand.
+    """Check that the page can be written as far as can be told beforehand.
 
     Raises:
         StacklensError: the name does not end in .html, its folder does not exist, or it is a file that is read.

@@ -74,7 +74,7 @@ def judge_command(
 
 
 def _check(model: Path, words: Path, automaton: Path | None, language: str | None, out: Path | None) -> None:
-    """Return nothing if the table can be written as far as can be told beforehand.
+    """Check that the table can be written as far as can be told beforehand.
 
     Raises:
         StacklensError: the name does not end in .csv, there is no folder, or it is one of the files that are read.

@@ -19,7 +19,7 @@ __all__ = ["check_targets", "write_report"]
 def check_targets(
     out: list[Path], report: Path | None, save: Path | None, source: Path, language: str | None = None
 ) -> None:
-    """Return nothing if all files can be written as far as can be told beforehand, each to a file of its own.
+    """Check that all files can be written as far as can be told beforehand, each to a file of its own.
 
     Raises:
         StacklensError: a suffix is unknown, a folder does not exist, a picture has no renderer on this machine, two
@@ -33,7 +33,7 @@ def check_targets(
 
 
 def write_report(path: Path, result: Extraction, source: str) -> None:
-    """Return nothing; write the report of ``result``, extracted from the file ``source``, as JSON."""
+    """Write the report of ``result``, extracted from the file ``source``, as JSON."""
     report = result.report()
     report["model"]["file"] = source
     write_whole(path, json.dumps(report, indent=1, ensure_ascii=False) + "\n")

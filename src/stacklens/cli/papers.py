@@ -167,7 +167,7 @@ def _settings(
 
 
 def _refuse(name: str, why: str, options: dict[str, Any]) -> None:
-    """Return nothing if none of ``options`` was given."""
+    """Check that none of ``options`` was given."""
     from stacklens.errors import StacklensError
 
     if given := [option for option, value in options.items() if value]:

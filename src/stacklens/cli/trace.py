@@ -75,7 +75,7 @@ def trace_command(
 
 
 def _check(model: Path, automaton: Path | None, out: list[Path], figure: str, theme: str) -> None:
-    """Return nothing if all can be done as far as can be told beforehand.
+    """Check that all can be done as far as can be told beforehand.
 
     Raises:
         StacklensError: an unknown suffix, figure or theme, no folder, no browser, or a file that is read.

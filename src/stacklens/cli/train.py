@@ -116,7 +116,7 @@ def _parameter(name: str, kind: Any, option: Any, default: Any) -> inspect.Param
 
 
 def _add_command(model: str) -> None:
-    """Return nothing; add `stacklens train MODEL`, whose options are those of `OPTIONS`."""
+    """Add `stacklens train MODEL`, whose options are those of `OPTIONS`."""
     parameters = [*_shared(model), *map(_own, OPTIONS[model])]
 
     def command(**given: Any) -> int:
@@ -165,7 +165,7 @@ def _train(
 
 
 def _check_size(seeds: int, options: dict[str, Any]) -> None:
-    """Return nothing if so many networks of so many units fit in memory.
+    """Check that so many networks of so many units fit in memory.
 
     Raises:
         StacklensError: they do not.

@@ -117,7 +117,7 @@ class _Verify:
 
 
 def write_table(path: Path, rows: Sequence[VerifiedNetwork]) -> None:
-    """Return nothing; write the rows as JSON, whole or not at all."""
+    """Write the rows as JSON, whole or not at all."""
     content = {"schema": 1, "networks": [asdict(row) for row in rows]}
     write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 

@@ -63,7 +63,7 @@ class Run:
 
 
 def kill_when(ready: Callable[[], bool], victims: Callable[[], list[int]]) -> None:
-    """Return nothing; wait until something is ``ready``, then kill -9 the ``victims``."""
+    """Wait until something is ``ready``, then kill -9 the ``victims``."""
     end = time.monotonic() + _PATIENCE
     while not ready():
         assert time.monotonic() < end, "it never came to that"
