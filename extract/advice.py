@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stacklens.automata.compare import Different
+from stacklens.extract.wording import word_named
 from stacklens.languages.words import format_word, make_word
 from stacklens.progress import count
 
@@ -86,6 +87,4 @@ def _with_automaton(result: Extraction) -> list[str]:
 
 def _shown(word: Word) -> str:
     text = format_word(word)
-    return (
-        f"{text[:_LONGEST_SHOWN]}… ({len(word):,} symbols)" if len(word) > _LONGEST_SHOWN else text or "the empty word"
-    )
+    return f"{text[:_LONGEST_SHOWN]}… ({len(word):,} symbols)" if len(word) > _LONGEST_SHOWN else word_named(text)
