@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 
+from stacklens.errors import StacklensError
 from stacklens.extract.verification.counterexamples import Effort
+from stacklens.seeds import check_seed
 
 __all__ = ["SPARE_CELLS", "ExtractionConfig"]
 
 SPARE_CELLS = 4  # of a finite stack that deep words leave free
+_MAY_BE_NONE = ("max_length", "states", "stack_symbols")
+_LEAST = {
+    **dict.fromkeys(("max_length", "long_words", "deep_words", "depth", "height", "climbs", "walks", "cycles"), 0),
+    **dict.fromkeys(("states", "stack_symbols", "jobs"), 1),
+}
+
+
+def _check(name: str, value: object, least: int) -> None:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise StacklensError(f"{name} must be a whole number of at least {least}, not {value!r:.50}")
 
 
 @dataclass(frozen=True)
@@ -27,6 +40,13 @@ class ExtractionConfig:
         seed: for everything that is drawn.
         jobs: processes for the walk over numbers of clusters and for the checks.
         device: where the network runs on words, in torch's words: "cpu", "cuda", "cuda:1", ….
+
+    Raises:
+        StacklensError: a number is no whole number, too small or too large.
+
+    >>> ExtractionConfig(states=0)
+    Traceback (most recent call last):
+    stacklens.errors.StacklensError: states must be a whole number of at least 1, not 0
     """
 
     max_length: int | None = None
@@ -43,6 +63,16 @@ class ExtractionConfig:
     seed: int = 0
     jobs: int = 1
     device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        low, high = self.long_lengths
+        _check("long_lengths[0]", low, 0)
+        _check("long_lengths[1]", high, low)
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if value is not None or name not in _MAY_BE_NONE:
+                _check(name, value, least)
+        check_seed(self.seed)
 
     def effort(self, stack_limit: int | None) -> Effort:
         """Return how far to search in a network whose stacks have so many cells; None for no limit."""

@@ -5,12 +5,13 @@ Everything is imported when it is called, so that ``import stacklens`` stays lig
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stacklens.errors import StacklensError
 from stacklens.progress import progress_bar, stages_on
+from stacklens.seeds import check_seed
 
 if TYPE_CHECKING:
     from stacklens.automata.compare import Comparison
@@ -51,6 +52,8 @@ def load(name: str | Path) -> Any:
     >>> load("marnn-stack-rnn-dyck-2").origin.task["language"]
     'dyck-2'
     """
+    if not isinstance(name, str | Path):
+        raise StacklensError(f"expected a name or a path, not {_a(name)}")
     suffix = Path(name).suffix
     if suffix == ".npz":
         from stacklens.probe.trace_file import load_trace
@@ -97,6 +100,8 @@ def trace(model: Network, words: Word | Sequence[Word], *, rounded: bool = False
 
 def _words(given: Word | Sequence[Word], alphabet: tuple[str, ...]) -> list[Word]:
     """Return one word or many as a list of words."""
+    if not isinstance(given, str | Iterable):
+        raise StacklensError(f"expected a word or a list of words, not {_a(given)}")
     if isinstance(given, str) or all(isinstance(part, str) and part in alphabet for part in given):
         return [_word(given, alphabet)]  # type: ignore[arg-type]
     return [_word(word, alphabet) for word in given]
@@ -108,6 +113,8 @@ def _word(given: Word, alphabet: tuple[str, ...]) -> Word:
 
     if isinstance(given, str):
         return parse_word(given, alphabet)
+    if not isinstance(given, Iterable):
+        raise StacklensError(f"expected a word, as text or as a list of symbols, not {_a(given)}")
     for symbol in given:
         if symbol not in alphabet:
             raise UnknownSymbolError(symbol, alphabet)
@@ -276,7 +283,7 @@ def _meant(given: Any, beside: PushdownAutomaton | None = None) -> Specification
         given = get_task(given) if speaks else get_language(given)
     specification = specification_for(given)
     if specification is None or not hasattr(specification, "compare"):
-        raise StacklensError(f"cannot compare a {type(given).__name__}; expected an automaton, a result or a language")
+        raise StacklensError(f"cannot compare {_a(given)}; expected an automaton, a result or a language")
     return specification
 
 
@@ -300,6 +307,9 @@ def train(
     from stacklens.models.origin import Origin
     from stacklens.models.training.factory import make_trainer
 
+    check_seed(seed)
+    if not isinstance(seeds, int) or seeds < 1:
+        raise StacklensError(f"seeds is how many networks are trained, at least 1, not {seeds!r:.50}")
     with one_thread(), progress_bar(quiet) as bar:
         trainer = make_trainer(model, language, seed, seeds, options)
         task = bar.add_task("training", total=trainer.total_epochs)
@@ -328,7 +338,7 @@ def _network(given: Network) -> StackModel[Any]:
     if isinstance(given, StackModel):
         return given
     if not isinstance(given, str | Path):
-        raise StacklensError(f"expected a network, or the name or path of one, not a {type(given).__name__}")
+        raise StacklensError(f"expected a network, or the name or path of one, not {_a(given)}")
     return load_network(given).model
 
 
@@ -341,5 +351,11 @@ def _automaton(given: PushdownAutomaton | Extraction) -> PushdownAutomaton:
             raise StacklensError(f"there is no automaton: {given.reason}")
         return given.automaton
     if not isinstance(given, PushdownAutomaton):
-        raise StacklensError(f"expected an automaton or a result, not a {type(given).__name__}")
+        raise StacklensError(f"expected an automaton or a result, not {_a(given)}")
     return given
+
+
+def _a(given: object) -> str:
+    """Return what a thing is, with its article."""
+    name = type(given).__name__
+    return f"{'an' if name[0] in 'AEIOaeio' or name.startswith('NNPDA') else 'a'} {name}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.face.quick import QUICK, quick_result
@@ -75,7 +76,7 @@ def test_a_setting_that_there_is_not_is_named() -> None:
 
 
 def test_what_is_no_network_is_refused() -> None:
-    with pytest.raises(sl.StacklensError, match="expected a network, or the name or path of one, not a int"):
+    with pytest.raises(sl.StacklensError, match="expected a network, or the name or path of one, not an int"):
         sl.trace(3, "()")  # type: ignore[arg-type]
 
 
@@ -144,7 +145,7 @@ def test_automata_results_languages_and_names_are_compared() -> None:
     assert different.word in (("a", "b"), ("a", "b", "b"))
     with pytest.raises(sl.StacklensError, match="over the same alphabet"):
         sl.compare("anbn", "dyck-2")
-    with pytest.raises(sl.StacklensError, match="cannot compare a int"):
+    with pytest.raises(sl.StacklensError, match="cannot compare an int"):
         sl.compare(3, "dyck-2")
 
 
@@ -168,3 +169,34 @@ def test_what_cannot_be_trained_is_refused() -> None:
         sl.train("marn", "dyck-2")
     with pytest.raises(sl.StacklensError, match="marnn-stack-rnn has no option layers"):
         sl.train("marnn-stack-rnn", "dyck-2", layers=2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"max_length": -1}, "max_length must be a whole number of at least 0, not -1"),
+        ({"states": 0}, "states must be a whole number of at least 1, not 0"),
+        ({"stack_symbols": 1.5}, "stack_symbols must be a whole number of at least 1, not 1.5"),
+        ({"long_lengths": (9, 3)}, r"long_lengths\[1\] must be a whole number of at least 9, not 3"),
+        ({"jobs": 0}, "jobs must be a whole number of at least 1, not 0"),
+        ({"walks": None}, "walks must be a whole number of at least 0, not None"),
+        ({"seed": 2**32}, "a seed is a whole number from 0 to 4294967295, not 4294967296"),
+        ({"seed": "x"}, "a seed is a whole number from 0 to 4294967295, not 'x'"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_before_any_work(settings: dict[str, Any], says: str) -> None:
+    with pytest.raises(sl.StacklensError, match=says):
+        sl.extract("nnpda-palindrome", **settings)
+
+
+def test_what_is_no_name_word_or_number_is_named() -> None:
+    with pytest.raises(sl.StacklensError, match="expected a name or a path, not an int"):
+        sl.load(3)  # type: ignore[arg-type]
+    with pytest.raises(sl.StacklensError, match="expected a word or a list of words, not an int"):
+        sl.trace("nnpda-palindrome", 5)  # type: ignore[arg-type]
+    with pytest.raises(sl.StacklensError, match="expected a word, as text or as a list of symbols, not an int"):
+        sl.trace("nnpda-palindrome", ["abcba", 5])  # type: ignore[list-item]
+    with pytest.raises(sl.StacklensError, match="seeds is how many networks are trained, at least 1, not 0"):
+        sl.train("nnpda", "parentheses", seeds=0)
+    with pytest.raises(sl.StacklensError, match="a seed is a whole number from 0 to 4294967295, not -1"):
+        sl.train("nnpda", "parentheses", seed=-1)

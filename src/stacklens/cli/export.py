@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from stacklens.cli.inputs import MODEL_HELP
-from stacklens.cli.shell import LARGEST_SEED
 from stacklens.errors import StacklensError
 from stacklens.progress import progress_bar, stages_on
+from stacklens.seeds import LARGEST_SEED
 
 __all__ = ["export_command"]
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stacklens.cli.inputs import MODEL_HELP
-from stacklens.cli.shell import LARGEST_SEED, MOST_JOBS, new_app, run_app
+from stacklens.cli.shell import MOST_JOBS, new_app, run_app
 from stacklens.errors import StacklensError
 from stacklens.progress import progress_bar, stages_on
+from stacklens.seeds import LARGEST_SEED
 
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stacklens.cli.shell import LARGEST_SEED, MOST_JOBS, new_app
+from stacklens.cli.shell import MOST_JOBS, new_app
 from stacklens.progress import progress_bar
+from stacklens.seeds import LARGEST_SEED
 
 if TYPE_CHECKING:
     from stacklens.papers.claims import Experiment

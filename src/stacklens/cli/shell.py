@@ -13,12 +13,12 @@ import typer
 
 from stacklens.errors import StacklensError
 
-__all__ = ["BAD_INPUT", "LARGEST_SEED", "MOST_JOBS", "new_app", "run_app"]
+__all__ = ["BAD_INPUT", "MOST_JOBS", "new_app", "run_app"]
 
 BAD_INPUT = 2
 _DEFECT = 70  # ours, as sysexits.h has it: 1 would mean that something differs
 _INTERRUPTED, _NO_READER = 130, 141  # 128 and the number of the signal, as everywhere
-LARGEST_SEED = 2**32 - 1  # scikit-learn takes no larger one
+
 MOST_JOBS = max(16, 4 * (os.cpu_count() or 1))  # each takes 300 MB, and more than there are cores only wait
 _LONGEST_LINE = 1_000  # characters of an error
 _WIDTHS = range(20, 10_000)  # in which a terminal's width makes sense

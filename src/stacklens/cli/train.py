@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stacklens.cli.shell import LARGEST_SEED, new_app
+from stacklens.cli.shell import new_app
 from stacklens.errors import StacklensError
 from stacklens.files import check_folder
 from stacklens.models.training.factory import OPTIONS, make_trainer
 from stacklens.progress import progress_bar
+from stacklens.seeds import LARGEST_SEED
 
 if TYPE_CHECKING:
     from stacklens.models.training.trainer import Trainer
