@@ -34,8 +34,8 @@ SIGNS: dict[ClaimVerdict, str] = {"yes": "✓", "no": "✗", "unknown": "?", "no
 _WORDS = {
     "long": "long words",
     "deep": "deeply nested words",
-    "covering": "transition-pair coverage: every transition, and every two in a row",
-    "driven": "stack-height coverage: every input at every height of the stack",
+    "covering": "transition-pair coverage",
+    "driven": "stack-height coverage",
     "pumped": "families of words that repeat a cycle of the automaton",
 }
 _COLUMNS = ["words", "up to length", "checked", "accepted", "automaton and", "disagreements", "counterexample"]

@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -216,3 +217,25 @@ def test_no_file_is_longer_than_400_lines() -> None:
     files = [*FILES, *(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
     sizes = {path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
     assert {path: size for path, size in sizes.items() if size > 400} == {}
+
+
+def given(tree: ast.Module) -> Iterator[str]:
+    """Yield every name that a module gives a value at its top, as often as it does."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+
+
+def test_no_module_gives_a_name_two_values() -> None:
+    """The second would count for all functions, also for those that were written for the first."""
+    twice = {
+        path.relative_to(ROOT).as_posix(): [name for name, times in Counter(names).items() if times > 1]
+        for path in FILES
+        if (names := list(given(ast.parse(path.read_text(encoding="utf-8")))))
+    }
+    assert {path: names for path, names in twice.items() if names} == {}

@@ -44,7 +44,7 @@ def test_a_kept_result_is_verified_and_judged_without_its_automaton_in_another_f
     path, _ = kept
     found = run(capsys, monkeypatch, "stacklens", "verify", path, "--max-length", "6")
     assert found.status == 0
-    assert "0 disagreements on all 1,093 words of length <= 6" in found.out
+    assert "0 disagreements in 1,093 words, all of length <= 6" in found.out
     assert not Path("r.verify.jsonl").exists()
     Path("words.txt").write_text("abcba\nabc\n", encoding="utf-8")
     judged = run(capsys, monkeypatch, "stacklens", "judge", path, "words.txt", "--out", "table.csv")

@@ -38,7 +38,7 @@ _RULES = {
 }
 
 AGAIN = Input("again", "data")  # changes some time after `ask_again`
-_NARROW = 90  # pixels of a column at least; columns share the width of their table
+_LEAST_WIDTH = 90  # pixels of a column at least; columns share the width of their table
 _GRID = {"animateRows": False, "enableCellTextSelection": True, "suppressFieldDotNotation": True}
 
 
@@ -145,7 +145,7 @@ def table_part(name: str, file: str = "stacklens") -> html.Div:
         id=name,
         rowData=[],
         columnDefs=[],
-        defaultColDef={"resizable": True, "sortable": True, "flex": 1, "minWidth": _NARROW},
+        defaultColDef={"resizable": True, "sortable": True, "flex": 1, "minWidth": _LEAST_WIDTH},
         dashGridOptions={**_GRID, "defaultCsvExportParams": {"fileName": f"{file}.csv"}},
         className="grid",
     )

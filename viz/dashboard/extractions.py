@@ -244,10 +244,10 @@ def _extract(tell: Tell, network: str, settings: ExtractionSettings) -> None:
     specification = specification_by_name(checkpoint, settings.language)
     if known(network, settings) is not None:
         return
-    result = extract(
-        checkpoint.model,
-        specification,
-        settings.config(),
-        lambda stage, *_: tell((stage, STAGES.index(stage) if stage in STAGES else 0)),
-    )
+
+    def told(stage: str, done: int, _: int | None) -> None:
+        if done == 0:  # it begins
+            tell((stage, STAGES.index(stage) if stage in STAGES else 0))
+
+    result = extract(checkpoint.model, specification, settings.config(), told)
     keep_extraction(network, settings, result)
