@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stacklens.automata.compare import Different
-from stacklens.extract.wording import word_named
+from stacklens.extract.wording import word_named, words_of_kind
 from stacklens.languages.words import format_word, make_word
 from stacklens.progress import count
 
@@ -33,8 +33,8 @@ def advice(result: Extraction) -> str:
 def _contradictions(result: Extraction) -> list[str]:
     lines = []
     if (wrong := result.contradicted) is not None:
+        what = words_of_kind(wrong.kind).removesuffix(", all")
         where = "" if wrong.counterexample is None else f", such as {_shown(wrong.counterexample)}"
-        what = "cycles repeated in words" if wrong.kind == "pumped" else f"{wrong.kind} words"
         lines.append(
             f"The automaton differs from the {wrong.other} on {wrong.disagreements:,} of {wrong.words:,} {what}{where}."
         )

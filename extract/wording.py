@@ -25,6 +25,7 @@ __all__ = [
     "proof_claim",
     "rounding_claim",
     "word_named",
+    "words_of_kind",
 ]
 
 _READABLE = 1_000_000  # powers of two above it are written as such
@@ -84,13 +85,22 @@ def disagreements_claim(wrong: int, among: str) -> str:
     return f"{count(wrong, 'disagreement')} in {among}"
 
 
+def words_of_kind(kind: str) -> str:
+    """Return what the words, or families of words, of a check of this kind are called.
+
+    >>> words_of_kind("driven"), words_of_kind("deep")
+    ('stack-height words', 'deep words')
+    """
+    return _KINDS.get(kind, f"{kind} words")
+
+
 def agreement_claim(check: Mapping[str, Any]) -> str:
     """Return on how many words of one check the automaton and another thing differ.
 
     >>> agreement_claim({"kind": "exhaustive", "words": 1_023, "max_length": 9, "disagreements": 1})
     '1 disagreement in 1,023 words, all of length <= 9'
     """
-    among = f"{check['words']:,} {_KINDS.get(check['kind'], check['kind'] + ' words')}"
+    among = f"{check['words']:,} {words_of_kind(check['kind'])}"
     return disagreements_claim(check["disagreements"], f"{among} of length <= {check['max_length']:,}")
 
 

@@ -126,6 +126,18 @@ class Trainer(SideBySide):
         exact = sum(score.rounded_errors == 0 for score in self.best)
         return f"{exact} of {self.n_nets} networks exact when rounded"
 
+    def provenance(self, command: str) -> dict[str, Any]:
+        """Return where the best network comes from, as its file tells: ``command``, recipe, seed, epochs and scores."""
+        number = self.best_number
+        return {
+            "command": command,
+            "recipe": self.source,
+            "seed": self.seed + number,
+            "seeds_trained": self.n_nets,
+            "epochs": self.epochs_done,
+            "scores": self.scores(number),
+        }
+
     def summary(self) -> str:
         """Return what came out, in one line."""
         exact = sum(score.analog_errors == 0 for score in self.best)

@@ -316,16 +316,9 @@ def train(
         while not trainer.done:
             trainer.epoch()
             bar.update(task, completed=trainer.epochs_done, description=f"training: {trainer.progress()}")
-        network, number = trainer.network(), trainer.best_number
+        network = trainer.network()
     chosen = "".join(f", {name}={value!r}" for name, value in options.items())
-    provenance = {
-        "command": f"sl.train({model!r}, {trainer.subject!r}, seeds={seeds}, seed={seed}{chosen})",
-        "recipe": trainer.source,
-        "seed": trainer.seed + number,
-        "seeds_trained": trainer.n_nets,
-        "epochs": trainer.epochs_done,
-        "scores": trainer.scores(number),
-    }
+    provenance = trainer.provenance(f"sl.train({model!r}, {trainer.subject!r}, seeds={seeds}, seed={seed}{chosen})")
     learned = {"kind": trainer.kind, "language": trainer.subject}
     network.origin = Origin(f"{model}-{trainer.subject}", task=learned, provenance=provenance)
     return network

@@ -207,15 +207,7 @@ def _run(trainer: Trainer, quiet: bool) -> None:
 def _save(trainer: Trainer, path: Path, state: dict[str, Any] | None) -> None:
     from stacklens.models.io import Checkpoint, save_model
 
-    number = trainer.best_number
-    provenance = {
-        "command": shlex.join(["stacklens", *sys.argv[1:]]),
-        "recipe": trainer.source,
-        "seed": trainer.seed + number,
-        "seeds_trained": trainer.n_nets,
-        "epochs": trainer.epochs_done,
-        "scores": trainer.scores(number),
-    }
+    provenance = trainer.provenance(shlex.join(["stacklens", *sys.argv[1:]]))
     task = {"kind": trainer.kind, "language": trainer.subject}
     save_model(path, Checkpoint(trainer.network(), task, provenance, state))
 
