@@ -1,11 +1,14 @@
-"""Names for what other formats call otherwise, or do not name at all."""
+"""Names: new ones for what has none or another, and symbols that can be written in text and read back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TypeVar
 
-__all__ = ["fresh", "unique"]
+from stacklens.automata.pda import Symbol
+from stacklens.errors import StacklensError
+
+__all__ = ["check_alphabet", "fresh", "unique"]
 
 K = TypeVar("K")
 
@@ -34,3 +37,19 @@ def unique(wanted: Mapping[K, str], taken: Iterable[str] = ()) -> dict[K, str]:
         names[key] = fresh(name, used)
         used.add(names[key])
     return names
+
+
+def check_alphabet(alphabet: Sequence[Symbol]) -> None:
+    """Check that every symbol is a non-empty string without whitespace, and that no symbol is there twice.
+
+    Raises:
+        StacklensError: it is not so. Whitespace separates symbols in text, so a symbol with it could not be read back.
+
+    >>> check_alphabet("aba")
+    Traceback (most recent call last):
+    stacklens.errors.StacklensError: the alphabet a b a has a repetition: expected each symbol once
+    """
+    if not all(symbol.split() == [symbol] for symbol in alphabet):
+        raise StacklensError(f"the alphabet {tuple(alphabet)} must hold non-empty strings without whitespace")
+    if len(set(alphabet)) < len(alphabet):
+        raise StacklensError(f"the alphabet {' '.join(alphabet)} has a repetition: expected each symbol once")

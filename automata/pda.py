@@ -181,12 +181,13 @@ class PushdownAutomaton:
         return to_svg(self)
 
     def save(self, path: str | Path, title: str | None = None) -> None:
-        """Write the automaton in the format of the suffix: .json .dot .jff, or a drawing, .svg .png .pdf.
+        """Write the automaton in the format of the suffix: .json .dot .jff, a grammar .cfg, a drawing .svg .png .pdf.
 
         Raises:
-            StacklensError: another suffix, nothing here that can draw it, or a file that cannot be written.
+            StacklensError: another suffix, no such grammar (several stacks, no recogniser, too large), nothing here
+                that can draw it, or a file that cannot be written.
         """
-        from stacklens.automata.formats.writing import write_automaton
+        from stacklens.automata.formats.by_suffix import write_automaton
 
         write_automaton(path, self, title)
 

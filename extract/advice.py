@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stacklens.automata.compare import Different
-from stacklens.extract.wording import word_named, words_of_kind
+from stacklens.automata.compare import Different, Equal
+from stacklens.extract.wording import as_sentence, view_claim, word_named, words_of_kind
 from stacklens.languages.words import format_word, make_word
 from stacklens.progress import count
 
@@ -24,10 +24,11 @@ def advice(result: Extraction) -> str:
         lines = [f"There is no automaton: {result.reason}."]
         lines += ["", "Measured:", *_measures(result), "", "What to do next:", *_without_automaton(result)]
         return "\n".join(lines)
-    reasons = _contradictions(result)
+    reasons, said = _contradictions(result), as_sentence(result.headline)
     if not reasons:
-        return "Nothing contradicts the automaton: print the result for what it was checked on."
-    return "\n".join([*reasons, "", "Measured:", *_measures(result), "", "What to do next:", *_with_automaton(result)])
+        return f"Nothing contradicts the automaton. {said}\nPrint the result for what it was checked on."
+    lines = [said, *reasons, "", "Measured:", *_measures(result), "", "What to do next:", *_with_automaton(result)]
+    return "\n".join(lines)
 
 
 def _contradictions(result: Extraction) -> list[str]:
@@ -52,6 +53,8 @@ def _measures(result: Extraction) -> list[str]:
         f"- rounding the actions changes {rounding.disagreements:,} of {rounding.words:,} verdicts",
         f"- {found.graded_actions:.1%} of the actions are graded; the smallest margin is {found.action_margin:.3f}",
     ]
+    if result.view is not None:
+        lines.append(f"- seen as {view_claim(result.view.to_dict())}")
     if found.minority_transitions is not None:
         lines.append(f"- {found.minority_transitions:.1%} of the transitions are outvoted (3% is good, 6% is bad)")
     if result.candidates:
@@ -66,6 +69,11 @@ def _without_automaton(result: Extraction) -> list[str]:
     lines = ["- look at what the network does: sl.trace(result.model, word).plot()"]
     if "is no stack" in (result.reason or "") or "chooses when" in (result.reason or ""):
         return [*lines, "- no network of this kind has a real-time pushdown automaton: train one that has a stack"]
+    if "as stacks" in (result.reason or ""):
+        return [
+            *lines,
+            "- it learned something that is no pushdown automaton: try another seed, or a kind with a stack",
+        ]
     if result.fidelity.graded_actions > 0:
         lines.append("- train until the actions are whole, with another seed or, where the kind has it, with firm=True")
     if result.found is not None and result.found.disagreements:
@@ -75,7 +83,18 @@ def _without_automaton(result: Extraction) -> list[str]:
 
 def _with_automaton(result: Extraction) -> list[str]:
     wrong = result.contradicted
-    lines = ["- see where both runs part: print(result), or sl.trace(result.model, word).plot()"]
+    left_out = []
+    if result.view is not None and result.view.wrong:
+        left_out = [f"- with {result.view.name} it does as the automaton does: what that leaves out has added up there"]
+    if isinstance(result.proof, Equal) and wrong is not None and wrong.other == "rounded network":
+        return [
+            f"- keep the automaton: it is right about {result.language_name}, and it is the network that leaves it",
+            "- ask for no more states: they could only follow the network's drift, a word at a time",
+            "- train the network against noise, so that its values come back to where they were: firm=True, or --firm",
+            *left_out,
+            "- see how its values drift: print(result), or sl.trace(result.model, word).plot()",
+        ]
+    lines = ["- see where both runs part: print(result), or sl.trace(result.model, word).plot()", *left_out]
     if wrong is not None and wrong.kind == "pumped":
         lines.append("- its values drift from round to round: more states do not mend that, firm=True in training may")
     elif wrong is not None and wrong.other == "rounded network":

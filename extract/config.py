@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
+from typing import Literal, get_args
 
 from stacklens.errors import StacklensError
+from stacklens.extract.budget import DEFAULT_BUDGET
+from stacklens.extract.certificate.bounded import LONGEST
 from stacklens.extract.verification.counterexamples import Effort
 from stacklens.seeds import check_seed
 
-__all__ = ["SPARE_CELLS", "ExtractionConfig"]
+__all__ = ["SPARE_CELLS", "ExtractionConfig", "Method"]
 
+# How an automaton is looked for: "kmeans" clusters hidden vectors, as the papers do, and refines that; "learn" merges
+# what the network does on short words; "auto" learns, and clusters where that gave no exact automaton.
+Method = Literal["auto", "kmeans", "learn"]
 SPARE_CELLS = 4  # of a finite stack that deep words leave free
-_MAY_BE_NONE = ("max_length", "states", "stack_symbols")
+_WORDS_A_LENGTH = 100  # long words for each symbol of the longest length that a bounded certificate is tried for
+_SHORTENED = 30  # symbols for each long word
+_MAY_BE_NONE = ("max_length", "states", "stack_symbols", "proved_length", "shortening")
 _LEAST = {
     **dict.fromkeys(("max_length", "long_words", "deep_words", "depth", "height", "climbs", "walks", "cycles"), 0),
+    **dict.fromkeys(("proved_length", "shortening"), 0),
     **dict.fromkeys(("states", "stack_symbols", "jobs"), 1),
 }
 
@@ -36,10 +45,19 @@ class ExtractionConfig:
         height, climbs, walks: words driven by the automaton itself: every input at every height of the stack up to
             this one, on so many ways up to each, and so many walks (see `search.search_words`).
         cycles: how many cycles of the automaton are repeated (see `automata.pumping`).
-        states, stack_symbols: try only this number of clusters; None to walk upward.
+        states, stack_symbols: try only this number of clusters; None to walk upward. Whoever gives one of them to the
+            method "auto" gets clusters first.
+        method: how an automaton is looked for.
+        budget: how many seconds of processor time the search for an automaton may take; None for no limit. At the end
+            of it the best automaton so far is checked. A result can be had again exactly, with the same seed, unless
+            the budget ended the search. With several processes it is time by the clock.
         seed: for everything that is drawn.
         jobs: processes for the walk over numbers of clusters and for the checks.
         device: where the network runs on words, in torch's words: "cpu", "cuda", "cuda:1", ….
+        proved_length: up to which length a bounded certificate is tried, where there is none for words of every length;
+            0 for none. None for a symbol for every 100 long words, at most 100.
+        shortening: so many symbols are run to find shorter words on which automaton and network differ. None for 30 for
+            each long word.
 
     Raises:
         StacklensError: a number is no whole number, too small or too large.
@@ -63,6 +81,10 @@ class ExtractionConfig:
     seed: int = 0
     jobs: int = 1
     device: str = "cpu"
+    method: Method = "auto"
+    budget: float | None = DEFAULT_BUDGET
+    proved_length: int | None = None
+    shortening: int | None = None
 
     def __post_init__(self) -> None:
         low, high = self.long_lengths
@@ -73,6 +95,23 @@ class ExtractionConfig:
             if value is not None or name not in _MAY_BE_NONE:
                 _check(name, value, least)
         check_seed(self.seed)
+        if self.method not in get_args(Method):
+            raise StacklensError(f"method is {self.method!r:.50}; expected one of {', '.join(get_args(Method))}")
+        limit = self.budget
+        if limit is not None and (not isinstance(limit, Real) or isinstance(limit, bool) or not limit > 0):
+            raise StacklensError(f"budget must be a number of seconds above 0, or None, not {limit!r:.50}")
+
+    @property
+    def longest_proved(self) -> int:
+        """Return up to which length a bounded certificate is tried."""
+        if self.proved_length is not None:
+            return self.proved_length
+        return min(LONGEST, self.long_words // _WORDS_A_LENGTH)
+
+    @property
+    def shortened(self) -> int:
+        """Return how many symbols may be run to find shorter words on which automaton and network differ."""
+        return _SHORTENED * self.long_words if self.shortening is None else self.shortening
 
     def effort(self, stack_limit: int | None) -> Effort:
         """Return how far to search in a network whose stacks have so many cells; None for no limit."""

@@ -5,44 +5,43 @@ from __future__ import annotations
 import copy
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from stacklens.automata.compare import Different
-from stacklens.automata.pda import Output
+from stacklens.automata.compare import Comparison, Different, Equal, compare
+from stacklens.extract.budget import Budget
 from stacklens.extract.by_name import specification_for
-from stacklens.extract.certificate.certify import certification
+from stacklens.extract.certificate.certify import Certification, certification
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.fidelity import Fidelity, action_margins, is_stack, why_unfaithful
+from stacklens.extract.fidelity import Fidelity, action_margins, caution, why_unfaithful
+from stacklens.extract.look import look
 from stacklens.extract.result import PROOF_NOT_TRIED, Extraction
 from stacklens.extract.samples import draw_samples
-from stacklens.extract.search.candidates import Candidate, Scorer, minimised
-from stacklens.extract.search.model_selection import search_sizes
-from stacklens.extract.search.quantisers import vectors
-from stacklens.extract.search.refinement import TracedVectors, split_cluster
-from stacklens.extract.search.transition_table import majority_table
+from stacklens.extract.search.candidate_search import broken, is_near, repair, second_opinion
+from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import Specification, check_same_alphabet
-from stacklens.extract.stack_ablation import relevant_stacks
-from stacklens.extract.verification.agreement import Agreement, count_again
-from stacklens.extract.verification.checks import check_all, exhaustive_limit
-from stacklens.extract.verification.counterexamples import Effort
+from stacklens.extract.verification.agreement import count_again
+from stacklens.extract.verification.checks import check_all, check_sampled, exhaustive_limit
 from stacklens.extract.verification.divergence import Divergence, divergence
+from stacklens.extract.verification.drift import Drift, drift
+from stacklens.extract.verification.horizon import proved_lengths
+from stacklens.extract.verification.shortest_difference import find_horizons
+from stacklens.extract.view_use import ViewUse, differences_of_view, view_use
+from stacklens.extract.wording import budget_claim
 from stacklens.languages.language import Language
 from stacklens.languages.tasks.task import Task
 from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
-from stacklens.probe.trace import Trace, trace
+from stacklens.models.views.stack_view import StackView
+from stacklens.probe.trace import trace
 from stacklens.progress import Told
 
-__all__ = ["Extraction", "ExtractionConfig", "extract", "fewest_disagreements", "find_candidates"]
+__all__ = ["Extraction", "ExtractionConfig", "extract"]
 
 _DECISIVE = "rounded network"  # what the machine stands for
 _log = logging.getLogger(__name__)
-_ABLATED = 400  # words on which stacks are left out
-_MOST_SPLITS = 40
-_PATIENCE = 16  # splits in a row after which no machine was better than the best before
 
 
 def extract(
@@ -71,149 +70,103 @@ def _extract(
 ) -> Extraction:
     check_same_alphabet(specification, model)
     exhaustive_limit(specification, len(model.alphabet), config.max_length)  # refused before any work is done
-    complete: frozenset[Output] = frozenset() if specification is None else specification.complete
-    clock = _Clock(progress)
+    clock, budget = _Clock(progress), Budget(config.budget, config.jobs)
     clock.stage("trace the network")
     runner = model if config.device == "cpu" else copy.deepcopy(model).to(config.device)
     samples = draw_samples(runner, specification, config.seed)
     margins = action_margins(model, trace(runner, samples.short_traced, stacks=False))
     clock.stage("look for states")
-    words = samples.traced[:_ABLATED]
-    stacks = relevant_stacks(runner, words, None if specification is None else specification.scored(words))
-    seen = trace(stacks.without(runner), samples.traced, rounded=True, stacks=False)
-    scorer = Scorer(stacks.without(model), samples, complete, config.seed, specification)
     fidelity = Fidelity(samples.rounding(), None, *margins)
-    tried = find_candidates(scorer, seen, config, fidelity, clock.come)
-    best = fewest_disagreements(tried)
+    looked = look(model, runner, samples, specification, config, fidelity, clock.come, budget)
+    best, tried, scorer, seen_as = looked.best, looked.tried, looked.scorer, looked.seen_as
     fidelity = replace(fidelity, minority_transitions=None if best is None else best.minority)
-    wrong = None if best is None else best.disagreements
-    reason = why_unfaithful(scorer.model, fidelity, wrong, len(samples.words))
-    result = Extraction(model, specification, None, best, tried, fidelity, stacks, reason=reason)
+    wrong = 0 if best is not None and is_near(scorer, best) else None if best is None else best.disagreements
+    doubt = caution(fidelity) if wrong == 0 and scorer.does_its_task() else None
+    reason = looked.reason
+    if reason is None and doubt is None:
+        reason = why_unfaithful(scorer.model, fidelity, wrong, len(samples.words))
+    if reason is not None and budget.ran_out:
+        reason = f"{reason}; {budget_claim(budget.use().to_dict())}"
+    stacks = looked.stacks if best is None else looked.stacks.seeing(best.stacks)
+    use = None if seen_as is None else view_use(seen_as, stacks.stacks, looked.views, None)
+    result = Extraction(model, specification, None, best, tried, fidelity, stacks, view=use, reason=reason)
+    result = replace(result, budget=budget.use())
     if reason is not None or best is None or best.automaton is None:
         return replace(result, seconds=clock.stop())
     clock.stage("check the automaton")
-    checks = check_all(best.automaton, runner, specification, config, clock.come)
-    for mended in repair(scorer, best, seen, checks, config.effort(model.stack_limit)):
+    cells = model.stack_limit if use is None else use.cells
+    check = partial(check_all, model=runner, specification=specification, config=config, cells=cells, come=clock.come)
+    checks = check(best.automaton)
+    for mended in repair(scorer, best, looked.seen, looked.mendable(checks), config, budget, cells):
         tried.append(mended)
         if mended.exact and mended.automaton is not None:
-            again = check_all(mended.automaton, runner, specification, config, clock.come)
-            best, checks = (mended, again) if _broken(again) < _broken(checks) else (best, checks)
+            again = check(mended.automaton)
+            best, checks = (mended, again) if broken(again) < broken(checks) else (best, checks)
+            break
     assert best.automaton is not None
-    result = replace(result, automaton=best.automaton, found=best, candidates=tried, checks=checks)
+    stacks, second = looked.stacks.seeing(best.stacks), second_opinion(tried, best)
+    if seen_as is not None:
+        use = view_use(seen_as, stacks.stacks, looked.views, best.automaton)
+        checks += differences_of_view(seen_as, best.automaton, runner, specification)
+    checks = (*checks, *check_sampled(best, scorer, runner, checks))
+    result = replace(result, automaton=best.automaton, found=best, candidates=tried, checks=checks, stacks=stacks)
+    ways = _compared(best, second)
+    result = replace(result, view=use, second=second, ways=ways, caution=doubt, budget=budget.use())
     counts = count_again(best.automaton, checks, model.task_kind == "recognition")
     clock.stage("prove equality")
     proof = PROOF_NOT_TRIED if specification is None else specification.compare(best.automaton)
     clock.stage("certify")
-    certificate = certification(model, best.automaton, stacks, specification)
+    if use is None:
+        certificate = certification(model, best.automaton, stacks, specification, config.longest_proved)
+    else:
+        certificate = _of_view(use)
     result = replace(result, counts=counts, proof=proof, certificate=certificate)
-    return replace(result, divergence=_divergence(result, runner), seconds=clock.stop())
+    clock.stage("find the horizon")
+    proved = proved_lengths(certificate, isinstance(proof, Equal))
+    result = replace(
+        result, horizon=find_horizons(best.automaton, runner, specification, checks, proved, config.shortened)
+    )
+    parted = _divergence(result, runner, None if seen_as is None else seen_as.view)
+    if parted is not None and use is not None:
+        use = replace(use, wrong=not looked.right_on(parted.word))
+    result = replace(result, divergence=parted, view=use)
+    return replace(result, drift=None if use else _drift(result, model), seconds=clock.stop())
 
 
-def find_candidates(
-    scorer: Scorer,
-    seen: Trace,
-    config: ExtractionConfig,
-    fidelity: Fidelity | None = None,
-    come: Callable[[int, int | None], None] = lambda *_: None,
-) -> list[Candidate]:
-    """Return every candidate tried on the scorer's network, in order; the last one is exact unless none is.
-
-    Sizes come first. Where none is exact, what misleads the best exploration is split, and then, from the start, the
-    smallest. Nothing is split in a network that is no stack machine by its ``fidelity``, and nothing tried without a
-    stack.
-
-    Args:
-        scorer: who knows the rounded network's answers.
-        seen: a trace of the scorer's network, rounded.
-        config: fixed numbers of states or stack symbols, and processes.
-        fidelity: how near the network is to a discrete machine.
-        come: told how many sizes have been tried, and of how many; then how many candidates there are.
-    """
-    tried: list[Candidate] = []
-    if not is_stack(scorer.model):
-        return tried
-    for candidate in search_sizes(scorer, seen, config.states, config.stack_symbols, config.jobs, come):
-        tried.append(candidate)
-        if candidate.exact:
-            return tried
-    if fidelity is not None and why_unfaithful(scorer.model, fidelity, 0, 0) is not None:
-        return tried  # splits do not make a stack of what is none
-    explored = [one for one in tried if one.way == "exploration" and one.disagreements is not None]
-    nearest = sorted(explored, key=lambda one: one.disagreements or 0)
-    for start in dict.fromkeys((*nearest[:1], *explored[:1])):
-        for candidate in refine(scorer, start, seen):
-            tried.append(candidate)
-            come(len(tried), None)
-            if candidate.exact:
-                return tried
-    return tried
+def _compared(best: Candidate, second: Candidate | None) -> Comparison | None:
+    """Return whether both automata do the same, wherever both say something; None where there are not two."""
+    if best.automaton is None or second is None or second.automaton is None:
+        return None
+    spoken = {step.output for step in best.automaton.transitions.values()}
+    partly = any(isinstance(output, str) for output in spoken)  # other words than a task's do not count
+    return compare(best.automaton, second.automaton, outputs="where both" if partly else "all")
 
 
-def fewest_disagreements(candidates: Sequence[Candidate]) -> Candidate | None:
-    """Return the candidate with the fewest disagreements, the first of them; None if there are none."""
-    return min(candidates, key=lambda one: (one.disagreements is None, one.disagreements or 0), default=None)
+def _of_view(use: ViewUse) -> Certification:
+    return Certification(None, reason=f"the automaton is that of the network with {use.name}; boxes know stacks only")
 
 
-def refine(scorer: Scorer, candidate: Candidate, seen: Trace) -> Iterator[Candidate]:
-    """Yield candidates, each with one cluster or stack symbol of the one before it split, and scored.
-
-    It ends with an exact one, when nothing is left to split, or when splits no longer help. Each machine is explored,
-    and where that is not exact a majority vote may be.
-    """
-    if candidate.automaton is None:
-        return
-    pool = TracedVectors(*vectors(scorer.model, seen))
-    counterexamples = scorer.broken_by(candidate.automaton)
-    fewest, idle = len(counterexamples), 0
-    for _ in range(_MOST_SPLITS):
-        found = split_cluster(scorer, candidate, counterexamples, pool)
-        if found is None or found.automaton is None or found.machine is None:
-            return
-        elected = majority_table(found.machine, seen, scorer.complete)
-        counterexamples = scorer.broken_by(found.automaton)
-        candidate = replace(found, disagreements=len(counterexamples), minority=elected.minority)
-        yield candidate
-        if not counterexamples:
-            return
-        voted = scorer.score(minimised(replace(candidate, way="refinement and vote"), elected.automaton))
-        if voted.exact:
-            yield voted
-            return
-        better = len(counterexamples) < fewest
-        fewest, idle = (len(counterexamples), 0) if better else (fewest, idle + 1)
-        if idle >= _PATIENCE:
-            return
-
-
-def repair(
-    scorer: Scorer, candidate: Candidate, seen: Trace, checks: Sequence[Agreement], effort: Effort
-) -> Iterator[Candidate]:
-    """Yield refinements of ``candidate`` until one is exact on the words that broke it in ``checks`` as well.
-
-    A search of ``effort`` goes along, so that it is exact on what new automata suggest, too. Without such words there
-    is nothing to repair.
-    """
-    words = [found.counterexample for found in checks if found.counterexample is not None and _repairable(found)]
-    return refine(replace(scorer, further=tuple(words), effort=effort), candidate, seen) if words else iter(())
-
-
-def _broken(checks: Sequence[Agreement]) -> int:
-    return sum(found.disagreements for found in checks if _repairable(found))
-
-
-def _repairable(found: Agreement) -> bool:
-    """Return whether more states may help: not where values drift from round to round, which no finite number holds."""
-    return found.other == _DECISIVE and found.kind != "pumped"
-
-
-def _divergence(result: Extraction, model: StackModel[Any]) -> Divergence | None:
-    """Return both runs on the word that contradicts the automaton, if one does."""
-    word = None if result.contradicted is None else result.contradicted.counterexample
+def _divergence(result: Extraction, model: StackModel[Any], view: StackView | None) -> Divergence | None:
+    """Return both runs on the shortest word known that contradicts the automaton, if one does."""
+    known = result.horizon[_DECISIVE].difference
+    contradicted = result.contradicted
+    word = None if contradicted is None else contradicted.counterexample
+    if known is not None and contradicted is not None and contradicted.other == _DECISIVE:
+        word = known.word
     if word is None and isinstance(result.proof, Different):
         word = make_word(result.proof.word, model.alphabet)
     if word is None or result.automaton is None:
         return None
-    return divergence(result.automaton, model, word, result.stacks.stacks)
+    return divergence(result.automaton, model, word, result.stacks.stacks, view)
+
+
+def _drift(result: Extraction, model: StackModel[Any]) -> Drift | None:
+    """Return why the rounded network fails on a word that goes round, if one is known."""
+    broken = [found for found in result.checks if found.kind == "pumped" and found.other == _DECISIVE]
+    words = [found.counterexample for found in broken if found.counterexample is not None]
+    if not words or result.automaton is None:
+        return None
+    return drift(result.automaton, model, words[0], result.stacks.stacks)
 
 
 class _Clock:

@@ -9,6 +9,7 @@ import numpy as np
 
 from stacklens.extract.answers import differences
 from stacklens.models.base import ActionKind, StackModel
+from stacklens.models.views.views import is_stack
 from stacklens.probe.trace import Trace
 
 __all__ = [
@@ -16,7 +17,7 @@ __all__ = [
     "Fidelity",
     "Rounding",
     "action_margins",
-    "is_stack",
+    "caution",
     "margins",
     "rounding_fidelity",
     "why_unfaithful",
@@ -112,9 +113,15 @@ def margins(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
     return distances
 
 
-def is_stack(model: StackModel[Any]) -> bool:
-    """Return whether the operations of the network's memory are a stack's."""
-    return set(model.operations) <= {"push", "pop", "none"}
+def caution(fidelity: Fidelity) -> str | None:
+    """Return that an automaton tells of the rounded network only, where rounding changes much, else None."""
+    rounding = fidelity.rounding
+    if rounding.mismatch <= _LARGEST_MISMATCH:
+        return None
+    return (
+        f"rounding its actions changes {rounding.disagreements:,} of {rounding.accepted_by_either:,} acceptances: the "
+        "automaton tells what the rounded network does, and not what the network does"
+    )
 
 
 def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: int | None, words: int) -> str | None:

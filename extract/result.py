@@ -5,24 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stacklens.automata.compare import Comparison, Different, Equal, Undecided
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.errors import StacklensError
+from stacklens.extract.budget import BudgetUse
 from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED, Certification
 from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.equals import equals_of
 from stacklens.extract.fidelity import Fidelity
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import Specification
 from stacklens.extract.stack_ablation import StackUse
 from stacklens.extract.verification.agreement import AcceptedCounts, Agreement, first_contradiction
 from stacklens.extract.verification.divergence import Divergence
+from stacklens.extract.verification.drift import Drift
+from stacklens.extract.verification.horizon import Horizon
+from stacklens.extract.view_use import ViewUse
+from stacklens.extract.wording import headline
 from stacklens.languages.words import format_word, make_word
 from stacklens.late import late
 from stacklens.models.base import StackModel
 from stacklens.models.origin import NetworkCard, card_of
+from stacklens.plain_fields import to_plain
 
-__all__ = ["PROOF_NOT_TRIED", "Extraction", "Loaded"]
+if TYPE_CHECKING:
+    from stacklens.automata.grammar import Grammar
+
+__all__ = ["PROOF_NOT_TRIED", "Extraction", "Loaded", "proof_entry"]
 
 PROOF_NOT_TRIED = Undecided("there is nothing to compare with")
 
@@ -46,16 +57,23 @@ class Extraction:
         found: the candidate that it comes from, or that came nearest.
         candidates: everything that was tried on the way.
         fidelity: how near the network is to a discrete machine.
-        stacks: which of its stacks matter; the automaton has these.
+        stacks: which of its stacks, or of those of the view, matter; the automaton has these.
+        view: how the network was seen as one on stacks, where its memory is none; None where it is.
         checks: the automaton against language, rounded network and network.
         counts: how many words of each length it accepts, found in two ways; None where there is only one way.
         divergence: its run and the rounded network's, side by side, on the word that contradicts it, if one does.
+        drift: why the rounded network fails on a word that goes round, if it does: what moves at every cycle.
         proof: whether it equals the language's or the task's reference automaton on every word of a domain.
         certificate: whether the rounded network is certified to follow it on words of every length.
+        horizon: how far it agrees with "rounded network" and "network"; empty where there is no automaton.
         reason: why there is no automaton, or None.
         seconds: how long each stage took.
         config: how much was checked, and the seed, where that is known.
         loaded: what a saved result keeps of its network and language, which are opened when they are touched.
+        second: another exact candidate, found in another way, or with other stacks in sight, if there is one.
+        ways: whether its automaton does the same as the first on all words; None where there is none.
+        caution: why the automaton is no more than that of the rounded network, where that is another thing.
+        budget: how long the search might take, and whether it ended for that; None where nothing is known of it.
 
     Two results are equal if all that came out of equal networks is: times and settings do not count.
     """
@@ -70,12 +88,19 @@ class Extraction:
     checks: tuple[Agreement, ...] = ()
     counts: AcceptedCounts | None = None
     divergence: Divergence | None = None
+    drift: Drift | None = None
     proof: Comparison = PROOF_NOT_TRIED
     certificate: Certification = CERTIFICATE_NOT_TRIED
+    horizon: dict[str, Horizon] = field(default_factory=dict)
     reason: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     config: ExtractionConfig | None = None
     loaded: Loaded | None = None
+    view: ViewUse | None = None
+    second: Candidate | None = None
+    ways: Comparison | None = None
+    caution: str | None = None
+    budget: BudgetUse | None = None
 
     def __eq__(self, other: object) -> bool:
         from stacklens.extract.result_file import outcome
@@ -110,6 +135,18 @@ class Extraction:
 
         save_result(path, self)
 
+    def grammar(self) -> Grammar:
+        """Return a small context-free grammar of the words that the automaton accepts; print it, or save it as .cfg.
+
+        Raises:
+            StacklensError: there is no automaton, it has several stacks, is no recogniser, or is too large.
+        """
+        from stacklens.automata.automaton_grammar import readable_grammar
+
+        if self.automaton is None:
+            raise StacklensError(f"there is no automaton: {self.reason}")
+        return readable_grammar(self.automaton)
+
     def why(self) -> str:
         """Return why the automaton is not faithful, or there is none: the reason, what was measured, what to do next.
 
@@ -132,6 +169,11 @@ class Extraction:
         return None if self.language is None else self.language.name
 
     @property
+    def memories(self) -> tuple[int, ...]:
+        """Return the numbers of the network's own stacks, or other memories, that the automaton's stacks are."""
+        return self.stacks.stacks if self.view is None else self.view.memories
+
+    @property
     def title(self) -> str:
         """Return a heading for drawings of the automaton; a file's name may be bytes that are no text."""
         card, language = self.network, self.language_name
@@ -142,6 +184,11 @@ class Extraction:
     def raw(self) -> PushdownAutomaton | None:
         """Return the machine before minimisation."""
         return None if self.found is None else self.found.raw
+
+    @property
+    def headline(self) -> str:
+        """Return in one sentence which of language, rounded network and network the automaton equals."""
+        return headline(self.report())
 
     @property
     def contradicted(self) -> Agreement | None:
@@ -158,31 +205,54 @@ class Extraction:
         if self.automaton is None:
             return 3
         unequal = self.counts is not None and not self.counts.equal
-        return 1 if self.contradicted is not None or unequal or isinstance(self.proof, Different) else 0
+        doubted = self.contradicted is not None or self.caution is not None
+        return 1 if doubted or unequal or isinstance(self.proof, Different) else 0
 
     def report(self) -> dict[str, Any]:
-        """Return everything as plain data, the content of ``extract-pda --report`` (schema 1)."""
+        """Return everything as plain data, the content of ``extract-pda --report`` (schema 2).
+
+        Schema 1 had no "horizon", "equals", "seed", "config" and "network".
+        """
         network = self.network
-        return {
-            "schema": 1,
+        report = {
+            "schema": 2,
             "model": {"name": network.kind, "alphabet": list(network.alphabet), "config": dict(network.config)},
             "language": self.language_name,
             "automaton": None if self.automaton is None or self.raw is None else _sizes(self.automaton, self.raw),
             "reason": self.reason,
             "stack_limit": network.stack_limit,
+            "view": None if self.view is None else self.view.to_dict(),
             "stacks": self.stacks.to_dict(),
             "attempts": [candidate.to_dict() for candidate in self.candidates],
             "fidelity": self.fidelity.to_dict(),
             "checks": [check.to_dict() for check in self.checks],
             "counts": None if self.counts is None else self.counts.to_dict(),
             "divergence": None if self.divergence is None else self.divergence.to_dict(),
-            "proof": _proof(self.proof),
+            "drift": None if self.drift is None else self.drift.to_dict(),
+            "proof": proof_entry(self.proof),
             "certificate": self.certificate.to_dict(),
+            "horizon": {other: horizon.to_dict() for other, horizon in self.horizon.items()},
+            "method": None if self.found is None else self.found.method,
+            "second": None if self.second is None or self.ways is None else _second(self.second, self.ways),
+            "caution": self.caution,
+            "budget": None if self.budget is None else self.budget.to_dict(),
             "seconds": self.seconds,
+            "seed": None if self.config is None else self.config.seed,
+            "config": to_plain(self.config),
+            "network": to_plain(network),
         }
+        return {**report, "equals": None if self.automaton is None else equals_of(report)}
 
 
-def _proof(proof: Comparison) -> dict[str, Any]:
+def _second(candidate: Candidate, compared: Comparison) -> dict[str, Any]:
+    """Return the entry of the second automaton: how it was found, how large it is, and whether it equals the first."""
+    pda = candidate.automaton
+    sizes = {} if pda is None else {"states": len(pda.states), "stacks": pda.n_stacks}
+    return {"method": candidate.method, "quantiser": candidate.quantiser, **sizes, "comparison": proof_entry(compared)}
+
+
+def proof_entry(proof: Comparison) -> dict[str, Any]:
+    """Return the entry of a report that says how a comparison came out."""
     if isinstance(proof, Equal):
         return {"verdict": "equal", "counterexample": None, "reason": None, "domain": proof.domain}
     word = None if proof.word is None else format_word(make_word(proof.word, proof.word))
@@ -191,6 +261,7 @@ def _proof(proof: Comparison) -> dict[str, Any]:
         "counterexample": word,
         "reason": proof.reason,
         "domain": None,
+        **({"shortest": proof.shortest} if isinstance(proof, Different) else {}),
     }
 
 

@@ -17,25 +17,28 @@ import numpy as np
 import torch
 
 from stacklens import __version__
+from stacklens.automata.compare import Equal
+from stacklens.automata.enumeration import count_all
+from stacklens.automata.formats.by_suffix import read_text
 from stacklens.automata.formats.json import from_json, to_json
-from stacklens.automata.formats.reading import read_text
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.extract.by_name import specification_for, subject_named
 from stacklens.extract.result import Extraction, Loaded
 from stacklens.extract.search.candidates import Candidate, ClusterSplit
 from stacklens.extract.specification import Specification
+from stacklens.extract.verification.horizon import Horizon, known_horizons, proved_lengths
 from stacklens.files import write_whole
-from stacklens.late import Later
+from stacklens.late import put_off
 from stacklens.models.io import open_card
 from stacklens.models.origin import NetworkCard
 from stacklens.plain_fields import from_plain, parse_json, to_plain
 
-__all__ = ["RESULT_FORMAT", "is_result", "load_result", "outcome", "save_result"]
+__all__ = ["RESULT_FORMAT", "is_result", "load_result", "outcome", "save_result", "versions_used"]
 
 RESULT_FORMAT, _SCHEMA = "stacklens result", 2
 _EXPECTED = "a result that stacklens saved"
-_NOT_PLAIN = ("model", "language", "automaton", "found", "candidates", "loaded")
+_NOT_PLAIN = ("model", "language", "automaton", "found", "candidates", "loaded", "second")
 _NO_OUTCOME = ("seconds", "config")
 
 
@@ -48,8 +51,9 @@ class _Tried:
     way: str
     states: int
     disagreements: int | None
-    minority: float
+    minority: float | None
     split: ClusterSplit | None = None
+    stacks: tuple[int, ...] | None = None
 
 
 def outcome(result: Extraction) -> dict[str, Any]:
@@ -60,6 +64,16 @@ def outcome(result: Extraction) -> dict[str, Any]:
     return {"network": network, "language": result.language_name, "automata": _automata(result), **plain}
 
 
+def versions_used() -> dict[str, str]:
+    """Return the versions of Python, of stacklens and of the libraries that figures may depend on, by name."""
+    return {
+        "stacklens": __version__,
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "numpy": np.__version__,
+    }
+
+
 def save_result(path: str | Path, result: Extraction) -> None:
     """Write ``result`` to ``path``, which should end in .json, whole or not at all.
 
@@ -68,20 +82,11 @@ def save_result(path: str | Path, result: Extraction) -> None:
     """
     if Path(path).suffix != ".json":
         raise StacklensError(f"cannot write {path}: expected a name that ends in .json")
-    versions = {
-        "stacklens": __version__,
-        "python": platform.python_version(),
-        "torch": str(torch.__version__),
-        "numpy": np.__version__,
-    }
     content = {
         "format": RESULT_FORMAT,
         **to_plain(result.report()),
         "schema": _SCHEMA,
-        "seed": None if result.config is None else result.config.seed,
-        "config": to_plain(result.config),
-        "versions": versions,
-        "network": to_plain(result.network),
+        "versions": versions_used(),
         "automata": _automata(result),
         "fields": _plain(result),
     }
@@ -101,8 +106,13 @@ def _plain(result: Extraction) -> dict[str, Any]:
     """Return the fields that are plain data all through, and the candidates without their machines."""
     names = [one.name for one in fields(Extraction) if one.name not in _NOT_PLAIN]
     plain = {name: to_plain(getattr(result, name)) for name in names}
-    found = None if result.found is None else to_plain(_tried(result.found))
-    return {**plain, "found": found, "candidates": [to_plain(_tried(one)) for one in result.candidates]}
+    found, second = (None if one is None else to_plain(_tried(one)) for one in (result.found, result.second))
+    return {
+        **plain,
+        "found": found,
+        "second": second,
+        "candidates": [to_plain(_tried(one)) for one in result.candidates],
+    }
 
 
 def _tried(candidate: Candidate) -> _Tried:
@@ -113,6 +123,8 @@ def _automata(result: Extraction) -> dict[str, Any]:
     """Return the automaton, the machine before minimisation, and what came nearest where that is something else."""
     nearest = None if result.found is None or result.found.automaton == result.automaton else result.found.automaton
     automata = {"minimised": result.automaton, "raw": result.raw, "nearest": nearest}
+    if result.second is not None:
+        automata["second"] = result.second.automaton
     return {name: None if pda is None else json.loads(to_json(pda)) for name, pda in automata.items()}
 
 
@@ -147,7 +159,8 @@ def _from_content(content: Mapping[str, Any], folder: Path) -> Extraction:
     plain, automata = _object(content, "fields"), _object(content, "automata")
     card = from_plain(NetworkCard, content.get("network"), "network")
     language = from_plain(_Name, {"type": "_Name", "name": content.get("language")}, "language").name
-    minimised, raw, nearest = (_automaton(automata, name) for name in ("minimised", "raw", "nearest"))
+    kept = ("minimised", "raw", "nearest", "second")
+    minimised, raw, nearest, other = (_automaton(automata, name) for name in kept)
     found = plain.get("found")
     best = None if found is None else _candidate(found, "found")
     if best is not None:
@@ -157,16 +170,30 @@ def _from_content(content: Mapping[str, Any], folder: Path) -> Extraction:
     hints = get_type_hints(Extraction)
     names = [one.name for one in fields(Extraction) if one.name not in _NOT_PLAIN and one.name in plain]
     result = Extraction(
-        model=_later(lambda: open_card(card, folder)),
-        language=None if language is None else _later(lambda: _specification(language, card)),
+        model=None,  # type: ignore[arg-type]  # opened when it is first asked for
+        language=None,
         automaton=minimised,
         found=best,
         candidates=[_candidate(one, "a candidate") for one in _list(plain, "candidates")],
         loaded=Loaded(card, language),
+        second=None if plain.get("second") is None else replace(_candidate(plain["second"], "second"), automaton=other),
         **{name: from_plain(hints[name], plain[name], name) for name in names},
     )
     _check(result)
-    return result
+    put_off(result, model=lambda: open_card(card, folder))
+    if language is not None:
+        put_off(result, language=lambda: _specification(language, card))
+    return result if "horizon" in plain else replace(result, horizon=_known_horizons(result, card))
+
+
+def _known_horizons(result: Extraction, card: NetworkCard) -> dict[str, Horizon]:
+    """Return the horizons of a result that was saved before there were any, as far as its checks know them."""
+    if result.automaton is None:
+        return {}
+    exhaustive = [check for check in result.checks if check.kind == "exhaustive"]
+    partial = any(check.words != count_all(len(card.alphabet), check.max_length) for check in exhaustive)
+    proved = proved_lengths(result.certificate, isinstance(result.proof, Equal))
+    return known_horizons(result.automaton, result.checks, partial, proved)
 
 
 def _check(result: Extraction) -> None:
@@ -189,10 +216,6 @@ class _Name:
 
 def _specification(name: str, card: NetworkCard) -> Specification | None:
     return specification_for(subject_named(name, card.task_kind), card.task_kind)
-
-
-def _later(make: Any) -> Any:
-    return Later(make)
 
 
 def _candidate(value: object, where: str) -> Candidate:

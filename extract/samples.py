@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ __all__ = ["Samples", "draw_samples", "walk_words"]
 
 _SHORT = 20_000  # all words up to the length that gives at most so many
 _DRAWN, _LENGTHS = 800, (10, 60)
+_TOGETHER = 4_000  # words on which an automaton is run at once
 _TRACED = 400  # words of each sort whose hidden vectors are clustered
 
 
@@ -44,10 +46,39 @@ class Samples:
     traced: list[Word]
     short_traced: list[Word]
 
-    def differ(self, answers: np.ndarray) -> np.ndarray:
-        """Return on which words other ``answers`` differ from the rounded network's, (N,) bool."""
-        different: np.ndarray = np.any(differences(answers, self.rounded, self.scored), axis=1)
-        return different
+    def differing(self, answers_to: Callable[[list[Word]], np.ndarray], enough: int | None = None) -> list[Word]:
+        """Return the words on which other answers differ from the rounded network's, in order.
+
+        Args:
+            answers_to: gives the other answers to some words, (M, 1) or (M, T') for words of at most T' symbols.
+            enough: how many such words end the search, which looks at drawn ones first; None to look at all.
+        """
+        wrong: list[int] = []
+        for part in self._parts():
+            answers = answers_to([self.words[i] for i in part])
+            width = answers.shape[1]
+            scored = None if self.scored is None else self.scored[part, :width]
+            different = np.any(differences(answers, self.rounded[part, :width], scored), axis=1)
+            wrong += [part[i] for i in np.flatnonzero(different).tolist()]
+            if enough is not None and len(wrong) > enough:
+                break
+        return [self.words[i] for i in sorted(wrong)]
+
+    def _parts(self) -> Iterator[list[int]]:
+        """Yield the numbers of the words, some at a time: drawn ones, then short ones, which are of like lengths."""
+        yield list(range(self.n_short, len(self.words)))
+        for first in range(0, self.n_short, _TOGETHER):
+            yield list(range(first, min(first + _TOGETHER, self.n_short)))
+
+    def alive(self) -> int:
+        """Return how many words the rounded network accepts, or does not cut short where it is no recogniser.
+
+        Most words are rejected by anything, so this is what disagreements are a share of.
+        """
+        width = self.rounded.shape[1]
+        ends = np.array([0 if width == 1 else max(0, len(word) - 1) for word in self.words], np.int64)
+        last = self.rounded[np.arange(len(self.words)), ends]
+        return int((last > 0 if width == 1 else last >= 0).sum())
 
     def rounding(self) -> Rounding:
         """Return what rounding changes on the short words."""

@@ -7,7 +7,7 @@ pushed to are the last values pushed: they are state and no stack.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,8 @@ class StackUse:
         dropped: the others, and why.
         words, steps: on how much this was found out.
         push_only: those of the kept ones that push at every step: what is seen of them is state, and no stack.
+        unseen: stacks that the network uses and the automaton does without: it tells what the network does, and not
+            how. They are none of the kept ones.
     """
 
     kept: tuple[int, ...]
@@ -104,6 +106,7 @@ class StackUse:
     words: int
     steps: int
     push_only: tuple[int, ...] = ()
+    unseen: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
@@ -113,6 +116,14 @@ class StackUse:
         """Return ``model`` without the dropped stacks and with its push-only stacks as state, or ``model`` itself."""
         left = WithoutStacks(model, self.kept, self.shown) if self.dropped else model
         return PushOnlyAsState(left, [self.kept.index(stack) for stack in self.push_only]) if self.push_only else left
+
+    def seeing(self, seen: tuple[int, ...] | None) -> StackUse:
+        """Return this for an automaton that sees only the stacks numbered ``seen``; None for all of `stacks`."""
+        if seen is None or set(seen) == set(self.stacks):
+            return self
+        dropped = tuple(one for one in self.dropped if one.stack not in seen)
+        unseen = tuple(stack for stack in self.stacks if stack not in seen)
+        return replace(self, kept=tuple(sorted(seen)), dropped=dropped, push_only=(), unseen=unseen)
 
     @property
     def stacks(self) -> tuple[int, ...]:

@@ -6,20 +6,28 @@ from typing import TYPE_CHECKING
 
 from stacklens.automata.compare import Equal
 from stacklens.extract.wording import (
+    as_sentence,
     automaton_claim,
     before_claim,
+    budget_claim,
     counts_claim,
     depth_claim,
+    found_claim,
+    headline,
+    horizon_claim,
     network_claim,
     proof_claim,
     rounding_claim,
+    second_claim,
+    unseen_claim,
+    view_claim,
     word_named,
 )
 from stacklens.languages.words import format_word
 from stacklens.progress import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from rich.console import Console
 
@@ -39,28 +47,36 @@ _WIDTH = 200  # of a summary as text, for its tables
 def show_summary(result: Extraction, console: Console, transitions: bool) -> None:
     """Print what came out of a network and what it rests on; the transition table too if ``transitions``."""
     report = result.report()
+    console.print(f"{as_sentence(headline(report))}\n", markup=False)
     console.print(f"network    {network_claim(report['model'], report['language'])}")
     if result.automaton is None:
         console.print(f"automaton  none: {result.reason}")
         return
+    if report["view"] is not None:
+        console.print(f"seen as    {view_claim(report['view'])}", markup=False)
     sizes, pda = report["automaton"], result.automaton
-    way = "" if result.found is None else f"; found with {result.found.quantiser}"
+    way = "" if result.found is None else f"; {found_claim(result.found.method, result.found.quantiser)}"
     console.print(f"automaton  {automaton_claim(sizes, pda.n_stacks)}")
     console.print(f"           ({before_claim(sizes)}{way})")
     _show_splits(result, console)
+    if report["second"] is not None:
+        console.print(f"second     {second_claim(report['second'])}")
     console.print(f"rounding   {rounding_claim(report['fidelity'])}")
-    _show_checks(result.checks, console)
+    for number, (other, entry) in enumerate(report["horizon"].items()):
+        console.print(f"{'' if number else 'horizon':10} {other}: {horizon_claim(entry)}", markup=False)
+    _show_checks(result.checks, console, result.horizon)
     if result.counts is not None:
         console.print(f"counted    {counts_claim(report['counts'])}")
     if result.divergence is not None:
         _show_divergence(result.divergence, console)
-    if result.stacks.dropped:
-        why = ", ".join(f"stack {dropped.stack + 1} is {dropped.reason}" for dropped in result.stacks.dropped)
-        console.print(f"stacks     {len(result.stacks.kept)} of {result.network.n_stacks} matter: {why}")
-    if result.stacks.push_only:
-        numbers = ", ".join(str(stack + 1) for stack in result.stacks.push_only)
-        console.print(f"stacks     {numbers} only push: what is seen of them counts as state")
-    if report["stack_limit"] is not None:
+    if result.drift is not None:
+        console.print(f"drift      {result.drift}", markup=False)
+    if result.caution is not None:
+        console.print(f"caution    {result.caution}")
+    if result.budget is not None and result.budget.ran_out:
+        console.print(f"budget     {budget_claim(result.budget.to_dict())}")
+    _show_stacks(result, console)
+    if report["stack_limit"] is not None and report["view"] is None:
         console.print(f"depth      {depth_claim(report['stack_limit'])}")
     proved = " (proof)" if isinstance(result.proof, Equal) else ""
     console.print(f"proof      {proof_claim(report['proof'])}{proved}")
@@ -75,12 +91,7 @@ def one_line(result: Extraction) -> str:
     if pda is None:
         return f"<{of}: no automaton: {result.reason}>"
     report = result.report()
-    claims = [automaton_claim(report["automaton"], pda.n_stacks)]
-    if isinstance(result.proof, Equal):
-        claims.append(f"{proof_claim(report['proof'], result.language_name)} (proof)")
-    if (wrong := result.contradicted) is not None:
-        claims.append(f"differs from the {wrong.other} on {_shown(wrong.counterexample or ())}")
-    return f"<{of}: {'; '.join(claims)}>"
+    return f"<{of}: {automaton_claim(report['automaton'], pda.n_stacks)}; {headline(report, brief=True)}>"
 
 
 def summary_text(result: Extraction, transitions: bool = True) -> str:
@@ -105,8 +116,8 @@ def summary_html(result: Extraction) -> str:
     return f"<div>{drawing}<pre>{escape(summary_text(result, transitions=False))}</pre></div>"
 
 
-def _show_checks(checks: Sequence[Agreement], console: Console) -> None:
-    """Print on how many words of each kind the automaton differs from what, and a shortest of them."""
+def _show_checks(checks: Sequence[Agreement], console: Console, told: Collection[str]) -> None:
+    """Print on how many words of each kind the automaton differs from what, and a word where none has been ``told``."""
     others = list(dict.fromkeys(check.other for check in checks))
     rows: dict[tuple[str, int], dict[str, Agreement]] = {}
     for check in checks:
@@ -119,9 +130,25 @@ def _show_checks(checks: Sequence[Agreement], console: Console) -> None:
         found = [f"{_number(row.get(other)):>{len(other)}}" for other in others]
         console.print(f"           {title:{width}}  {'  '.join(found)}")
     for check in checks:
-        if check.counterexample is not None:
+        if check.counterexample is not None and check.other not in told:
             made = "" if check.made_of is None else f", {check.made_of}"
             console.print(f"           from the {check.other} on {_shown(check.counterexample)}{made}", markup=False)
+
+
+def _show_stacks(result: Extraction, console: Console) -> None:
+    """Print which stacks are none of the automaton's, and why; those of a view by what they are in the memory."""
+    use, view = result.stacks, result.view
+    names = [f"stack {number + 1}" for number in range(len(use.kept) + len(use.dropped) + len(use.unseen))]
+    if view is not None and len(view.stacks) == len(names):
+        names = list(view.stacks)
+    if use.unseen:
+        console.print(f"stacks     {unseen_claim(use.to_dict())}")
+    if use.dropped:
+        why = ", ".join(f"{names[dropped.stack]} is {dropped.reason}" for dropped in use.dropped)
+        console.print(f"stacks     {len(use.kept)} of {len(names)} matter: {why}")
+    if use.push_only:
+        pushing = ", ".join(names[stack] if view else str(stack + 1) for stack in use.push_only)
+        console.print(f"stacks     {pushing} only push: what is seen of them counts as state")
 
 
 def _number(check: Agreement | None) -> str:
@@ -164,9 +191,9 @@ def _show_divergence(found: Divergence, console: Console) -> None:
     """Print both runs on the word around the step where they part, or all of a short one."""
     what = f"step {found.first + 1}" if found.first is not None else "no step"
     verdicts = "accepts" if found.accepted else "rejects", "accepts" if found.network_accepts else "rejects"
+    says = f"; the automaton {verdicts[0]} this word, the rounded network {verdicts[1]} it"
     console.print(
-        f"runs       automaton and rounded network part at {what}; the automaton {verdicts[0]} this word, "
-        f"the rounded network {verdicts[1]} it"
+        f"runs       automaton and rounded network part at {what}{says if verdicts[0] != verdicts[1] else ''}"
     )
     if not found.moments:
         return

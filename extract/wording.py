@@ -10,24 +10,39 @@ from collections.abc import Mapping
 from typing import Any
 
 from stacklens.errors import listed
+from stacklens.extract.equals import equals_of
 from stacklens.progress import count
 
 __all__ = [
     "agreement_claim",
+    "as_sentence",
     "automaton_claim",
     "before_claim",
+    "budget_claim",
     "certificate_claim",
     "counts_claim",
     "depth_claim",
     "disagreements_claim",
+    "drift_claim",
+    "found_claim",
+    "headline",
+    "horizon_cell",
+    "horizon_claim",
     "network_claim",
     "nothing_found",
     "proof_claim",
     "rounding_claim",
+    "second_claim",
+    "unseen_claim",
+    "view_claim",
     "word_named",
+    "word_shown",
     "words_of_kind",
 ]
 
+_COUNTED_AT_SIGHT = 9  # symbols of a word
+_LONGEST_SHOWN = 60  # characters of a word in a headline
+_LONGEST_TOLD = 200  # of a word where there is more room
 _READABLE = 1_000_000  # powers of two above it are written as such
 _KINDS = {  # of words; reports keep the names of their first schema
     "exhaustive": "words, all",
@@ -35,6 +50,7 @@ _KINDS = {  # of words; reports keep the names of their first schema
     "covering": "transition-pair words",
     "driven": "stack-height words",
     "pumped": "cycles repeated in words",
+    "sampled": "words of the search for states",
 }
 
 
@@ -63,6 +79,42 @@ def before_claim(sizes: Mapping[str, Any]) -> str:
     """Return how large the machine was before minimisation, from the ``sizes`` of the automaton."""
     before = sizes["before_minimization"]
     return f"before minimisation {count(before['states'], 'state')}, {count(before['stack_symbols'], 'stack symbol')}"
+
+
+def found_claim(method: str, quantiser: str) -> str:
+    """Return how an automaton was found.
+
+    >>> found_claim("kmeans", "2 clusters"), found_claim("learn", "all words to length 7, 1-tails")
+    ('found with 2 clusters', 'learned from all words to length 7, 1-tails as stack symbols')
+    """
+    return f"found with {quantiser}" if method == "kmeans" else f"learned from {quantiser} as stack symbols"
+
+
+def second_claim(entry: Mapping[str, Any]) -> str:
+    """Return how a second automaton was found, and whether it does the same as the first."""
+    other = f"another automaton, {found_claim(entry['method'], entry['quantiser'])}"
+    stacks = f", with {count(entry['stacks'], 'stack')}" if "stacks" in entry else ""
+    return f"{other}{stacks}; the two are {proof_claim(entry['comparison'])}"
+
+
+def budget_claim(entry: Mapping[str, Any]) -> str:
+    """Return that the budget ended the search.
+
+    >>> budget_claim({"seconds": 60.0, "ran_out": True})
+    'the search ended after 60 seconds of processor time, with the best so far'
+    """
+    return f"the search ended after {entry['seconds']:g} seconds of processor time, with the best so far"
+
+
+def unseen_claim(entry: Mapping[str, Any]) -> str:
+    """Return which stacks a network uses and its automaton does without, from a report's "stacks".
+
+    >>> unseen_claim({"unseen": [1]})
+    'the network uses stack 2 too, and the automaton does without: it tells what the network does, not how'
+    """
+    numbers = " and ".join(str(stack + 1) for stack in entry["unseen"])
+    named = f"stack{'s' * (len(entry['unseen']) > 1)} {numbers}"
+    return f"the network uses {named} too, and the automaton does without: it tells what the network does, not how"
 
 
 def nothing_found(reason: str) -> str:
@@ -109,6 +161,134 @@ def word_named(word: str) -> str:
     return word or "the empty word"
 
 
+def word_shown(word: str, length: int, made_of: str | None = None, most: int = _LONGEST_SHOWN) -> str:
+    """Return a word of a report as a sentence shows it: by its parts where that is shorter to say, cut after ``most``.
+
+    >>> word_shown("([)]", 4), word_shown("[()]" * 12, 48, "'[()]' 12 times"), word_shown("", 0)
+    ('([)]', "'[()]' 12 times (length 48)", 'the empty word')
+    """
+    if made_of is not None and len(made_of) < min(len(word), most):
+        return f"{made_of} (length {length:,})"
+    if len(word) > most:
+        return f"{word[:most]}… (length {length:,})"
+    return f"{word} (length {length:,})" if length > _COUNTED_AT_SIGHT else word_named(word)
+
+
+def as_sentence(says: str) -> str:
+    """Return a claim as a sentence of its own.
+
+    >>> as_sentence("equal to dyck-1")
+    'Equal to dyck-1.'
+    """
+    return f"{says[:1].upper()}{says[1:]}."
+
+
+def headline(report: Mapping[str, Any], brief: bool = False) -> str:
+    """Return what a report comes to in one sentence: which of the three the automaton equals, or that there is none.
+
+    The three are the language or task, the rounded network and the network (see `extract.equals`), which is left out
+    where it is to be ``brief``. It begins in lower case and has no full stop, so that it can stand in other sentences.
+    """
+    if report["automaton"] is None:
+        return f"no automaton: {report['reason']}"
+    equals = equals_of(report)
+    counts = report.get("counts")
+    twice = ["its accepted words were counted twice, differently"] if counts is not None and not counts["equal"] else []
+    networks = _of("the rounded network", equals["rounded network"]) if brief else _of_networks(equals)
+    return "; ".join([_of_language(equals["language"], report), *networks, *twice])
+
+
+def _of_language(entry: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """Return what is known of automaton and language."""
+    name = report["language"]
+    if entry["verdict"] == "equal":
+        domain = "" if entry["domain"] == "all words" else f" on {entry['domain']}"
+        return f"proved equal to {name}{domain}"
+    if entry["verdict"] == "different":
+        return f"different from {name}, {'first' if entry['exact'] else 'as'} on {_word_of(entry)}"
+    if entry["verdict"] == "no difference found":
+        return f"equal to {name} {_among(entry)} (not proved)"
+    return "held against no language"
+
+
+def _of_networks(equals: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return what is known of automaton and network, the rounded one first; in one where both are alike."""
+    rounded, network = equals["rounded network"], equals["network"]
+    alike = [one["verdict"] == "no difference found" and one["by"] == "words" for one in (rounded, network)]
+    if all(alike):
+        return [f"rounded network and network follow it {_among(rounded)}"]
+    if rounded["verdict"] == network["verdict"] == "different" and rounded["exact"] == network["exact"]:
+        if rounded["word"] == network["word"]:
+            known = "first differ" if rounded["exact"] else "are first known to differ"
+            return [f"rounded network and network {known} on {_word_of(rounded)}"]
+        return [f"{_of('the rounded network', rounded)[0]}, the network on {_word_of(network)}"]
+    return [*_of("the rounded network", rounded), *_of("the network", network)]
+
+
+def _of(name: str, entry: Mapping[str, Any]) -> list[str]:
+    if entry["verdict"] == "equal":
+        return [f"{name} follows it on {entry['domain']} (certificate)"]
+    if entry["verdict"] == "different":
+        return [f"{name} {'first differs' if entry['exact'] else 'is first known to differ'} on {_word_of(entry)}"]
+    if entry["verdict"] == "no difference found":
+        return [f"{name} follows it {_among(entry)}"]
+    return []
+
+
+def _word_of(entry: Mapping[str, Any]) -> str:
+    return word_shown(entry["word"], entry["word_length"], entry["made_of"])
+
+
+def _among(entry: Mapping[str, Any]) -> str:
+    """Return among which words no difference was found."""
+    if entry["length"] is None:
+        return "on all words tried"
+    how = " (bounded certificate)" if entry["by"] == "bounded certificate" else ""
+    others = " and on all others tried" if entry["others"] else ""
+    return f"on {entry['domain']} of length <= {entry['length']:,}{how}{others}"
+
+
+def horizon_claim(entry: Mapping[str, Any]) -> str:
+    """Return up to which length all words agree, and the shortest word known on which they do not.
+
+    >>> entry = {"length": 13, "every_length": False, "shown_by": "all words run", "domain": "all words"}
+    >>> first = {"word": "[()]" * 12, "length": 48, "height": 2, "made_of": "'[()]' 12 times"}
+    >>> horizon_claim({**entry, "words": 1_000, "cycles": 20, "shortest_difference": None})
+    'agrees on all words of length <= 13; no difference found in 1,000 words and 20 repeated cycles'
+    >>> horizon_claim({**entry, "shortest_difference": first, "exact": True})
+    "agrees on all words of length <= 13; first differs on '[()]' 12 times (length 48), height 2"
+    """
+    if entry["every_length"]:
+        return f"agrees on {entry['domain'].removeprefix('all ')} of every length ({entry['shown_by']})"
+    how = "" if entry["shown_by"] == "all words run" else f" ({entry['shown_by']})"
+    shown = "agreement is shown for no length"
+    if entry["length"] is not None:
+        shown = f"agrees on {entry['domain']} of length <= {entry['length']:,}{how}"
+    first = entry["shortest_difference"]
+    if first is None:
+        cycles = f" and {count(entry['cycles'], 'repeated cycle')}" if entry["cycles"] else ""
+        return f"{shown}; no difference found in {count(entry['words'], 'word')}{cycles}"
+    word = word_shown(first["word"], first["length"], first["made_of"], _LONGEST_TOLD)
+    known = "first differs on" if entry["exact"] else "the shortest word known on which it differs:"
+    return f"{shown}; {known} {word}, height {first['height']:,}"
+
+
+def horizon_cell(entry: Mapping[str, Any] | None) -> str:
+    """Return a horizon for a table: up to which length they agree, and that of the shortest word on which they do not.
+
+    >>> entry = {"length": 13, "every_length": False, "shortest_difference": {"length": 48}}
+    >>> horizon_cell(entry), horizon_cell({**entry, "shortest_difference": None}), horizon_cell(None)
+    ('<= 13, not 48', '<= 13', '–')
+    """
+    if entry is None:
+        return "–"
+    if entry["every_length"]:
+        return "every length"
+    first = entry["shortest_difference"]
+    parts = [] if entry["length"] is None else [f"<= {entry['length']:,}"]
+    return ", ".join([*parts, *([] if first is None else [f"not {first['length']:,}"])]) or "–"
+
+
 def counts_claim(counts: Mapping[str, Any]) -> str:
     """Return how many words are accepted, counted in two ways.
 
@@ -146,12 +326,35 @@ def certificate_claim(entry: Mapping[str, Any], automaton: str = "it") -> str:
     (float16, 4 boxes, smallest margin 0.250)'
     """
     if entry["verdict"] != "certified":
-        return f"{entry['verdict']}: {entry['reason']}"
+        bounded = entry.get("bounded") or {"length": 0}
+        short = f"; proved on all words of length <= {bounded['length']:,}" if bounded["length"] else ""
+        return f"{entry['verdict']}: {entry['reason']}{short}"
     words = "words of the task" if entry.get("words", "all") != "all" else "words"
     margin = "" if entry["margin"] is None else f", smallest margin {entry['margin']:.3f}"
     numbers = f"{entry['number_format']}, " if "number_format" in entry else ""
     rests = f"{numbers}{count(entry['boxes'], 'box', 'boxes')}{margin}"
     return f"the rounded network follows {automaton} on {words} of every length{_limits(entry)} ({rests})"
+
+
+def drift_claim(entry: Mapping[str, Any]) -> str:
+    """Return what a rounded network accumulates over the cycles of a word, and when it tips over.
+
+    >>> entry = {"quantity": "the top of the stack", "per_cycle": -0.012, "cycle": "()", "symbol": ")"}
+    >>> entry |= {"first_broken": 12, "threshold": 0.25, "values": [0.5, 0.24]}
+    >>> drift_claim({**entry, "decision": "output )"})  # doctest: +NORMALIZE_WHITESPACE
+    'the top of the stack where ) is read falls by 0.012 a cycle of () (from 0.500 to 0.240, threshold 0.250):
+    at cycle 12 output ) is gone'
+    >>> drift_claim({**entry, "decision": "no output ("})[-26:]
+    'at cycle 12 output ( comes'
+    """
+    values, decision = entry["values"], entry["decision"]
+    moves = f"{'falls' if values[-1] < values[0] else 'rises'} by {abs(entry['per_cycle']):.2g}"
+    crossed = "" if entry["threshold"] is None else f", threshold {entry['threshold']:.3f}"
+    happens = f"{decision.removeprefix('no ')} comes" if decision.startswith("no ") else f"{decision} is gone"
+    return (
+        f"{entry['quantity']} where {entry['symbol']} is read {moves} a cycle of {entry['cycle']} "
+        f"(from {values[0]:.3f} to {values[-1]:.3f}{crossed}): at cycle {entry['first_broken']} {happens}"
+    )
 
 
 def _limits(entry: Mapping[str, Any]) -> str:
@@ -175,3 +378,19 @@ def _cells(limit: int) -> str:
 def depth_claim(limit: int) -> str:
     """Return where the claims end, for stacks of ``limit`` cells."""
     return f"the network's stack has {count(limit, 'cell')}; all claims end there"
+
+
+def view_claim(entry: Mapping[str, Any]) -> str:
+    """Return on which view of a network, whose memory is no stack, an automaton was looked for, and what that assumes.
+
+    >>> view_claim({"name": "its list as two stacks", "assumes": None, "shown": None, "cells": 200, "tried": []})
+    'the network with its list as two stacks, which it is up to height 200'
+    """
+    height = "at every height" if entry["cells"] is None else f"up to height {entry['cells']:,}"
+    says = f"the network with {entry['name']}, "
+    says += f"which it is {height}" if entry["assumes"] is None else f"assuming {entry['assumes']} ({height})"
+    for tried in entry["tried"]:
+        if tried["name"] == entry["name"]:
+            same = tried["words"] - tried["differences"]
+            says += f"; so seen it answers as the rounded network on {same:,} of {count(tried['words'], 'word')}"
+    return says if entry["shown"] is None else f"{says}; {entry['shown']}"

@@ -1,4 +1,4 @@
-"""Languages and tasks by name, as the shell and the zoo's files call them, and languages from files."""
+"""Languages and tasks by name, as the shell and the zoo's files call them, with what they are, and from files."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from stacklens.automata.formats.reading import automaton_reader, read_text
+from stacklens.automata.automaton_grammar import grammar_of
+from stacklens.automata.formats.by_suffix import automaton_reader, read_text
+from stacklens.automata.grammar import parse_grammar
 from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
-from stacklens.languages.automaton_grammar import AutomatonLanguage, grammar_of
 from stacklens.languages.blocks import CountedPairs, EqualBlocks, SumBlocks, TwiceAsMany
-from stacklens.languages.context_free import ContextFreeLanguage
+from stacklens.languages.context_free import AutomatonLanguage, ContextFreeLanguage
 from stacklens.languages.dyck import BalancedParentheses, Dyck, dyck_kinds
-from stacklens.languages.grammar import parse_grammar
 from stacklens.languages.language import Language
 from stacklens.languages.palindrome import MarkedPalindromes
 from stacklens.languages.tasks.bits import Reversal, SuzgunReversal, Xor
@@ -25,7 +25,16 @@ from stacklens.languages.tasks.streams import StreamAfter, StreamTask
 from stacklens.languages.tasks.subject_verb import AgreementTask
 from stacklens.languages.tasks.task import Task
 
-__all__ = ["get_language", "get_task", "is_path", "language_from_file", "language_names", "task_names"]
+__all__ = [
+    "ABOUT_LANGUAGES",
+    "ABOUT_TASKS",
+    "get_language",
+    "get_task",
+    "is_path",
+    "language_from_file",
+    "language_names",
+    "task_names",
+]
 
 _SUFFIXES = (".json", ".jff", ".dot", ".cfg", ".grammar", ".txt")
 
@@ -43,6 +52,52 @@ _LANGUAGES: dict[str, Callable[[], Language]] = {
     "simple-palindrome": lambda: MarkedPalindromes("abc", "#"),
     "simple-palindrome-nonempty": lambda: MarkedPalindromes("abc", "#", empty=False),
 }
+# What each is, and where it is from, in words.
+_SUN, _JOULIN = "Sun et al. 1993", "Joulin & Mikolov 2015"
+_SUZGUN, _HAO = "Suzgun et al. 2019", "Hao et al. 2018"
+_NONEMPTY = ", w not empty"
+
+ABOUT_LANGUAGES: dict[str, tuple[str, str]] = {
+    "1n0n": ("1^n 0^n, n >= 1", f"{_SUN}, section 4.2"),
+    "anb2n": ("a^n b^2n, n >= 1", f"{_JOULIN}, section 5.1"),
+    "anbmcnm": ("a^n b^m c^(n+m), n, m >= 1", f"{_JOULIN}, section 5.1"),
+    "anbn": ("a^n b^n, n >= 1", f"{_JOULIN}, section 5.1"),
+    "anbncn": ("a^n b^n c^n, n >= 1: no pushdown automaton accepts it", f"{_JOULIN}, section 5.1"),
+    "anbncndn": ("a^n b^n c^n d^n, n >= 1: no pushdown automaton accepts it", f"{_JOULIN}, section 5.1"),
+    "dyck-N": ("balanced brackets of N kinds", f"{_SUZGUN}, section 5"),
+    "homomorphic-palindrome": ("w # phi(w reversed) over a b c, phi to x y z", f"{_SUZGUN}, section 6"),
+    "homomorphic-palindrome-nonempty": (f"w # phi(w reversed) over a b c{_NONEMPTY}", f"{_SUZGUN}, section 6"),
+    "palindrome": ("w c (w reversed) over a b", f"{_SUN}, section 4.3"),
+    "parentheses": ("balanced parentheses", f"{_SUN}, section 4.1"),
+    "simple-palindrome": ("w # (w reversed) over a b c", f"{_SUZGUN}, section 6.2"),
+    "simple-palindrome-nonempty": (f"w # (w reversed) over a b c{_NONEMPTY}", f"{_SUZGUN}, section 6.2"),
+}
+
+ABOUT_TASKS: dict[str, tuple[str, str]] = {
+    "addition": ("streams of binary additions, the result in reverse", f"{_JOULIN}, section 5.1"),
+    "agreement": ("the verb that agrees with the subject", f"{_HAO}, section 4.5"),
+    "anb2n": ("streams of a^n b^2n", f"{_JOULIN}, section 5.1"),
+    "anbmcnm": ("streams of a^n b^m c^(n+m)", f"{_JOULIN}, section 5.1"),
+    "anbn": ("streams of a^n b^n", f"{_JOULIN}, section 5.1"),
+    "anbncn": ("streams of a^n b^n c^n", f"{_JOULIN}, section 5.1"),
+    "anbncndn": ("streams of a^n b^n c^n d^n", f"{_JOULIN}, section 5.1"),
+    "boolean-formula": ("the value of a formula in reverse Polish notation", f"{_HAO}, section 4.4"),
+    "delayed-xor": ("the exclusive or of all symbols but the last", f"{_HAO}, section 4.2"),
+    "dyck-N": ("which brackets may come next, N kinds", f"{_SUZGUN}, section 5"),
+    "homomorphic-palindrome": ("what comes next in w # phi(w reversed)", f"{_SUZGUN}, section 6"),
+    "homomorphic-palindrome-nonempty": (
+        f"what comes next in w # phi(w reversed){_NONEMPTY}",
+        f"{_SUZGUN}, section 6",
+    ),
+    "memorization": ("streams of w = (w reversed)", f"{_JOULIN}, section 5.1"),
+    "parenthesis-prediction": ("the next bracket of two kinds", f"{_HAO}, section 4.3"),
+    "reversal": ("w and then w reversed", f"{_HAO}, section 4.1"),
+    "simple-palindrome": ("what comes next in w # (w reversed)", f"{_SUZGUN}, section 6.2"),
+    "simple-palindrome-nonempty": (f"what comes next in w # (w reversed){_NONEMPTY}", f"{_SUZGUN}, section 6.2"),
+    "string-reversal": ("w and then w reversed, every position counts", f"{_SUZGUN}, section 7"),
+    "xor": ("the exclusive or of all symbols so far", f"{_HAO}, section 4.2"),
+}
+
 _AFTER = re.compile(r"(.+)-after-(.)")
 
 

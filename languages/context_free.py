@@ -13,14 +13,16 @@ from functools import cached_property
 
 import numpy as np
 
+from stacklens.automata.grammar import Grammar, GrammarSymbol, Nonterminal
 from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
+from stacklens.automata.reachability import trim
+from stacklens.automata.rewriting import drop_end_marker
 from stacklens.errors import StacklensError
-from stacklens.languages.grammar import Grammar, GrammarSymbol, Nonterminal
 from stacklens.languages.grammar_words import Nesting, NormalForm
 from stacklens.languages.language import Language
 from stacklens.languages.words import make_word
 
-__all__ = ["Chart", "ContextFreeLanguage"]
+__all__ = ["AutomatonLanguage", "Chart", "ContextFreeLanguage"]
 
 _Item = tuple[int, int, int]  # a rule, how much of it is there, and where that began
 
@@ -28,7 +30,7 @@ _Item = tuple[int, int, int]  # a rule, how much of it is there, and where that 
 class Chart:
     """What a grammar makes of a prefix so far.
 
-    >>> from stacklens.languages.grammar import parse_grammar
+    >>> from stacklens.automata.grammar import parse_grammar
     >>> chart = Chart(parse_grammar("S -> ( S ) S | ε"))
     >>> [chart.read(symbol) for symbol in "(()"], chart.accepts, sorted(chart.next_symbols)
     ([True, True, True], False, ['(', ')'])
@@ -97,7 +99,7 @@ class ContextFreeLanguage(Language):
     words if the grammar is unambiguous; else words with more derivations come up more often. Membership takes time with
     the square to the cube of the length: fine for hundreds of symbols, slow for thousands.
 
-    >>> from stacklens.languages.grammar import parse_grammar
+    >>> from stacklens.automata.grammar import parse_grammar
     >>> even = ContextFreeLanguage("even", parse_grammar("S -> a S a | b S b | ε"))
     >>> "abba" in even, even.is_live("abab"), list(even.words(4))
     (True, True, ['', 'aa', 'bb', 'aaaa', 'abba', 'baab', 'bbbb'])
@@ -181,3 +183,25 @@ class ContextFreeLanguage(Language):
         """Return a member with ``depth`` self-embeddings of a nonterminal in each other, with which a stack grows."""
         word = self._nesting.draw(depth, rng)
         return None if word is None else make_word(word, self.alphabet)
+
+
+@dataclass(frozen=True)
+class AutomatonLanguage(ContextFreeLanguage):
+    """The words that an automaton accepts, which is the reference automaton too; sampling is even over the words.
+
+    >>> from stacklens.automata.automaton_grammar import grammar_of
+    >>> from stacklens.languages.dyck import Dyck
+    >>> language = AutomatonLanguage("dyck-1.json", grammar_of(Dyck(1).automaton), Dyck(1).automaton)
+    >>> "(())" in language, language.first_dead("())"), list(language.words(4))
+    (True, 3, ['', '()', '(())', '()()'])
+    """
+
+    given: PushdownAutomaton
+
+    @cached_property
+    def automaton(self) -> PushdownAutomaton:
+        """Return the automaton that was given, trimmed and without its end marker; acceptance as given."""
+        return trim(drop_end_marker(self.given) or self.given)
+
+    def __contains__(self, word: Word) -> bool:
+        return set(word) <= set(self.alphabet) and self.given.accepts(word)

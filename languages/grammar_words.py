@@ -12,9 +12,9 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
+from stacklens.automata.grammar import Grammar, GrammarSymbol, Nonterminal
 from stacklens.automata.pda import Symbol
 from stacklens.languages.drawing import choose
-from stacklens.languages.grammar import Grammar, GrammarSymbol, Nonterminal
 
 __all__ = ["Nesting", "NormalForm"]
 
@@ -30,7 +30,7 @@ EMBEDDINGS_TRIED = 48  # embeddings of a nonterminal that are looked at
 class NormalForm:
     """Rules A -> B C and A -> a only; the empty word is noted apart. Unambiguous grammars stay unambiguous.
 
-    >>> from stacklens.languages.grammar import parse_grammar
+    >>> from stacklens.automata.grammar import parse_grammar
     >>> dyck = NormalForm(parse_grammar("S -> ( S ) S | ε"))
     >>> [dyck.count(length) for length in range(9)]
     [1, 0, 1, 0, 2, 0, 5, 0, 14]
@@ -195,7 +195,7 @@ class Nesting:
 
     They do where a word stops being one as u, or v, comes once more than the other. (In S -> S S they do not.)
 
-    >>> from stacklens.languages.grammar import parse_grammar
+    >>> from stacklens.automata.grammar import parse_grammar
     >>> form = NormalForm(parse_grammar("S -> a S b | a b"))
     >>> nesting = Nesting(form, lambda word: word == sorted(word) and word.count("a") == word.count("b") > 0)
     >>> len(nesting.draw(3, np.random.default_rng(0)) or ()) >= 8

@@ -12,10 +12,11 @@ from itertools import product
 
 import numpy as np
 
+from stacklens.automata.naming import check_alphabet
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Symbol, Transition, Word, push
 from stacklens.errors import StacklensError
 from stacklens.languages.language import Language
-from stacklens.languages.words import check_alphabet, make_word
+from stacklens.languages.words import make_word
 
 __all__ = ["MarkedPalindromes"]
 

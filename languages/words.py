@@ -13,7 +13,7 @@ import numpy as np
 from stacklens.automata.pda import Symbol, Word
 from stacklens.errors import StacklensError, UnknownSymbolError
 
-__all__ = ["all_words", "check_alphabet", "check_length", "edit_word", "format_word", "make_word", "parse_word"]
+__all__ = ["all_words", "check_length", "edit_word", "format_word", "make_word", "parse_word"]
 
 
 def make_word(symbols: Iterable[Symbol], alphabet: Sequence[Symbol]) -> Word:
@@ -71,22 +71,6 @@ def edit_word(word: Word, alphabet: Sequence[Symbol], rng: np.random.Generator) 
     edit = _EDITS[rng.integers(len(_EDITS))] if symbols else _insert
     edit(symbols, alphabet, rng)
     return make_word(symbols, alphabet)
-
-
-def check_alphabet(alphabet: Sequence[Symbol]) -> None:
-    """Return None if every symbol is a non-empty string without whitespace, and no symbol is there twice.
-
-    Raises:
-        StacklensError: otherwise. Whitespace separates symbols in text, so a symbol with it could not be read back.
-
-    >>> check_alphabet("aba")
-    Traceback (most recent call last):
-    stacklens.errors.StacklensError: the alphabet a b a has a repetition: expected each symbol once
-    """
-    if not all(symbol.split() == [symbol] for symbol in alphabet):
-        raise StacklensError(f"the alphabet {tuple(alphabet)} must hold non-empty strings without whitespace")
-    if len(set(alphabet)) < len(alphabet):
-        raise StacklensError(f"the alphabet {' '.join(alphabet)} has a repetition: expected each symbol once")
 
 
 def check_length(word: Word, longest: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch import Tensor
 from stacklens.automata.compiled import encode_words
 from stacklens.automata.pda import Word
 from stacklens.models.base import NetworkState, StackModel
+from stacklens.models.stacks.continuous import ContinuousStack
 
 __all__ = ["answers_on_all", "outputs_on", "verdicts_on", "verdicts_on_all"]
 
@@ -40,7 +42,7 @@ def _run_chunk(
     model: StackModel[Any], codes: np.ndarray, lengths: np.ndarray, rows: np.ndarray, verdicts: np.ndarray
 ) -> None:
     """Fill in the verdicts of the words ``rows``, which stand longest first."""
-    state = model.initial_state(len(rows))
+    state = _overwritable(model.initial_state(len(rows)))
     symbols = torch.from_numpy(codes.astype(np.int64)).to(state.hidden.device)
     for t in range(int(lengths[0]) + 1 if len(lengths) else 0):
         ended = lengths == t
@@ -106,7 +108,7 @@ def outputs_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
     by_length = np.argsort(-lengths, kind="stable")
     for begin in range(0, len(words), chunk):
         rows = by_length[begin : begin + chunk]
-        state = model.initial_state(len(rows))
+        state = _overwritable(model.initial_state(len(rows)))
         symbols = torch.from_numpy(np.maximum(codes[rows], 0).astype(np.int64)).to(state.hidden.device)
         for t in range(int(lengths[rows].max(initial=0))):
             running = int((lengths[rows] > t).sum())  # the longest come first
@@ -116,6 +118,12 @@ def outputs_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
             state = model.step(symbols[:, t], state).state
             numbers[rows, t] = model.answer(state)
     return numbers
+
+
+def _overwritable(state: NetworkState[Any]) -> NetworkState[Any]:
+    """Return the initial ``state`` with stacks that a step may overwrite, where that is faster."""
+    stack = state.stack
+    return replace(state, stack=stack.overwritable()) if type(stack) is ContinuousStack else state
 
 
 def _children(

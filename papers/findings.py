@@ -45,6 +45,7 @@ _README_COLUMNS = (
     "extracted",
     "proved",
     "certified",
+    "equal to the language",
     "minutes",
 )
 
@@ -127,7 +128,8 @@ def write_findings(file: Path, section: str) -> None:
 def readme_section(experiments: Experiments, folder: Path) -> str:
     """Return a table with a line for each experiment: how much was measured, what was extracted, how long it took.
 
-    "extracted" counts automata that nothing contradicts, minutes are those of processor time.
+    "extracted" counts automata that nothing contradicts; those that are equal to their language may be contradicted by
+    their network alone. Minutes are those of processor time.
     """
     rows = tuple(_line(build(), folder) for build in experiments.values())
     return markdown_table(TextTable("What `stacklens papers run` measured", _README_COLUMNS, rows))
@@ -156,14 +158,14 @@ def _line(experiment: Experiment | Grid, folder: Path) -> tuple[str, ...]:
     if isinstance(experiment, Grid):
         return (*what, *_grid_cells(experiment, read_grid(experiment.name, folder) or _nothing(experiment)))
     if not result_path(experiment.name, folder).is_file():
-        return (*what, "not run", *("–",) * 6)
+        return (*what, "not run", *("–",) * 7)
     results = read_results(experiment.name, folder)
-    return (*what, f"{len(results.claims)} claims", *("–",) * 5, f"{results.seconds / 60:.1f}")
+    return (*what, f"{len(results.claims)} claims", *("–",) * 6, f"{results.seconds / 60:.1f}")
 
 
 def _grid_cells(grid: Grid, results: GridResults) -> tuple[str, ...]:
     if not results.rows:
-        return ("not run", *("–",) * 6)
+        return ("not run", *("–",) * 7)
     networks = [network for row in results.rows for network in row.networks]
     found = [network.extraction for network in networks if network.extraction is not None]
     good = [one for one in found if one["status"] == 0]
@@ -174,5 +176,6 @@ def _grid_cells(grid: Grid, results: GridResults) -> tuple[str, ...]:
         str(len(good)),
         str(sum(one["proof"]["verdict"] == "equal" for one in good)),
         str(sum(one["certificate"]["verdict"] == "certified" for one in good)),
+        str(sum((one.get("proof") or {}).get("verdict") == "equal" for one in found)),
         f"{summed_minutes(results.rows):.1f}",
     )

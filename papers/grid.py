@@ -104,8 +104,7 @@ class GridRow:
         train: trains a network from each seed of the settings.
         reported: the paper's figures as printed, by the column beside which they stand, such as "test median".
         source: where shapes and settings come from: a section, or the authors' program.
-        extraction_seconds: how much processor time an extraction may take; a network that needs more counts as one
-            without an automaton.
+        extraction_seconds: twice the budget of an extraction's search (see `runner.extraction_of`).
         stacks: whether the networks have a stack, or a memory like one; nothing is said of what becomes of others.
     """
 

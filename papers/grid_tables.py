@@ -13,7 +13,16 @@ __all__ = ["NOT_RUN", "TextTable", "folded_tables", "grid_tables", "run_command"
 
 NOT_RUN = "not run"
 NOTHING = "–"
-_EXTRACTION = ("converged", "extracted", "states", "stack symbols", "proved", "certified")
+_EXTRACTION = (
+    "converged",
+    "extracted",
+    "states",
+    "stack symbols",
+    "proved",
+    "certified",
+    "equal to the language",
+    "rounded network differs at",
+)
 
 
 @dataclass(frozen=True)
@@ -169,7 +178,10 @@ def _extraction_table(grid: Grid, results: GridResults) -> TextTable:
 
 
 def _extraction_cells(done: RowResult | None) -> tuple[str, ...]:
-    """Return the columns `_EXTRACTION` of a row; counts are of all its networks, sizes after (before) minimisation."""
+    """Return the columns `_EXTRACTION` of a row; counts are of all its networks, sizes after (before) minimisation.
+
+    An automaton may equal the language where a word contradicts it, on which the rounded network leaves both.
+    """
     if done is None:
         return (NOT_RUN,) * len(_EXTRACTION)
     networks = done.networks
@@ -185,6 +197,8 @@ def _extraction_cells(done: RowResult | None) -> tuple[str, ...]:
         _sizes(sizes, "stack_symbols"),
         _count(networks, lambda network: _verdict(network, "proof") == "equal"),
         _count(networks, lambda network: _verdict(network, "certificate") == "certified"),
+        _count(networks, lambda network: _equals_language(network.extraction)),
+        _differs_at(found),
     )
 
 
@@ -201,6 +215,21 @@ def _verdict(network: Network, kind: str) -> str | None:
     if network.extraction is None or _status(network) != 0:
         return None
     return str(network.extraction[kind]["verdict"])
+
+
+def _equals_language(extraction: dict[str, Any] | None) -> bool:
+    """Return whether an automaton is proved equal to the language, whatever its network does."""
+    proof = None if extraction is None else extraction.get("proof")
+    return proof is not None and proof["verdict"] == "equal"
+
+
+def _differs_at(found: Sequence[dict[str, Any]]) -> str:
+    """Return the lengths of the shortest words known on which rounded networks differ, and of how many, among which."""
+    horizons = [one["horizon"]["rounded network"] for one in found if one.get("horizon")]
+    lengths = [one["shortest_difference"]["length"] for one in horizons if one["shortest_difference"] is not None]
+    if not horizons:
+        return NOTHING
+    return f"{f'{_range(lengths)}: ' if lengths else ''}{len(lengths)} of {len(horizons)}"
 
 
 def _sizes(automata: Sequence[dict[str, Any]], key: str) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["extraction_of", "left_to_do", "run_grid"]
 
+_LONGEST_WORD = 300  # characters of a word that is kept
+_SAFETY = 4  # the limit for a whole extraction, in the seconds of which its search may take half
 _KEPT = "rows that are done are kept: run it again"  # what to do when a process is killed
 
 
@@ -151,22 +153,25 @@ def _extracted(outcome: Outcome, seconds: float) -> Network:
 
 
 def extraction_of(model: Any, task: str | None, seconds: float = 120.0) -> dict[str, Any]:
-    """Return what is extracted from a network in so many ``seconds`` of processor time, as plain data.
+    """Return what is extracted from a network, as plain data; the search has a budget of half so many ``seconds``.
+
+    Nothing else of an extraction takes long; for whatever does there is a limit of several times the ``seconds``.
 
     "status" is that of `extract-pda`, with "reason" for 3; sizes are those after minimisation, and before it; "proof"
-    and "certificate" are verdicts; None stands for what there is not.
+    and "certificate" are verdicts; "horizon" and "equals" are those of the report; None stands for what there is not.
     """
     from stacklens.extract.by_name import subject_named
-    from stacklens.extract.extraction import extract
+    from stacklens.extract.extraction import ExtractionConfig, extract
 
-    begun = time.perf_counter()
+    begun, limit = time.perf_counter(), _SAFETY * seconds
     try:
-        with _at_most(seconds):
-            found = extract(model, None if task is None else subject_named(task, model.task_kind))
+        with _at_most(limit):
+            subject = None if task is None else subject_named(task, model.task_kind)
+            found = extract(model, subject, ExtractionConfig(budget=seconds / 2))
     except StacklensError as error:
         kept: dict[str, Any] = {"status": 3, "reason": str(error)}
     except _OutOfTime:
-        kept = {"status": 3, "reason": f"no automaton was found in {seconds:g} seconds of processor time"}
+        kept = {"status": 3, "reason": f"no automaton was found in {limit:g} seconds of processor time"}
     else:
         kept = _kept(found)
     return {**kept, "seconds": round(time.perf_counter() - begun, 1)}
@@ -203,6 +208,9 @@ def _kept(found: Extraction) -> dict[str, Any]:
     return {
         "status": found.status,
         "reason": found.reason,
+        "method": report["method"],
+        "caution": report["caution"],
+        "budget": report["budget"],
         "automaton": report["automaton"],
         "stacks": report["stacks"],
         "contradicted": None if contradicted is None else contradicted.to_dict(),
@@ -212,7 +220,22 @@ def _kept(found: Extraction) -> dict[str, Any]:
         "graded_actions": fidelity["graded_actions"],
         "proof": report["proof"],
         "certificate": {key: report["certificate"].get(key) for key in ("verdict", "reason", "words")},
+        "horizon": {other: _without_long_word(entry) for other, entry in report["horizon"].items()},
+        "equals": None if report["equals"] is None else _each_without_long_word(report["equals"]),
     }
+
+
+def _each_without_long_word(entries: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    long = [name for name, entry in entries.items() if len(entry["word"] or "") > _LONGEST_WORD]
+    return {name: {**entry, "word": None} if name in long else entry for name, entry in entries.items()}
+
+
+def _without_long_word(horizon: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry of a horizon, whose word is left out where it is long: its length and its parts say enough."""
+    first = horizon["shortest_difference"]
+    if first is None or len(first["word"]) <= _LONGEST_WORD:
+        return horizon
+    return {**horizon, "shortest_difference": {**first, "word": None}}
 
 
 class _Clock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +12,19 @@ import numpy as np
 import torch
 
 from stacklens.above import from_above
-from stacklens.automata.compiled import encode_words
 from stacklens.automata.pda import Word
+from stacklens.errors import UnknownSymbolError
 from stacklens.late import late
 from stacklens.models.base import NetworkState, StackModel
 from stacklens.models.origin import NetworkCard, card_of
 from stacklens.models.rounding import Rounded
-from stacklens.probe.contents import memory_size, topmost_cells
 from stacklens.progress import count
 
 if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
+
+    from stacklens.automata.pda import PushdownAutomaton
 
 __all__ = ["ARRAYS", "Trace", "trace"]
 
@@ -113,13 +115,15 @@ class Trace:
             return self.card
         return card_of(self.model.model if isinstance(self.model, Rounded) else self.model)
 
-    def plot(self, word: int = 0, figure: str = "paper") -> Figure:
+    def plot(self, word: int = 0, figure: str = "paper", automaton: PushdownAutomaton | None = None) -> Figure:
         """Return what the network's own paper draws of word number ``word``, or another of `viz.figures.FIGURES`.
+
+        With an ``automaton``, what was read out of the network, its states are shown where the figure has a place.
 
         Raises:
             StacklensError: there is no such figure or word, or the trace does not know its network.
         """
-        drawn: Figure = from_above("trace_figure")(self, word, figure)
+        drawn: Figure = from_above("trace_figure")(self, word, figure, automaton)
         return drawn
 
     def save(self, path: str | Path) -> None:
@@ -197,14 +201,8 @@ def trace(
     ((2, 6, 4), (2, 5, 1, 1), array([5, 1]))
     """
     words = (words,) if isinstance(words, str) else tuple(words)
-    codes, steps = encode_words(words, model.alphabet)
-    letters = model.alphabet
-    if model.end is not None:
-        codes = np.concatenate([codes, np.full((len(words), 1), -1, codes.dtype)], 1)
-        codes[np.arange(len(words)), steps] = len(letters)
-        letters, steps = (*letters, model.end), steps + 1
-    if model.extra_steps:
-        letters, codes, steps = _with_extra_steps(letters, codes, steps, model.extra_steps)
+    letters = (*model.letters, "ε") if model.extra_steps else model.letters
+    codes, steps = _read(model, words)
     if stacks is None:
         numbers = 1 if model.pushes_input else model.n_stacks * model.cell_size
         stacks = len(words) * codes.shape[1] ** 2 * numbers < 10_000_000
@@ -226,15 +224,24 @@ def _equal(one: np.ndarray | None, other: np.ndarray | None) -> bool:
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
 
 
-def _with_extra_steps(
-    letters: tuple[str, ...], codes: np.ndarray, steps: np.ndarray, extra: int
-) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    """Return letters, symbols and steps with ``extra`` steps for every symbol, which read nothing, ε, at the end."""
-    size = codes.shape[1] * (1 + extra)
-    longer = np.full((len(codes), size), len(letters), codes.dtype)
-    longer[:, : codes.shape[1]] = np.where(codes < 0, len(letters), codes)
-    steps = steps * (1 + extra)
-    return (*letters, "ε"), np.where(np.arange(size) < steps[:, None], longer, -1), steps
+def _read(model: StackModel[Any], words: tuple[Word, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return what every step reads, (N, T) int, -1 beyond a word's last step, and the number of steps, (N,).
+
+    After a word's symbols comes the end symbol if there is one, then the extra steps that each symbol makes for, which
+    read nothing: the number after the last letter's.
+    """
+    numbers = {symbol: number for number, symbol in enumerate(model.alphabet)}
+    end, nothing = [len(numbers)] * (model.end is not None), [model.n_symbols]
+    try:
+        read = [[*map(numbers.__getitem__, word), *end] for word in words]
+    except KeyError as unknown:
+        raise UnknownSymbolError(unknown.args[0], model.alphabet) from None
+    if model.extra_steps:
+        read = [symbols + nothing * (len(symbols) * model.extra_steps) for symbols in read]
+    steps = np.array([len(symbols) for symbols in read], np.int64)
+    codes = np.full((len(words), int(steps.max(initial=0))), -1, np.int32)
+    codes[np.arange(codes.shape[1]) < steps[:, None]] = np.fromiter(chain.from_iterable(read), np.int32)
+    return codes, steps
 
 
 def _trace_chunk(model: StackModel[Any], codes: np.ndarray, steps: np.ndarray, stacks: bool) -> dict[str, Any]:
@@ -243,8 +250,7 @@ def _trace_chunk(model: StackModel[Any], codes: np.ndarray, steps: np.ndarray, s
     hidden, rejected = [state.hidden], []
     taken: list[list[torch.Tensor]] = []  # copies: a reading is a view that would keep its whole stack in memory
     lengths: list[torch.Tensor] = []
-    cells: list[torch.Tensor | None] = []
-    size = memory_size(state.stack, codes.shape[1])
+    cells: list[torch.Tensor] = []
     decisions = [_standing(model, state)]
     for column in symbols.unbind(1):
         step = model.step(column, state)
@@ -255,15 +261,15 @@ def _trace_chunk(model: StackModel[Any], codes: np.ndarray, steps: np.ndarray, s
         decisions.append(_standing(model, state))
         if stacks and hasattr(state.stack, "lengths"):
             lengths.append(state.stack.lengths)
-        cells.append(topmost_cells(state.stack, size) if stacks else None)
+        if stacks and hasattr(state.stack, "topmost"):
+            cells.append(state.stack.topmost(codes.shape[1]))
     valid = np.arange(codes.shape[1]) < steps[:, None]
     arrays: dict[str, Any] = _arrays(taken, rejected, valid)
     arrays["hidden"] = _masked(torch.stack(hidden, 1), np.pad(valid, ((0, 0), (1, 0)), constant_values=True))
     decided = torch.stack(decisions, 1).cpu().numpy()
     arrays["verdicts"] = decided[np.arange(len(codes)), steps]
     arrays["lengths"] = _padded(lengths, valid) if lengths else None
-    kept = [one for one in cells if one is not None]
-    arrays["cells"] = _masked(torch.stack(kept, 1), valid) if kept else None
+    arrays["cells"] = _masked(torch.stack(cells, 1), valid) if cells else None
     return arrays
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from stacklens.automata.pda import Word
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.files import LARGEST_NETWORK, read_whole, write_whole
-from stacklens.late import Later
+from stacklens.late import put_off
+from stacklens.models.base import StackModel
 from stacklens.models.io import open_card
 from stacklens.models.origin import NetworkCard
 from stacklens.models.plain_data import is_intact
@@ -86,22 +87,20 @@ def load_trace(path: str | Path) -> Trace:
         _check(head, arrays)
     except StacklensError as error:
         raise FileFormatError(f"{path}: {error}") from None
-    return Trace(
+    seen = Trace(
         words=head.words,
         letters=head.letters,
         **{name: arrays.get(name) for name in ARRAYS},  # type: ignore[arg-type]
-        model=None if head.card is None else _later(head.card, head.rounded, Path(path).parent),
         rounded=head.rounded,
         card=head.card,
     )
+    card, folder = head.card, Path(path).parent
+    return seen if card is None else put_off(seen, model=lambda: _network(card, head.rounded, folder))
 
 
-def _later(card: NetworkCard, rounded: bool, folder: Path) -> Any:
-    def network() -> Any:
-        model = open_card(card, folder)
-        return Rounded(model) if rounded else model
-
-    return Later(network)
+def _network(card: NetworkCard, rounded: bool, folder: Path) -> StackModel[Any]:
+    model = open_card(card, folder)
+    return Rounded(model) if rounded else model
 
 
 def _arrays(data: bytes) -> dict[str, np.ndarray]:

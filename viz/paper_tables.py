@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 
 from stacklens.errors import FileFormatError, UnknownNameError
+from stacklens.extract.equals import NETWORKS
+from stacklens.extract.wording import horizon_cell
 from stacklens.papers.claims import Experiment
 from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.findings import claims_table
@@ -60,6 +62,7 @@ def _cells(step: Mapping[str, Any]) -> tuple[str, ...]:
 _VERIFIED = (
     *("network", "language", "automaton", "states x stack symbols", "proof", "certificate", "all words checked"),
     *(f"differs from the {other}" for other in _OTHERS),
+    *(f"agrees with the {other} on all words" for other in NETWORKS),
     "why not",
 )
 
@@ -144,7 +147,9 @@ def _network_row(row: Mapping[str, Any]) -> tuple[str, ...]:
     differ = [f"{by_other[other]['disagreements']:,}" if other in by_other else "not compared" for other in _OTHERS]
     why = "; ".join(row[kind]["reason"] for kind in ("proof", "certificate") if row[kind]["reason"])
     found = "contradicted" if row["status"] else "yes"
-    return (name, language, found, sizes, row["proof"]["verdict"], row["certificate"]["verdict"], words, *differ, why)
+    horizons = [horizon_cell(row.get("horizon", {}).get(other)) for other in NETWORKS]
+    verdicts = row["proof"]["verdict"], row["certificate"]["verdict"]
+    return (name, language, found, sizes, *verdicts, words, *differ, *horizons, why)
 
 
 def frame_of(table: TextTable) -> pd.DataFrame:

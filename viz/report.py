@@ -26,6 +26,7 @@ from stacklens.languages.words import format_word
 from stacklens.probe.trace import trace
 from stacklens.viz.automaton import check_size
 from stacklens.viz.curves import accuracy_figure
+from stacklens.viz.drift_curve import drift_figure
 from stacklens.viz.figures import paper_figure
 from stacklens.viz.hidden import state_map
 from stacklens.viz.style import FONT
@@ -142,6 +143,9 @@ def trust_parts(result: Extraction) -> list[str]:
     if len(checks):
         checks["counterexample"] = checks["counterexample"].map(_shortened)
         parts += [heading("Checks", 3), html_table(checks)]
+    if result.drift is not None:
+        says = paragraph(f"{str(result.drift)[:1].upper()}{str(result.drift)[1:]}.")
+        parts += [heading("Why it fails on a word that goes round", 3), says, plot(drift_figure(result.drift))]
     if result.automaton is not None:
         parts += [heading("Words for every transition", 3), html_table(coverage_table(result.automaton)[:_ROWS])]
     return [*parts, heading("Right and wrong by size", 3), _accuracy(result)]
@@ -225,6 +229,9 @@ def some_words(result: Extraction, number: int) -> list[Word]:
     """
     found = result.contradicted
     words: list[Word] = [] if found is None or found.counterexample is None else [found.counterexample]
+    if found is not None and found.other in result.horizon:
+        shortest = result.horizon[found.other].difference
+        words = words if shortest is None else [shortest.word]
     if result.language is not None:
         words += result.language.long_words(8 * number, _LENGTHS, seed=0)
     kept = {format_word(word): word for word in words}

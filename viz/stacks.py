@@ -6,19 +6,21 @@ Cells as in Suzgun et al. 2019, figures 3 and 4; pieces as in Sun et al. 1993, f
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from stacklens.models.base import StackModel
-from stacklens.probe.contents import Piece, pieces
 from stacklens.probe.trace import Trace
 from stacklens.viz.operations import action_panel, reading_panel
 from stacklens.viz.panels import Panel, figure_of, heat_panel, letters_of
 from stacklens.viz.style import category_colours, escaped, sentence, title_of
 
 __all__ = [
+    "Piece",
+    "pieces",
     "pieces_of",
     "segment_figure",
     "segment_panel",
@@ -101,6 +103,51 @@ def segment_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Fig
         return sentence(f"The stack of this {model.name} has no lengths: its cells show it.")
     panels = [segment_panel(model, seen, word), action_panel(model, seen, word), reading_panel(model, seen, word)]
     return figure_of(title_of(model, seen, word), panels, letters_of(seen, word))
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of what one step laid down, as long as it keeps its length.
+
+    Attributes:
+        pushed: the step that laid it down.
+        first, last: it lies there after each of the steps from the first to the last.
+        bottom, top: the heights between which it lies, 0 at the bottom of the stack.
+    """
+
+    pushed: int
+    first: int
+    last: int
+    bottom: float
+    top: float
+
+    @property
+    def length(self) -> float:
+        """Return how much of it there is."""
+        return self.top - self.bottom
+
+
+def pieces(pops: np.ndarray, pushes: np.ndarray) -> list[Piece]:
+    """Return what a stack of lengths holds over T steps that pop ``pops`` (T,) and then push ``pushes`` (T,).
+
+    A pop cuts from the top down, as far as there is anything (Sun et al. 1993, eq. 14; Hao et al. 2018, section 2.1).
+    There are at most two pieces for every step, however high the stack is.
+
+    >>> [(piece.pushed, piece.first, piece.last, piece.length) for piece in pieces([0, 0, 0.75], [1, 0.5, 0])]
+    [(1, 1, 1, 0.5), (0, 0, 1, 1.0), (0, 2, 2, 0.75)]
+    """
+    there: list[Piece] = []  # the bottom first; `last` is not known yet
+    ended: list[Piece] = []
+    for step, (pop, push) in enumerate(zip(pops, pushes, strict=True)):
+        height = max(0.0, (there[-1].top if there else 0.0) - float(pop))
+        while there and there[-1].top > height:
+            above = there.pop()
+            ended.append(replace(above, last=step - 1))
+            if above.bottom < height:
+                there.append(Piece(above.pushed, step, step, above.bottom, height))
+        if push > 0:
+            there.append(Piece(step, step, step, height, height + float(push)))
+    return [*ended, *(replace(piece, last=len(pops) - 1) for piece in there)]
 
 
 def pieces_of(model: StackModel[Any], seen: Trace, word: int = 0) -> list[Piece]:

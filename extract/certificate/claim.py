@@ -8,7 +8,7 @@ from typing import Any
 
 from stacklens.automata.pda import State, Symbol, Tops
 
-__all__ = ["Certificate", "Certified", "Fault", "NotCertified"]
+__all__ = ["BoundedCertificate", "Certificate", "Certified", "Fault", "NotCertified"]
 
 
 @dataclass(frozen=True)
@@ -107,3 +107,30 @@ class NotCertified:
 
 
 Certificate = Certified | NotCertified
+
+
+@dataclass(frozen=True)
+class BoundedCertificate:
+    """Up to which length the rounded network is proved to follow the automaton on all words, by boxes carried forward.
+
+    Attributes:
+        length: of all words of up to so many symbols it is proved; 0 where nothing is but of the empty word.
+        reason: why no longer ones, None where no longer ones were asked for.
+        boxes: how many boxes of hidden vectors there were at most at one length.
+        margin: the smallest margin of all decisions, also of longer words.
+        number_format: the floating-point numbers that the network computes with.
+        cuts: at how many (state, letter, tops) the automaton's run is cut and nothing is said from there on.
+        silent: at how many nothing is said of the output, for the automaton's is None.
+    """
+
+    length: int
+    reason: str | None = None
+    boxes: int = 0
+    margin: float = math.inf
+    number_format: str = "float64"
+    cuts: int = 0
+    silent: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report; an infinite margin, which JSON has not, is None there."""
+        return {**asdict(self), "margin": self.margin if math.isfinite(self.margin) else None}

@@ -34,11 +34,21 @@ from stacklens.extract.certificate.abstraction import (
     other_stack,
 )
 from stacklens.extract.certificate.claim import Fault
-from stacklens.extract.certificate.controllers import BoxAnswer
+from stacklens.extract.certificate.controllers import BoxAnswer, Decision
 from stacklens.extract.certificate.intervals import Box, Row
 from stacklens.models.rounding import Operation
 
-__all__ = ["CheckedHead", "Unproved", "Where", "check_steps", "fault"]
+__all__ = [
+    "CheckedHead",
+    "StepCase",
+    "StepImage",
+    "Unproved",
+    "Where",
+    "check_steps",
+    "fault",
+    "judge_verdict",
+    "letters_at",
+]
 
 Where = tuple[State, Symbol, Names]  # where the automaton has a transition, or none
 
@@ -77,22 +87,45 @@ class CheckedHead(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Image:
-    """What the controller answers at one head to one letter (see `BoxAnswer`)."""
+class StepImage:
+    """What the controller answers to one letter, in all rows of boxes at one head (see `BoxAnswer`).
 
-    low: Row
-    high: Row
+    What is decided is decided for all of them: it is not sure where two rows differ.
+
+    Attributes:
+        hidden: the next hidden vectors.
+        decided: what is done to each stack, row by row.
+        operations, output: what is done and said in all of them.
+        pushed: what a push lays on each stack.
+        in_range: whether all numbers stay in the network's format.
+    """
+
+    hidden: Box
+    decided: list[Decision]
     operations: list[_Sure]
-    pushed: list[tuple[Row, Row]]
+    pushed: list[Box]
     output: _Sure
     in_range: bool
 
     @classmethod
-    def of(cls, answer: BoxAnswer, row: int) -> _Image:
-        decided = [_Sure(int(one.numbers[row]), float(one.margins[row])) for one in (*answer.operations, answer.output)]
-        pushed = [(box.low[row], box.high[row]) for box in answer.pushed]
-        hidden, inside = answer.hidden, bool(answer.in_range[row])
-        return cls(hidden.low[row], hidden.high[row], decided[:-1], pushed, decided[-1], inside)
+    def of(cls, answer: BoxAnswer, rows: slice) -> StepImage:
+        """Return the image in some rows of an answer."""
+        decided = [Decision(one.numbers[rows], one.margins[rows]) for one in answer.operations]
+        output = Decision(answer.output.numbers[rows], answer.output.margins[rows])
+        hidden, *pushed = (Box(box.low[rows], box.high[rows]) for box in (answer.hidden, *answer.pushed))
+        inside = bool(answer.in_range[rows].all())
+        return cls(hidden, decided, list(map(_in_all, decided)), pushed, _in_all(output), inside)
+
+
+def _in_all(decision: Decision) -> _Sure:
+    """Return what is decided in all rows, with the smallest margin; NaN where they differ."""
+    numbers, margins = decision.numbers, decision.margins
+    return _Sure(int(numbers[0]), float(margins.min()) if (numbers == numbers[0]).all() else np.nan)
+
+
+def _around(box: Box) -> tuple[Row, Row]:
+    """Return the one box around all rows of ``box``."""
+    return box.low.min(0), box.high.max(0)
 
 
 def check_steps(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[CheckedHead]:
@@ -105,34 +138,38 @@ def check_steps(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> Ite
     answers = list(system.answers(heads, bounds))
     for row, head in enumerate(heads):
         low, high = bounds[head[0].place]
-        margin = _judge_verdict(system, head, low, high)
+        margin = judge_verdict(system, head, Box(low[None], high[None]))
         cases = [
-            _Case(system, head, letter, _Image.of(answer, row), domain)
-            for (letter, domain), answer in _read(system, head, answers)
+            StepCase(system, head, letter, StepImage.of(answers[number], slice(row, row + 1)), domain)
+            for number, letter, domain in letters_at(system, head)
         ]
         found = [case.outcome() for case in cases]
         smallest = min([margin, *(case.margin for case in cases)])
-        cuts, silent = ([case.where for case in cases if there(case)] for there in (_Case.is_cut, _Case.is_silent))
+        cuts, silent = (
+            [case.where for case in cases if there(case)] for there in (StepCase.is_cut, StepCase.is_silent)
+        )
         yield CheckedHead(head, [outcome for outcome in found if outcome is not None], smallest, cuts, silent)
 
 
-def _read(
-    system: System, head: BoxHead, answers: list[BoxAnswer]
-) -> Iterator[tuple[tuple[Symbol, State | None], BoxAnswer]]:
-    """Yield the letters that count at a head, with the domain's next state and the answers."""
+def letters_at(system: System, head: BoxHead) -> Iterator[tuple[int, Symbol, State | None]]:
+    """Yield the letters that count at a head, with their numbers and the domain's next state."""
     domain, control = system.domain, head[0]
-    for letter, answer in zip(system.model.letters, answers, strict=True):
+    for number, letter in enumerate(system.model.letters):
         if control.ended:
             continue
         if domain is None or letter == system.model.end:
             if domain is None or control.domain in domain.accepting:
-                yield (letter, control.domain), answer
+                yield number, letter, control.domain
         elif (after := domain.step(control.domain, letter)) is not None:
-            yield (letter, after), answer
+            yield number, letter, after
 
 
-def _judge_verdict(system: System, head: BoxHead, low: Row, high: Row) -> float:
-    """Return the margin of the verdict on a word that ends at ``head``; it is right, or there is none."""
+def judge_verdict(system: System, head: BoxHead, hidden: Box) -> float:
+    """Return the margin of the verdict on words that end at ``head`` with ``hidden``; it is right, or there is none.
+
+    Raises:
+        Unproved: it is not sure, or wrong.
+    """
     control, tops = head
     if system.model.task_kind != "recognition" or control.ended != (system.model.end is not None):
         return np.inf
@@ -141,10 +178,9 @@ def _judge_verdict(system: System, head: BoxHead, low: Row, high: Row) -> float:
     expected = _accepts(system, head) if control.accepted is None else control.accepted
     verdict = _Sure(0, np.inf)
     if not control.rejected and not any(tops):
-        decision = system.controller.accepts(Box(low[None], high[None]))
-        verdict = _Sure(int(decision.numbers[0]), float(decision.margins[0]))
+        verdict = _in_all(system.controller.accepts(hidden))
     if not verdict.margin > system.margin:  # so that NaN is not sure
-        raise Unproved(fault(system, head, None, "the verdict is not sure", (low, high)))
+        raise Unproved(fault(system, head, None, "the verdict is not sure", _around(hidden)))
     if bool(verdict.number) != expected:
         does = "accepts" if verdict.number else "rejects"
         raise Unproved(fault(system, head, None, f"the network {does} and the automaton does not"))
@@ -192,10 +228,14 @@ def _transition(system: System, head: BoxHead, letter: Symbol) -> Transition | N
     return pda.transitions.get((state, symbol, _names(system, head)))
 
 
-class _Case:
-    """One head, one letter, and what the controller answers there."""
+class StepCase:
+    """One head, one letter, and what the controller answers there.
 
-    def __init__(self, system: System, head: BoxHead, letter: Symbol, image: _Image, domain: State | None) -> None:
+    Attributes:
+        margin: the smallest margin of what was decided so far.
+    """
+
+    def __init__(self, system: System, head: BoxHead, letter: Symbol, image: StepImage, domain: State | None) -> None:
         self.system, self.head, self.letter, self.image, self.domain = system, head, letter, image, domain
         self.control, self.tops = head
         self.names, self.end = _names(system, head), letter == system.model.end
@@ -271,8 +311,7 @@ class _Case:
             popped = self.image.operations[0]
             if self._decided(popped, "the operation is not sure") == Operation.POP:
                 return True
-        decision = self.system.controller.traps(Box(self.image.low[None], self.image.high[None]))
-        trapped = _Sure(int(decision.numbers[0]), float(decision.margins[0]))
+        trapped = _in_all(self.system.controller.traps(self.image.hidden))
         return self._decided(trapped, "whether the network rejects is not sure") == 1
 
     def _unexpected(self, said: int | None) -> bool:
@@ -310,14 +349,14 @@ class _Case:
             return [
                 (Place(("start",)), piece) for piece in image_pieces(*self.system.start_bounds()[Place(("start",))])
             ]
-        found = image_pieces(self.image.low, self.image.high, self.system.layout.hidden)
+        found = image_pieces(*_around(self.image.hidden), self.system.layout.hidden)
         return [(Place((target, *self._tag()), piece.cell), piece) for piece in found]
 
     def _pushed(self, stack: int, operation: Operation, symbol: Symbol | None) -> list[tuple[BoxKey, ImagePiece]]:
         if not operation.pushes:
             return []
         width = None if self.system.model.pushes_input else self.system.layout.values
-        found = image_pieces(*self.image.pushed[stack], width)
+        found = image_pieces(*_around(self.image.pushed[stack]), width)
         return [(Value(stack, (symbol, *self._tag()), piece.cell), piece) for piece in found]
 
     def _others(self) -> list[tuple[BoxKey, ImagePiece]]:
@@ -326,7 +365,7 @@ class _Case:
         for stack in self.system.others:
             number, margin = self.image.operations[stack]
             if Operation(number).pushes or not margin > self.system.margin:
-                found += [(other_stack(stack), piece) for piece in image_pieces(*self.image.pushed[stack])]
+                found += [(other_stack(stack), piece) for piece in image_pieces(*_around(self.image.pushed[stack]))]
         return found
 
     def _tag(self) -> Tag:
@@ -339,5 +378,5 @@ class _Case:
         return sure.number
 
     def _unproved(self, reason: str, wide: bool = False) -> Unproved:
-        box = (self.image.low, self.image.high) if wide else None
+        box = _around(self.image.hidden) if wide else None
         return Unproved(fault(self.system, self.head, self.letter, reason, box))

@@ -10,6 +10,7 @@ from stacklens.automata.description import transition_table
 from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import Key, PushdownAutomaton, Word
 from stacklens.automata.transition_coverage import transition_pair_words
+from stacklens.extract.equals import equals_of
 from stacklens.extract.wording import (
     automaton_claim,
     before_claim,
@@ -17,8 +18,11 @@ from stacklens.extract.wording import (
     counts_claim,
     depth_claim,
     disagreements_claim,
+    headline,
+    horizon_claim,
     proof_claim,
     rounding_claim,
+    view_claim,
     word_named,
 )
 from stacklens.languages.words import format_word, make_word
@@ -27,7 +31,17 @@ from stacklens.progress import count
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SIGNS", "Claim", "check_table", "claim_table", "claims_of", "coverage_table", "covered", "covering"]
+__all__ = [
+    "SIGNS",
+    "Claim",
+    "check_table",
+    "claim_table",
+    "claims_of",
+    "coverage_table",
+    "covered",
+    "covering",
+    "horizon_claims",
+]
 
 ClaimVerdict = Literal["yes", "no", "unknown", "note"]
 SIGNS: dict[ClaimVerdict, str] = {"yes": "✓", "no": "✗", "unknown": "?", "note": "·"}
@@ -87,22 +101,34 @@ class Claim(NamedTuple):
 
 
 def claims_of(report: Mapping[str, Any]) -> tuple[Claim, ...]:
-    """Return every claim of a report: automaton, rounding, checks against each, counts, proof, certificate, depth.
+    """Return every claim of a report: what it equals, its size, rounding, checks, horizons, counts, proof, and so on.
 
     They are different kinds of evidence and stand side by side. Without an automaton there is its reason, and rounding.
     """
     if report["automaton"] is None:
         return (Claim("automaton", "no", f"none: {report['reason']}"), _rounding(report))
     sizes = report["automaton"]
+    limit = report["stack_limit"]
     others = dict.fromkeys(check["between"][1] for check in report["checks"])
     return (
+        _result(report),
         Claim("automaton", "yes", f"{automaton_claim(sizes, _n_stacks(report))}; {before_claim(sizes)}"),
+        *([] if (view := report.get("view")) is None else [Claim("seen as", "note", view_claim(view))]),
         _rounding(report),
         *(_checked(report, other) for other in others),
+        *horizon_claims(report),
         *([] if report["counts"] is None else [_counted(report["counts"])]),
         _proof(report["proof"], report["language"]),
         _certificate(report["certificate"]),
-        *([] if report["stack_limit"] is None else [Claim("depth", "note", depth_claim(report["stack_limit"]))]),
+        *([Claim("depth", "note", depth_claim(limit))] if view is None and limit is not None else []),
+    )
+
+
+def horizon_claims(report: Mapping[str, Any]) -> tuple[Claim, ...]:
+    """Return how far the automaton is known to agree with each network; reports of schema 1 do not say."""
+    return tuple(
+        Claim(f"horizon, {other}", "yes" if entry["shortest_difference"] is None else "no", horizon_claim(entry))
+        for other, entry in report.get("horizon", {}).items()
     )
 
 
@@ -141,6 +167,14 @@ def _kind(check: Mapping[str, Any], letters: int) -> str:
     if check["kind"] != "exhaustive":
         return _WORDS.get(check["kind"]) or str(check["kind"])
     return "all words" if check["words"] == count_all(letters, check["max_length"]) else "all words of the task"
+
+
+def _result(report: Mapping[str, Any]) -> Claim:
+    """Return which of language, rounded network and network the automaton equals."""
+    equals, counts = equals_of(report), report["counts"]
+    wrong = any(equals[other]["verdict"] == "different" for other in ("language", "rounded network"))
+    unequal = counts is not None and not counts["equal"]
+    return Claim("result", "no" if wrong or unequal else "yes", headline(report))
 
 
 def _n_stacks(report: Mapping[str, Any]) -> int:

@@ -20,9 +20,12 @@ from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 
-__all__ = ["Candidate", "ClusterSplit", "Scorer", "minimised"]
+__all__ = ["LEARNING", "Candidate", "ClusterSplit", "Scorer", "cost", "minimised"]
 
+LEARNING = "learning"  # the way of a candidate that behaviour alone decided
 _WALKS = 200, (10, 60)  # words, and their lengths
+_ERROR, _STATE = 20, 10  # what a word in error and a state cost, where a transition costs 1
+_DOES_ITS_TASK = 0.01  # of the words that are accepted: a rounded network that is wrong of more does something else
 
 
 @dataclass(frozen=True)
@@ -67,14 +70,17 @@ class Candidate:
     Attributes:
         quantiser: the name of its states' quantiser.
         stack_symbols: how many stack symbols it was given.
-        way: "exploration" or "vote"; after a split "refinement", or "refinement and vote".
+        way: "exploration" or "vote"; after a split "refinement", or "refinement and vote"; "learning" where behaviour
+            alone decided (see `learning`).
         states: states before minimisation, 0 where none came out.
         disagreements: checking words, or walks, on which it differs from the rounded network; None where none came out.
-        minority: the share of outvoted steps.
+        minority: the share of outvoted steps; None where nothing was voted on.
         raw: the machine before minimisation, if one came out.
         automaton: the minimised automaton, if one came out.
         split: for a refinement, what was split.
-        machine: the machine itself.
+        machine: the machine itself; None where it was learned.
+        stacks: the numbers of the network's stacks that it sees, where it was learned and there are several; else None,
+            for all that are left.
     """
 
     quantiser: str
@@ -82,22 +88,38 @@ class Candidate:
     way: str
     states: int
     disagreements: int | None
-    minority: float
+    minority: float | None
     raw: PushdownAutomaton | None = None
     automaton: PushdownAutomaton | None = None
     split: ClusterSplit | None = None
     machine: Machine | None = field(default=None, compare=False, repr=False)
+    stacks: tuple[int, ...] | None = None
 
     @property
     def exact(self) -> bool:
         """Return whether the machine agrees with the rounded network on every checking word."""
         return self.disagreements == 0
 
+    @property
+    def method(self) -> str:
+        """Return how it was found, in the words of `ExtractionConfig.method`: "learn" or "kmeans"."""
+        return "learn" if self.way == LEARNING else "kmeans"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report's history."""
         names = ("quantiser", "stack_symbols", "way", "states", "disagreements")
         entry = {**{name: getattr(self, name) for name in names}, "minority_transitions": self.minority}
+        if self.stacks is not None:
+            entry["stacks"] = list(self.stacks)
         return entry if self.split is None else {**entry, "split": self.split.to_dict()}
+
+
+def cost(candidate: Candidate) -> float:
+    """Return by what candidates are compared: words in error, transitions and states, weighted; the less the better."""
+    if candidate.automaton is None or candidate.disagreements is None:
+        return float("inf")
+    sizes = len(candidate.automaton.transitions) + _STATE * len(candidate.automaton.states)
+    return _ERROR * candidate.disagreements + sizes
 
 
 def minimised(blank: Candidate, machine: PushdownAutomaton) -> Candidate:
@@ -110,7 +132,7 @@ def minimised(blank: Candidate, machine: PushdownAutomaton) -> Candidate:
 
 @dataclass(frozen=True)
 class Scorer:
-    """The rounded network's answers, with which every candidate is compared.
+    """The rounded network's answers, or those of a view of it, with which every candidate is compared.
 
     Attributes:
         model: the network, not rounded, without stacks that do not matter.
@@ -120,6 +142,7 @@ class Scorer:
         specification: what the network was trained to do, which says which answers count; None for all.
         further: other words to check on, such as those that broke an earlier candidate.
         effort: how far to search for words that break an candidate that passes all others; None for no search.
+        whole: the network with all its stacks, from which is learned; None where that is ``model``.
     """
 
     model: StackModel[Any]
@@ -129,29 +152,48 @@ class Scorer:
     specification: Specification | None = None
     further: tuple[Word, ...] = ()
     effort: Effort | None = None
+    whole: StackModel[Any] | None = None
 
-    def score(self, candidate: Candidate) -> Candidate:
-        """Return ``candidate`` with the number of words on which it differs."""
+    @property
+    def learned_from(self) -> StackModel[Any]:
+        """Return the network, not rounded, with all its stacks."""
+        return self.model if self.whole is None else self.whole
+
+    def score(self, candidate: Candidate, enough: int | None = None) -> Candidate:
+        """Return ``candidate`` with the number of words on which it differs; beyond ``enough`` not all are counted."""
         if candidate.automaton is None:
             return candidate
-        return replace(candidate, disagreements=len(self.broken_by(candidate.automaton)))
+        return replace(candidate, disagreements=len(self.broken_by(candidate.automaton, enough)))
 
-    def broken_by(self, pda: PushdownAutomaton) -> list[Word]:
+    def broken_by(self, pda: PushdownAutomaton, enough: int | None = None) -> list[Word]:
         """Return the words on which ``pda`` differs from the rounded network, the shortest first.
 
         They are checking words and further ones. An automaton that passes these is checked on random walks over its own
         transitions as well, where all words over the alphabet are meant: random words die early in a predictor of small
-        sets, and tell nothing of what comes after; walks go on. Words that automata suggest come last.
+        sets, and tell nothing of what comes after; walks go on. Words that automata suggest come last. Where there are
+        more than ``enough`` checking words, not all are looked for.
         """
         samples = self.samples
-        wrong = np.flatnonzero(samples.differ(automaton_answers(pda, self.model, samples.words)))
-        words = [samples.words[i] for i in wrong.tolist()] + self._differing(pda, list(self.further))
+        words = samples.differing(lambda words: automaton_answers(pda, self.model, words), enough)
+        words += self._differing(pda, list(self.further))
         if not words and samples.scored is None:
             words = self._differing(pda, walk_words(pda, *_WALKS, self.seed))
         if not words and self.effort is not None:
             found = search_words(pda, self.specification, self.effort, self.seed)
             words = self._differing(pda, [word for _, suggested in found for word in suggested])
         return sorted(words, key=len)
+
+    def errs_at_most(self, candidate: Candidate, share: float) -> bool:
+        """Return whether a candidate differs on at most this share of the words that the rounded network accepts."""
+        return candidate.disagreements is not None and candidate.disagreements <= share * self.samples.alive()
+
+    def does_its_task(self) -> bool:
+        """Return whether the rounded network does on the checking words what it was trained to do, almost always."""
+        task, samples = self.specification, self.samples
+        if task is None:
+            return False
+        wrong = samples.differing(lambda words: task.answers(self.model, words))
+        return len(wrong) <= _DOES_ITS_TASK * samples.alive()
 
     def scored(self, word: Word) -> np.ndarray | None:
         """Return which answers to ``word`` count, (T,) bool; None for all."""

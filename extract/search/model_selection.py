@@ -70,6 +70,7 @@ def search_sizes(
     stack_symbols: int | None = None,
     jobs: int = 1,
     come: Callable[[int, int | None], None] = lambda *_: None,
+    over: Callable[[], bool] = lambda: False,
 ) -> Iterator[Candidate]:
     """Yield candidates one by one, small machines first, each scored: whoever asks stops at an exact one.
 
@@ -79,6 +80,7 @@ def search_sizes(
         states, stack_symbols: fixed numbers in place of a walk upward.
         jobs: how many sizes are tried at once, in processes, with the same candidates in the end.
         come: told how many sizes have been tried, and of how many.
+        over: says when to stop.
     """
     model = scorer.model
     hidden, _ = vectors(model, seen)
@@ -90,6 +92,8 @@ def search_sizes(
         if found not in tried:  # else there are no more different vectors than that
             yield from candidates
         tried.add(found)
+        if over():
+            return
 
 
 class _Try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -26,10 +26,11 @@ from stacklens.extract.search.machine import (
     MachineState,
     Window,
 )
+from stacklens.models.base import StackModel
 from stacklens.models.rounding import Operation, RoundedSteps, without_empty_pops
 from stacklens.probe.trace import Trace
 
-__all__ = ["MajorityTable", "TransitionTable", "explore", "majority_table"]
+__all__ = ["MajorityTable", "TransitionTable", "explore", "initial_output", "majority_table"]
 
 _NONE = -1  # no number: the initial state, no predicted set, a rejection
 
@@ -201,7 +202,7 @@ class TransitionTable:
             bottom=BOTTOM,
             n_stacks=self.machine.n_stacks,
             end_marker=network.end,
-            initial_output=self._initial_output(),
+            initial_output=initial_output(network),
             accepting_outputs=complete,
         )
 
@@ -217,11 +218,12 @@ class TransitionTable:
         decided = self.machine.network.decide(self.machine.state_of(heads)).tolist()
         return frozenset(name for name, good in zip(self.states, decided, strict=True) if good)
 
-    def _initial_output(self) -> Output:
-        network = self.machine.network
-        if network.task_kind != "next set":
-            return None
-        return tuple(symbol for symbol in network.alphabet if network.first is None or symbol in network.first)
+
+def initial_output(network: StackModel[Any]) -> Output:
+    """Return what a predictor of sets predicts before the first symbol; None of other networks."""
+    if network.task_kind != "next set":
+        return None
+    return tuple(symbol for symbol in network.alphabet if network.first is None or symbol in network.first)
 
 
 def explore(

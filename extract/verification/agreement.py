@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 _LESS = 4  # words of the analog network, which contradict nothing, are shortened with so many times less effort
-CheckKind = Literal["exhaustive", "long", "deep", "covering", "driven", "pumped"]
+CheckKind = Literal["exhaustive", "long", "deep", "covering", "driven", "pumped", "sampled"]
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,9 @@ class Agreement:
 
     Attributes:
         kind: "exhaustive" (all words up to `max_length`), "long" or "deep" (words drawn from a seed), "covering" (every
-            transition and every two in a row), "driven" (every input at every height of the stack) or "pumped" (cycles
-            of the automaton, repeated; what is counted are families of words, and the search ends where some break).
+            transition and every two in a row), "driven" (every input at every height of the stack), "pumped" (cycles
+            of the automaton, repeated; what is counted are families of words, and the search ends where some break) or
+            "sampled" (the words of the search for states, where the automaton is given out although it errs on some).
         other: what the automaton was compared with: "language", "network" or "rounded network".
         max_length: the longest word checked.
         words: how many words were checked, the empty one included.

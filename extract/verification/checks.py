@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +11,15 @@ from stacklens.automata.simulation import greatest_heights
 from stacklens.errors import StacklensError
 from stacklens.extract.config import SPARE_CELLS, ExtractionConfig
 from stacklens.extract.samples import walk_words
+from stacklens.extract.search.candidates import Candidate, Scorer
 from stacklens.extract.specification import Specification, default_max_length
-from stacklens.extract.verification.agreement import Agreement, agree_on, agree_on_all
+from stacklens.extract.verification.agreement import Agreement, agree_on, agree_on_all, first_contradiction
 from stacklens.extract.verification.counterexamples import search_words
 from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 
-__all__ = ["check_all", "exhaustive_length", "exhaustive_limit"]
+__all__ = ["check_all", "check_sampled", "exhaustive_length", "exhaustive_limit"]
 
 _EXHAUSTIVE = 2_500_000  # the automaton is checked on all words up to the length that gives at most so many
 _SHARE = 500  # of these where a task's own words have to be compared one by one
@@ -64,14 +65,19 @@ def check_all(
     specification: Specification | None,
     config: ExtractionConfig,
     come: Callable[[int, int | None], None] = lambda *_: None,
+    *,
+    cells: int | None = None,
 ) -> tuple[Agreement, ...]:
     """Return every check: all words up to a length, long and deep words, and those that automata suggest.
 
     Each is made against all there is: language, rounded network and network.
 
+    No stack of the automaton gets higher than ``cells``, by default as many as the network has.
+
     The checks are independent of each other and run in ``config.jobs`` processes, with the same result. How many are
     done, and of how many, ``come`` is told.
     """
+    cells = model.stack_limit if cells is None else cells
     sides: list[tuple[StackModel[Any], Specification | None]] = [(Rounded(model), None), (model, None)]
     if specification is not None:
         sides.insert(0, (model, specification))
@@ -79,9 +85,9 @@ def check_all(
     if specification is None or not specification.partial_domain:
         length = exhaustive_length(len(pda.input_alphabet), config.max_length)
         tasks = [_Task(agree_on_all, (pda, *side, length)) for side in sides]
-    for kind, words in _word_lists(pda, model, specification, config):
+    for kind, words in _word_lists(pda, cells, specification, config):
         tasks += [_Task(agree_on, (pda, *side, words, kind, specification)) for side in sides]
-    families = pumped_families(pda, model, specification, config.cycles, config.seed)
+    families = pumped_families(pda, model, specification, config.cycles, config.seed, cells)
     if families:
         tasks += [_Task(agree_on_pumps, (pda, *side, families, specification)) for side in sides]
     results = []
@@ -89,6 +95,19 @@ def check_all(
         results.append(result)
         come(number, len(tasks))
     return tuple(result for result in results if result is not None)
+
+
+def check_sampled(
+    found: Candidate, scorer: Scorer, model: StackModel[Any], checks: Sequence[Agreement]
+) -> tuple[Agreement, ...]:
+    """Return the check of an automaton that is not exact on its search's own words, where other ``checks`` say nothing.
+
+    What is ``found`` may be given out although it differs from the rounded network on few words: one of them is shown.
+    """
+    if found.automaton is None or not found.disagreements or first_contradiction(checks) is not None:
+        return ()
+    words = list(dict.fromkeys([*scorer.samples.words, *scorer.broken_by(found.automaton)]))
+    return (agree_on(found.automaton, Rounded(model), None, words, "sampled", scorer.specification),)
 
 
 def _made(tasks: list[_Task], jobs: int) -> Iterator[Agreement | None]:
@@ -113,22 +132,22 @@ class _Task:
 
 
 def _word_lists(
-    pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, config: ExtractionConfig
+    pda: PushdownAutomaton, cells: int | None, specification: Specification | None, config: ExtractionConfig
 ) -> list[tuple[str, list[Word]]]:
     """Return the words to check by kind, those for which the network has cells enough: nothing is claimed of others."""
-    searched = search_words(pda, specification, config.effort(model.stack_limit), config.seed)
+    searched = search_words(pda, specification, config.effort(cells), config.seed)
     if specification is None:
         lists = [("long", walk_words(pda, config.long_words // 10, config.long_lengths, config.seed)), *searched]
     else:
-        depth = config.depth if model.stack_limit is None else min(config.depth, model.stack_limit - SPARE_CELLS)
+        depth = config.depth if cells is None else min(config.depth, max(1, cells - SPARE_CELLS))
         lists = [
             # beside all words, where not all words over the alphabet are meant
             ("exhaustive", _task_words(specification, config.max_length) if specification.partial_domain else []),
-            ("long", _long_words(pda, model, specification, config)),
+            ("long", _long_words(pda, cells, specification, config)),
             ("deep", specification.deep_words(config.deep_words, depth, config.seed)),
             *searched,
         ]
-    within = [(kind, words, _within_reach(pda, model, words)) for kind, words in lists]
+    within = [(kind, words, _within_reach(pda, cells, words)) for kind, words in lists]
     kept = [(kind, _whole_lengths(words, some) if kind == "exhaustive" else some) for kind, words, some in within]
     return [(kind, words) for kind, words in kept if words]
 
@@ -146,21 +165,21 @@ def _whole_lengths(words: list[Word], kept: list[Word]) -> list[Word]:
 
 
 def _long_words(
-    pda: PushdownAutomaton, model: StackModel[Any], specification: Specification, config: ExtractionConfig
+    pda: PushdownAutomaton, cells: int | None, specification: Specification, config: ExtractionConfig
 ) -> list[Word]:
     """Return long words of the language; shorter ones where the network has cells enough for few of these."""
     low, high = config.long_lengths
     while True:
         drawn = specification.long_words(config.long_words, (low, high), config.seed)
-        words = _within_reach(pda, model, drawn)
+        words = _within_reach(pda, cells, drawn)
         if 2 * len(words) >= len(drawn) or high < 4:
             return words
         low, high = max(2, low // 2), high // 2
 
 
-def _within_reach(pda: PushdownAutomaton, model: StackModel[Any], words: list[Word]) -> list[Word]:
-    """Return the words on which the automaton's stacks get no higher than the network's."""
-    if model.stack_limit is None or not words:
+def _within_reach(pda: PushdownAutomaton, cells: int | None, words: list[Word]) -> list[Word]:
+    """Return the words on which the automaton's stacks get no higher than ``cells``."""
+    if cells is None or not words:
         return words
     heights = greatest_heights(pda, words)
-    return [word for word, height in zip(words, heights, strict=True) if height <= model.stack_limit]
+    return [word for word, height in zip(words, heights, strict=True) if height <= cells]

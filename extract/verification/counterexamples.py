@@ -6,9 +6,9 @@ other may not have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations, islice, pairwise
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,14 +16,20 @@ from stacklens.automata.height_coverage import rare_walks, stack_height_words
 from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.automata.transition_coverage import transition_pair_words
 from stacklens.extract.specification import Specification
+from stacklens.languages.repeats import repeated_parts
 from stacklens.languages.words import make_word
 
 __all__ = ["BUDGET", "Effort", "search_words", "shorten"]
 
 _SYMBOLS = 250_000  # of all words of a kind together, a second or so for a network
 _PAIRS = 2_500  # cuts of two factors that are tried together
-_TRIED = 100_000  # symbols of the words that are tried together where one thing is nested in another
+_ENDS = 8  # beginnings of a word that are tried, and ends
+_UNEQUAL = ((1, 1), (1, 2), (2, 0))  # how many rounds another part loses for each of one, and how many more
+_MOST_WAYS = 500  # pairs of repeated parts that are tried
+_TRIED = 100_000  # symbols at most of the words that are tried together where things are nested or repeated
 BUDGET = 400_000  # symbols that are run to shorten one word
+
+T = TypeVar("T")
 
 
 class Effort(NamedTuple):
@@ -71,8 +77,8 @@ def shorten(
     """Return ``word``, or a shorter one like it on which two things still differ.
 
     Factors are cut out, large ones first, one or two at a time: what is nested has to go on both sides (Zeller &
-    Hildebrandt 2002, "Simplifying and isolating failure-inducing input", who cut out one). It ends where no cut of one
-    symbol helps, or ``budget`` symbols were run.
+    Hildebrandt 2002, "Simplifying and isolating failure-inducing input", who cut out one). What is repeated is repeated
+    less often. It ends where no cut of one symbol helps, or ``budget`` symbols were run.
 
     Args:
         word: a word on which they differ.
@@ -80,9 +86,9 @@ def shorten(
         pda: an automaton whose stack says what is nested in what; it may reject the word.
         budget: how many symbols may be given to ``differ``.
     """
-    size = max(1, len(word) // 2)
+    size, together = max(1, len(word) // 2), min(_TRIED, budget // 4)
     while len(word):
-        for cuts in _cuts(word, size, pda):
+        for cuts in _cuts(word, size, pda, together):
             budget -= sum(map(len, cuts))
             if budget < 0:
                 return word
@@ -99,13 +105,17 @@ def shorten(
     return word
 
 
-def _cuts(word: Word, size: int, pda: PushdownAutomaton | None) -> Iterator[list[Word]]:
+def _cuts(word: Word, size: int, pda: PushdownAutomaton | None, together: int) -> Iterator[list[Word]]:
     """Yield words without what is nested, without one factor of ``size``, and, if these are not too many, without two.
 
-    How ``pda`` nests them is looked at once for a word: at the largest and at the least size.
+    How ``pda`` nests them, and what is repeated in them, is looked at once for a word: at the largest and at the least
+    size, and about so many symbols are run ``together`` for it.
     """
-    if pda is not None and (size == 1 or size >= len(word) // 2):
-        yield _unnested(word, pda)
+    if size == 1 or size >= len(word) // 2:
+        yield _beginnings_and_ends(word, max(2, min(_ENDS, together // len(word))))
+        yield from _with_fewer_rounds(word, together)
+        if pda is not None:
+            yield _unnested(word, pda, together)
     places = range(0, len(word), size)
     yield _distinct([_join(word[:a], word[a + size :]) for a in places])
     if len(places) ** 2 // 2 <= _PAIRS:
@@ -114,7 +124,61 @@ def _cuts(word: Word, size: int, pda: PushdownAutomaton | None) -> Iterator[list
         )
 
 
-def _unnested(word: Word, pda: PushdownAutomaton) -> list[Word]:
+def _beginnings_and_ends(word: Word, number: int) -> list[Word]:
+    """Return a ``number`` of beginnings of ``word``, and of ends that begin as it does: in a stream, as a new piece."""
+    anew = [i for i in range(1, len(word)) if word[i] == word[0] != word[i - 1]]
+    lengths = {len(word) * n // number for n in range(number)} | {len(word) - 1}
+    return _distinct([word[:n] for n in sorted(lengths)] + [word[i:] for i in _some(anew, number)])
+
+
+def _with_fewer_rounds(word: Word, together: int) -> Iterator[list[Word]]:
+    """Yield words in which parts that are repeated come less often.
+
+    First those that stand in a row lose as many rounds each, then one or two lose some, of which one may lose a round
+    or two more than the other, or twice as many.
+    """
+    parts = repeated_parts(word)
+    repeated = [place for place, (_, times) in enumerate(parts) if times > 1]
+    most = max(20, together // (1 + len(word)))
+    pairs = list(islice(combinations(repeated, 2), _MOST_WAYS))
+    rows = [dict.fromkeys(repeated[i : i + n], (1, 0)) for n in (2, 3, 4) for i in range(len(repeated) - n + 1)]
+    others = [{one: (1, 0)} for one in repeated] + [dict.fromkeys(pair, (1, 0)) for pair in pairs]
+    for one, other in pairs:
+        others += [{one: (1, 0), other: way} for way in _UNEQUAL] + [{other: (1, 0), one: way} for way in _UNEQUAL]
+    for ways in (rows, others):
+        asked = [(way, fewer) for way in ways for fewer in _numbers(_most_fewer(parts, way))]
+        yield _distinct([_lessened(word, parts, way, fewer) for way, fewer in _some(asked, most)])
+
+
+def _most_fewer(parts: Sequence[tuple[Word, int]], way: Mapping[int, tuple[int, int]]) -> int:
+    return max(0, min((parts[place][1] - more) // each for place, (each, more) in way.items()))
+
+
+def _lessened(word: Word, parts: Sequence[tuple[Word, int]], way: Mapping[int, tuple[int, int]], fewer: int) -> Word:
+    """Return ``word``, which is made of ``parts``, after each part of a ``way`` lost so many rounds, times and plus."""
+    kept: list[Word] = [word[:0]]
+    for place, (part, n) in enumerate(parts):
+        each, more = way.get(place, (0, 0))
+        kept += [part] * (n - fewer * each - more)
+    return _join(*kept)
+
+
+def _some(things: Sequence[T], most: int) -> Sequence[T]:
+    """Return at most about ``most`` of some things, evenly spread."""
+    return things[:: max(1, -(-len(things) // most))]
+
+
+def _numbers(most: int) -> list[int]:
+    """Return some of the numbers from 1 to ``most``, close to each other at both ends: the least that serve are wanted.
+
+    >>> _numbers(20)
+    [1, 2, 3, 4, 6, 8, 12, 14, 16, 17, 18, 19, 20]
+    """
+    steps = [step for n in range(most.bit_length()) for step in (1 << n, 3 << n) if step <= most]
+    return sorted({*steps, *(most - step for step in steps), most} - {0})
+
+
+def _unnested(word: Word, pda: PushdownAutomaton, together: int) -> list[Word]:
     """Return words without what lies between a push and its pop, or between two pushes and between their pops."""
     frames = _frames(word, pda)
     shorter = [_join(word[:i], word[j + 1 :]) for i, j in frames]
@@ -127,8 +191,7 @@ def _unnested(word: Word, pda: PushdownAutomaton) -> list[Word]:
         open_frames.append((i, j))
     shorter += [_join(word[:i], word[i + 1 : j], word[j + 1 :]) for i, j in frames]
     ordered = sorted(set(shorter), key=lambda one: (len(one), one))
-    fit = max(20, _TRIED // (1 + len(word)))  # of all sizes: the shortest may have lost what counts
-    return ordered[:: max(1, len(ordered) // fit)]
+    return list(_some(ordered, max(20, together // (1 + len(word)))))  # of all sizes: the shortest may lose what counts
 
 
 def _frames(word: Word, pda: PushdownAutomaton) -> list[tuple[int, int]]:

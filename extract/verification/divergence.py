@@ -15,6 +15,7 @@ from stacklens.extract.fidelity import margins
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Operation, Rounded, RoundedSteps, without_empty_pops
+from stacklens.models.views.stack_view import StackView
 
 __all__ = ["Divergence", "StepPair", "divergence"]
 
@@ -99,7 +100,11 @@ class Divergence:
 
 @torch.no_grad()
 def divergence(
-    pda: PushdownAutomaton, model: StackModel[Any], word: Word, stacks: Sequence[int] | None = None
+    pda: PushdownAutomaton,
+    model: StackModel[Any],
+    word: Word,
+    stacks: Sequence[int] | None = None,
+    view: StackView | None = None,
 ) -> Divergence:
     """Return the runs of ``pda`` and of ``model``, rounded, on ``word``.
 
@@ -110,14 +115,15 @@ def divergence(
         pda: the automaton.
         model: the network, not rounded.
         word: the word.
-        stacks: which of the network's stacks are the automaton's, all by default.
+        stacks: which of the network's stacks, or of the view's, are the automaton's, all by default.
+        view: the network as one on stacks, where its memory is none: what it does to the view's stacks is told.
 
     Raises:
         UnknownSymbolError: a symbol of the word is not in the alphabet.
     """
-    kept = range(model.n_stacks) if stacks is None else stacks
+    kept = range((view or model).n_stacks) if stacks is None else stacks
     letters = [*word, *([model.end] if model.end is not None else [])]
-    steps, network_accepts = _network_steps(model, word, kept)
+    steps, network_accepts = _network_steps(model, word, kept, view)
     moments = []
     current: Configuration | None = pda.start
     for letter, (operations, margin, output, rejected) in zip(letters, steps, strict=True):
@@ -139,20 +145,24 @@ def divergence(
 _NetworkStep = tuple[tuple[str, ...], float, Output, bool]
 
 
-def _network_steps(model: StackModel[Any], word: Word, kept: Sequence[int]) -> tuple[list[_NetworkStep], bool]:
+def _network_steps(
+    model: StackModel[Any], word: Word, kept: Sequence[int], view: StackView | None
+) -> tuple[list[_NetworkStep], bool]:
     """Return what the rounded network does at each step, the end symbol included, and whether it accepts."""
     network: StackModel[Any] = Rounded(model)
     state = network.initial_state(1)
     codes = encode_words([word], model.alphabet)[0][0].tolist()
-    heights = np.zeros(max(1, model.n_stacks), np.int64)
+    heights = np.zeros(max(1, (view or model).n_stacks), np.int64)
     steps: list[_NetworkStep] = []
     for code in [*codes, *([len(model.alphabet)] if model.end is not None else [])]:
         symbol = torch.tensor([code], device=state.hidden.device)
-        soft = model.controller(symbol, state.hidden, state.stack.reading()).actions[:, list(kept)]
+        soft = model.controller(symbol, state.hidden, state.stack.reading()).actions
+        soft = soft if view is not None else soft[:, list(kept)]
         step = network.step(symbol, state)
         state = step.state
         made = RoundedSteps.of(network, step.hidden, step.actions, step.pushed, step.output, state.rejected)
-        done, heights = without_empty_pops(made.operations[0], heights)
+        taken = made.operations if view is None else view.operation_numbers(step.actions)
+        done, heights = without_empty_pops(taken[0], heights)
         operations = tuple(str(Operation(done[stack])) for stack in kept)
         least = margins(model.action_kind, soft.cpu().numpy())
         number = 0 if made.rejected[0] else made.outputs[0]

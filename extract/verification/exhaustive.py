@@ -19,6 +19,7 @@ from stacklens.errors import StacklensError
 from stacklens.extract.answers import accepted_answers, automaton_answers_on_all, differences
 from stacklens.extract.specification import Specification
 from stacklens.extract.verification.agreement import AcceptedCounts, Agreement, count_again, first_contradiction
+from stacklens.extract.verification.horizon import Horizon, known_horizons
 from stacklens.extract.verification.journal import Compared, Journal, Tally
 from stacklens.extract.verification.parallel import finished
 from stacklens.languages.words import make_word
@@ -136,10 +137,12 @@ class Verification:
     Attributes:
         checks: the automaton against the language, the rounded network and the network.
         counts: how many words of each length it accepts, by this run and without one; None for several stacks.
+        horizon: how far it agrees with "rounded network" and "network", where there is a network.
     """
 
     checks: tuple[Agreement, ...]
     counts: AcceptedCounts | None
+    horizon: dict[str, Horizon] = field(default_factory=dict)
 
     def __str__(self) -> str:
         """Return the checks, a line each."""
@@ -174,7 +177,8 @@ class Verification:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         counts = None if self.counts is None else self.counts.to_dict()
-        return {"checks": [check.to_dict() for check in self.checks], "counts": counts}
+        horizon = {other: known.to_dict() for other, known in self.horizon.items()}
+        return {"checks": [check.to_dict() for check in self.checks], "counts": counts, "horizon": horizon}
 
 
 def verify_exhaustively(
@@ -207,7 +211,8 @@ def verify_exhaustively(
     if total.words != expected:
         raise StacklensError(f"the journal's chunks have {total.words:,} words, expected {expected:,}; delete it")
     checks = tuple(_agreements(work, total))
-    return Verification(checks, count_again(work.pda, checks, work.model.task_kind == "recognition"))
+    counts = count_again(work.pda, checks, work.model.task_kind == "recognition")
+    return Verification(checks, counts, known_horizons(work.pda, checks, partial_domain=False))
 
 
 def _agreements(work: Work, total: Tally) -> list[Agreement]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from stacklens import __version__
+from stacklens.automata.formats.by_suffix import read_automaton
 from stacklens.automata.formats.json import to_json
-from stacklens.automata.formats.reading import read_automaton
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError, listed
 from stacklens.extract.answers import output_number

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from stacklens.extract.specification import Specification
 from stacklens.extract.verification.agreement import Agreement, differing, side_name
 from stacklens.extract.verification.cycle_lines import pump_lines
 from stacklens.extract.verification.cycle_walk import Parting, partings
-from stacklens.languages.words import format_word, make_word
+from stacklens.languages.repeats import named_parts
+from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 
 __all__ = ["Broken", "agree_on_pumps", "pumped_families", "shortest_break"]
@@ -30,7 +32,8 @@ _FEW = 2
 _ROUNDS_OF_A_LANGUAGE = (1, 2, 3, 10, 50)  # a proof says more; these are for languages that none is found for
 _ROOM = 4  # cells of a finite stack that are left free
 _SYMBOLS = 250_000  # of all words that are compared with a language
-_LOOKED_AT = 3  # families of which the shortest word is looked for
+_LOOKED_AT = 3  # families at least of which the shortest word is looked for
+_SYMBOLS_OF_BREAKS = 60_000  # of the words that are run for it, as soon as one is known
 _AT_ONCE = 64  # numbers of rounds that are tried together
 _LONGEST = 1_000  # symbols of a word for which fewer rounds are looked for
 
@@ -49,14 +52,20 @@ class Broken:
     parts: tuple[tuple[Word, int], ...]
 
     def __str__(self) -> str:
-        named = [(repr(format_word(part)), n) for part, n in self.parts if len(part) and n]
-        return ", then ".join(part if n == 1 else f"{part} {n:,} times" for part, n in named)
+        return named_parts(self.parts)
 
 
 def pumped_families(
-    pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, most: int, seed: int
+    pda: PushdownAutomaton,
+    model: StackModel[Any],
+    specification: Specification | None,
+    most: int,
+    seed: int,
+    cells: int | None = None,
 ) -> list[tuple[Pump, int]]:
     """Return families of words that repeat cycles of ``pda``, and how often each can be repeated on ``model``.
+
+    No stack gets higher than ``cells``, by default as many as the model has.
 
     Where only some words are meant (see `Specification.restricted`), they come from the specification.
     """
@@ -64,7 +73,8 @@ def pumped_families(
         families = specification.pumps(most, seed)
     else:
         families = pumps(pda, most, seed, rejected=model.task_kind == "recognition")
-    return [(family, _most_rounds(family, model.stack_limit)) for family in families]
+    cells = model.stack_limit if cells is None else cells
+    return [(family, _most_rounds(family, cells)) for family in families]
 
 
 def _most_rounds(pump: Pump, cells: int | None) -> int:
@@ -129,13 +139,27 @@ def shortest_break(found: Sequence[Parting], differ: _Differ) -> Broken | None:
     words = [_broken(parting.line.pump, parting.line.alphabet, parting.rounds, parting.after) for parting in found]
     order = sorted(range(len(found)), key=lambda i: _size(words[i]))
     best: Broken | None = None
+    symbols = 0
     for place, i in enumerate(order):
-        if best is not None and place >= _LOOKED_AT:
+        if best is not None and place >= _LOOKED_AT and symbols > _SYMBOLS_OF_BREAKS:
             break
+        if best is not None and not _may_be_shorter(found[i], best, differ):
+            continue
+        symbols += min(_AT_ONCE, found[i].rounds - found[i].before) * len(words[i].word)
         fewer = _fewest(found[i], words[i], differ)
         if fewer is not None and (best is None or _size(fewer) < _size(best)):
             best = fewer
     return best
+
+
+def _may_be_shorter(parting: Parting, best: Broken, differ: _Differ) -> bool:
+    """Return whether one of the longest words of a family that are shorter than the ``best`` breaks it, too."""
+    tried: list[Word] = []
+    for after in dict.fromkeys((parting.after, 0)):
+        rounds = range(parting.rounds, parting.before, -1)
+        words = (_broken(parting.line.pump, parting.line.alphabet, n, after).word for n in rounds)
+        tried += islice((word for word in words if len(word) < len(best.word)), _LOOKED_AT)
+    return bool(tried) and bool(differ(tried).any())
 
 
 def _size(broken: Broken) -> tuple[int, int]:

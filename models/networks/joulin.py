@@ -270,6 +270,10 @@ class ListMemory:
         nothing = like.new_zeros(*leading, n_lists, 0, 1)
         return cls(nothing, nothing, depth, limit)
 
+    def topmost(self, count: int) -> Tensor:
+        """Return the head and the cells to its left, (..., B, n_lists, C, 1), C ``count`` or the limit."""
+        return _filled(self.left, count if self.limit is None else min(count, self.limit))
+
     def reading(self) -> Tensor:
         """Return the head and the cells to its left, (..., B, n_lists, depth), the head first."""
         return _filled(self.left, self.depth).flatten(-2)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from stacklens.automata.naming import check_alphabet
 from stacklens.errors import StacklensError
-from stacklens.languages.words import check_alphabet
 from stacklens.models.plain_data import in_short
 
 __all__ = ["LARGEST_SIZE", "MOST_CELLS", "check_fields", "check_sizes", "check_symbols"]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from stacklens.errors import StacklensError
@@ -30,6 +29,7 @@ class RingMemory:
     Attributes:
         cells: what the cells hold, (..., B, 1, size, D), the one that is seen first; 0 at the start.
 
+    >>> import torch
     >>> ring = RingMemory(torch.tensor([1.0, 2.0, 3.0]).reshape(1, 1, 3, 1))
     >>> ring.next(torch.tensor([[[0.0, 1.0, 0.0, 0.0, 0.0]]]), torch.tensor([[[0.5]]])).cells.flatten()
     tensor([2.5000, 3.0000, 1.0000])
@@ -48,6 +48,14 @@ class RingMemory:
             raise StacklensError(f"a ring has at least 1 cell, not {size}")
         return cls(like.new_zeros(*leading, 1, size, cell_size))
 
+    def topmost(self, count: int) -> Tensor:
+        """Return all cells, (..., B, 1, size, D), the one that is seen first, whatever ``count`` is.
+
+        A ring is always taken whole, since what it rotates left comes in at its end.
+        """
+        del count
+        return self.cells
+
     def reading(self) -> Tensor:
         """Return the first cell, (..., B, 1, D)."""
         return self.cells[..., 0, :]
@@ -62,17 +70,15 @@ class RingMemory:
         """
         if actions.shape[-1] != len(RING_OPERATIONS):
             raise StacklensError(f"a ring has {len(RING_OPERATIONS)} operations, not {actions.shape[-1]}")
-        cells, nothing = self.cells, torch.zeros_like(self.cells[..., :1, :])
-        up, down = cells[..., :-1, :], cells[..., 1:, :]
+        cells = self.cells
         rotate_right, rotate_left, stay, pop_right, pop_left = actions[..., None, None].unbind(-3)
-        mixed = (
-            rotate_right * cells.roll(1, -2)
-            + rotate_left * cells.roll(-1, -2)
-            + stay * cells
-            + pop_right * torch.cat([nothing, up], -2)
-            + pop_left * torch.cat([down, nothing], -2)
-        )
-        return RingMemory(torch.cat([mixed[..., :1, :] + pushed.unsqueeze(-2), mixed[..., 1:, :]], -2))
+        # both operations to one side move all cells but the one at the end alike: three products in place of five
+        mixed = stay * cells
+        mixed[..., 1:, :] += (rotate_right + pop_right) * cells[..., :-1, :]
+        mixed[..., :-1, :] += (rotate_left + pop_left) * cells[..., 1:, :]
+        mixed[..., :1, :] += rotate_right * cells[..., -1:, :] + pushed.unsqueeze(-2)
+        mixed[..., -1:, :] += rotate_left * cells[..., :1, :]
+        return RingMemory(mixed)
 
     def select(self, index: Tensor) -> RingMemory:
         """Return the rings of the batch entries ``index`` (M,), which may repeat."""

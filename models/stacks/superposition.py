@@ -87,6 +87,10 @@ class SuperpositionStack:
         missing = count - stored.shape[-2]
         return torch.cat([stored, self._empty_cells(missing)], -2) if missing > 0 else stored
 
+    def topmost(self, count: int) -> Tensor:
+        """Return the ``count`` topmost cells, (..., B, n_stacks, C, D), the top first; C is ``count``, or the limit."""
+        return self.cells(count if self.limit is None else min(count, self.limit))
+
     def reading(self) -> Tensor:
         """Return the ``depth`` topmost cells, (..., B, n_stacks, depth * D), the top first (the s^k of eq. 6)."""
         return self.cells(self.depth).flatten(-2)

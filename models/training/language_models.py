@@ -23,8 +23,7 @@ from stacklens.files import LARGEST_CORPUS, read_whole
 from stacklens.models.base import NetworkState
 from stacklens.models.device import one_thread
 from stacklens.models.registry import build_model
-from stacklens.models.training.loop import TrainingLoop
-from stacklens.models.training.parts import detached, log_loss
+from stacklens.models.training.loop import TrainingLoop, detached, log_loss
 
 __all__ = ["END_OF_SENTENCE", "UNKNOWN", "Texts", "WordRecipe", "WordTraining", "read_texts"]
 

@@ -24,8 +24,7 @@ from stacklens.languages.tasks.streams import StreamTask, curriculum
 from stacklens.models.base import NetworkState
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.loop import SideBySide
-from stacklens.models.training.parts import detached, log_loss
+from stacklens.models.training.loop import SideBySide, detached, log_loss
 from stacklens.models.training.scores import known_entropy
 
 __all__ = ["OnlineRecipe", "OnlineTraining", "Symbol"]

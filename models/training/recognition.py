@@ -16,8 +16,8 @@ from stacklens.languages.words import all_words, make_word
 from stacklens.models.inference import verdicts_on_all
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.rounding import Rounded
+from stacklens.models.training.loop import cosine
 from stacklens.models.training.objectives import OBJECTIVES, WordSet, cut_at_dead
-from stacklens.models.training.parts import cosine
 from stacklens.models.training.recognition_recipes import Recipe
 from stacklens.models.training.rtrl import LocalNNPDA, RtrlNNPDA
 from stacklens.models.training.trainer import Score, Trainer

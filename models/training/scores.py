@@ -20,7 +20,7 @@ from stacklens.languages.tasks.streams import StreamTask
 from stacklens.languages.tasks.task import Examples
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
-from stacklens.models.training.parts import in_order, log_loss
+from stacklens.models.training.loop import in_order, log_loss
 from stacklens.models.training.supervised import Batch
 
 __all__ = ["PieceTest", "decode_outputs", "known_entropy", "word_accuracy"]

@@ -21,7 +21,7 @@ from stacklens.languages.tasks.task import Examples
 from stacklens.models.base import StackModel
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.parts import cosine, detached, log_loss
+from stacklens.models.training.loop import cosine, detached, log_loss
 from stacklens.models.training.scores import decode_outputs
 from stacklens.models.training.stream_recipes import MEMORIES, StreamRecipe
 from stacklens.models.training.trainer import Score, Trainer

@@ -23,8 +23,8 @@ from stacklens.languages.tasks.task import Examples, Task
 from stacklens.models.base import StackModel
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
+from stacklens.models.training.loop import batches_by_length, cosine, in_order, log_loss
 from stacklens.models.training.noise import NoisyNetwork
-from stacklens.models.training.parts import batches_by_length, cosine, in_order, log_loss
 from stacklens.models.training.supervised_recipes import FitRecipe
 from stacklens.models.training.trainer import WORST, Score, Trainer
 

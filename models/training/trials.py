@@ -26,8 +26,7 @@ from stacklens.languages.tasks.task import Examples, Task
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.models.registry import build_model
-from stacklens.models.training.loop import SideBySide
-from stacklens.models.training.parts import in_order, log_loss
+from stacklens.models.training.loop import SideBySide, in_order, log_loss
 
 __all__ = ["LossKind", "Trial", "TrialSettings", "run_trials"]
 

@@ -10,13 +10,18 @@ from stacklens.progress import count
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
+    from stacklens.automata.pda import PushdownAutomaton
     from stacklens.probe.trace import Trace
 
 __all__ = ["trace_figure", "trace_html"]
 
 
-def trace_figure(seen: Trace, word: int = 0, figure: str = "paper") -> Figure:
+def trace_figure(
+    seen: Trace, word: int = 0, figure: str = "paper", automaton: PushdownAutomaton | None = None
+) -> Figure:
     """Return the figure called ``figure`` of word number ``word``; the one of the network's paper has the true depth.
+
+    With an ``automaton`` its states are shown where the figure has a place.
 
     Raises:
         StacklensError: there is no such figure or word, or the trace does not know its network.
@@ -33,11 +38,11 @@ def trace_figure(seen: Trace, word: int = 0, figure: str = "paper") -> Figure:
     if not 0 <= word < len(seen.words):
         raise StacklensError(f"there is no word {word}: the trace has {count(len(seen.words), 'word')}, from 0")
     if figure != "paper":
-        return draw(figure, model, seen, word)
+        return draw(figure, model, seen, word, automaton)
     own = model.model if isinstance(model, Rounded) else model
     truth = true_automaton(checkpoint_for(own), seen.words[word])
     depths = None if truth is None else true_depths(truth, seen.words[word])
-    return paper_figure(model, seen, word, depths=depths)
+    return paper_figure(model, seen, word, depths=depths, automaton=automaton)
 
 
 def trace_html(seen: Trace) -> str:

@@ -65,7 +65,7 @@ def load(name: str | Path) -> Any:
         if is_result(name):
             return load_result(name)
     if suffix in _AUTOMATA:
-        from stacklens.automata.formats.reading import read_automaton
+        from stacklens.automata.formats.by_suffix import read_automaton
 
         return read_automaton(name)
     return _network(name)
@@ -222,7 +222,7 @@ def certify(
     Raises:
         StacklensError: the network is of a kind that cannot be certified, or does not fit the automaton.
     """
-    from stacklens.extract.certificate.certify import MARGIN
+    from stacklens.extract.certificate.certifiable import MARGIN
     from stacklens.extract.certificate.certify import certify as prove_by_boxes
     from stacklens.extract.result import Extraction
 

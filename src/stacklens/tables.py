@@ -46,8 +46,7 @@ def languages() -> pd.DataFrame:
     """
     import pandas as pd
 
-    from stacklens.languages.about import ABOUT_LANGUAGES
-    from stacklens.languages.catalogue import language_names
+    from stacklens.languages.catalogue import ABOUT_LANGUAGES, language_names
 
     return pd.DataFrame(
         [(name, *ABOUT_LANGUAGES[name]) for name in language_names()], columns=["name", "what", "source"]
@@ -58,8 +57,7 @@ def tasks() -> pd.DataFrame:
     """Return a row a task: name, what kind it is, what is to be said, where it is from."""
     import pandas as pd
 
-    from stacklens.languages.about import ABOUT_TASKS
-    from stacklens.languages.catalogue import get_task, task_names
+    from stacklens.languages.catalogue import ABOUT_TASKS, get_task, task_names
 
     kinds = {name: get_task(name.replace("-N", "-2")).kind for name in task_names()}
     rows = [(name, kinds[name], *ABOUT_TASKS[name]) for name in task_names()]

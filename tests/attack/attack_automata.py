@@ -25,7 +25,9 @@ from tests.attack.awkward_automata import (
     words_over,
 )
 from tests.attack.campaign import Attack
+from tests.automata.brute_force import derived
 
+from stacklens.automata.automaton_grammar import readable_grammar
 from stacklens.automata.compare import Different, Equal, Outputs, compare, is_empty, shortest_member
 from stacklens.automata.compiled import compile_tables
 from stacklens.automata.counting import count_words
@@ -43,6 +45,7 @@ from stacklens.automata.formats import (
     to_jflap,
     to_json,
 )
+from stacklens.automata.grammar import grammar_text, parse_grammar
 from stacklens.automata.height_coverage import stack_height_words
 from stacklens.automata.minimize import Sink, minimize
 from stacklens.automata.pda import Output, PushdownAutomaton, Transition
@@ -286,6 +289,27 @@ def _refused(write: Callable[[PushdownAutomaton], object], pda: PushdownAutomato
     return False
 
 
+def _grammars(seed: int) -> Counter[str]:
+    """Grammars are written and read back, and derive by `derived` what runs accept, no word more and none less."""
+    rng, tried = Random(seed), Counter[str]()
+    for _ in range(25):
+        letters = rng.sample(AWKWARD, rng.randint(1, 3))
+        pda = random_automaton(rng, letters, 1, end=rng.choice(ENDS))
+        longest = {1: 8, 2: 5, 3: 4}[len(letters)]
+        words = {word for word in words_over(letters, longest) if Run(pda, word).accepted}
+        tried["automata"] += 1
+        try:
+            grammar = readable_grammar(pda)
+            assert derived(grammar, longest) == words, _show(pda)
+            read = parse_grammar(grammar_text(grammar))
+        except StacklensError:
+            tried["refused"] += 1
+            continue
+        tried["grammars read back"] += 1
+        assert derived(read, longest) == words, _show(pda)
+    return tried
+
+
 ATTACKS: tuple[Attack, ...] = (
     Attack("automata: compare against brute force", _compare),
     Attack("automata: minimise against brute force", _minimise),
@@ -293,4 +317,5 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("automata: reach, empty and intersect against brute force", _reach),
     Attack("automata: cover and drive against brute force", _cover),
     Attack("automata: formats and awkward names", _formats),
+    Attack("automata: grammars against brute force", _grammars),
 )

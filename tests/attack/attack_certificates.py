@@ -14,11 +14,12 @@ import numpy as np
 import torch
 from tests.attack.built_networks import COUNTING, built
 from tests.attack.campaign import Attack
-from tests.attack.certified_runs import climb, follow
+from tests.attack.certified_runs import climb, follow, follow_to
 from tests.attack.drawn_networks import DTYPES, KINDS, Rng, Watcher, drawn
 
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, push
 from stacklens.automata.pda import replace as replaced
+from stacklens.extract.certificate.bounded import certify_length
 from stacklens.extract.certificate.certify import certify
 from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box
@@ -78,6 +79,32 @@ def moved_networks(seed: int) -> Counter[str]:
         tried[f"certificates: {found.number_format}"] += 1
         tried += follow(model, pda, found, rng, steps=400)
         by *= float(rng.choice([2.0, 5.0, 20.0]))
+    return tried
+
+
+def bounded_lengths(seed: int) -> Counter[str]:
+    """Draw networks, or move built ones until they drift, and follow them as far as a bounded certificate goes."""
+    rng, tried = np.random.default_rng(seed), Counter[str]()
+    for _ in range(4):
+        tried["networks"] += 1
+        if rng.random() < 0.5:
+            model = drawn(rng, KINDS[rng.integers(len(KINDS))])
+            pda = Watcher(model, rng).automaton(words=10, length=16)
+        else:
+            model, pda = built(rng)
+            model = copied(model, DTYPES[rng.integers(2, len(DTYPES))])
+            by = 10.0 ** rng.uniform(-2, 0)
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    parameter.add_(torch.from_numpy(rng.normal(size=tuple(parameter.shape)) * by).to(parameter.dtype))
+        if pda is None or len(pda.transitions) > _MOST:
+            continue
+        found = certify_length(model, pda, longest=30, margin=float(rng.choice([0.0, 1e-6])))
+        if found.length:
+            tried["lengths proved"] += 1
+            tried[f"lengths proved: {model.name}"] += 1
+            tried["not to the end"] += found.length < 30
+            tried += follow_to(model, pda, found.length, rng, words=8)
     return tried
 
 
@@ -181,6 +208,7 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("certificates: networks drawn at random", random_networks),
     Attack("certificates: networks moved until they do something else", moved_networks),
     Attack("certificates: automata with one transition altered", altered_automata),
+    Attack("certificates: networks that drift, as far as is proved", bounded_lengths),
     Attack("certificates: stacks as high as is certified", tall_stacks),
     Attack("certificates: bounds of sums in any order", bounds_of_sums),
 )

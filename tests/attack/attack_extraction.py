@@ -35,6 +35,7 @@ QUICK = ExtractionConfig(
 )
 # one number of clusters and of symbols, and splits where it is wrong: walking through all of them takes too long here
 NARROW = replace(QUICK, states=3, stack_symbols=4)
+LEARNED = replace(QUICK, method="learn", proved_length=30)
 STEPS = 12
 
 
@@ -101,7 +102,7 @@ def machine_round(seed: int) -> Counter[str]:
     for fault in (before, after):
         net = FaultyStrengths(machine, fault) if strengths else FaultySuperposition(machine, fault)
         try:
-            result = extract(net, None, NARROW)
+            result = extract(net, None, rng.choice((NARROW, LEARNED)))
         except StacklensError as error:
             if "rejects every word at its first symbol" not in str(error):
                 raise

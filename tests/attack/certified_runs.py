@@ -14,7 +14,10 @@ from stacklens.automata.pda import PushdownAutomaton, Transition
 from stacklens.extract.certificate.claim import Certified
 from stacklens.models.rounding import Rounded
 
-__all__ = ["climb", "follow"]
+__all__ = ["climb", "follow", "follow_to"]
+
+
+_READ_PAST_A_CUT = 6  # symbols, to see that nothing is accepted there
 
 
 class Walk(NamedTuple):
@@ -31,12 +34,24 @@ def follow(model: Any, pda: PushdownAutomaton, found: Certified, rng: Rng, steps
     walks: list[Walk] = []
     while tried["certified steps"] < steps:
         order = rng if rng.random() < 0.5 else None
-        walk = followed(model, pda, found, rng, order, int(rng.integers(1, steps)))
+        walk = followed(model, pda, found.stack_limit, rng, order, int(rng.integers(1, steps)))
         tried["certified steps"] += len(walk.letters) + 1
         tried["words followed"] += 1
         walks.append(walk)
     together(model, pda, walks)
     return tried
+
+
+def follow_to(model: Any, pda: PushdownAutomaton, length: int, rng: Rng, words: int) -> Counter[str]:
+    """Return what was tried of a certificate for words of up to ``length``, as `follow` does."""
+    past = _READ_PAST_A_CUT if model.task_kind == "recognition" else 0
+    walks = []
+    for number in range(words):
+        most = length - past if number % 2 else int(rng.integers(max(1, length)))
+        order = rng if rng.random() < 0.5 else None
+        walks.append(followed(model, pda, None, rng, order, max(0, min(most, length - past))))
+    together(model, pda, walks)
+    return Counter({"certified steps": sum(len(walk.letters) for walk in walks), "words followed": words})
 
 
 def told(model: Any, pda: PushdownAutomaton, letters: list[int]) -> str:
@@ -46,7 +61,7 @@ def told(model: Any, pda: PushdownAutomaton, letters: list[int]) -> str:
     return f"{model.name} {model.config()} {next(model.parameters()).dtype} on {word!r} against {dict(pda.transitions)}"
 
 
-def followed(model: Any, pda: PushdownAutomaton, found: Certified, rng: Rng, order: Rng | None, length: int) -> Walk:
+def followed(model: Any, pda: PushdownAutomaton, limit: int | None, rng: Rng, order: Rng | None, length: int) -> Walk:
     """Return a walk through the automaton that the network went along."""
     net, walk = Plain(model, order), Walk([], [], [])
     state, stacks = pda.initial, [list[str]() for _ in range(pda.n_stacks)]
@@ -61,8 +76,8 @@ def followed(model: Any, pda: PushdownAutomaton, found: Certified, rng: Rng, ord
             if model.task_kind in ("recognition", "next set"):
                 check_cut(net, pda, letter, walk, rng)
             break
-        if found.stack_limit is not None and any(
-            operation.push and not operation.pop and len(stack) >= found.stack_limit
+        if limit is not None and any(
+            operation.push and not operation.pop and len(stack) >= limit
             for operation, stack in zip(step.operations, stacks, strict=True)
         ):
             break

@@ -17,6 +17,7 @@ from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.result import Extraction
 from stacklens.extract.verification.agreement import Agreement
 from stacklens.extract.verification.divergence import Divergence
+from stacklens.extract.verification.horizon import Horizon
 
 __all__ = ["Case", "confront"]
 
@@ -80,6 +81,11 @@ def confront(result: Extraction, case: Case, rng: random.Random) -> Counter[str]
         assert case.against("rounded network", pda, long_words) == [], f"certified: {certificate}"
         tried["certificates"] += 1
         tried["long words"] += len(long_words)
+    bounded, known = result.certificate.bounded, result.horizon["rounded network"]
+    if bounded is not None and known.difference is not None:  # a horizon ends before the word in any case
+        assert bounded.length < len(known.difference.word), f"{bounded} is refuted by {known.difference}"
+    for other, horizon in result.horizon.items():
+        tried += _horizon(pda, other, horizon, case, rng)
     if result.divergence is not None:
         _divergence(pda, result.divergence, case)
         tried["divergences"] += 1
@@ -104,6 +110,21 @@ def _check(pda: PushdownAutomaton, check: Agreement, case: Case) -> Counter[str]
     lengths = Counter(len(word) for word in words if (word or case.recogniser) and case.automaton(pda, word)[0])
     assert check.by_length == tuple(lengths[n] for n in range(check.max_length + 1)), f"{lengths}: {check.by_length}"
     return Counter(counterexamples=int(word is not None)) + Counter({"words, all": len(words)})
+
+
+def _horizon(pda: PushdownAutomaton, other: str, horizon: Horizon, case: Case, rng: random.Random) -> Counter[str]:
+    """Refute what a horizon says: its word, and that no word of a length that it covers is one on which they differ."""
+    if (found := horizon.difference) is not None:
+        said = case.answer(other, found.word)
+        assert said is None or said != case.automaton(pda, found.word), f"no difference from the {other}: {found}"
+        assert horizon.length is None or len(found.word) > horizon.length, horizon
+    if horizon.shown_by is None:
+        return Counter()
+    longest = LONGEST if horizon.length is None else min(LONGEST, horizon.length)
+    words = [repeated(rng, case.alphabet, LONGEST)[: rng.randint(min(1, longest), longest)] for _ in range(LONG)]
+    wrong = case.against(other, pda, [word for word in words if word or case.recogniser])
+    assert wrong == [], f"within the horizon of the {other}, {horizon.length} by {horizon.shown_by}"
+    return Counter({f"horizons by {horizon.shown_by}": 1})
 
 
 def _divergence(pda: PushdownAutomaton, found: Divergence, case: Case) -> None:

@@ -11,8 +11,8 @@ from tests.attack.file_kinds import KINDS
 
 import stacklens as sl
 from stacklens.automata.compiled import compile_tables
+from stacklens.automata.formats.by_suffix import read_automaton
 from stacklens.automata.formats.json import from_json, to_json
-from stacklens.automata.formats.reading import read_automaton
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
 from stacklens.extract.by_name import specification_of

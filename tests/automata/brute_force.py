@@ -1,14 +1,15 @@
-"""What an automaton does, by trying: every word up to a length, every configuration up to a height."""
+"""What an automaton or a grammar does, by trying: every word up to a length, every configuration up to a height."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
 
+from stacklens.automata.grammar import Grammar, Nonterminal
 from stacklens.automata.pda import Configuration, Output, PushdownAutomaton
 from stacklens.automata.reachability import Heads
 
-__all__ = ["accepted", "heads_seen", "outputs_seen", "words"]
+__all__ = ["accepted", "derived", "heads_seen", "outputs_seen", "words"]
 
 
 def words(pda: PushdownAutomaton, max_length: int) -> Iterator[tuple[str, ...]]:
@@ -46,3 +47,18 @@ def heads_seen(pda: PushdownAutomaton, max_height: int) -> Heads:
                 unseen.append((following.state, following.stacks))
     reading = frozenset((state, Configuration(state, stacks).tops(pda.bottom)) for state, stacks in seen)
     return Heads(reading, reading if pda.end_marker is None else frozenset(ended))
+
+
+def derived(grammar: Grammar, longest: int) -> set[tuple[str, ...]]:
+    """Return the words up to ``longest``: whatever the rules make of what is there, until that is nothing new."""
+    found: dict[Nonterminal, set[tuple[str, ...]]] = {left: set() for left, _ in grammar.rules}
+    size = -1
+    while size < sum(map(len, found.values())):
+        size = sum(map(len, found.values()))
+        for left, right in grammar.rules:
+            made: set[tuple[str, ...]] = {()}
+            for part in right:
+                tails = found[part] if isinstance(part, Nonterminal) else {(part,)}
+                made = {head + tail for head in made for tail in tails if len(head) + len(tail) <= longest}
+            found[left] |= made
+    return found[grammar.start]

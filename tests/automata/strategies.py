@@ -1,12 +1,14 @@
-"""Random automata for property tests, and a plain twin of the simulator written from the definition alone."""
+"""Random automata and grammars for property tests, and a plain twin of the simulator, from the definition alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
+from stacklens.automata.grammar import Grammar, GrammarSymbol, Nonterminal, Rule
 from stacklens.automata.pda import (
     NONE,
     POP,
@@ -19,8 +21,9 @@ from stacklens.automata.pda import (
     push,
     replace,
 )
+from stacklens.errors import StacklensError
 
-__all__ = ["dyck", "palindromes", "plain_accepts", "plain_outputs", "pushdown_automata", "words_of"]
+__all__ = ["dyck", "grammars", "palindromes", "plain_accepts", "plain_outputs", "pushdown_automata", "words_of"]
 
 LETTERS = (("a", "b", "c"), ("'", '"', "ab"), ("<s>", "\\", "é"), ("0", "01", "1"))
 CELLS = (("A", "B", "C"), ("a", "'", "AB"), ('"', "⊤", "$x$"))
@@ -63,6 +66,20 @@ def pushdown_automata(
         initial_output=rng.choice(outputs),
         accepting_outputs=frozenset(output for output in OUTPUTS if rng.random() < 0.5),
     )
+
+
+@st.composite
+def grammars(draw: st.DrawFn) -> Grammar:
+    """Return a random grammar over a and b: 1-4 nonterminals with 1-4 alternatives of up to 4 symbols."""
+    names = [Nonterminal(name) for name in "SABC"[: draw(st.integers(1, 4))]]
+    parts: st.SearchStrategy[GrammarSymbol] = st.sampled_from([*names, "a", "b"])
+    sides = st.lists(st.lists(parts, max_size=4).map(tuple), min_size=1, max_size=4)
+    rules: list[Rule] = [(name, right) for name in names for right in draw(sides)]
+    try:
+        return Grammar(tuple(rules), names[0], ("a", "b"))
+    except StacklensError:
+        assume(False)
+        raise
 
 
 def words_of(pda: PushdownAutomaton, max_length: int = 12) -> st.SearchStrategy[list[tuple[str, ...]]]:

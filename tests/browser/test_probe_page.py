@@ -218,7 +218,7 @@ def test_figures_and_tables_are_saved_as_files(page: Page, address: str, tmp_pat
     opened(page, address)
     page.click("text=table of steps")
     expect(page.locator("#steps .ag-row")).to_have_count(4)
-    expect(page.locator("#steps-line")).to_contain_text("print(step_table(network, seen))")
+    expect(page.locator("#steps-line")).to_contain_text("print(step_table(seen.model, seen))")
     buttons = {"#picture + .buttons [data-kind=svg]": b"<svg", "#picture + .buttons [data-kind=png]": b"\x89PNG"}
     for button, begins in {**buttons, ".save-table": b'"step"'}.items():
         with page.expect_download() as waiting:

@@ -50,7 +50,9 @@ def check(net: StackModel[Any], machine: HandMachine) -> None:
     expected = machine.automaton()
     length = 8 if len(machine.letters) == 2 else 6
     assert answers(result.automaton, length) == answers(expected, length)
-    if machine.n_stacks == 1:
+    if (
+        machine.n_stacks == 1 and result.found is not None and result.found.method == "kmeans"
+    ):  # what is learned need not
         assert len(result.automaton.states) <= len(trim(expected).states)
         assert len(result.automaton.stack_alphabet) <= len(trim(expected).stack_alphabet)
 

@@ -12,13 +12,18 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.summary import summary_text
 from stacklens.extract.wording import (
     agreement_claim,
+    as_sentence,
     automaton_claim,
     before_claim,
     certificate_claim,
     depth_claim,
+    headline,
+    horizon_cell,
+    horizon_claim,
     network_claim,
     proof_claim,
     rounding_claim,
+    word_shown,
 )
 from stacklens.languages import get_language
 from stacklens.models.io import ZOO, load_model
@@ -33,7 +38,7 @@ def test_summary_and_claims_say_the_same() -> None:
     assert f"counted    {claims['counted twice']}" in summary
     sizes, before = claims["automaton"].split("; ")
     assert f"automaton  {sizes}\n" in summary
-    assert f"({before}; found with " in summary
+    assert f"({before}; learned from " in summary
     assert f"certified  {claims['certificate'].replace('the automaton', 'it')}" in summary
 
 
@@ -94,3 +99,183 @@ def test_kinds_of_words_are_named() -> None:
 def test_a_network_of_many_letters_is_named_in_a_line() -> None:
     model = {"name": "nnpda", "alphabet": [str(number) for number in range(1_000)]}
     assert network_claim(model, "numbers").endswith("(1,000 symbols); language numbers")
+
+
+def horizon(length: int | None = 10, first: str | None = None, **more: Any) -> dict[str, Any]:
+    known = None if first is None else {"word": first, "length": len(first), "height": 2, "made_of": None}
+    return {
+        "length": length,
+        "every_length": False,
+        "shown_by": "all words run",
+        "domain": "all words",
+        "words": 1_400,
+        "cycles": 20,
+        "others": 400,
+        "shortest_difference": known,
+        "exact": False,
+        **more,
+    }
+
+
+def checked(other: str, word: str | None = None) -> dict[str, Any]:
+    return {
+        "kind": "exhaustive",
+        "between": ["automaton", other],
+        "max_length": 10,
+        "words": 1_000,
+        "disagreements": int(word is not None),
+        "counterexample": word,
+    }
+
+
+CERTIFIED = {"verdict": "certified", "words": "all", "stack_limit": 2**53, "cuts": 0}
+NOT_CERTIFIED = {"verdict": "not certified", "reason": "at (q): why"}
+EQUAL = {"verdict": "equal", "counterexample": None, "reason": None, "domain": "all words"}
+UNDECIDED = {"verdict": "undecided", "counterexample": None, "reason": "two stacks", "domain": None}
+DIFFERENT = {"verdict": "different", "counterexample": "([", "reason": "one accepts", "domain": None, "shortest": True}
+DRIFTS = {"word": "[()]" * 12, "length": 48, "height": 2, "made_of": "'[()]' 12 times"}
+NOT_FOUND = horizon()
+
+
+def report(
+    proof: dict[str, Any], certificate: dict[str, Any], rounded: dict[str, Any], network: dict[str, Any], **more: Any
+) -> dict[str, Any]:
+    return {
+        "automaton": {},
+        "language": "dyck-2",
+        "model": {"alphabet": list("()[]")},
+        "proof": proof,
+        "certificate": certificate,
+        "checks": [checked("language")],
+        "horizon": {"rounded network": rounded, "network": network},
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    ("of", "says"),
+    [
+        (
+            report(EQUAL, CERTIFIED, NOT_FOUND, horizon(first="[" * 90)),
+            "proved equal to dyck-2; the rounded network follows it on all words (certificate); the network is first "
+            f"known to differ on {'[' * 60}… (length 90)",
+        ),
+        (
+            report(EQUAL, {**CERTIFIED, "words": "the task's", "stack_limit": 104}, NOT_FOUND, NOT_FOUND),
+            "proved equal to dyck-2; the rounded network follows it on all words of the task that need at most 104 "
+            "cells of a stack (certificate); the network follows it on all words of length <= 10 and on all others "
+            "tried",
+        ),
+        (
+            report(EQUAL, NOT_CERTIFIED, NOT_FOUND, NOT_FOUND),
+            "proved equal to dyck-2; rounded network and network follow it on all words of length <= 10 and on all "
+            "others tried",
+        ),
+        (
+            report(EQUAL, NOT_CERTIFIED, horizon(shortest_difference=DRIFTS), horizon(first="([" * 6 + "]", others=9)),
+            "proved equal to dyck-2; the rounded network is first known to differ on '[()]' 12 times (length 48), the "
+            "network on ([([([([([([] (length 13)",
+        ),
+        (
+            report(EQUAL, NOT_CERTIFIED, horizon(3, "()[]", exact=True), horizon(3, "()[]", exact=True)),
+            "proved equal to dyck-2; rounded network and network first differ on ()[]",
+        ),
+        (
+            report(
+                EQUAL,
+                NOT_CERTIFIED,
+                horizon(40, shown_by="bounded certificate"),
+                horizon(cycles=0, others=0),
+            ),
+            "proved equal to dyck-2; the rounded network follows it on all words of length <= 40 (bounded certificate) "
+            "and on all others tried; the network follows it on all words of length <= 10",
+        ),
+        (
+            report(UNDECIDED, NOT_CERTIFIED, NOT_FOUND, NOT_FOUND),
+            "equal to dyck-2 on all words of length <= 10 (not proved); rounded network and network follow it on all "
+            "words of length <= 10 and on all others tried",
+        ),
+        (
+            report(DIFFERENT, CERTIFIED, NOT_FOUND, NOT_FOUND),
+            "different from dyck-2, first on ([; the rounded network follows it on all words (certificate); the "
+            "network follows it on all words of length <= 10 and on all others tried",
+        ),
+        (
+            report(UNDECIDED, NOT_CERTIFIED, NOT_FOUND, NOT_FOUND, language=None, checks=[]),
+            "held against no language; rounded network and network follow it on all words of length <= 10 and on all "
+            "others tried",
+        ),
+        (
+            report(EQUAL, CERTIFIED, NOT_FOUND, NOT_FOUND, automaton=None, reason="its actions are graded"),
+            "no automaton: its actions are graded",
+        ),
+    ],
+    ids=["certified", "within", "equal", "drifts", "exact", "bounded", "two stacks", "wrong", "no language", "none"],
+)
+def test_the_headline_says_which_of_the_three_it_equals(of: dict[str, Any], says: str) -> None:
+    assert headline(of) == says
+    assert as_sentence(headline(of)) == f"{says[0].upper()}{says[1:]}."
+
+
+def test_the_headline_of_a_report_without_horizons_is_made_of_its_checks() -> None:
+    old = report(EQUAL, NOT_CERTIFIED, {}, {}, counts={"equal": False})
+    del old["horizon"]
+    old["checks"] = [checked("language"), checked("rounded network"), checked("network", "(" * 12)]
+    old["checks"] += [{**checked("rounded network", "[" * 20), "kind": "pumped"}]
+    assert headline(old) == (
+        f"proved equal to dyck-2; the rounded network is first known to differ on {'[' * 20} (length 20); the network "
+        f"first differs on {'(' * 12} (length 12); its accepted words were counted twice, differently"
+    )
+
+
+def test_a_contradicted_certificate_is_not_told() -> None:
+    told = headline(report(EQUAL, CERTIFIED, horizon(first="[" * 20), NOT_FOUND))
+    assert "certificate" not in told
+
+
+@pytest.mark.parametrize(
+    ("entry", "says", "cell"),
+    [
+        (
+            horizon(),
+            "agrees on all words of length <= 10; no difference found in 1,400 words and 20 repeated cycles",
+            "<= 10",
+        ),
+        (
+            horizon(None, every_length=True, shown_by="certificate"),
+            "agrees on words of every length (certificate)",
+            "every length",
+        ),
+        (
+            horizon(40, shown_by="bounded certificate", cycles=0, domain="all words of the task"),
+            "agrees on all words of the task of length <= 40 (bounded certificate); no difference found in 1,400 words",
+            "<= 40",
+        ),
+        (
+            horizon(first="[" * 250),
+            f"agrees on all words of length <= 10; the shortest word known on which it differs: {'[' * 200}… "
+            "(length 250), height 2",
+            "<= 10, not 250",
+        ),
+        (
+            horizon(3, "([])", exact=True),
+            "agrees on all words of length <= 3; first differs on ([]), height 2",
+            "<= 3, not 4",
+        ),
+        (
+            horizon(None, "a", shown_by=None),
+            "agreement is shown for no length; the shortest word known on which it differs: a, height 2",
+            "not 1",
+        ),
+    ],
+)
+def test_a_horizon_is_told_with_both_ends(entry: dict[str, Any], says: str, cell: str) -> None:
+    assert horizon_claim(entry) == says
+    assert horizon_cell(entry) == cell
+
+
+def test_a_word_is_shown_by_its_parts_where_that_is_shorter() -> None:
+    assert word_shown("", 0) == "the empty word"
+    assert word_shown("(5 )5", 2) == "(5 )5"
+    assert word_shown("ababab", 6, "'ab' 3 times") == "ababab"
+    assert word_shown("ab" * 30, 60, "'ab' 30 times") == "'ab' 30 times (length 60)"

@@ -36,18 +36,12 @@ def test_a_trained_network_gives_an_automaton_that_nothing_contradicts(name: str
     assert all(check.disagreements == 0 for check in result.checks if check.other != "network")
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("baby-ntm-dyck-2", "the memory of a baby-ntm is no stack"),
-        ("buffered-neural-stack-reversal", "a buffered-neural-stack chooses when to read and write"),
-    ],
-)
-def test_what_is_no_stack_gives_no_automaton_and_the_reason_says_so(name: str, reason: str) -> None:
-    checkpoint = load_checkpoint(str(files("stacklens.models") / "zoo" / f"{name}.pt"))
+def test_what_is_no_stack_gives_no_automaton_and_the_reason_says_so() -> None:
+    checkpoint = load_checkpoint(str(files("stacklens.models") / "zoo" / "buffered-neural-stack-reversal.pt"))
     result = extract(checkpoint.model, get_task(checkpoint.task["language"]), SMALL)
     assert result.status == 3
-    assert reason in str(result.reason)
+    assert "a buffered-neural-stack chooses when to read and write" in str(result.reason)
+    assert result.view is None
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stacklens.errors import StacklensError
-from stacklens.late import Later, late
+from stacklens.late import late, put_off
 from stacklens.plain_fields import from_plain, parse_json, to_plain
 
 
@@ -108,7 +108,7 @@ def test_a_late_field_is_made_once_when_it_is_read() -> None:
         made.append(1)
         return 7
 
-    one = Holder("a", Later(make))  # type: ignore[arg-type]
+    one = put_off(Holder("a", 3), number=make)
     assert made == []
     assert (one.number, one.number, made) == (7, 7, [1])
     assert replace(one, name="b") == Holder("b", 7)
@@ -117,7 +117,7 @@ def test_a_late_field_is_made_once_when_it_is_read() -> None:
 
 def test_a_late_field_that_cannot_be_made_can_be_asked_for_again() -> None:
     answers = iter([0, 4])
-    one = Holder("a", Later(lambda: 8 // next(answers)))  # type: ignore[arg-type]
+    one = put_off(Holder("a"), number=lambda: 8 // next(answers))
     with pytest.raises(ZeroDivisionError):
         one.number  # noqa: B018
     assert one.number == 2

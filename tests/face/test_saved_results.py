@@ -15,14 +15,14 @@ import stacklens as sl
 from stacklens.errors import FileFormatError
 from stacklens.models.io import ZOO
 
-NAMES = ["marnn-stack-rnn-dyck-2", "baby-ntm-dyck-2", "stack-rnn-anb2n"]
+NAMES = ["marnn-stack-rnn-dyck-2", "baby-ntm-dyck-2", "buffered-neural-stack-reversal", "stack-rnn-anb2n"]
 ODD: list[Any] = [None, -1, 10**400, 1e308, "", "x\x1b[31m", [], {}, True, "nan", [None], {"type": "Machine"}]
 
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("saved") / "result.json"
-    quick_result("baby-ntm-dyck-2").save(path)
+    quick_result("buffered-neural-stack-reversal").save(path)
     return path
 
 
@@ -59,14 +59,33 @@ def test_a_file_says_what_it_rests_on(saved: Path) -> None:
     assert (content["format"], content["schema"], content["seed"]) == ("stacklens result", 2, 0)
     assert content["config"]["max_length"] == QUICK["max_length"]
     assert set(content["versions"]) == {"stacklens", "python", "torch", "numpy"}
-    assert content["network"]["name"] == content["network"]["path"] == "baby-ntm-dyck-2"
-    assert content["network"]["sha256"] == sl.load("baby-ntm-dyck-2").origin.sha256
+    assert content["network"]["name"] == content["network"]["path"] == "buffered-neural-stack-reversal"
+    assert content["network"]["sha256"] == sl.load("buffered-neural-stack-reversal").origin.sha256
     assert content["automata"] == {"minimised": None, "raw": None, "nearest": None}
     assert content["fidelity"]["rounding"]["words"] == content["fields"]["fidelity"]["rounding"]["words"]
 
 
+def test_a_result_saved_before_there_were_horizons_gets_what_its_checks_know(tmp_path: Path) -> None:
+    result = quick_result("nnpda-palindrome")
+    result.save(tmp_path / "result.json")
+    content = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
+    assert content["horizon"] == result.report()["horizon"]
+    assert content["equals"]["language"]["verdict"] == "equal"
+    for part in (content, content["fields"]):
+        del part["horizon"]
+    (tmp_path / "old.json").write_text(json.dumps(content), encoding="utf-8")
+    old = sl.load(tmp_path / "old.json")
+    assert old.horizon["rounded network"] == result.horizon["rounded network"]
+    assert old.horizon["network"].length == result.horizon["network"].length
+    known = min(len(c.counterexample) for c in result.checks if c.other == "network" and c.counterexample is not None)
+    assert len(old.horizon["network"].difference.word) == known
+    assert str(old).startswith(
+        "Proved equal to palindrome; the rounded network follows it on all words (certificate); "
+    )
+
+
 def test_times_do_not_count_and_what_came_out_does() -> None:
-    result = quick_result("baby-ntm-dyck-2")
+    result = quick_result("buffered-neural-stack-reversal")
     assert replace(result, seconds={}, config=None) == result
     assert replace(result, reason="something else") != result
     assert replace(result, model=sl.load("marnn-stack-rnn-dyck-2")) != result
@@ -75,36 +94,36 @@ def test_times_do_not_count_and_what_came_out_does() -> None:
 
 def test_the_network_is_opened_when_it_is_touched(tmp_path: Path) -> None:
     file = tmp_path / "net.pt"
-    shutil.copy(ZOO / "baby-ntm-dyck-2.pt", file)
+    shutil.copy(ZOO / "buffered-neural-stack-reversal.pt", file)
     result = sl.extract(file, **QUICK)
     (tmp_path / "kept").mkdir()
     result.save(tmp_path / "kept" / "result.json")
     shutil.move(file, tmp_path / "kept" / "net.pt")  # beside the result it is found
     loaded = sl.load(tmp_path / "kept" / "result.json")
-    assert loaded.model.name == "baby-ntm"
+    assert loaded.model.name == "buffered-neural-stack"
     assert loaded.language is not None
-    assert loaded.language.name == "dyck-2"
+    assert loaded.language.name == "reversal"
     (tmp_path / "kept" / "net.pt").unlink()
     loaded = sl.load(tmp_path / "kept" / "result.json")
     assert str(loaded) == str(result)
     with pytest.raises(FileFormatError, match=r"net\.pt: no such file; expected a network"):
         loaded.model  # noqa: B018
-    shutil.copy(ZOO / "marnn-stack-rnn-dyck-2.pt", file)
+    shutil.copy(ZOO / "neural-stack-reversal.pt", file)
     with pytest.raises(FileFormatError, match="not the network of this file: it was changed since"):
         loaded.model  # noqa: B018
 
 
 def test_a_network_that_was_in_no_file_cannot_be_opened(tmp_path: Path) -> None:
-    model = sl.load("baby-ntm-dyck-2")
+    model = sl.load("buffered-neural-stack-reversal")
     model.origin = None
-    sl.extract(model, "dyck-2", **QUICK).save(tmp_path / "result.json")
+    sl.extract(model, "reversal", **QUICK).save(tmp_path / "result.json")
     with pytest.raises(FileFormatError, match="was in no file; save it, and extract again"):
         sl.load(tmp_path / "result.json").model  # noqa: B018
 
 
 def test_a_result_is_written_to_json_only(tmp_path: Path) -> None:
     with pytest.raises(sl.StacklensError, match=r"expected a name that ends in \.json"):
-        quick_result("baby-ntm-dyck-2").save(tmp_path / "result.pickle")
+        quick_result("buffered-neural-stack-reversal").save(tmp_path / "result.pickle")
     assert not list(tmp_path.iterdir())
 
 

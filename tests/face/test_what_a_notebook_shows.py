@@ -22,8 +22,8 @@ NAME = "nnpda-palindrome"
         ),
         (
             lambda: quick_result(NAME),
-            "<Extraction of nnpda-palindrome: 2 states, 2 stack symbols, 11 transitions; equal to palindrome for all "
-            "words (proof)>",
+            "<Extraction of nnpda-palindrome: 2 states, 2 stack symbols, 11 transitions; proved equal to palindrome; "
+            "the rounded network follows it on all words (certificate)>",
         ),
     ],
 )
@@ -33,8 +33,10 @@ def test_a_value_is_one_line_in_a_list(value: object, line: str) -> None:
 
 
 def test_a_result_without_an_automaton_says_why_in_its_line() -> None:
-    line = repr(quick_result("baby-ntm-dyck-2"))
-    assert line.startswith("<Extraction of baby-ntm-dyck-2: no automaton: the memory of a baby-ntm is no stack")
+    line = repr(quick_result("buffered-neural-stack-reversal"))
+    assert line.startswith(
+        "<Extraction of buffered-neural-stack-reversal: no automaton: a buffered-neural-stack chooses when"
+    )
     assert "\n" not in line
 
 
@@ -44,7 +46,14 @@ def test_text_is_for_people() -> None:
     lines = str(get_language("palindrome").automaton).splitlines()
     assert lines[0].startswith("M = (Q, Σ, Γ")
     assert len(lines) == 9 + 11
-    assert str(quick_result(NAME)).startswith("network    nnpda over a b c; language palindrome\nautomaton  2 states")
+    first, blank, *rest = str(quick_result(NAME)).splitlines()
+    assert first.startswith("Proved equal to palindrome; the rounded network follows it on all words (certificate); ")
+    assert blank == ""
+    assert rest[0] == "network    nnpda over a b c; language palindrome"
+    assert rest[1].startswith("automaton  2 states")
+    assert [line[11:] for line in rest if line.startswith("horizon")] == [
+        "rounded network: agrees on words of every length (certificate)"
+    ]
 
 
 def test_a_notebook_shows_drawings_that_ask_no_other_host() -> None:
@@ -60,7 +69,7 @@ def test_a_notebook_shows_drawings_that_ask_no_other_host() -> None:
     assert shown["automaton"].startswith("<svg")
     assert shown["result"].startswith("<div><svg")
     assert "proof      equal for all words (proof)" in shown["result"]
-    assert "<pre>network" in quick_result("baby-ntm-dyck-2")._repr_html_()
+    assert "<pre>No automaton: " in quick_result("buffered-neural-stack-reversal")._repr_html_()
 
 
 def test_what_a_file_says_cannot_leave_its_place_in_a_page() -> None:
@@ -71,8 +80,8 @@ def test_what_a_file_says_cannot_leave_its_place_in_a_page() -> None:
 
 
 def test_where_it_is_not_faithful_it_says_why_and_what_to_do() -> None:
-    why = quick_result("baby-ntm-dyck-2").why()
-    assert why.startswith("There is no automaton: the memory of a baby-ntm is no stack")
+    why = quick_result("buffered-neural-stack-reversal").why()
+    assert why.startswith("There is no automaton: a buffered-neural-stack chooses when")
     assert "\nMeasured:\n- rounding the actions changes " in why
     assert "\nWhat to do next:\n- " in why
     assert quick_result(NAME).why().startswith("Nothing contradicts the automaton")
@@ -83,6 +92,9 @@ def test_a_contradiction_is_told_with_its_word() -> None:
     result = sl.extract("marnn-stack-rnn-dyck-2", max_length=5, long_words=50, deep_words=2, depth=20)
     assert result.status == 1
     why = result.why()
-    assert why.startswith("The automaton differs from the rounded network on ")
-    assert "its values drift from round to round" in why
-    assert "; differs from the rounded network on " in repr(result)
+    assert why.startswith("Proved equal to dyck-2; the rounded network is first known to differ on ")
+    assert "The automaton differs from the rounded network on " in why
+    assert "keep the automaton: it is right about dyck-2" in why
+    assert "train the network against noise" in why
+    assert "states=" not in why
+    assert "; proved equal to dyck-2; the rounded network is first known to differ on " in repr(result)

@@ -6,14 +6,16 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.automata.brute_force import derived
+from tests.automata.strategies import grammars
 
+from stacklens.automata.grammar import Grammar, Nonterminal, parse_grammar
 from stacklens.automata.pda import Word
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.languages import get_language
 from stacklens.languages.context_free import ContextFreeLanguage
-from stacklens.languages.grammar import Grammar, GrammarSymbol, Nonterminal, Rule, parse_grammar
 from stacklens.languages.grammar_words import NormalForm
 from stacklens.languages.tasks.subject_verb import RULES, AgreementTask
 
@@ -26,39 +28,11 @@ def language_of(text: str) -> ContextFreeLanguage:
     return ContextFreeLanguage("test", parse_grammar(text))
 
 
-def plain_words(grammar: Grammar, longest: int) -> set[tuple[str, ...]]:
-    """Return the words up to ``longest``: whatever the rules make of what is there, until that is nothing new."""
-    found: dict[Nonterminal, set[tuple[str, ...]]] = {left: set() for left, _ in grammar.rules}
-    size = -1
-    while size < sum(map(len, found.values())):
-        size = sum(map(len, found.values()))
-        for left, right in grammar.rules:
-            made: set[tuple[str, ...]] = {()}
-            for part in right:
-                tails = found[part] if isinstance(part, Nonterminal) else {(part,)}
-                made = {head + tail for head in made for tail in tails if len(head) + len(tail) <= longest}
-            found[left] |= made
-    return found[grammar.start]
-
-
-@st.composite
-def grammars(draw: st.DrawFn) -> Grammar:
-    names = [Nonterminal(name) for name in "SABC"[: draw(st.integers(1, 4))]]
-    parts: st.SearchStrategy[GrammarSymbol] = st.sampled_from([*names, "a", "b"])
-    sides = st.lists(st.lists(parts, max_size=4).map(tuple), min_size=1, max_size=4)
-    rules: list[Rule] = [(name, right) for name in names for right in draw(sides)]
-    try:
-        return Grammar(tuple(rules), names[0], ("a", "b"))
-    except StacklensError:
-        assume(False)
-        raise
-
-
 @settings(max_examples=150, deadline=None)
 @given(grammars())
 def test_random_grammars(grammar: Grammar) -> None:
     language, longest = ContextFreeLanguage("random", grammar), 5
-    words = plain_words(grammar, longest)
+    words = derived(grammar, longest)
     for length in range(longest + 1):
         of_length = {word for word in words if len(word) == length}
         assert list(map(tuple, language.words_of_length(length))) == sorted(of_length)

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from stacklens.automata.compiled import compile_tables
+from stacklens.automata.formats.by_suffix import read_automaton
 from stacklens.automata.formats.dot import to_dot
 from stacklens.automata.formats.json import to_json
-from stacklens.automata.formats.reading import read_automaton
+from stacklens.automata.grammar import Grammar, Nonterminal, Rule, parse_grammar
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
 from stacklens.errors import AutomatonError, FileFormatError, StacklensError
 from stacklens.languages.catalogue import language_from_file
 from stacklens.languages.dyck import Dyck
-from stacklens.languages.grammar import Grammar, Nonterminal, Rule, parse_grammar
 from stacklens.languages.grammar_words import NormalForm
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from tests.automata.strategies import pushdown_automata
 
+from stacklens.automata.automaton_grammar import grammar_of
 from stacklens.automata.counting import count_words
 from stacklens.automata.formats.dot import to_dot
 from stacklens.automata.formats.jflap import to_jflap
@@ -17,7 +18,7 @@ from stacklens.automata.pda import PushdownAutomaton
 from stacklens.automata.rewriting import drop_end_marker
 from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.languages import get_language
-from stacklens.languages.automaton_grammar import AutomatonLanguage, grammar_of
+from stacklens.languages.context_free import AutomatonLanguage
 
 
 def test_a_grammar_file(tmp_path: Path) -> None:

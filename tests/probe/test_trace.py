@@ -13,6 +13,7 @@ from stacklens.languages import get_language
 from stacklens.languages.words import all_words
 from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
 
@@ -172,3 +173,31 @@ def test_a_data_frame_has_one_row_a_step() -> None:
     assert row.reading_0_2 == seen.reading[3, 2, 0, 2]
     assert row.rejected == seen.rejected[3, 2]
     assert not frame.isna().any().any()
+
+
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [
+        ("marnn-stack-rnn", {"alphabet": "ab", "cell_size": 2, "stack_limit": 4}),
+        ("stack-rnn", {"alphabet": "ab", "hidden": 5, "n_stacks": 2}),
+        ("baby-ntm", {"alphabet": "ab", "stack_limit": 5}),
+        ("list-rnn", {"alphabet": "ab", "hidden": 5, "n_stacks": 2}),
+    ],
+)
+def test_a_trace_keeps_the_cells_after_every_step(name: str, config: dict[str, object]) -> None:
+    net, words = build_model(name, config, seed=2), ["abbab", "ba"]
+    seen = trace(net, words, stacks=True)
+    assert seen.cells is not None
+    assert trace(net, words, stacks=False).cells is None
+    for number, word in enumerate(words):
+        state = net.initial_state(1)
+        for step, symbol in enumerate(word):
+            state = net.step(torch.tensor(["ab".index(symbol)]), state).state
+            cells = state.stack.topmost(seen.cells.shape[3])
+            np.testing.assert_allclose(seen.cells[number, step], cells[0].detach(), atol=1e-12)
+    assert np.isnan(seen.cells[1, 2:]).all()
+
+
+def test_networks_without_cells_have_none_in_their_traces() -> None:
+    for name in ("nnpda", "neural-stack", "buffered-neural-stack", "rnn"):
+        assert trace(build_model(name, {"alphabet": "ab"}, seed=1), "ab", stacks=True).cells is None

@@ -109,8 +109,11 @@ def test_a_bad_file_gives_one_line_that_names_it_and_status_2(
         ("extract-pda GOOD --jobs 0", "Invalid value for '--jobs'"),
         ("extract-pda GOOD --out none/x.dot", "cannot write none/x.dot: the folder none does not exist; make it first"),
         ("extract-pda GOOD --report none/x.json", "cannot write none/x.json: the folder none does not exist; make it"),
-        ("extract-pda GOOD --out x.txt", "cannot write x.txt: expected a name that ends in .dot, .json, .jff, .svg"),
-        ("extract-pda GOOD --out x", "cannot write x: expected a name that ends in .dot, .json, .jff, .svg"),
+        (
+            "extract-pda GOOD --out x.txt",
+            "cannot write x.txt: expected a name that ends in .dot, .json, .jff, .cfg, .svg",
+        ),
+        ("extract-pda GOOD --out x", "cannot write x: expected a name that ends in .dot, .json, .jff, .cfg, .svg"),
         ("extract-pda GOOD --out x.dot --out x.doc", "cannot write x.doc: expected a name that ends in .dot"),
         ("stacklens", "Missing command; see stacklens -h"),
         ("stacklens fly", "No such command 'fly'; see stacklens -h"),

@@ -33,25 +33,39 @@ def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_text_format_and_the_report_are_written_whole(
     net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    targets = [tmp_path / f"x.{suffix}" for suffix in ("dot", "json", "jff", "svg")]
+    targets = [tmp_path / f"x.{suffix}" for suffix in ("dot", "json", "jff", "svg", "cfg")]
     arguments: Sequence[str | Path] = [word for path in targets for word in ("--out", path)]
     found = run(capsys, monkeypatch, "extract-pda", net, *arguments, "--report", tmp_path / "r.json", *QUICK)
     assert (found.status, found.error) == (0, "")
     for path in [*targets, tmp_path / "r.json"]:
         assert f"wrote {path}" in found.out
-    dot, automaton, jflap, svg = (path.read_text() for path in targets)
+    dot, automaton, jflap, svg, grammar = (path.read_text() for path in targets)
     assert dot.startswith("digraph")
     assert dot.rstrip().endswith("}")
     assert from_json(automaton).accepts("1100")
     assert not from_json(automaton).accepts("1010")
     assert ElementTree.fromstring(jflap).tag == "structure"
     assert ElementTree.fromstring(svg).tag.endswith("svg")
+    assert grammar == "# 1n0n, read out of net.pt\nS -> 1 S 0 | 1 0\n"
     report = json.loads((tmp_path / "r.json").read_text())
     assert report["model"]["file"] == str(net)
     assert report["language"] == "1n0n"
     assert report["automaton"]["states"] == 2
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"net.pt", "r.json", *(path.name for path in targets)}
+
+
+def test_what_has_no_grammar_is_shown_before_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_quickly(monkeypatch)
+    net, targets = ZOO / "neural-stack-delayed-xor.pt", [tmp_path / "x.cfg", tmp_path / "x.json"]
+    arguments: Sequence[str | Path] = [word for path in targets for word in ("--out", path)]
+    found = run(capsys, monkeypatch, "extract-pda", net, *arguments, *QUICK)
+    assert found.status == 2
+    assert found.error == "error: a grammar can be written of a recogniser; this automaton answers whatever it reads\n"
+    assert found.out.endswith(f"wrote {targets[1]}\n")
+    assert not targets[0].exists()
 
 
 def test_without_out_the_summary_has_the_transition_table(
@@ -83,7 +97,9 @@ def test_a_contradiction_gives_status_1_and_the_shortest_word(
     arguments: Sequence[str | Path] = [net, "--out", tmp_path / "x.json", *QUICK, *(["--quiet"] if quiet else [])]
     found = run(capsys, monkeypatch, "extract-pda", *arguments)
     assert (found.status, found.error) == (1, "")
-    assert ("first on ''" if quiet else "on the empty word") in found.out
+    assert (
+        "ifferent from parentheses, first on the empty word; the rounded network follows it on all words" in found.out
+    )
     assert (tmp_path / "x.json").exists()
 
 

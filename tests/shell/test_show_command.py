@@ -32,8 +32,11 @@ def test_a_kept_result_is_shown_again(
     assert (shown.status, shown.out) == (0, printed)
     why = run(capsys, monkeypatch, "stacklens", "show", path, "--why")
     assert why.out.startswith("Nothing contradicts the automaton")
-    drawn = run(capsys, monkeypatch, "stacklens", "show", path, "--out", "pda.svg", "--out", "pda.json")
-    assert drawn.out.endswith("wrote pda.svg\nwrote pda.json\n")
+    out = ("--out", "pda.svg", "--out", "pda.json", "--out", "pda.cfg")
+    drawn = run(capsys, monkeypatch, "stacklens", "show", path, *out)
+    assert drawn.out.endswith("wrote pda.svg\nwrote pda.json\nwrote pda.cfg\n")
+    assert Path("pda.cfg").read_text(encoding="utf-8").endswith(f"\n{sl.load(path).grammar()}\n")
+    assert str(sl.load(path).grammar()) == "S -> a S a | b S b | c"
     assert sl.load("pda.json") == sl.load(path).automaton
     assert "palindrome, read out of nnpda-palindrome.pt" in unescape(Path("pda.svg").read_text(encoding="utf-8"))
 
@@ -83,7 +86,7 @@ def test_a_result_without_an_automaton_is_kept_and_shown_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    kept = run(capsys, monkeypatch, "extract-pda", "baby-ntm-dyck-2", "--save", "r.json")
+    kept = run(capsys, monkeypatch, "extract-pda", "buffered-neural-stack-reversal", "--save", "r.json")
     shown = run(capsys, monkeypatch, "stacklens", "show", "r.json", "--out", "pda.dot")
     assert (kept.status, shown.status) == (3, 3)
     assert shown.out == kept.out.removesuffix("wrote r.json\n")

@@ -75,7 +75,15 @@ def body_of(client: FlaskClient, output: str, values: dict[str, Any], changed: s
 def test_the_page_says_what_was_found(client: FlaskClient) -> None:
     found = answer(client, "automaton-says.children", LOOK)
     assert found["automaton-found"]["hidden"] is False
-    assert found["automaton-says"]["children"].startswith("2 states, 2 stack symbols, 11 transitions; before minimis")
+    first, horizons, sizes = found["automaton-says"]["children"]
+    assert first["props"]["children"]["props"]["children"].startswith(
+        "Proved equal to palindrome; the rounded network "
+    )
+    assert [item["props"]["children"][0]["props"]["children"] for item in horizons["props"]["children"]] == [
+        "✓ horizon, rounded network",
+        "✗ horizon, network",
+    ]
+    assert sizes["props"]["children"].startswith("2 states, 2 stack symbols, 11 transitions; before minimisation ")
     assert "checked    words on which the automaton differs" in found["automaton-summary"]["children"]
 
 
@@ -105,7 +113,7 @@ def test_drawing_definition_and_transitions(client: FlaskClient) -> None:
     assert found["automaton-definition"]["children"].startswith("M = (Q, Σ, Γ, δ, q₀, ⊥, F)")
     assert len(found["automaton-transitions"]["rowData"]) == 11
     raw = answer(client, "automaton-svg.data", {**LOOK, "automaton-form": "raw"})
-    assert raw["automaton-svg"]["data"]["svg"].count('class="state"') == 3
+    assert raw["automaton-svg"]["data"]["svg"].count('class="state"') == 2
 
 
 def test_the_run_is_told_by_numbers_of_states_and_rules(client: FlaskClient, result: Extraction) -> None:
@@ -255,12 +263,10 @@ def test_other_pages_hear_of_an_automaton(client: FlaskClient) -> None:
 
 
 def test_python_lines_name_every_setting_that_is_not_the_usual_one() -> None:
-    assert ExtractionSettings().arguments() == ("", "")
-    assert ExtractionSettings(max_length=0).arguments() == ("", ", ExtractionConfig(max_length=0)")
-    assert ExtractionSettings(states=3, seed=1, language="dyck-1").arguments() == (
-        ", 'dyck-1'",
-        ", ExtractionConfig(states=3, seed=1)",
-    )
+    assert ExtractionSettings().call() == "sl.extract(network)"
+    assert ExtractionSettings(max_length=0).call() == "sl.extract(network, max_length=0)"
+    strange = ExtractionSettings(states=3, seed=1, language="dyck-1")
+    assert strange.call() == "sl.extract(network, 'dyck-1', states=3, seed=1)"
 
 
 @pytest.mark.parametrize("rounded", [False, True])
@@ -278,7 +284,6 @@ def test_the_python_lines_of_every_panel_work(
     monkeypatch.setattr("stacklens.extract.extraction.extract", quickly)
     monkeypatch.setattr(go.Figure, "show", lambda figure: figures.append(figure))
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "models").symlink_to(ROOT / "models")
     one = replace(shown(NAME, None, "raw"), settings=ExtractionSettings(max_length=4, language="palindrome"))
     lines = automaton_lines(one, "abcba", rounded)
     for text in lines.values():
@@ -286,7 +291,9 @@ def test_the_python_lines_of_every_panel_work(
     assert len(lines) == len(asked) == 7
     assert {arguments[2] for arguments in asked} == {ExtractionConfig(max_length=4)}
     assert {arguments[1].name for arguments in asked} == {"palindrome"}
-    assert (tmp_path / "automaton.svg").read_text(encoding="utf-8").count('class="state"') == 3
+    assert (tmp_path / "automaton.svg").read_text(encoding="utf-8").count(
+        'class="node"'
+    ) == 3  # two states, and where the arrow begins
     titles = [figure.layout.title.text for figure in figures]
     assert titles[0].startswith(f"nnpda{', rounded' if rounded else ''} on abcba: accepted")
     assert titles[1].startswith("Hidden vectors of the ")

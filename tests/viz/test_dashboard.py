@@ -163,7 +163,7 @@ def test_a_network_without_an_automaton_is_shown_without_one_and_with_one_once_i
     keep_extraction(view.network, ExtractionSettings(), result)
     assert steps_of(view.network, "aca").verdicts[-1] == ("automaton", "accepted", True)
     assert "state" in [note.text for note in drawn(view).layout.annotations]
-    assert "automaton=extract(" in figure_lines(view)
+    assert "pda = sl.extract(network).automaton\n" in figure_lines(view)
 
 
 def test_the_python_lines_extract_as_the_automaton_that_is_drawn_was(
@@ -182,7 +182,7 @@ def test_the_python_lines_extract_as_the_automaton_that_is_drawn_was(
 
     monkeypatch.setattr("stacklens.extract.extraction.extract", quickly)
     run_lines(figure_lines(view).replace(".show()", ""))
-    ((_, language, config),) = asked
+    ((_, language, config, _),) = asked
     assert (language.name, config) == ("dyck-1", ExtractionConfig(max_length=5))
 
 
@@ -206,7 +206,7 @@ def test_the_python_lines_make_the_same_table(name: str) -> None:
 
 def run_lines(lines: str) -> dict[str, Any]:
     names: dict[str, Any] = {}
-    exec(lines.replace("models/zoo", str(ZOO)), names)
+    exec(lines, names)
     return names
 
 
@@ -248,7 +248,7 @@ def test_a_word_gives_a_figure_in_the_theme(client: FlaskClient) -> None:
     choice = {"network": NAME, "word": "([)", "kind": "soft", "page": "probe", "figure": "paper", "theme": "dark"}
     found = answer(client, "picture.figure", choice, {})
     assert found["picture"]["figure"]["layout"]["paper_bgcolor"] == "#16181D"
-    assert "load_network" in found["picture-line"]["children"]
+    assert "sl.load" in found["picture-line"]["children"]
     assert answer(client, "picture.figure", {**choice, "page": "trust"}, {}) == {}
 
 

@@ -76,7 +76,6 @@ def test_no_language_is_read_from_a_file_that_an_opened_network_names(path: str,
     assert random_word(network, 0) == "10"
     assert [who for who, _, _ in steps_of(network, "10").verdicts] == ["network", "rounded network"]
     assert drawn(View("probe", network, "10")).data
-    assert "true_depths" not in figure_lines(View("probe", network, "10"))
     assert known_specification(network) is None
     assert words_to_try(network, 0) == "ε\n1\n0"
     one = Shown(network, ExtractionSettings(language=path), Known(TRUTH, TRUTH, {}, ""), raw=False)
@@ -97,13 +96,13 @@ def test_the_stacks_of_long_words_are_not_drawn_and_all_else_is(network: str) ->
         view = View("probe", network, word, figure=figure)
         if figure in ("actions", "hidden", "map"):
             assert "Nothing to draw" not in str(drawn(view).layout)
-            assert "seen = trace(network, [word], stacks=False)  # stacks are " in figure_lines(view)
+            assert ", stacks=False)  # stacks are " in figure_lines(view)
         else:
             assert said(drawn(view)) == "Nothing to draw: stacks are drawn for words of at most 1,000 symbols."
     frame = tabled(view, "steps")
     assert len(frame) >= LONGEST_STACKS
     assert "stack" not in frame.columns
-    assert "seen = trace(network, [word], stacks=False)  # stacks are " in table_lines(view, "steps")
+    assert ", stacks=False)  # stacks are " in table_lines(view, "steps")
     assert steps_of(network, word).problem is None
 
 

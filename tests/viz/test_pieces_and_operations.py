@@ -2,19 +2,65 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.hand_made import parentheses_net
 from tests.viz.networks import network, said
 
+from stacklens.models.registry import build_model
+from stacklens.models.stacks.strength import StrengthStack
 from stacklens.probe.trace import Trace, trace
 from stacklens.viz.operations import action_names, operation_names, operation_table
-from stacklens.viz.stacks import pieces_of, segment_figure
+from stacklens.viz.stacks import pieces, pieces_of, segment_figure
 from stacklens.viz.style import MARKS, OPERATION_COLOURS
+
+STRENGTHS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=12)
+
+
+def lengths_of(pops: list[float], pushes: list[float]) -> np.ndarray:
+    """Return how much of what step s pushed is left after step t, (T, T), added up from the pieces."""
+    lengths = np.zeros((len(pops), len(pops)))
+    for piece in pieces(np.array(pops), np.array(pushes)):
+        lengths[piece.first : piece.last + 1, piece.pushed] += piece.length
+    return lengths
+
+
+@settings(deadline=None)
+@given(actions=STRENGTHS)
+def test_pieces_are_what_the_strength_stack_holds_after_every_step(actions: list[tuple[float, float]]) -> None:
+    lengths = lengths_of([u for u, _ in actions], [d for _, d in actions])
+    stack = StrengthStack.empty((1,), 1, torch.zeros((), dtype=torch.float64))
+    for step, action in enumerate(actions):
+        stack = stack.next(torch.tensor([[action]], dtype=torch.float64), torch.zeros(1, 1, 1, dtype=torch.float64))
+        np.testing.assert_allclose(lengths[step, : step + 1], stack.strengths[0], atol=1e-12)
+
+
+@settings(deadline=None)
+@given(actions=STRENGTHS)
+def test_pieces_tile_the_stack_and_are_few(actions: list[tuple[float, float]]) -> None:
+    found = pieces(np.array([u for u, _ in actions]), np.array([d for _, d in actions]))
+    assert len(found) <= 2 * len(actions)
+    for step in range(len(actions)):
+        there = sorted((piece.bottom, piece.top) for piece in found if piece.first <= step <= piece.last)
+        assert all(below[1] == above[0] for below, above in pairwise(there))
+        assert not there or there[0][0] == 0
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 200), word=st.text("abc", min_size=1, max_size=15))
+def test_pieces_of_a_signed_action_are_the_continuous_stacks_lengths(seed: int, word: str) -> None:
+    net = build_model("nnpda", {"alphabet": "abc", "order": "third", "n_states": 3, "trap": False}, seed=seed, init=2.0)
+    seen = trace(net, word)
+    assert seen.lengths is not None
+    actions = seen.actions[0, :, 0, 0]
+    found = lengths_of(list(np.maximum(-actions, 0)), list(np.maximum(actions, 0)))
+    np.testing.assert_allclose(found, seen.lengths[0], atol=1e-12)
 
 
 def drawn_lengths(figure: Any, seen: Trace) -> np.ndarray:

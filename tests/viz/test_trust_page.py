@@ -16,7 +16,7 @@ from tests.viz.test_dashboard import answer
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.evaluation.word_list import PARTIES
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
-from stacklens.models.io import ZOO, Checkpoint
+from stacklens.models.io import Checkpoint
 from stacklens.viz.dashboard import trust_page as trusting
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
@@ -41,7 +41,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     """Yield the page, in whose store two networks have been extracted, one of them in vain."""
     before = os.environ.get("STACKLENS_CACHE")
     os.environ["STACKLENS_CACHE"] = str(tmp_path_factory.mktemp("store"))
-    for name in (NAME, "baby-ntm-dyck-2"):
+    for name in (NAME, "buffered-neural-stack-reversal"):
         keep_extraction(name, ExtractionSettings(), small_extraction(name))
     yield new_application().server.test_client()
     del os.environ["STACKLENS_CACHE"]
@@ -103,8 +103,8 @@ def test_an_automaton_that_arrives_while_the_page_is_shown_appears(
 
 
 def test_without_an_automaton_there_are_claims_and_no_transitions(client: FlaskClient) -> None:
-    found = shown(client, "baby-ntm-dyck-2")
-    assert "✗ automaton: none: the memory of a baby-ntm" in texts(found["trust-claims"]["children"])
+    found = shown(client, "buffered-neural-stack-reversal")
+    assert "✗ automaton: none: a buffered-neural-stack" in texts(found["trust-claims"]["children"])
     assert found["trust-covered"]["children"] == "There is no automaton, so there are no transitions."
     assert found["trust-coverage"]["rowData"] == []
 
@@ -226,9 +226,8 @@ def test_what_was_extracted_by_other_settings_is_shown_and_its_lines_say_so(clie
     keep_extraction(name, settings, extract(checkpoint.model, specification_of(checkpoint), settings.config()))
     assert shown(client, name)["trust-extracted"]["hidden"] is False
     lines = trust_lines("claims", name)
-    assert "from stacklens.extract.extraction import ExtractionConfig, extract\n" in lines
-    assert "specification = specification_of(checkpoint, 'reversal')\n" in lines
-    assert "result = extract(checkpoint.model, specification, ExtractionConfig(max_length=3, seed=2))\n" in lines
+    assert f"network = sl.load({name!r})\n" in lines
+    assert "result = sl.extract(network, 'reversal', max_length=3, seed=2)\n" in lines
 
 
 @pytest.mark.parametrize("panel", ["claims", "checks", "coverage", "accuracy", "judged"])
@@ -236,7 +235,7 @@ def test_the_python_lines_run(panel: str, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("stacklens.extract.extraction.extract", lambda *_: small_extraction(NAME))
     (tmp_path / "words.txt").write_text("10\n110\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    lines = trust_lines(panel, NAME).replace(".show()", "").replace("'models/zoo/", f"'{ZOO}/").splitlines()
+    lines = trust_lines(panel, NAME).replace(".show()", "").splitlines()
     names: dict[str, Any] = {}
     exec("\n".join(lines[:-1]) + f"\nfound = {lines[-1]}", names)
     assert len(names["found"].data if panel == "accuracy" else names["found"]) > 1

@@ -9,7 +9,8 @@ from dash import ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html,
 
 from stacklens.automata.description import formal_definition, transition_table
 from stacklens.errors import StacklensError
-from stacklens.extract.wording import automaton_claim, before_claim, nothing_found
+from stacklens.extract.evaluation.trust import horizon_claims
+from stacklens.extract.wording import as_sentence, automaton_claim, before_claim, headline, nothing_found
 from stacklens.viz.automaton import automaton_drawing
 from stacklens.viz.dashboard.automaton_views import (
     FILES,
@@ -22,7 +23,7 @@ from stacklens.viz.dashboard.automaton_views import (
     steps_view,
     visits_view,
 )
-from stacklens.viz.dashboard.components import columns_of, figure_part, in_python, rows_of, table_part
+from stacklens.viz.dashboard.components import claim_list, columns_of, figure_part, in_python, rows_of, table_part
 from stacklens.viz.dashboard.extractions import STAGES, TURNS, extraction_job
 from stacklens.viz.dashboard.jobs import Jobs
 from stacklens.viz.dashboard.python_lines import automaton_lines
@@ -73,7 +74,7 @@ def _status() -> html.Div:
             html.Progress(id="automaton-bar", max=str(len(STAGES)), value="0"),
             html.Span(id="automaton-stage", role="status"),
             html.P(id="automaton-problem", role="alert"),
-            html.P(id="automaton-says"),
+            html.Div(id="automaton-says"),
         ],
         className="automaton-status",
     )
@@ -209,8 +210,12 @@ def _say(page: str, network: str, done: dict[str, Any] | None) -> tuple[Any, ...
         says = nothing_found(known.report["reason"])
         return f"{says[0].upper()}{says[1:]}.", True, known.summary
     sizes = known.report["automaton"]
-    says = f"{automaton_claim(sizes, known.automaton.n_stacks)}; {before_claim(sizes)}."
-    return says, False, known.summary
+    found_says = [
+        html.P(html.B(as_sentence(headline(known.report)))),
+        claim_list(horizon_claims(known.report)),
+        html.P(f"{automaton_claim(sizes, known.automaton.n_stacks)}; {before_claim(sizes)}."),
+    ]
+    return found_says, False, known.summary
 
 
 def _end(ended: dict[str, Any] | None, network: str) -> tuple[Any, Any]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any, cast
 
 import dash_ag_grid as dag
 import pandas as pd
 from dash import Input, dcc, html, set_props
 
+from stacklens.extract.evaluation.trust import SIGNS, Claim
 from stacklens.viz.report import CONFIG
 
 __all__ = [
     "AGAIN",
     "ask_again",
+    "claim_items",
+    "claim_list",
     "columns_of",
     "extra",
     "figure_part",
@@ -163,4 +167,17 @@ def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [
         {str(name): None if value != value else value for name, value in row.items()}
         for row in frame.to_dict("records")
+    ]
+
+
+def claim_list(claims: Sequence[Claim]) -> html.Ul:
+    """Return claims as a list, each with a mark that says whether it is good."""
+    return html.Ul(claim_items(claims), className="claims")
+
+
+def claim_items(claims: Sequence[Claim]) -> list[html.Li]:
+    """Return claims as the items of a list."""
+    return [
+        html.Li([html.B(f"{SIGNS[claim.verdict]} {claim.what}"), f": {claim.says}"], className=claim.verdict)
+        for claim in claims
     ]

@@ -37,7 +37,14 @@ __all__ = [
     "settings_of",
 ]
 
-STAGES = ("trace the network", "look for states", "check the automaton", "prove equality", "certify")
+STAGES = (
+    "trace the network",
+    "look for states",
+    "check the automaton",
+    "prove equality",
+    "certify",
+    "find the horizon",
+)
 _WORKING = max(1, (os.cpu_count() or 1) - 1)  # one core is left to the server
 _WAITING = 8  # extractions; each may take minutes
 _MOST_WORDS = 50_000_000  # about a minute's work; the shell goes further
@@ -60,12 +67,15 @@ class ExtractionSettings:
         names = {name: value for name, value in asdict(self).items() if name != "language"}
         return ExtractionConfig(**names)
 
-    def arguments(self) -> tuple[str, str]:
-        """Return what `specification_of` and `extract` are given last in Python lines: "" or with a comma before it."""
+    def call(self) -> str:
+        """Return the Python call that extracts so from ``network``: every setting that is not the usual one is named.
+
+        >>> ExtractionSettings(states=3, language="dyck-1").call()
+        "sl.extract(network, 'dyck-1', states=3)"
+        """
         changed = {name: value for name, value in asdict(self).items() if value != getattr(ExtractionSettings, name)}
-        language = f", {changed.pop('language')!r}" if "language" in changed else ""
-        config = ", ".join(f"{name}={value!r}" for name, value in changed.items())
-        return language, f", ExtractionConfig({config})" if config else ""
+        language = [repr(changed.pop("language"))] if "language" in changed else []
+        return f"sl.extract({', '.join(['network', *language, *(f'{name}={changed[name]!r}' for name in changed)])})"
 
 
 @dataclass(frozen=True)
@@ -86,7 +96,9 @@ class Known:
 
     @property
     def stacks(self) -> tuple[int, ...]:
-        """Return the numbers of the network's stacks that the automaton has."""
+        """Return the numbers of the network's stacks, or other memories, that the automaton's stacks are."""
+        if (view := self.report.get("view")) is not None:
+            return tuple(view["memories"])
         use = self.report["stacks"]
         return tuple(stack for stack in use["kept"] if stack not in use["push_only"])
 

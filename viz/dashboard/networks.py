@@ -167,8 +167,8 @@ def is_known(name: str) -> bool:
 
 
 def file_of(name: str) -> str:
-    """Return the name of the file of the network called ``name``, as its owner would write it in a program."""
-    return _title(name) if name.startswith(PREFIX) else f"models/zoo/{name}.pt"
+    """Return what ``sl.load`` is given for the network called ``name``: of the zoo its name, else its owner's file."""
+    return _title(name) if name.startswith(PREFIX) else name
 
 
 def network_title(name: str) -> str:

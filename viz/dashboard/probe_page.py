@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
@@ -17,7 +16,8 @@ from stacklens.models.device import one_thread
 from stacklens.probe.trace import Trace, trace
 from stacklens.viz.dashboard.components import AGAIN, ask_again, columns_of, figure_part, rows_of, table_part
 from stacklens.viz.dashboard.extractions import ExtractionSettings, settings_known
-from stacklens.viz.dashboard.networks import file_of, load, truth_by_name
+from stacklens.viz.dashboard.networks import load, truth_by_name
+from stacklens.viz.dashboard.python_lines import program
 from stacklens.viz.dashboard.steps import LONGEST_STACKS, extracted_automaton, read_word, runner_of, traced
 from stacklens.viz.dashboard.turns import NotYetError, in_turn
 from stacklens.viz.dashboard.view import View
@@ -99,9 +99,9 @@ def _tracing(view: View, figure: str) -> str:
         short = len(read_word(view.word or "", load(view.network).model)) <= LONGEST_STACKS
     except StacklensError:  # the figure says what is wrong with the word
         short = True
-    if short or figure in _OF_STACKS:
-        return "seen = trace(network, [word], stacks=True)"
-    return f"seen = trace(network, [word], stacks=False)  # {_LIMIT}"
+    given = ", rounded=True" if view.rounded else ""
+    stacks, why = ("True", "") if short or figure in _OF_STACKS else ("False", f"  # {_LIMIT}")
+    return f"seen = sl.trace(network, {view.word or ''!r}{given}, stacks={stacks}){why}"
 
 
 def tabled(view: View, name: str) -> pd.DataFrame:
@@ -117,44 +117,17 @@ def tabled(view: View, name: str) -> pd.DataFrame:
 
 def figure_lines(view: View) -> str:
     """Return the Python lines that make the figure of ``view``."""
-    given = []
-    needed = []
-    if extracted_automaton(view.network) is not None:
-        language, config = (settings_known(view.network) or ExtractionSettings()).arguments()
-        needed += [
-            f"extract.extraction import {'ExtractionConfig, ' if config else ''}extract",
-            "extract.by_name import specification_of",
-        ]
-        given.append(f"automaton=extract(checkpoint.model, specification_of(checkpoint{language}){config}).automaton")
-    if view.figure != "paper":
-        call = ", ".join([repr(view.figure), "network", "seen", *given])
-        return _lines(view, [*needed, "viz.figures import draw"], f"draw({call}).show()", view.figure)
-    if _truth(view) is not None:
-        needed += ["extract.by_name import true_automaton", "extract.evaluation.automaton_runs import true_depths"]
-        given.insert(0, "depths=true_depths(true_automaton(checkpoint, word), word)")
-    call = ", ".join(["network", "seen", *given])
-    return _lines(view, [*needed, "viz.figures import paper_figure"], f"paper_figure({call}).show()", view.figure)
+    found = extracted_automaton(view.network) is not None
+    extracted = [f"pda = {(settings_known(view.network) or ExtractionSettings()).call()}.automaton"] if found else []
+    given = [f"figure={view.figure!r}"] * (view.figure != "paper") + ["automaton=pda"] * found
+    return program(view.network, [], [_tracing(view, view.figure), *extracted, f"seen.plot({', '.join(given)}).show()"])
 
 
 def table_lines(view: View, name: str) -> str:
     """Return the Python lines that make the table called ``name`` of ``view``."""
     function = TABLES[name].__name__
-    return _lines(view, [f"viz.step_tables import {function}"], f"print({function}(network, seen))")
-
-
-def _lines(view: View, needed: Sequence[str], last: str, figure: str = "") -> str:
-    rounding = ["models.rounding import Rounded"] if view.rounded else []
-    always = ["languages.words import parse_word", "models.io import load_network", "probe.trace import trace"]
-    lines = [
-        *(f"from stacklens.{what}" for what in sorted([*always, *rounding, *needed])),
-        "",
-        f"checkpoint = load_network({file_of(view.network)!r})",
-        f"network = {'Rounded(checkpoint.model)' if view.rounded else 'checkpoint.model'}",
-        f"word = parse_word({view.word or ''!r}, network.alphabet)",
-        _tracing(view, figure),
-        last,
-    ]
-    return "\n".join(lines)
+    imports = [f"from stacklens.viz.step_tables import {function}"]
+    return program(view.network, imports, [_tracing(view, ""), f"print({function}(seen.model, seen))"])
 
 
 def layout() -> html.Section:

@@ -1,108 +1,74 @@
-"""The Python lines that make what the Automaton and the Trust page show."""
+"""The Python lines that make what the pages show: the public face, and what draws where that has no method for it."""
 
 from __future__ import annotations
 
-from stacklens.viz.dashboard.automaton_views import (
-    Shown,
-)
-from stacklens.viz.dashboard.extractions import (
-    ExtractionSettings,
-    settings_known,
-)
+from collections.abc import Sequence
+
+from stacklens.viz.dashboard.automaton_views import Shown
+from stacklens.viz.dashboard.extractions import ExtractionSettings, settings_known
 from stacklens.viz.dashboard.networks import file_of
 
-__all__ = ["automaton_lines", "trust_lines"]
+__all__ = ["automaton_lines", "program", "trust_lines"]
 
-_REST = (("stacklens.extract.by_name", "specification_of"), ("stacklens.models.io", "load_network"))
-_CALLS: dict[str, tuple[tuple[tuple[str, str], ...], tuple[str, ...]]] = {
-    "claims": ((("stacklens.extract.evaluation.trust", "claim_table"),), ("claim_table(result.report())",)),
-    "checks": ((("stacklens.extract.evaluation.trust", "check_table"),), ("check_table(result.report())",)),
-    "coverage": ((("stacklens.extract.evaluation.trust", "coverage_table"),), ("coverage_table(result.automaton)",)),
+_TRUST = "stacklens.extract.evaluation.trust"
+_JUDGE = "judge_words(network, words, result.automaton, result.language, result.memories)"
+_CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of the Trust page: imports and lines
+    "claims": ((f"from {_TRUST} import claim_table",), ("claim_table(result.report())",)),
+    "checks": ((f"from {_TRUST} import check_table",), ("check_table(result.report())",)),
+    "coverage": ((f"from {_TRUST} import coverage_table",), ("coverage_table(result.automaton)",)),
     "accuracy": (
         (
-            ("stacklens.viz.curves", "accuracy_figure"),
-            ("stacklens.extract.evaluation.accuracy_by_size", "scores_by_size"),
+            "from stacklens.extract.evaluation.accuracy_by_size import scores_by_size",
+            "from stacklens.viz.curves import accuracy_figure",
         ),
-        ("accuracy_figure(scores_by_size(checkpoint.model, specification, result.automaton)).show()",),
+        ("accuracy_figure(scores_by_size(network, result.language, result.automaton)).show()",),
     ),
     "judged": (
-        (("pathlib", "Path"), ("stacklens.extract.evaluation.word_list", "judge_words, parse_words, word_table")),
         (
-            "words = parse_words(Path('words.txt').read_text(), checkpoint.model.alphabet)",
-            "word_table(judge_words(checkpoint.model, words, result.automaton, specification, result.stacks.stacks))",
+            "from pathlib import Path",
+            "from stacklens.extract.evaluation.word_list import judge_words, parse_words, word_table",
         ),
+        ("words = parse_words(Path('words.txt').read_text(), network.alphabet)", f"word_table({_JUDGE})"),
     ),
 }
 
 
+def program(network: str, imports: Sequence[str], body: Sequence[str]) -> str:
+    """Return the lines that open the network called ``network`` as ``network``, and then do ``body``."""
+    return "\n".join(["import stacklens as sl", *imports, "", f"network = sl.load({file_of(network)!r})", *body])
+
+
 def automaton_lines(one: Shown, text: str, rounded: bool) -> dict[str, str]:
     """Return, for every panel by name, the Python lines that make it."""
-    language, config = one.settings.arguments()
-    begin = [
-        f"from stacklens.extract.extraction import {'ExtractionConfig, ' if config else ''}extract",
-        "from stacklens.extract.by_name import specification_of",
-        "from stacklens.models.io import load_network",
-    ]
-    automaton = [
-        "",
-        f"checkpoint = load_network({file_of(one.network)!r})",
-        f"specification = specification_of(checkpoint{language})",
-        f"found = extract(checkpoint.model, specification{config})",
-        f"pda = found.{'raw' if one.raw else 'automaton'}",
-    ]
-    runner = f"{'Rounded(checkpoint.model)' if rounded else 'checkpoint.model'}"
-    tracing = [
-        *(["from stacklens.models.rounding import Rounded"] if rounded else []),
-        "from stacklens.probe.trace import trace",
-    ]
-    words = "trace(network, visiting_words(network, specification), stacks=False)"
-
-    def lines(imports: list[str], body: list[str]) -> str:
-        return "\n".join([*begin, *imports, *automaton, *body])
-
-    return {
-        "drawing": lines(
-            ["from pathlib import Path", "from stacklens.viz.automaton import automaton_drawing"],
-            ['Path("automaton.svg").write_text(automaton_drawing(pda), encoding="utf-8")'],
+    pda = f"result.{'raw' if one.raw else 'automaton'}"
+    word = f"parse_word({text!r}, network.alphabet)"
+    how = ", rounded=True" if rounded else ""
+    on_the_word = f"seen = sl.trace(network, {text!r}{how}, stacks=True)"
+    on_many = f"seen = sl.trace(network, visiting_words(network, result.language){how}, stacks=False)"
+    runs = "from stacklens.extract.evaluation.automaton_runs import"
+    panels: dict[str, tuple[list[str], list[str]]] = {
+        "drawing": ([], [f'{pda}.save("automaton.svg")']),
+        "stacks": (
+            ["from stacklens.viz.automaton import stacks_figure"],
+            [on_the_word, f"stacks_figure(seen.model, seen, {pda}, stacks=result.memories).show()"],
         ),
-        "stacks": lines(
-            [
-                "from stacklens.languages.words import parse_word",
-                *tracing,
-                "from stacklens.viz.automaton import stacks_figure",
-            ],
-            [
-                f"network = {runner}",
-                f"word = parse_word({text!r}, network.alphabet)",
-                "stacks_figure(network, trace(network, [word], stacks=True), pda, stacks=found.stacks.stacks).show()",
-            ],
+        "steps": (
+            [f"{runs} run_table", "from stacklens.languages.words import parse_word"],
+            [f"print(run_table({pda}, {word}))"],
         ),
-        "steps": lines(
-            [
-                "from stacklens.languages.words import parse_word",
-                "from stacklens.extract.evaluation.automaton_runs import run_table",
-            ],
-            [f"print(run_table(pda, parse_word({text!r}, checkpoint.model.alphabet)))"],
+        "transitions": (
+            ["from stacklens.automata.description import transition_table"],
+            [f"print(transition_table({pda}))"],
         ),
-        "transitions": lines(
-            ["from stacklens.automata.description import transition_table"], ["print(transition_table(pda))"]
+        "definition": ([], [f"print({pda})"]),
+        "map": (
+            [f"{runs} visiting_words", "from stacklens.viz.hidden import state_map"],
+            [on_many, f"state_map(seen.model, seen, {pda}).show()"],
         ),
-        "definition": lines(
-            ["from stacklens.automata.description import formal_definition"], ["print(formal_definition(pda))"]
-        ),
-        "map": lines(
-            [
-                *tracing,
-                "from stacklens.extract.evaluation.automaton_runs import visiting_words",
-                "from stacklens.viz.hidden import state_map",
-            ],
-            [f"network = {runner}", f"state_map(network, {words}, pda).show()"],
-        ),
-        "visits": lines(
-            [*tracing, "from stacklens.extract.evaluation.automaton_runs import visit_table, visiting_words"],
-            [f"network = {runner}", f"print(visit_table(pda, {words}))"],
-        ),
+        "visits": ([f"{runs} visit_table, visiting_words"], [on_many, f"print(visit_table({pda}, seen))"]),
     }
+    extracted = f"result = {one.settings.call()}"
+    return {name: program(one.network, imports, [extracted, *body]) for name, (imports, body) in panels.items()}
 
 
 def trust_lines(panel: str, name: str) -> str:
@@ -112,15 +78,5 @@ def trust_lines(panel: str, name: str) -> str:
         StacklensError: there is no network called ``name``.
     """
     settings = settings_known(name) or ExtractionSettings()
-    language, config = settings.arguments()
     imports, call = _CALLS[panel]
-    extraction = ("stacklens.extract.extraction", "ExtractionConfig, extract" if config else "extract")
-    lines = [
-        *(f"from {module} import {made}" for module, made in sorted((extraction, *_REST, *imports))),
-        "",
-        f"checkpoint = load_network({file_of(name)!r})",
-        f"specification = specification_of(checkpoint{language})",
-        f"result = extract(checkpoint.model, specification{config})",
-        *call,
-    ]
-    return "\n".join(lines)
+    return program(name, imports, [f"result = {settings.call()}", *call])

@@ -16,7 +16,7 @@ from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.errors import StacklensError
 from stacklens.extract.by_name import specification_for, subject_named
 from stacklens.extract.evaluation.accuracy_by_size import SizeScores, scores_by_size
-from stacklens.extract.evaluation.trust import SIGNS, check_table, claims_of, coverage_table, covered
+from stacklens.extract.evaluation.trust import check_table, claims_of, coverage_table, covered
 from stacklens.extract.evaluation.word_list import EMPTY_WORD, JudgedWord, judge_words, parse_words, word_table
 from stacklens.extract.specification import Specification
 from stacklens.languages.words import format_word
@@ -24,6 +24,7 @@ from stacklens.viz.curves import accuracy_figure
 from stacklens.viz.dashboard.components import (
     AGAIN,
     ask_again,
+    claim_items,
     figure_part,
     fitted_columns,
     height_of,
@@ -285,7 +286,16 @@ def _claim(network: str, page: str, extracted: Any) -> tuple[Any, ...]:
     lines = [trust_lines(panel, network) for panel in ("claims", "checks", "coverage")]
     covered, coverage = _coverage(found)
     checks = check_table(found.report)
-    return (None, False, _claims(found), lines[0], covered, *_table(checks), *coverage, *lines[1:])
+    return (
+        None,
+        False,
+        claim_items(claims_of(found.report)),
+        lines[0],
+        covered,
+        *_table(checks),
+        *coverage,
+        *lines[1:],
+    )
 
 
 def _missing(network: str) -> list[Any]:
@@ -294,13 +304,6 @@ def _missing(network: str) -> list[Any]:
         f"{network_title(network)} has not been extracted yet: ",
         dcc.Link("extract it on the Automaton page", to),
         ".",
-    ]
-
-
-def _claims(found: Known) -> list[html.Li]:
-    return [
-        html.Li([html.B(f"{SIGNS[claim.verdict]} {claim.what}"), f": {claim.says}"], className=claim.verdict)
-        for claim in claims_of(found.report)
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from stacklens.cli.inputs import MODEL_HELP
+from stacklens.cli.paths import MODEL_HELP
 from stacklens.errors import StacklensError
 from stacklens.progress import progress_bar, stages_on
 from stacklens.seeds import LARGEST_SEED

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stacklens.cli.inputs import MODEL_HELP
+from stacklens.cli.paths import MODEL_HELP, OUT_HELP
 from stacklens.cli.shell import MOST_JOBS, new_app, run_app
 from stacklens.errors import StacklensError
+from stacklens.extract.budget import DEFAULT_BUDGET, parse_budget
 from stacklens.progress import progress_bar, stages_on
 from stacklens.seeds import LARGEST_SEED
 
@@ -24,9 +25,7 @@ _MOST_CLUSTERS = 1_000  # more states than are explored
 
 def extract_command(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
-    out: Annotated[
-        list[Path] | None, typer.Option(help="Write the automaton: .dot .json .jff .svg .png .pdf; may be repeated.")
-    ] = None,
+    out: Annotated[list[Path] | None, typer.Option(help=OUT_HELP)] = None,
     language: Annotated[
         str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
     ] = None,
@@ -47,6 +46,13 @@ def extract_command(
         int | None,
         typer.Option(min=1, max=_MOST_CLUSTERS, help="Number of stack symbols, for networks that push real values."),
     ] = None,
+    method: Annotated[
+        str,
+        typer.Option(help="How to look: learn (from what it does), kmeans (clusters of hidden vectors), or auto."),
+    ] = "auto",
+    budget: Annotated[
+        str, typer.Option(help="Processor time for the search, such as 60s or 2m; or none. The best so far is checked.")
+    ] = f"{DEFAULT_BUDGET:g}s",
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For everything that is drawn.")] = 0,
     report: Annotated[Path | None, typer.Option(help="Write all figures to this .json file.")] = None,
     save: Annotated[
@@ -63,8 +69,8 @@ def extract_command(
     Exit status: 0 extracted and nothing contradicts it; 1 extracted, but a check found a disagreement (the word is
     printed); 2 bad arguments or unreadable input; 3 no faithful automaton found.
     """
-    from stacklens.automata.formats.writing import write_automaton
-    from stacklens.cli.outputs import check_targets, write_report
+    from stacklens.automata.formats.by_suffix import write_automaton
+    from stacklens.cli.paths import check_targets, write_report
     from stacklens.models.io import find_network
 
     model = find_network(model)
@@ -74,26 +80,39 @@ def extract_command(
     from stacklens.models.io import load_network
 
     check_device(device)
-
+    config = ExtractionConfig(
+        max_length=max_length,
+        states=states,
+        stack_symbols=stack_symbols,
+        seed=seed,
+        jobs=jobs,
+        device=device,
+        method=method,  # type: ignore[arg-type]  # which is checked there
+        budget=parse_budget(budget),
+    )
     checkpoint = load_network(model, format, _symbols(alphabet))
     network = checkpoint.model
     if stack_symbols is not None and network.pushes_input:
         raise StacklensError(f"--stack-symbols: this {network.name} pushes the symbol it reads, so it has no choice")
-    config = ExtractionConfig(
-        max_length=max_length, states=states, stack_symbols=stack_symbols, seed=seed, jobs=jobs, device=device
-    )
     result = _extract(checkpoint, language, config, quiet)
     if report is not None:
         write_report(report, result, str(model))
     if save is not None:
         result.save(save)
+    problem, written = None, []
     for path in out or []:
-        if result.automaton is not None:
-            write_automaton(path, result.automaton, result.title)
+        try:
+            if result.automaton is not None:
+                write_automaton(path, result.automaton, result.title)
+                written.append(path)
+        except StacklensError as error:  # what came out is shown all the same
+            problem = error
     if not quiet:
-        _show(result, out or [], [path for path in (report, save) if path is not None])
-    elif result.contradicted is not None or result.reason is not None:
-        typer.echo(str(result.contradicted or result.reason))
+        _show(result, [*written, *(path for path in (report, save) if path is not None)], transitions=not out)
+    elif result.status:
+        typer.echo(result.headline)
+    if problem is not None:
+        raise problem
     return result.status
 
 
@@ -113,14 +132,13 @@ def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) ->
     return replace(result, config=config)
 
 
-def _show(result: Extraction, out: list[Path], kept: list[Path]) -> None:
+def _show(result: Extraction, written: list[Path], *, transitions: bool) -> None:
     from rich.console import Console
 
     from stacklens.extract.summary import show_summary
 
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-    written = [*(out if result.automaton is not None else []), *kept]
-    show_summary(result, console, transitions=not out)
+    show_summary(result, console, transitions=transitions)
     for path in written:
         console.print(f"wrote {path}")
 

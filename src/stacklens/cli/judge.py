@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stacklens.cli.inputs import MODEL_OR_RESULT_HELP, saved_result
+from stacklens.cli.paths import MODEL_OR_RESULT_HELP, saved_result
 from stacklens.errors import StacklensError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def judge_command(
     result = saved_result(model)
     if result is not None and automaton is not None:
         raise StacklensError(f"{model} has an automaton with it; leave out --automaton, or name the network")
-    from stacklens.automata.formats.reading import read_automaton
+    from stacklens.automata.formats.by_suffix import read_automaton
     from stacklens.extract.by_name import specification_of
     from stacklens.extract.evaluation.word_list import judge_words, parse_words, word_table
     from stacklens.extract.specification import check_same_alphabet
@@ -62,7 +62,7 @@ def judge_command(
         check_length(one, _LONGEST)
     # which of the network's stacks it has, a result says, and no file of an automaton
     known = None if pda is None or pda.n_stacks == network.n_stacks else ()
-    stacks = known if result is None else result.stacks.stacks
+    stacks = known if result is None else result.memories
     judged = judge_words(network, listed, pda, specification, stacks)
     frame = word_table(judged)
     if out is None:

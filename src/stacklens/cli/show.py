@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
+from stacklens.cli.paths import OUT_HELP
+
 __all__ = ["show_command"]
 
 
 def show_command(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result, as extract-pda --save writes it.")],
-    out: Annotated[
-        list[Path] | None, typer.Option(help="Write the automaton: .dot .json .jff .svg .png .pdf; may be repeated.")
-    ] = None,
+    out: Annotated[list[Path] | None, typer.Option(help=OUT_HELP)] = None,
     why: Annotated[bool, typer.Option("--why", help="Say why the automaton is not faithful, and what to do.")] = False,
 ) -> int:
     """Show a saved result: what came out of the network and what it rests on. The network is not needed.
@@ -23,7 +23,7 @@ def show_command(
     """
     from rich.console import Console
 
-    from stacklens.automata.formats.writing import check_suffix, write_automaton
+    from stacklens.automata.formats.by_suffix import check_suffix, write_automaton
     from stacklens.extract.result_file import load_result
     from stacklens.extract.summary import show_summary
     from stacklens.files import check_outputs

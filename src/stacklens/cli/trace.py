@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stacklens.cli.inputs import MODEL_HELP
+from stacklens.cli.paths import MODEL_HELP
 from stacklens.errors import StacklensError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def trace_command(
 
     model = find_network(model)
     _check(model, automaton, out or [], figure, theme)
-    from stacklens.automata.formats.reading import read_automaton
+    from stacklens.automata.formats.by_suffix import read_automaton
     from stacklens.languages.words import check_length, parse_word
     from stacklens.models.io import load_network
     from stacklens.models.rounding import Rounded

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stacklens.cli.inputs import MODEL_OR_RESULT_HELP, saved_result
+from stacklens.cli.paths import MODEL_OR_RESULT_HELP, saved_result
 from stacklens.cli.shell import MOST_JOBS
 from stacklens.errors import StacklensError
 from stacklens.progress import progress_bar, stages_on
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from stacklens.automata.pda import PushdownAutomaton
+    from stacklens.extract.result import Extraction
     from stacklens.extract.verification.exhaustive import Verification, Work
     from stacklens.extract.verification.job import Job
     from stacklens.extract.verification.journal import Journal
@@ -58,8 +61,8 @@ def verify_command(
     The words are split into chunks for any number of processes, with the same result. What is finished stands in a
     journal, so that a run that was killed goes on with --resume and counts nothing twice.
 
-    Exit status: 0 nothing contradicts the automaton; 1 something does (the word is printed); 2 bad arguments or
-    unreadable input; 3 no faithful automaton found.
+    Exit status: 0 nothing contradicts the automaton on these words; 1 something does (the word is printed); 2 bad
+    arguments or unreadable input; 3 no faithful automaton found.
     """
     from stacklens.extract.verification.parallel import check_scheduler
     from stacklens.files import check_outputs
@@ -88,13 +91,22 @@ def verify_command(
         load_job(model, automaton, language, max_length) if result is None else result_job(result, language, max_length)
     )
     check_scheduler(scheduler)
-    return _verify_one(job, place, resume, jobs, scheduler, report, quiet)
+    return _verify_one(job, result, place, resume, jobs, scheduler, report, quiet)
 
 
 def _verify_one(
-    job: Job, place: Path, resume: bool, jobs: int, scheduler: str | None, report: Path | None, quiet: bool
+    job: Job,
+    result: Extraction | None,
+    place: Path,
+    resume: bool,
+    jobs: int,
+    scheduler: str | None,
+    report: Path | None,
+    quiet: bool,
 ) -> int:
     from stacklens.extract.verification.journal import Journal
+    from stacklens.extract.wording import headline
+    from stacklens.files import write_whole
 
     with Journal.open(place, job.settings(), resume) as kept:
         pda = _automaton(job, kept, quiet)
@@ -105,12 +117,13 @@ def _verify_one(
         begun = time.perf_counter()
         found = _run(work, kept, jobs, scheduler, quiet)
         seconds = time.perf_counter() - begun
+        content = _report(job, work, found, result)
         if report is not None:
-            _write_report(report, job, work, found)
+            write_whole(report, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         if not quiet:
-            _show(job, work, found, seconds)
-        elif found.contradicted is not None:
-            typer.echo(str(found.contradicted))
+            _show(content, found, work.pda.n_stacks, seconds)
+        elif found.status:
+            typer.echo(headline(content))
         kept.remove()  # last: whoever is killed before has not seen the result
     return found.status
 
@@ -142,33 +155,58 @@ def _run(work: Work, journal: Journal, jobs: int, scheduler: str | None, quiet: 
         return verify_exhaustively(work, journal, jobs, scheduler, lambda words: bar.update(task, advance=words))
 
 
-def _write_report(path: Path, job: Job, work: Work, found: Verification) -> None:
-    """Write what was found, without the time it took: the same bytes whoever did it."""
-    from stacklens.files import write_whole
+def _report(job: Job, work: Work, found: Verification, result: Extraction | None) -> dict[str, Any]:
+    """Return what was found as plain data, without the time it took: the same whoever did it.
 
-    content = {
-        "schema": 1,
-        "model": {"name": job.model.name, "file": str(job.path)},
-        "language": None if job.specification is None else job.specification.name,
-        "automaton": {"states": len(work.pda.states), "transitions": len(work.pda.transitions)},
+    What a saved ``result`` knows is added: its proof and certificate, where the language is the same, and its horizons.
+    """
+    from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED
+    from stacklens.extract.equals import equals_of
+    from stacklens.extract.result import PROOF_NOT_TRIED, proof_entry
+
+    language = None if job.specification is None else job.specification.name
+    known = {} if result is None else result.horizon
+    proof = PROOF_NOT_TRIED if result is None or result.language_name != language else result.proof
+    certificate = CERTIFICATE_NOT_TRIED if result is None else result.certificate
+    horizon = {
+        other: (one if other not in known else one.joined(known[other])).to_dict()
+        for other, one in found.horizon.items()
+    }
+    report = {
+        "schema": 2,
+        "model": {"name": job.model.name, "file": str(job.path), "alphabet": list(job.model.alphabet)},
+        "language": language,
+        "automaton": {
+            "states": len(work.pda.states),
+            "stack_symbols": len(work.pda.stack_alphabet),
+            "transitions": len(work.pda.transitions),
+        },
         "chunks": len(work.chunks),
         **found.to_dict(),
+        "horizon": horizon,
+        "proof": proof_entry(proof),
+        "certificate": certificate.to_dict(),
     }
-    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    return {**report, "equals": equals_of(report)}
 
 
-def _show(job: Job, work: Work, found: Verification, seconds: float) -> None:
-    from stacklens.extract.wording import agreement_claim, automaton_claim, counts_claim, network_claim, word_named
+def _show(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds: float) -> None:
+    from stacklens.extract.wording import (
+        agreement_claim,
+        as_sentence,
+        automaton_claim,
+        counts_claim,
+        headline,
+        horizon_claim,
+        network_claim,
+        word_named,
+    )
 
-    network = {"name": job.model.name, "alphabet": job.model.alphabet}
-    sizes = {
-        "states": len(work.pda.states),
-        "stack_symbols": len(work.pda.stack_alphabet),
-        "transitions": len(work.pda.transitions),
-    }
-    language = None if job.specification is None else job.specification.name
-    typer.echo(f"network    {network_claim(network, language)}")
-    typer.echo(f"automaton  {automaton_claim(sizes, work.pda.n_stacks)}")
+    typer.echo(f"{as_sentence(headline(report))}\n")
+    typer.echo(f"network    {network_claim(report['model'], report['language'])}")
+    typer.echo(f"automaton  {automaton_claim(report['automaton'], n_stacks)}")
+    for number, (other, entry) in enumerate(report["horizon"].items()):
+        typer.echo(f"{'' if number else 'horizon':10} {other}: {horizon_claim(entry)}")
     for check in found.checks:
         entry = check.to_dict()
         against = "the language's automaton" if check.other == "language" else f"the {check.other}"
@@ -177,7 +215,7 @@ def _show(job: Job, work: Work, found: Verification, seconds: float) -> None:
             typer.echo(f"           they differ on {word_named(entry['counterexample'])}")
     if found.counts is not None:
         typer.echo(f"counted    {counts_claim(found.counts.to_dict())}")
-    typer.echo(f"time       {seconds:,.1f} s for {len(work.chunks):,} chunks")
+    typer.echo(f"time       {seconds:,.1f} s for {report['chunks']:,} chunks")
 
 
 def _verify_all(

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from stacklens.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.equals import NETWORKS
 from stacklens.extract.extraction import extract
 from stacklens.extract.verification.parallel import finished
+from stacklens.extract.wording import horizon_cell
 from stacklens.files import write_whole
 from stacklens.models.io import ZOO, Checkpoint, load_network
 
 __all__ = ["VerifiedNetwork", "networks_in", "show_table", "verify_all", "write_table"]
 
-_WIDTH = 120  # of the table, at least, where nobody says how wide
+_WIDTH = 150  # of the table, at least, where nobody says how wide
 _SUFFIXES = {".pt", ".pth", ".dat", ""}  # of the authors' files; those of the C++ program have none
 
 
@@ -34,6 +36,7 @@ class VerifiedNetwork:
         reason: why there is no automaton, or None.
         proof, certificate: verdicts with their reasons.
         checks: the exhaustive ones.
+        horizon, equals: how far the automaton agrees with which network, and which of the three it equals.
     """
 
     network: str
@@ -44,6 +47,8 @@ class VerifiedNetwork:
     proof: dict[str, Any]
     certificate: dict[str, Any]
     checks: list[dict[str, Any]]
+    horizon: dict[str, Any] = field(default_factory=dict)
+    equals: dict[str, Any] | None = None
 
 
 def networks_in(published: Path | None, zoo: Path = ZOO) -> list[Path]:
@@ -113,6 +118,8 @@ class _Verify:
             proof=content["proof"],
             certificate=content["certificate"],
             checks=[check for check in content["checks"] if check["kind"] == "exhaustive"],
+            horizon=content["horizon"],
+            equals=content["equals"],
         )
 
 
@@ -128,7 +135,15 @@ def show_table(rows: Sequence[VerifiedNetwork]) -> None:
     from rich.table import Column, Table
 
     table = Table(
-        Column("network", overflow="fold"), "language", "size*", "proof", "all words", "differ**", "certificate"
+        Column("network", overflow="fold"),
+        "language",
+        "size*",
+        "proof",
+        "all words",
+        "differ**",
+        "certificate",
+        "rounded***",
+        "network***",
     )
     for row in rows:
         table.add_row(row.network.removesuffix(".pt"), row.language or "not known", *_cells(row))
@@ -137,6 +152,7 @@ def show_table(rows: Sequence[VerifiedNetwork]) -> None:
     wide.print(table)
     wide.print("*  states x stack symbols", markup=False)
     wide.print("** the automaton from the language, the rounded network and the network", markup=False)
+    wide.print("*** the automaton agrees with it on all words so long, and not on a word so long", markup=False)
     for row in rows:
         if row.reason is not None:
             wide.print(f"{row.network}: no automaton: {row.reason}", markup=False)
@@ -144,7 +160,7 @@ def show_table(rows: Sequence[VerifiedNetwork]) -> None:
 
 def _cells(row: VerifiedNetwork) -> list[str]:
     if row.automaton is None:
-        return ["none", "", "", "", ""]
+        return ["none", *[""] * 6]
     sizes = f"{row.automaton['states']} x {row.automaton['stack_symbols']}"
     by_other = {check["between"][1]: check for check in row.checks}
     words = next((f"{check['words']:,} <= {check['max_length']}" for check in row.checks), "")
@@ -152,4 +168,5 @@ def _cells(row: VerifiedNetwork) -> list[str]:
         f"{by_other[other]['disagreements']:,}" if other in by_other else "-"
         for other in ("language", "rounded network", "network")
     )
-    return [sizes, row.proof["verdict"], words, differ, row.certificate["verdict"]]
+    horizons = [horizon_cell(row.horizon.get(other)) for other in NETWORKS]
+    return [sizes, row.proof["verdict"], words, differ, row.certificate["verdict"], *horizons]

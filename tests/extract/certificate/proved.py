@@ -18,7 +18,7 @@ from stacklens.models.base import StackModel
 from stacklens.models.io import load_network
 
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
-QUICK = ExtractionConfig(max_length=4, long_words=50, deep_words=2)
+QUICK = ExtractionConfig(max_length=4, long_words=50, deep_words=2, method="kmeans")  # whose outputs are all told
 Pair = tuple[StackModel[Any], PushdownAutomaton]
 
 

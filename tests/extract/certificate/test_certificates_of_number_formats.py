@@ -13,7 +13,8 @@ from tests.extract.certificate.test_certificates_of_hand_built_networks import D
 
 from stacklens.automata.pda import Key, Output, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError
-from stacklens.extract.certificate.certify import Certification, Proof, boxes_of, certify, prove
+from stacklens.extract.certificate.certifiable import boxes_of
+from stacklens.extract.certificate.certify import Certification, Proof, certify, prove
 from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.certificate.controllers import largest
 from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box, plus, times

@@ -34,20 +34,26 @@ def claim(report: dict[str, Any], what: str) -> Claim:
 def test_a_faithful_automaton_has_every_kind_of_claim_side_by_side() -> None:
     found = claims_of(made("nnpda-1n0n"))
     assert [(one.what, one.verdict) for one in found] == [
+        ("result", "yes"),
         ("automaton", "yes"),
         ("rounding", "yes"),
         ("checked against the language 1n0n", "yes"),
         ("checked against the rounded network", "yes"),
         ("checked against the network", "yes"),
+        ("horizon, rounded network", "yes"),
+        ("horizon, network", "yes"),
         ("counted twice", "yes"),
         ("proof", "yes"),
         ("certificate", "yes"),
     ]
     checks = [check for check in made("nnpda-1n0n")["checks"] if check["between"][1] == "language"]
     words = sum(check["words"] for check in checks if check["kind"] != "pumped")
-    assert found[0].says == "2 states, 1 stack symbol, 4 transitions; before minimisation 4 states, 1 stack symbol"
-    assert found[2].says == f"0 disagreements in {words:,} words and 1 repeated cycle"
-    assert found[5].says == (
+    assert found[1].says == "2 states, 1 stack symbol, 4 transitions; before minimisation 2 states, 1 stack symbol"
+    assert found[3].says == f"0 disagreements in {words:,} words and 1 repeated cycle"
+    assert found[0].says.startswith("proved equal to 1n0n; the rounded network follows it on all words (certificate); ")
+    assert found[6].says == "agrees on words of every length (certificate)"
+    assert found[7].says.startswith("agrees on all words of length <= 5; no difference found in ")
+    assert found[8].says == (
         "2 accepted words of length <= 5, without running them: as many as were found by running all"
     )
 
@@ -146,14 +152,14 @@ def test_counts_that_differ_and_a_stack_that_ends_are_told() -> None:
 
 
 def test_without_an_automaton_its_reason_is_what_there_is() -> None:
-    found = claims_of(made("baby-ntm-dyck-2"))
+    found = claims_of(made("buffered-neural-stack-reversal"))
     assert [one.what for one in found] == ["automaton", "rounding"]
     assert found[0].verdict == "no"
-    assert found[0].says.startswith("none: the memory of a baby-ntm is no stack")
-    assert check_table(made("baby-ntm-dyck-2")).empty
+    assert found[0].says.startswith("none: a buffered-neural-stack chooses when")
+    assert check_table(made("buffered-neural-stack-reversal")).empty
 
 
 def test_claims_are_a_table_with_marks() -> None:
     table = claim_table(made("nnpda-1n0n"))
-    assert table[""].tolist() == ["✓"] * 8
+    assert table[""].tolist() == ["✓"] * 11
     assert table["what"].tolist()[-1] == "certificate"

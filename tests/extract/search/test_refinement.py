@@ -17,8 +17,9 @@ import stacklens
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import Word
 from stacklens.extract.answers import automaton_answers, network_answers
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract, find_candidates
+from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.extract.samples import Samples, draw_samples
+from stacklens.extract.search.candidate_search import find_candidates
 from stacklens.extract.search.candidates import Candidate, Scorer
 from stacklens.extract.search.model_selection import search_sizes
 from stacklens.extract.search.refinement import find_conflict
@@ -125,8 +126,8 @@ def test_what_only_the_search_finds_is_mended() -> None:
     net = LatchedNet(5)
     result = extract(net, None, QUICK)
     assert result.status == 0
-    assert plain(result)[-1].exact  # on the words that were drawn
-    assert result.found is not plain(result)[-1]
+    assert result.candidates[0].exact  # on the words that were drawn
+    assert result.found is not result.candidates[0]
     assert result.automaton is not None
     rng = random.Random(0)
     words = ["".join(rng.choices(LETTERS, (4, 1, 8, 1), k=rng.randrange(30))) for _ in range(2_000)]

@@ -78,7 +78,10 @@ def test_extraction_says_so_with_status_1_and_does_not_try_to_mend_what_drifts()
     assert result.contradicted.kind == "pumped"
     assert len(result.contradicted.counterexample or "") <= 48
     assert result.divergence is not None
-    assert result.divergence.first == len(result.contradicted.counterexample or "") - 1
+    shortest = result.horizon["rounded network"].difference
+    assert shortest is not None
+    assert len(shortest.word) <= len(result.contradicted.counterexample or "")
+    assert (result.divergence.word, result.divergence.first) == (shortest.word, len(shortest.word) - 1)
 
 
 @pytest.mark.parametrize("name", ["marnn-stack-rnn-dyck-2-firm", "marnn-stack-rnn-string-reversal"])

@@ -119,3 +119,41 @@ def test_gradients_through_many_steps_equal_finite_differences(seed: int) -> Non
         return torch.stack(readings), stack.length, stack.underflow
 
     assert torch.autograd.gradcheck(run, (actions, values))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.lists(st.tuples(ACTIONS, st.integers(0, N_SYMBOLS - 1)), min_size=1, max_size=60), min_size=1, max_size=4
+    ),
+    st.data(),
+)
+def test_stacks_that_are_overwritten_equal_those_that_are_not(
+    words: list[list[tuple[float, int]]], data: st.DataObject
+) -> None:
+    steps = min(map(len, words))
+    stacks = ContinuousStack.empty((len(words),), N_SYMBOLS, torch.zeros((), dtype=torch.float64))
+    overwritten = stacks.overwritable()
+    for t in range(steps):
+        actions = torch.tensor([[[word[t][0]]] for word in words], dtype=torch.float64)
+        values = torch.eye(N_SYMBOLS, dtype=torch.float64)[torch.tensor([[word[t][1]] for word in words])]
+        stacks, overwritten = stacks.next(actions, values), overwritten.next(actions, values)
+        if data.draw(st.integers(0, 9)) == 0:
+            index = torch.tensor(data.draw(st.lists(st.integers(0, len(words) - 1), min_size=1, max_size=5)))
+            words = [words[i] for i in index]
+            stacks, overwritten = stacks.select(index), overwritten.select(index)
+        np.testing.assert_allclose(overwritten.reading(), stacks.reading(), rtol=0, atol=1e-12)
+        assert torch.equal(overwritten.length, stacks.length)
+        assert torch.equal(overwritten.underflow, stacks.underflow)
+
+
+@pytest.mark.parametrize("size", [1.0, 0.01])
+def test_overwritten_stacks_grow_high_and_read_many_small_intervals(size: float) -> None:
+    stacks = ContinuousStack.empty((2,), 1, torch.zeros((), dtype=torch.float64))
+    overwritten = stacks.overwritable()
+    for action in (*[size] * 150, *[-size] * 40, 0.5, -1.0, -1.0, size):
+        actions = torch.tensor([[[action]], [[0.5 * action]]], dtype=torch.float64)
+        value = torch.rand(2, 1, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(len(stacks.values[0])))
+        stacks, overwritten = stacks.next(actions, value), overwritten.next(actions, value)
+        np.testing.assert_allclose(overwritten.reading(), stacks.reading(), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(overwritten.length, stacks.length, rtol=0, atol=0)

@@ -17,7 +17,7 @@ from stacklens.languages.tasks.task import Examples, Task
 from stacklens.models.base import StackModel
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.parts import batches_by_length
+from stacklens.models.training.loop import batches_by_length
 from stacklens.models.training.supervised import Batch, Fitting, batch_losses
 from stacklens.models.training.supervised_recipes import (
     FIT_RECIPES,

@@ -1,4 +1,4 @@
-"""What a command writes: whether it can, which is looked at before any work is done, and a report."""
+"""The files that commands are given and write: networks, saved results in their place, and what comes out."""
 
 from __future__ import annotations
 
@@ -6,14 +6,31 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stacklens.automata.formats.writing import check_suffix
+from stacklens.automata.formats.by_suffix import check_suffix
 from stacklens.errors import StacklensError
 from stacklens.files import check_outputs, write_whole
 
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
 
-__all__ = ["check_targets", "write_report"]
+__all__ = ["MODEL_HELP", "MODEL_OR_RESULT_HELP", "OUT_HELP", "check_targets", "saved_result", "write_report"]
+
+MODEL_HELP = "A trained network: a file, or the name of one of the zoo (a file of that name here comes first)."
+OUT_HELP = "Write the automaton: .dot .json .jff .svg .png .pdf, or .cfg, its grammar; may be repeated."
+MODEL_OR_RESULT_HELP = f"{MODEL_HELP} Or a saved result (.json), which has its automaton with it."
+
+
+def saved_result(path: Path) -> Extraction | None:
+    """Return the result in the file at ``path``, None where that is something else.
+
+    Raises:
+        FileFormatError: it is a .json file that cannot be read, or a damaged result.
+    """
+    if path.suffix != ".json":
+        return None
+    from stacklens.extract.result_file import is_result, load_result
+
+    return load_result(path) if is_result(path) else None
 
 
 def check_targets(
@@ -34,6 +51,8 @@ def check_targets(
 
 def write_report(path: Path, result: Extraction, source: str) -> None:
     """Write the report of ``result``, extracted from the file ``source``, as JSON."""
-    report = result.report()
+    from stacklens.extract.result_file import versions_used
+
+    report = {**result.report(), "versions": versions_used()}
     report["model"]["file"] = source
     write_whole(path, json.dumps(report, indent=1, ensure_ascii=False) + "\n")

@@ -1,4 +1,4 @@
-"""The grammar of a deterministic pushdown automaton, by the triple construction, and its language.
+"""The grammar of a deterministic pushdown automaton, by the triple construction.
 
 A nonterminal is a state and a stack cell: what is read from there until the cell is popped, in a given state, or to the
 end of an accepted word, with the cell still there. As the automaton is deterministic, the grammar is unambiguous.
@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 
-from stacklens.automata.pda import PushdownAutomaton, StackOp, State, Symbol, Transition, Word
+from stacklens.automata.compare import is_empty
+from stacklens.automata.completion import accepting_by_state
+from stacklens.automata.grammar import Grammar, GrammarSymbol, Nonterminal, Rule
+from stacklens.automata.pda import PushdownAutomaton, StackOp, State, Symbol, Transition
 from stacklens.automata.reachability import trim
 from stacklens.automata.rewriting import drop_end_marker
+from stacklens.automata.small_grammar import small_grammar
 from stacklens.errors import AutomatonError
-from stacklens.languages.context_free import ContextFreeLanguage
-from stacklens.languages.grammar import Grammar, GrammarSymbol, Nonterminal, Rule
 
-__all__ = ["AutomatonLanguage", "grammar_of"]
+__all__ = ["grammar_of", "readable_grammar"]
 
 _Head = tuple[State, Symbol]
+_Returns = dict[_Head, dict[State, None]]
 _MOST_RULES, _MOST_WAYS = 100_000, 2_000_000  # of a grammar, and looked at on the way to it
 _TOO_LARGE = f"the language's grammar has more than {_MOST_RULES:,} rules: give a smaller automaton"
 
@@ -49,6 +50,27 @@ def grammar_of(pda: PushdownAutomaton) -> Grammar:
     return Grammar(rules, _name(pda.initial, pda.bottom), pda.input_alphabet)
 
 
+def readable_grammar(pda: PushdownAutomaton) -> Grammar:
+    """Return a small grammar of the words that ``pda`` accepts, unambiguous, with names such as S and A.
+
+    Raises:
+        AutomatonError: more than one stack, no recogniser, no word accepted, or an end marker that cannot be dropped.
+        StacklensError: the grammar is too large.
+
+    >>> from stacklens.languages.dyck import Dyck
+    >>> print(readable_grammar(Dyck(2).automaton))
+    S -> ( S ) S | [ S ] S | ε
+    """
+    if pda.n_stacks != 1:
+        raise AutomatonError(f"a grammar can be written of an automaton with one stack; this one has {pda.n_stacks}")
+    speaks = any(step.output is not None for step in pda.transitions.values())
+    if speaks and pda.acceptance == "final state" and pda.accepting == set(pda.states):
+        raise AutomatonError("a grammar can be written of a recogniser; this automaton answers whatever it reads")
+    if is_empty(pda):
+        raise AutomatonError("no grammar can be written: the automaton accepts no word")
+    return small_grammar(grammar_of(accepting_by_state(pda)))
+
+
 class _Triples:
     def __init__(self, pda: PushdownAutomaton) -> None:
         self.pda = pda
@@ -57,23 +79,23 @@ class _Triples:
             self.moves[state, top].append((symbol, step))
         self.returns = self._find_returns()
 
-    def _find_returns(self) -> dict[_Head, set[State]]:
-        """Return, for each head, the states in which its cell can be popped."""
-        returns: dict[_Head, set[State]] = defaultdict(set)
+    def _find_returns(self) -> _Returns:
+        """Return, for each head, the states in which its cell can be popped, in an order that is always the same."""
+        returns: _Returns = defaultdict(dict)
         size, ways = -1, 0
         while size < sum(map(len, returns.values())):
             size = sum(map(len, returns.values()))
             for head, moves in self.moves.items():
                 for _, step in moves:
                     ends = [end for _, end in self._ways(head[1], step, returns)]
-                    returns[head] |= {end for end in ends if end is not None}
+                    returns[head] |= {end: None for end in ends if end is not None}
                     ways += len(ends)
                     if ways > _MOST_WAYS:
                         raise AutomatonError(_TOO_LARGE)
         return returns
 
     def _ways(
-        self, cell: Symbol, step: Transition, returns: dict[_Head, set[State]]
+        self, cell: Symbol, step: Transition, returns: _Returns
     ) -> Iterator[tuple[tuple[Nonterminal, ...], State | None]]:
         """Yield what is read after a step, as nonterminals, and the state in which ``cell`` is popped then, or None."""
         operation: StackOp = step.operations[0]
@@ -109,24 +131,3 @@ class _Triples:
 
 def _name(state: State, cell: Symbol, end: State | None = None) -> Nonterminal:
     return Nonterminal(repr((state, cell) if end is None else (state, cell, end)))
-
-
-@dataclass(frozen=True)
-class AutomatonLanguage(ContextFreeLanguage):
-    """The words that an automaton accepts, which is the reference automaton too; sampling is even over the words.
-
-    >>> from stacklens.languages.dyck import Dyck
-    >>> language = AutomatonLanguage("dyck-1.json", grammar_of(Dyck(1).automaton), Dyck(1).automaton)
-    >>> "(())" in language, language.first_dead("())"), list(language.words(4))
-    (True, 3, ['', '()', '(())', '()()'])
-    """
-
-    given: PushdownAutomaton
-
-    @cached_property
-    def automaton(self) -> PushdownAutomaton:
-        """Return the automaton that was given, trimmed and without its end marker; acceptance as given."""
-        return trim(drop_end_marker(self.given) or self.given)
-
-    def __contains__(self, word: Word) -> bool:
-        return set(word) <= set(self.alphabet) and self.given.accepts(word)

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from stacklens.automata.naming import check_alphabet
 from stacklens.automata.pda import Symbol
 from stacklens.errors import FileFormatError, StacklensError
-from stacklens.languages.words import check_alphabet
 
-__all__ = ["Grammar", "GrammarSymbol", "Nonterminal", "Rule", "parse_grammar"]
+__all__ = ["Grammar", "GrammarSymbol", "Nonterminal", "Rule", "grammar_text", "parse_grammar"]
 
 
 class Nonterminal(NamedTuple):
@@ -69,6 +69,10 @@ class Grammar:
             reached |= new
         object.__setattr__(self, "rules", tuple(dict.fromkeys(rule for rule in kept if rule[0] in reached)))
 
+    def __str__(self) -> str:
+        """Return the rules as text, a line each nonterminal (see `grammar_text`)."""
+        return grammar_text(self)
+
     @property
     def nullable(self) -> frozenset[Nonterminal]:
         """Return the nonterminals that derive the empty word."""
@@ -107,7 +111,7 @@ class _Token(NamedTuple):
 
 
 _TOKEN = re.compile(r"""\s*('[^']*'|"[^"]*"|\#.*|\|(?=\s|$)|\S+)""")
-_ARROWS = ("->", "→")
+_ARROWS, _EMPTY = ("->", "→"), "ε"
 _MOST_RULES, _MOST_PARTS = 2_000, 20_000  # what is made of a grammar can grow with their square
 _MOST_CHARACTERS, _LONGEST_SIDE = 500_000, 200
 _LONGEST = 100  # characters of a symbol
@@ -162,6 +166,41 @@ def parse_grammar(text: str, source: str = "grammar") -> Grammar:
         raise FileFormatError(f"{source}: {error}") from None
 
 
+def grammar_text(grammar: Grammar) -> str:
+    """Return the text that `parse_grammar` reads as the same rules: a line each nonterminal, the start first.
+
+    Symbols of the alphabet that no rule has are not in it.
+
+    Raises:
+        StacklensError: the grammar has no terminals, is longer than what is read, or has a symbol that no text can
+            hold: one with both kinds of quotes that needs quotes, a very long or an unprintable one.
+
+    >>> print(grammar_text(parse_grammar("S -> '|' S T\\nS -> ε\\nT -> 'T'")))
+    S -> '|' S T | ε
+    T -> 'T'
+    """
+    sides: dict[Nonterminal, list[str]] = {grammar.start: []}
+    for left, _ in grammar.rules:
+        sides.setdefault(left, [])
+    lefts = {left.name for left in sides}
+    for left, right in grammar.rules:
+        parts = [part.name if isinstance(part, Nonterminal) else _quoted(part, lefts) for part in right]
+        sides[left].append(" ".join(parts) or _EMPTY)
+    text = "\n".join(f"{left.name} -> {' | '.join(found)}" for left, found in sides.items())
+    try:
+        parse_grammar(text, "the grammar cannot be written")
+    except FileFormatError as error:
+        raise StacklensError(str(error)) from None
+    return text
+
+
+def _quoted(symbol: Symbol, lefts: set[str]) -> str:
+    """Return a terminal as it is written beside nonterminals called ``lefts``."""
+    plain = symbol not in ("|", _EMPTY, *_ARROWS, *lefts) and symbol[0] not in "#'\"" and not symbol[0].isupper()
+    quote = "" if plain else "'" if "'" not in symbol else '"'
+    return f"{quote}{symbol}{quote}"
+
+
 def _part(token: _Token, lefts: set[str]) -> GrammarSymbol:
     return Nonterminal(token.text) if not token.quoted and token.text in lefts else token.text
 
@@ -196,9 +235,9 @@ def _alternatives(tokens: list[_Token], line: int, source: str) -> Iterator[list
             continue
         if not right:
             raise _error(source, line, "an alternative is empty: write ε for the empty word")
-        if any(_is(part, "ε") for part in right) and len(right) > 1:
+        if any(_is(part, _EMPTY) for part in right) and len(right) > 1:
             raise _error(source, line, "ε stands beside other symbols: it must stand alone, or be quoted ('ε')")
-        yield [part for part in right if not _is(part, "ε")]
+        yield [part for part in right if not _is(part, _EMPTY)]
         right = []
 
 

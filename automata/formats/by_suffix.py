@@ -1,22 +1,30 @@
-"""Automata from files, by the suffix of the name or, where it says nothing, by how the text begins."""
+"""Automata in files: the format is the one that the suffix of the name says, or how the text begins.
+
+A grammar (.cfg) is only written: what comes back of it is a language (`languages.catalogue.language_from_file`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import cast
 
-from stacklens.automata.formats.dot import from_dot
-from stacklens.automata.formats.jflap import from_jflap
-from stacklens.automata.formats.json import from_json
+from stacklens.automata.automaton_grammar import readable_grammar
+from stacklens.automata.formats.dot import PictureFormat, check_renderer, from_dot, render, to_dot
+from stacklens.automata.formats.jflap import from_jflap, to_jflap
+from stacklens.automata.formats.json import from_json, to_json
+from stacklens.automata.grammar import grammar_text
 from stacklens.automata.pda import PushdownAutomaton, Symbol
 from stacklens.errors import FileFormatError, StacklensError, listed
-from stacklens.files import read_whole
+from stacklens.files import read_whole, write_whole
 
-__all__ = ["automaton_reader", "read_automaton", "read_text"]
+__all__ = ["SUFFIXES", "automaton_reader", "check_suffix", "read_automaton", "read_text", "write_automaton"]
 
 Reader = Callable[[str], PushdownAutomaton]
 _READERS: dict[str, Reader] = {".json": from_json, ".jff": from_jflap, ".dot": from_dot}
 _BEGINNINGS = {"{": ".json", "<?xml": ".jff", "<structure": ".jff", "digraph {": ".dot"}
+_PICTURES = (".svg", ".png", ".pdf")
+SUFFIXES = (".dot", ".json", ".jff", ".cfg", *_PICTURES)
 
 
 def automaton_reader(path: str | Path, text: str) -> Reader | None:
@@ -71,3 +79,40 @@ def read_text(path: str | Path, expected: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FileFormatError(f"{path}: not text in UTF-8, expected {expected}") from None
+
+
+def check_suffix(path: Path) -> None:
+    """Check that an automaton can be written to a file of this name.
+
+    Raises:
+        StacklensError: the suffix is unknown, or a picture has no renderer on this machine.
+    """
+    if path.suffix not in SUFFIXES:
+        raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(SUFFIXES)}")
+    if path.suffix in _PICTURES:
+        check_renderer(path.suffix[1:])
+
+
+def write_automaton(path: str | Path, pda: PushdownAutomaton, title: str | None = None) -> None:
+    """Write ``pda`` in the format that the suffix of ``path`` names, whole or not at all.
+
+    Drawings and grammars have the ``title``.
+
+    Raises:
+        StacklensError: the suffix is unknown, a picture has no renderer, no grammar can be written of the automaton, or
+            the file cannot be written.
+    """
+    check_suffix(Path(path))
+    write_whole(path, _content(Path(path).suffix, pda, title))
+
+
+def _content(suffix: str, pda: PushdownAutomaton, title: str | None) -> str | bytes:
+    if suffix == ".json":
+        return to_json(pda)
+    if suffix == ".jff":
+        return to_jflap(pda)
+    if suffix == ".cfg":
+        heading = "" if title is None else f"# {' '.join(title.split())}\n"
+        return f"{heading}{grammar_text(readable_grammar(pda))}\n"
+    dot = to_dot(pda, title)
+    return dot if suffix == ".dot" else render(dot, cast(PictureFormat, suffix[1:]))

@@ -1,0 +1,295 @@
+"""Grammars made small enough to be read: what is equal becomes one, what is used once stands in its place.
+
+A grammar that comes from an automaton says in every nonterminal where a cell is popped. So a closing bracket ends up
+inside the nonterminal of what stands before it: ``S -> ( X S | ε``, ``X -> ) | ( X X``. Such a last symbol, which all
+that a nonterminal derives has in common, is taken out of it (X becomes Y with L(X) = L(Y)L(last)), after which
+nonterminals often have the same rules as another: ``S -> ( Y ) S | ε``, ``Y -> ε | ( Y ) Y``. Every step keeps the
+words, and an unambiguous grammar stays unambiguous.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import count, islice, product
+
+from stacklens.automata.grammar import Grammar, Nonterminal, Rule
+from stacklens.automata.pda import Symbol
+from stacklens.errors import StacklensError
+
+__all__ = ["small_grammar"]
+
+_Part = Symbol | int  # a terminal, or the number of a nonterminal
+_Side = tuple[_Part, ...]
+_Rules = dict[int, list[_Side]]  # of every nonterminal; the start is number 0
+
+_START = 0
+_MOST_ALTERNATIVES = 2_000  # as many as are read of a file
+_MOST_ROUNDS = 12  # times that a last symbol is taken out
+_MOST_WORK = 20_000  # symbols of rules that are tried in the search for shorter ones, after each of these times
+_MOST_CHOICES = 64  # alternatives that one may become
+_LONGEST_SIDE = 40  # symbols of a right side that something is put into
+
+
+def small_grammar(grammar: Grammar) -> Grammar:
+    """Return a short grammar of the same words, with plain names; unambiguous if ``grammar`` is.
+
+    The start is S, then come A, B, …; rules stand in the order of the alphabet, the empty word last.
+
+    Raises:
+        StacklensError: more than 2,000 alternatives are left where equal nonterminals are one.
+
+    >>> from stacklens.automata.grammar import parse_grammar
+    >>> print(small_grammar(parse_grammar("T -> ( X T | ε\\nX -> ) | ( X X")))
+    S -> ( S ) S | ε
+    """
+    rules = _merged(_numbered(grammar))
+    if (number := sum(map(len, rules.values()))) > _MOST_ALTERNATIVES:
+        most = f"expected {_MOST_ALTERNATIVES:,} at most"
+        raise StacklensError(f"the grammar has {number:,} alternatives, too many to be read; {most}")
+    begun = islice(_without_common_ends(rules, grammar.alphabet), _MOST_ROUNDS)
+    return _named(min(map(_shortened, begun), key=_size), grammar.alphabet)
+
+
+def _shortened(rules: _Rules) -> _Rules:
+    """Return rules of the same words, tidied, that no single change of those that are tried makes any shorter."""
+    best, work = _tidied(rules), 0
+    others = _others(best)
+    while work < _MOST_WORK and (other := next(others, None)) is not None:
+        work += _size(other)
+        if _size(other := _tidied(other)) < _size(best):
+            best, others = other, _others(other)
+    return best
+
+
+def _numbered(grammar: Grammar) -> _Rules:
+    numbers = {grammar.start: _START}
+    for left, _ in grammar.rules:
+        numbers.setdefault(left, len(numbers))
+    rules: _Rules = {number: [] for number in numbers.values()}
+    for left, right in grammar.rules:
+        rules[numbers[left]].append(tuple(part if isinstance(part, str) else numbers[part] for part in right))
+    return rules
+
+
+def _size(rules: _Rules) -> int:
+    """Return what there is to read: symbols, alternatives and nonterminals."""
+    return len(rules) + sum(1 + len(side) for sides in rules.values() for side in sides)
+
+
+def _tidied(rules: _Rules) -> _Rules:
+    """Return the rules without unit rules, equal nonterminals and those that are better put where they are used."""
+    before: _Rules = {}
+    while rules != before:
+        before = rules
+        rules = _inlined(_merged(_reached(_without_units(rules))))
+    return rules
+
+
+def _reached(rules: _Rules) -> _Rules:
+    reached = {_START: None}
+    unseen = [_START]
+    while unseen:
+        new = {part: None for side in rules[unseen.pop()] for part in side if isinstance(part, int)}
+        unseen += [part for part in new if part not in reached]
+        reached |= new
+    return {left: rules[left] for left in reached}
+
+
+def _without_units(rules: _Rules) -> _Rules:
+    """Return the rules with the alternatives of B in the place of every alternative that is B alone."""
+    found: _Rules = {}
+    for left in rules:
+        sides: dict[_Side, None] = {}
+        seen, unseen = {left}, [left]
+        while unseen:
+            for side in rules[unseen.pop()]:
+                if len(side) == 1 and isinstance(side[0], int):
+                    unseen += [] if side[0] in seen else [side[0]]
+                    seen.add(side[0])
+                else:
+                    sides[side] = None
+        found[left] = list(sides)
+    return found
+
+
+def _merged(rules: _Rules) -> _Rules:
+    """Return the rules with one nonterminal for all that have the same alternatives, up to such nonterminals.
+
+    What is told apart by no number of steps derives the same words: the coarsest partition (Moore's refinement).
+    """
+    classes = dict.fromkeys(rules, 0)
+    while True:
+        marks: dict[tuple[int, frozenset[_Side]], int] = {}
+        refined: dict[int, int] = {}
+        for left, sides in rules.items():
+            mark = classes[left], frozenset(_renamed(side, classes) for side in sides)
+            refined[left] = marks.setdefault(mark, len(marks))
+        if refined == classes:
+            break
+        classes = refined
+    first: dict[int, int] = {}
+    for left, number in classes.items():
+        first.setdefault(number, left)
+    names = {left: first[number] for left, number in classes.items()}
+    return {left: list(dict.fromkeys(_renamed(side, names) for side in rules[left])) for left in first.values()}
+
+
+def _renamed(side: _Side, names: dict[int, int]) -> _Side:
+    return tuple(names[part] if isinstance(part, int) else part for part in side)
+
+
+def _inlined(rules: _Rules) -> _Rules:
+    """Return the rules with nonterminals put where they are used, as long as that leaves less to read."""
+    while True:
+        uses = Counter(part for sides in rules.values() for side in sides for part in side if isinstance(part, int))
+        found = next((left for left in rules if left != _START and _is_better_inside(rules, left, uses[left])), None)
+        if found is None:
+            return rules
+        alternatives = rules[found]
+        rules = {
+            left: list(dict.fromkeys(new for side in sides for new in _put(side, found, alternatives)))
+            for left, sides in rules.items()
+            if left != found
+        }
+
+
+def _is_better_inside(rules: _Rules, left: int, uses: int) -> bool:
+    alternatives = rules[left]
+    if any(left in side for side in alternatives) or (uses > 1 and len(alternatives) > 1):
+        return False
+    users = [side for sides in rules.values() for side in sides if left in side]
+    if not users:
+        return True
+    outside = [*users, *alternatives]
+    inside = [new for side in users for new in _put(side, left, alternatives)]
+    if max(map(len, inside)) > max(_LONGEST_SIDE, *map(len, users)):
+        return False
+    return sum(1 + len(side) for side in inside) < 1 + sum(1 + len(side) for side in outside)
+
+
+def _put(side: _Side, left: int, alternatives: Iterable[_Side]) -> Iterator[_Side]:
+    """Yield ``side`` with each choice of alternatives in the places of the nonterminal ``left``."""
+    for choice in product(*(alternatives if part == left else ((part,),) for part in side)):
+        yield tuple(part for piece in choice for part in piece)
+
+
+def _without_common_ends(rules: _Rules, alphabet: Iterable[Symbol]) -> Iterator[_Rules]:
+    """Yield the rules, then as they are with one terminal more taken out of what ends in it, while they stay short."""
+    limit = 4 * _size(rules) + 1_000
+    taken: _Rules | None = rules
+    while taken is not None and _size(taken) <= limit:
+        yield (rules := _merged(_inlined(taken)))
+        taken = next((new for symbol in alphabet if (new := _without_end(rules, symbol)) is not None), None)
+
+
+def _without_end(rules: _Rules, last: _Part) -> _Rules | None:
+    """Return the rules in which every X of whose words the end derives from ``last`` is Y, X = Y last; None for no X.
+
+    These are the nonterminals, but for the start, of which every alternative ends in ``last`` or in another of them.
+    """
+    ending = {left for left in rules if left not in (_START, last)}
+    size = -1
+    while size != len(ending):
+        size = len(ending)
+        ending = {
+            left for left in ending if all(side and (side[-1] == last or side[-1] in ending) for side in rules[left])
+        }
+    if not ending:
+        return None
+    found: _Rules = {}
+    for left, sides in rules.items():
+        longer = [
+            tuple(new for part in side for new in ((part, last) if part in ending else (part,))) for side in sides
+        ]
+        found[left] = [side[:-1] for side in longer] if left in ending else longer
+    return found
+
+
+def _followed(side: _Side, these: set[int], last: _Part) -> _Side:
+    """Return ``side`` with ``last`` behind each of ``these``."""
+    return tuple(part for one in side for part in ((one, last) if one in these else (one,)))
+
+
+def _others(rules: _Rules) -> Iterator[_Rules]:
+    """Yield rules of the same words that may be shorter when they are tidied."""
+    for left in rules:
+        most = max(side.count(left) for sides in rules.values() for side in sides)
+        if left != _START and () in rules[left] and 2**most <= _MOST_CHOICES:
+            yield _without_empty(rules, left)
+        for less in rules:
+            if left not in (_START, less) and (other := _as_more_than(rules, left, less)) is not None:
+                yield other
+        yield from _folded(rules, left)
+    for last in dict.fromkeys((*rules, *(part for sides in rules.values() for side in sides for part in side))):
+        if (taken := _without_end(rules, last)) is not None:
+            yield taken
+
+
+def _as_more_than(rules: _Rules, more: int, less: int) -> _Rules | None:
+    """Return the rules with ``less``, or an alternative that only ``more`` has, wherever ``more`` stands.
+
+    None where ``more`` lacks one that ``less`` has, or where one that only ``more`` has leads to ``more`` again.
+    """
+    rest = [side for side in rules[more] if side not in rules[less]]
+    if len(rest) + len(rules[less]) != len(rules[more]) or any(more in side for side in rest):
+        return None
+    if any((1 + len(rest)) ** side.count(more) > _MOST_CHOICES for sides in rules.values() for side in sides):
+        return None
+    return {
+        left: list(dict.fromkeys(new for side in sides for new in _put(side, more, ((less,), *rest))))
+        for left, sides in rules.items()
+        if left != more
+    }
+
+
+def _folded(rules: _Rules, inner: int) -> Iterator[_Rules]:
+    """Yield the rules with x ``inner`` y for all alternatives x z y of one nonterminal, z being those of ``inner``."""
+    longest = max(rules[inner], key=len)
+    for left, sides in rules.items():
+        for side in sides:
+            for begin in range(len(side) - len(longest) + 1):
+                before, after = side[:begin], side[begin + len(longest) :]
+                spelled = {(*before, *one, *after) for one in rules[inner]}
+                if (before or after) and len(spelled) > 1 and spelled <= set(sides):
+                    kept = [one for one in sides if one not in spelled]
+                    yield {**rules, left: [*kept, (*before, inner, *after)]}
+
+
+def _without_empty(rules: _Rules, empty: int) -> _Rules:
+    """Return the rules with the nonterminal ``empty``, which derives the empty word, left out where it can be."""
+    found: _Rules = {}
+    for left, sides in rules.items():
+        chosen = [new for side in sides for new in _put(side, empty, ((empty,), ()))]
+        found[left] = [side for side in dict.fromkeys(chosen) if side or left != empty]
+    return found
+
+
+def _named(rules: _Rules, alphabet: tuple[Symbol, ...]) -> Grammar:
+    place = {symbol: number for number, symbol in enumerate(alphabet)}
+
+    def order(left: int, side: _Side) -> tuple[int, bool, int]:
+        first = side[0] if side else None
+        where = place[first] if isinstance(first, str) else len(place) + (first is None)
+        return where, left not in side, -len(side)
+
+    free = _names(alphabet)
+    names = {_START: Nonterminal(next(free))}
+    found: list[Rule] = []
+    unseen = [_START]
+    for left in unseen:  # grows as nonterminals turn up
+        for side in sorted(rules[left], key=partial(order, left)):
+            for part in side:
+                if isinstance(part, int) and part not in names:
+                    names[part] = Nonterminal(next(free))
+                    unseen.append(part)
+            found.append((names[left], tuple(names[part] if isinstance(part, int) else part for part in side)))
+    return Grammar(tuple(found), names[_START], alphabet)
+
+
+def _names(taken: Iterable[str]) -> Iterator[str]:
+    """Yield S, A, B, …, Z, S1, A1, …, but for those that are ``taken`` by terminals."""
+    letters = ["S", *(chr(code) for code in range(ord("A"), ord("Z") + 1) if chr(code) != "S")]
+    used = frozenset(taken)
+    return (name for number in count() for letter in letters if (name := f"{letter}{number or ''}") not in used)

@@ -1,0 +1,364 @@
+"""The bounded certificate: the rounded network follows an automaton on all words up to a length, proved by boxes.
+
+Boxes are carried forward symbol by symbol. After n symbols there is a row for everything that words of length n lead
+to: the automaton's state, a box of hidden vectors, and a frame on top of each stack (see `Frames`). Rows that are near
+each other are merged, so that there are never too many. Nothing has to close: what is left behind at every round makes
+boxes wider from step to step, and the proof ends where a decision is no longer sure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stacklens.automata.finite import FiniteAutomaton
+from stacklens.automata.pda import PushdownAutomaton
+from stacklens.errors import StacklensError
+from stacklens.extract.certificate.abstraction import (
+    BoxHead,
+    Control,
+    Entry,
+    Layout,
+    StepOutcome,
+    System,
+    TooMany,
+    other_stack,
+)
+from stacklens.extract.certificate.certifiable import MARGIN, boxes_of, check_arguments
+from stacklens.extract.certificate.claim import BoundedCertificate
+from stacklens.extract.certificate.frames import BOTTOM, Frames, FrameSymbol
+from stacklens.extract.certificate.intervals import Box, Row
+from stacklens.extract.certificate.nearness import bent, cluster, sensitivities
+from stacklens.extract.certificate.step_check import StepCase, StepImage, Unproved, Where, judge_verdict, letters_at
+from stacklens.models.base import StackModel
+from stacklens.models.rounding import Operation
+
+__all__ = ["LONGEST", "Forward", "ForwardRows", "certify_length"]
+
+LONGEST = 100
+# rows kept of a length, and looked at and led to in all: fewer where that is not enough to come to an end
+_ATTEMPTS = ((400, 100_000), (100, 50_000))
+_FOLLOWED = 2  # stacks that the automaton has not; if there are more, one box holds what is on each
+_SAMPLED = 40  # rows by which it is told what a number counts
+
+
+def certify_length(
+    model: StackModel[Any],
+    automaton: PushdownAutomaton,
+    domain: FiniteAutomaton | None = None,
+    *,
+    stacks: Sequence[int] | None = None,
+    longest: int = LONGEST,
+    margin: float = MARGIN,
+) -> BoundedCertificate:
+    """Return up to which length the rounded ``model`` is proved to follow ``automaton`` on all words.
+
+    To follow means what it means in `certify`; nothing is said of longer words. The work is bounded, not the time, so
+    that the same is found every time.
+
+    Args:
+        model: one network, not rounded.
+        automaton: what it should follow, as `extract` gives it.
+        domain: where only some words count: the automaton that accepts these. Their prefixes are followed.
+        stacks: which of the network's stacks are the automaton's, in this order; all of them unless given.
+        longest: where to stop; at least 1. Less where the network's stacks have fewer cells.
+        margin: every decision has to be farther from another than this, float error counted already; at least 0.
+
+    Raises:
+        StacklensError: as `certify`, or ``longest`` is less than 1.
+    """
+    if longest < 1:
+        raise StacklensError(f"the longest length is {longest}; expected at least 1")
+    if not margin >= 0:
+        raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
+    kept = tuple(range(model.n_stacks) if stacks is None else stacks)
+    check_arguments(model, automaton, domain, kept)
+    words = None if domain is None else domain.trimmed()
+    system = System(model, boxes_of(model), automaton, kept, Layout(), words, margin)
+    limit = system.stack_limit
+    most = longest if limit is None else min(longest, limit - 1)  # the end symbol may need a cell too
+    tried: list[BoundedCertificate] = []
+    for rows, work in _ATTEMPTS:
+        forward = Forward(system, rows, work)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # bounds that overflow decide nothing
+            tried.append(forward.certificate(most))
+        if forward.work <= work:  # fewer rows would not get farther
+            break
+    return max(tried, key=lambda one: one.length)
+
+
+class ForwardRows(NamedTuple):
+    """What words of one length lead to, a row each.
+
+    Attributes:
+        controls: the controls that there are; their places are not used.
+        control: each row's, by its number, (M,).
+        hidden: boxes of hidden vectors, (M, H).
+        frames: what is on top of each stack that is followed, the automaton's first, (M, n_columns).
+    """
+
+    controls: list[Control]
+    control: np.ndarray
+    hidden: Box
+    frames: np.ndarray
+
+
+class _Part(NamedTuple):
+    """Rows that a step at one head leads to."""
+
+    control: Control
+    hidden: Box
+    frames: np.ndarray
+
+
+class Forward:
+    """One attempt.
+
+    Args:
+        system: network and automaton, side by side.
+        most: how many rows of a length are kept.
+        allowed: how many may be looked at and led to, of all lengths together.
+    """
+
+    def __init__(self, system: System, most: int, allowed: int = 1_000_000) -> None:
+        self.system, self.most, self.allowed = system, most, allowed
+        self.empty = system.empty_cells()
+        self.frames = Frames(system.model.depth * self.empty.shape[1])
+        self.bounds = system.start_bounds()
+        followed = system.others if len(system.others) <= _FOLLOWED else ()
+        self.columns = (*system.stacks, *followed)
+        self.anything = {stack: self.frames.anything() for stack in followed}
+        self.work, self.widest = 0, 0
+        self.margin, self.steps, self.since = np.inf, 0, 0
+        self.scales: Row | None = None
+        self.cuts: dict[Where, None] = {}
+        self.silent: dict[Where, None] = {}
+
+    def certificate(self, longest: int) -> BoundedCertificate:
+        """Return what can be proved of words of up to ``longest`` symbols."""
+        length, reason = -1, None
+        try:
+            for rows in self.lengths():
+                length += 1
+                if length == longest or not len(rows.control):  # or nothing is said of any longer word
+                    length = longest
+                    break
+        except Unproved as unproved:
+            reason = str(unproved.fault)
+        except TooMany:
+            reason = "there are too many boxes to look at"
+        if self.cuts and not self.steps:
+            length, reason = 0, "nothing would be said of any word"
+        name = self.system.controller.arithmetic.name
+        cuts, silent = len(self.cuts), len(self.silent)
+        return BoundedCertificate(max(0, length), reason, self.widest, self.margin, name, cuts, silent)
+
+    def lengths(self) -> Iterator[ForwardRows]:
+        """Yield what words of each length lead to, from the empty word on, when all is right up to there.
+
+        Raises:
+            Unproved: something could not be shown to be right.
+            TooMany: there is too much to look at.
+        """
+        rows = self._start()
+        while True:
+            self._end(rows)
+            yield rows
+            rows = self._merged(self._step(rows, list(range(len(self.system.model.alphabet)))))
+
+    def _start(self) -> ForwardRows:
+        control, _ = self.system.start
+        low, high = self.bounds[control.place]
+        return ForwardRows(
+            [control], np.zeros(1, np.int64), Box(low[None], high[None]), np.full((1, len(self.columns)), BOTTOM)
+        )
+
+    def _end(self, rows: ForwardRows) -> None:
+        """Judge the verdicts on words that end here, and the steps of their end symbol."""
+        self._judge(rows)
+        if self.system.model.end is not None and len(rows.control):
+            self._judge(self._step(rows, [len(self.system.model.alphabet)]))
+
+    def _judge(self, rows: ForwardRows) -> None:
+        for head, part in self._heads(rows):
+            hidden = Box(rows.hidden.low[part], rows.hidden.high[part])
+            self.margin = min(self.margin, judge_verdict(self.system, head, hidden))
+
+    def _step(self, rows: ForwardRows, letters: list[int]) -> ForwardRows:
+        """Return what some letters make of ``rows``, not merged.
+
+        Raises:
+            Unproved: something there could not be shown to be right.
+            TooMany: there are too many rows.
+        """
+        self.since, reading = self.frames.count, self._reading(rows.frames)
+        answers = {letter: self.system.controller.answer(letter, rows.hidden, reading) for letter in letters}
+        parts: list[_Part] = []
+        for head, part in self._heads(rows):
+            for number, letter, domain in letters_at(self.system, head):
+                if number in answers:
+                    case = StepCase(self.system, head, letter, StepImage.of(answers[number], part), domain)
+                    parts += self._follow(case, rows.frames[part])
+        self.work += len(rows.control) * len(letters) + sum(len(part.frames) for part in parts)
+        if self.work > self.allowed:
+            raise TooMany
+        return self._rows(parts)
+
+    def _follow(self, case: StepCase, frames: np.ndarray) -> Iterator[_Part]:
+        outcome = case.outcome()
+        self.margin = min(self.margin, case.margin)
+        if case.is_cut():
+            self.cuts[case.where] = None
+        if case.is_silent():
+            self.silent[case.where] = None
+        if outcome is None:
+            return
+        self.steps += 1
+        for key, piece in outcome.others:
+            low, high = self.bounds[key]
+            self.bounds[key] = np.minimum(low, piece.low), np.maximum(high, piece.high)
+        hidden = case.image.hidden
+        if not self.system.model.recurrent:  # what it keeps is never read
+            low, high = self.bounds[self.system.start[0].place]
+            hidden = Box(np.broadcast_to(low, hidden.low.shape), np.broadcast_to(high, hidden.high.shape))
+        places, after = self._operated(case, outcome, frames)
+        yield _Part(outcome.control, Box(hidden.low[places], hidden.high[places]), after)
+
+    def _operated(self, case: StepCase, outcome: StepOutcome, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what is on the stacks after a step, (N, n_columns), and which row each comes from, (N,)."""
+        places, after = np.arange(len(frames)), frames
+        for i, stack in enumerate(self.columns):
+            own = i < len(outcome.operations)
+            symbol = (outcome.symbols[i] if own else None, outcome.letter)
+            found = []
+            for operation, rows in self._done(case.image, stack, outcome.operations[i] if own else None, places):
+                pushed = case.image.pushed[stack]
+                some = Box(pushed.low[places[rows]], pushed.high[places[rows]])
+                again, column = self._moved(stack, operation, symbol, some, after[rows, i])
+                now = after[rows][again]
+                now[:, i] = column
+                found.append((places[rows][again], now))
+            places, after = (np.concatenate(side) for side in zip(*found, strict=True))
+        return places, after
+
+    def _done(
+        self, image: StepImage, stack: int, operation: Operation | None, places: np.ndarray
+    ) -> Iterator[tuple[Operation | None, np.ndarray]]:
+        """Yield what is done to a stack, None where that is not sure, and in which rows; ``operation`` if it is known.
+
+        It need not be the same everywhere on a stack that the automaton has not.
+        """
+        if operation is not None:
+            yield operation, np.arange(len(places))
+            return
+        decided = image.decided[stack]
+        numbers = np.where(decided.margins > self.system.margin, decided.numbers, -1)[places]
+        for number in np.unique(numbers).tolist():
+            yield None if number < 0 else Operation(number), np.flatnonzero(numbers == number)
+
+    def _moved(
+        self, stack: int, operation: Operation | None, symbol: FrameSymbol, pushed: Box, frames: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the frames after an operation on ``frames`` (M,), and which of these each comes from."""
+        rows = np.arange(len(frames))
+        if operation is None:
+            return rows, np.full(len(frames), self.anything[stack])
+        below = {number: self.frames.below(number) for number in np.unique(frames).tolist()} if operation.pops else {}
+        if operation.pushes:
+            shown, size = self._shown(stack, frames), pushed.low.shape[1]
+            begin = size if operation.pops else 0
+            covered = Box(shown.low[:, begin:], shown.high[:, begin:])
+            whole = Box.beside([pushed, covered]).columns(0, self.frames.size)
+            on = [below[number] if operation.pops else (number,) for number in frames.tolist()]
+            return rows, self.frames.lay(symbol, whole, on)
+        if operation.pops:
+            choices = [below[number] for number in frames.tolist()]
+            return np.repeat(rows, list(map(len, choices))), np.array([one for choice in choices for one in choice])
+        return rows, frames
+
+    def _shown(self, stack: int, frames: np.ndarray) -> Box:
+        """Return what ``frames`` (M,) show of a stack, the bottom what an empty one reads as, (M, R)."""
+        shown, depth = self.frames.boxes(frames), self.system.model.depth
+        sides = [shown.low, shown.high]
+        fixed = {BOTTOM: (self.empty[stack], self.empty[stack])}
+        if stack in self.anything:
+            fixed[self.anything[stack]] = self._any(stack)
+        for number, values in fixed.items():
+            there = (frames == number)[:, None]
+            sides = [np.where(there, np.tile(value, depth), side) for value, side in zip(values, sides, strict=True)]
+        return Box(*sides)
+
+    def _reading(self, frames: np.ndarray) -> Box:
+        """Return what the controller sees of all stacks, (M, n_stacks * R)."""
+        seen: list[Box] = []
+        for stack in range(len(self.empty)):
+            if stack in self.columns:
+                seen.append(self._shown(stack, frames[:, self.columns.index(stack)]))
+            else:
+                low, high = (np.tile(side, (len(frames), self.system.model.depth)) for side in self._any(stack))
+                seen.append(Box(low, high))
+        return Box.beside(seen)
+
+    def _any(self, stack: int) -> tuple[Row, Row]:
+        """Return the box of everything that has been on a stack that the automaton has not."""
+        return self.bounds[other_stack(stack)]
+
+    def _heads(self, rows: ForwardRows) -> Iterator[tuple[BoxHead, slice]]:
+        """Yield the automaton's head, and which rows are there, for each; rows at a head stand together."""
+        kinds = np.concatenate([rows.control[:, None], self.frames.kinds[rows.frames]], 1)
+        starts = [0, *(np.flatnonzero((np.diff(kinds, axis=0) != 0).any(1)) + 1).tolist(), len(kinds)]
+        for begin, stop in pairwise(starts):
+            if begin < stop:
+                control, *tops = kinds[begin].tolist()
+                entries = tuple(self._entry(kind) for kind in tops[: len(self.system.stacks)])
+                yield (rows.controls[control], entries), slice(begin, stop)
+
+    def _entry(self, kind: int) -> Entry | None:
+        symbol = self.frames.symbols[kind]
+        return None if symbol is None else Entry(symbol[0], ())
+
+    def _rows(self, parts: list[_Part]) -> ForwardRows:
+        """Return the rows of ``parts``, those at a head together."""
+        numbers = {part.control: 0 for part in parts}
+        numbers = {control: number for number, control in enumerate(numbers)}
+        counts = [len(part.frames) for part in parts]
+        control = np.repeat(np.array([numbers[part.control] for part in parts], dtype=np.int64), counts)
+        size = len(self.bounds[self.system.start[0].place][0])
+        low = np.concatenate([np.zeros((0, size)), *(part.hidden.low for part in parts)])
+        high = np.concatenate([np.zeros((0, size)), *(part.hidden.high for part in parts)])
+        frames = np.concatenate([np.zeros((0, len(self.columns)), np.int64), *(part.frames for part in parts)])
+        order = np.lexsort([*self.frames.kinds[frames].T, control])
+        return ForwardRows(list(numbers), control[order], Box(low[order], high[order]), frames[order])
+
+    def _merged(self, rows: ForwardRows) -> ForwardRows:
+        """Return ``rows`` with those merged that are near each other, so that there are few enough."""
+        if not len(rows.control):
+            return rows
+        kinds = np.concatenate([rows.control[:, None], self.frames.kinds[rows.frames]], 1)
+        group = np.concatenate([[0], (np.diff(kinds, axis=0) != 0).any(1).cumsum()])
+        shown = [self.frames.boxes(column) for column in rows.frames.T]
+        features = np.concatenate([(box.low + box.high) / 2 for box in (rows.hidden, *shown)], 1)
+        order, starts = cluster(self._scaled(features, rows), group, self.most)
+        self.widest = max(self.widest, len(starts))
+        low = np.minimum.reduceat(rows.hidden.low[order], starts)
+        high = np.maximum.reduceat(rows.hidden.high[order], starts)
+        parts = np.split(rows.frames[order], starts[1:])
+        merged = [[self.frames.merge(column, self.since) for column in part.T.tolist()] for part in parts]
+        frames = np.array(merged, dtype=np.int64).reshape(len(starts), len(shown))
+        return ForwardRows(rows.controls, rows.control[order][starts], Box(low, high), frames)
+
+    def _scaled(self, features: Row, rows: ForwardRows) -> Row:
+        """Return ``features`` (M, H + n_stacks * R), each by how much it counts."""
+        if self.scales is None and len(features) >= _SAMPLED:
+            some = np.linspace(0, len(features) - 1, _SAMPLED).astype(int)
+            hidden = Box(rows.hidden.low[some], rows.hidden.high[some])
+            model, reading = self.system.model, self._reading(rows.frames[some])
+            letters = range(len(model.alphabet))
+            found = sensitivities(self.system.controller, letters, hidden, reading, model.pushes_input)
+            size, shown = hidden.low.shape[1], self.frames.size
+            tops = [found[size + stack * shown : size + (stack + 1) * shown] for stack in self.columns]
+            self.scales = np.concatenate([found[:size], *tops])
+        return bent(features) if self.scales is None else bent(features) * self.scales

@@ -1,0 +1,101 @@
+"""Where an automaton is looked for: on the network itself, or on views of its memory as stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stacklens.automata.pda import Output, Word
+from stacklens.extract.budget import Budget
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.fidelity import Fidelity
+from stacklens.extract.samples import Samples
+from stacklens.extract.search.candidate_search import fewest_disagreements, find_candidates, is_near
+from stacklens.extract.search.candidates import Candidate, Scorer
+from stacklens.extract.specification import Specification
+from stacklens.extract.stack_ablation import StackUse, relevant_stacks
+from stacklens.extract.verification.agreement import Agreement
+from stacklens.extract.view_use import SeenAs, TriedView, seen_in_turn, why_no_view
+from stacklens.models.base import StackModel
+from stacklens.probe.trace import Trace, trace
+
+__all__ = ["Looked", "look"]
+
+_ABLATED = 400  # words on which stacks are left out
+
+
+@dataclass(frozen=True)
+class Looked:
+    """Where candidates were looked for, and what came out.
+
+    Attributes:
+        scorer, seen: the judge of the candidates, and the trace that they were made of.
+        stacks: which stacks of the network, or of the view, matter.
+        best: the candidate that came nearest.
+        tried: all candidates, those on other views too.
+        seen_as, views: the view that they were looked for on, and all views in turn; none of a network on stacks.
+        reason: why nothing was looked for.
+    """
+
+    scorer: Scorer
+    seen: Trace
+    stacks: StackUse
+    best: Candidate | None
+    tried: list[Candidate]
+    seen_as: SeenAs | None = None
+    views: tuple[TriedView, ...] = ()
+    reason: str | None = None
+
+    def mendable(self, checks: Sequence[Agreement]) -> list[Agreement]:
+        """Return those of ``checks`` whose counterexample the view gets right: others are not for states to mend."""
+        if self.seen_as is None:
+            return list(checks)
+        return [one for one in checks if one.counterexample is not None and self.right_on(one.counterexample)]
+
+    def right_on(self, word: Word) -> bool:
+        """Return whether what was looked on says of ``word`` what the rounded network does."""
+        return self.seen_as is None or self.seen_as.right_on(word, self.scorer.scored(word))
+
+
+def look(
+    model: StackModel[Any],
+    runner: StackModel[Any],
+    samples: Samples,
+    specification: Specification | None,
+    config: ExtractionConfig,
+    fidelity: Fidelity,
+    come: Callable[[int, int | None], None],
+    budget: Budget,
+) -> Looked:
+    """Return what was found on the network itself, or on the first of its views that gives an exact candidate."""
+    complete: frozenset[Output] = frozenset() if specification is None else specification.complete
+
+    def on(network: StackModel[Any], asked: StackModel[Any], said: Samples) -> Looked:
+        words = said.traced[:_ABLATED]
+        stacks = relevant_stacks(network, words, None if specification is None else specification.scored(words))
+        seen = trace(stacks.without(network), said.traced, rounded=True, stacks=False)
+        scorer = Scorer(stacks.without(asked), said, complete, config.seed, specification, whole=asked)
+        tried = find_candidates(scorer, seen, config, fidelity, come, budget=budget)
+        return Looked(scorer, seen, stacks, fewest_disagreements(tried), tried)
+
+    views = seen_in_turn(model, runner, samples)
+    if not any(one.holds for one in views):
+        looked = on(runner, model, samples)
+        return replace(looked, views=tuple(one.tried for one in views), reason=why_no_view(views) if views else None)
+    best: Looked | None = None
+    tried, turns = list[Candidate](), {one.tried.name: one.tried for one in views}
+    for one in (one for one in views if one.holds):
+        looked = replace(on(one.view, one.on_cpu, one.samples), seen_as=one)
+        tried += looked.tried
+        turns[one.tried.name] = replace(one.tried, candidates=len(looked.tried))
+        if best is None or _nearer(looked.best, best.best):
+            best = looked
+        if looked.best is not None and is_near(looked.scorer, looked.best):
+            break
+    assert best is not None
+    return replace(best, tried=tried, views=tuple(turns.values()))
+
+
+def _nearer(one: Candidate | None, other: Candidate | None) -> bool:
+    return fewest_disagreements([found for found in (other, one) if found is not None]) is not other

@@ -1,0 +1,220 @@
+"""The search for an automaton of a network on stacks: what is learned, what is clustered, split and repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from stacklens.automata.compare import Equal
+from stacklens.extract.budget import Budget
+from stacklens.extract.config import ExtractionConfig, Method
+from stacklens.extract.fidelity import MOST_STACKS, Fidelity, why_unfaithful
+from stacklens.extract.search.candidates import Candidate, Scorer, cost, minimised
+from stacklens.extract.search.learning.learned_automata import learned_candidates
+from stacklens.extract.search.model_selection import search_sizes
+from stacklens.extract.search.quantisers import vectors
+from stacklens.extract.search.refinement import TracedVectors, split_cluster
+from stacklens.extract.search.transition_table import majority_table
+from stacklens.extract.verification.agreement import Agreement
+from stacklens.models.views.views import is_stack
+from stacklens.probe.trace import Trace
+
+__all__ = [
+    "broken",
+    "fewest_disagreements",
+    "find_candidates",
+    "is_near",
+    "refine",
+    "repair",
+    "second_opinion",
+]
+
+_DECISIVE = "rounded network"  # what the machine stands for
+_NEAR = 0.01  # of the words that are accepted: an automaton that errs on no more is worth having, with its errors
+_DRIFT = 0.1  # the same for one that is proved to be what the network was trained to do
+_MOST_SPLITS = 40
+_PATIENCE = 16  # splits in a row after which no machine was better than the best before
+
+
+def find_candidates(
+    scorer: Scorer,
+    seen: Trace,
+    config: ExtractionConfig,
+    fidelity: Fidelity | None = None,
+    come: Callable[[int, int | None], None] = lambda *_: None,
+    *,
+    budget: Budget | None = None,
+) -> list[Candidate]:
+    """Return every candidate tried on the scorer's network, in order; the last one is exact unless none is.
+
+    What the network does is learned from, its hidden vectors are clustered, or one after the other, by the method of
+    ``config``. The second way is left out where the first gave an exact automaton, or one that is proved to be what the
+    network should do and wrong of it on few words: then the network drifts, and no automaton follows it.
+
+    Args:
+        scorer: who knows the rounded network's answers.
+        seen: a trace of the scorer's network, rounded.
+        config: the method, fixed numbers of states or stack symbols, and processes.
+        fidelity: how near the network is to a discrete machine.
+        come: told how many sizes have been tried, and of how many; then how many candidates there are.
+        budget: ends the search; None for no limit.
+    """
+    tried: list[Candidate] = []
+    if not is_stack(scorer.model):
+        return tried
+    over = (budget or Budget()).over
+    for way in _ways(config):
+        learned = learned_candidates(scorer, config.stack_symbols, over)
+        for candidate in learned if way == "learn" else _clustered(scorer, seen, config, fidelity, come, over):
+            tried.append(candidate)
+            come(len(tried), None)
+            if candidate.exact:
+                tried[-1:] = [*_with_all_stacks(scorer, candidate, config, over), candidate]
+                return tried
+        if over() or ((best := fewest_disagreements(tried)) is not None and _drifts(scorer, best)):
+            break
+    return tried
+
+
+def _ways(config: ExtractionConfig) -> tuple[Method, ...]:
+    """Return the ways to look for an automaton, in order."""
+    if config.method != "auto":
+        return (config.method,)
+    asked = config.states is not None or config.stack_symbols is not None
+    return ("kmeans", "learn") if asked else ("learn", "kmeans")
+
+
+def _with_all_stacks(
+    scorer: Scorer, found: Candidate, config: ExtractionConfig, over: Callable[[], bool]
+) -> list[Candidate]:
+    """Return what is learned with all stacks in sight, where ``found`` sees fewer: it tells how the network does it."""
+    n_stacks = scorer.learned_from.n_stacks
+    if found.stacks is None or len(found.stacks) == n_stacks or n_stacks > MOST_STACKS:
+        return []
+    return list(learned_candidates(scorer, config.stack_symbols, over, whole=True))
+
+
+def _clustered(
+    scorer: Scorer,
+    seen: Trace,
+    config: ExtractionConfig,
+    fidelity: Fidelity | None,
+    come: Callable[[int, int | None], None],
+    over: Callable[[], bool],
+) -> Iterator[Candidate]:
+    """Yield candidates whose states are clusters of hidden vectors: whoever asks stops at an exact one.
+
+    Sizes come first. Where none is exact, what misleads the best exploration is split, and then, from the start, the
+    smallest. Nothing is split in a network that is no stack machine by its ``fidelity``, and nothing tried without a
+    stack.
+    """
+    explored: list[Candidate] = []
+    for candidate in search_sizes(scorer, seen, config.states, config.stack_symbols, config.jobs, come, over):
+        yield candidate
+        if candidate.way == "exploration" and candidate.disagreements is not None:
+            explored.append(candidate)
+    if fidelity is not None and why_unfaithful(scorer.model, fidelity, 0, 0) is not None:
+        return  # splits do not make a stack of what is none
+    nearest = sorted(explored, key=lambda one: one.disagreements or 0)
+    for start in dict.fromkeys((*nearest[:1], *explored[:1])):
+        yield from refine(scorer, start, seen, over)
+
+
+def fewest_disagreements(candidates: Sequence[Candidate]) -> Candidate | None:
+    """Return the exact candidate with fewest stacks, and of these the smallest, else what costs least (see `cost`).
+
+    Of equal ones it is the first; None where there is none at all.
+    """
+    return min([one for one in candidates if one.exact], key=_size, default=min(candidates, key=cost, default=None))
+
+
+def _size(candidate: Candidate) -> tuple[int, float]:
+    return 0 if candidate.automaton is None else candidate.automaton.n_stacks, cost(candidate)
+
+
+def refine(
+    scorer: Scorer, candidate: Candidate, seen: Trace, over: Callable[[], bool] = lambda: False
+) -> Iterator[Candidate]:
+    """Yield candidates, each with one cluster or stack symbol of the one before it split, and scored.
+
+    It ends with an exact one, when nothing is left to split, when splits no longer help, or when it is ``over``. Each
+    machine is explored, and where that is not exact a majority vote may be. A learned one has nothing to split.
+    """
+    if candidate.automaton is None or candidate.machine is None:
+        return
+    pool = TracedVectors(*vectors(scorer.model, seen))
+    counterexamples = scorer.broken_by(candidate.automaton)
+    fewest, idle = len(counterexamples), 0
+    for _ in range(_MOST_SPLITS):
+        found = split_cluster(scorer, candidate, counterexamples, pool)
+        if found is None or found.automaton is None or found.machine is None:
+            return
+        elected = majority_table(found.machine, seen, scorer.complete)
+        counterexamples = scorer.broken_by(found.automaton)
+        candidate = replace(found, disagreements=len(counterexamples), minority=elected.minority)
+        yield candidate
+        if not counterexamples:
+            return
+        voted = scorer.score(minimised(replace(candidate, way="refinement and vote"), elected.automaton))
+        if voted.exact:
+            yield voted
+            return
+        better = len(counterexamples) < fewest
+        fewest, idle = (len(counterexamples), 0) if better else (fewest, idle + 1)
+        if idle >= _PATIENCE or over():
+            return
+
+
+def repair(
+    scorer: Scorer,
+    candidate: Candidate,
+    seen: Trace,
+    checks: Sequence[Agreement],
+    config: ExtractionConfig,
+    budget: Budget | None = None,
+    cells: int | None = None,
+) -> Iterator[Candidate]:
+    """Yield other candidates until one is exact on the words that broke ``candidate`` in ``checks`` as well.
+
+    A search of the effort of ``config`` goes along, on stacks of so many ``cells``, None for no limit, so that it is
+    exact on what new automata suggest, too. Clusters are split; where the candidate was learned, it is looked for from
+    the start. Without such words there is nothing to repair, nor where a learned automaton is proved to be what the
+    network should do.
+    """
+    words = [found.counterexample for found in checks if found.counterexample is not None and _is_repairable(found)]
+    judge = replace(scorer, further=tuple(words), effort=config.effort(cells))
+    over = (budget or Budget()).over
+    if not words:
+        return
+    if candidate.machine is not None:
+        yield from refine(judge, candidate, seen, over)
+    elif not over() and not _drifts(scorer, candidate):
+        yield from find_candidates(judge, seen, config, budget=budget)
+
+
+def _drifts(scorer: Scorer, candidate: Candidate) -> bool:
+    """Return whether a candidate that is right of most words is proved to be what the network was trained to do."""
+    if candidate.automaton is None or scorer.specification is None or not scorer.errs_at_most(candidate, _DRIFT):
+        return False
+    return isinstance(scorer.specification.compare(candidate.automaton), Equal)
+
+
+def is_near(scorer: Scorer, candidate: Candidate) -> bool:
+    """Return whether a candidate is exact, or wrong of so few words that it is worth to be had with its errors."""
+    return candidate.exact or scorer.errs_at_most(candidate, _NEAR) or _drifts(scorer, candidate)
+
+
+def second_opinion(tried: Sequence[Candidate], best: Candidate) -> Candidate | None:
+    """Return another exact candidate, found in another way than ``best`` or with other stacks, if there is one."""
+    others = (one for one in tried if one.exact and (one.method != best.method or one.stacks != best.stacks))
+    return min(others, key=_size, default=None)
+
+
+def broken(checks: Sequence[Agreement]) -> int:
+    """Return the number of disagreements in ``checks`` that other candidates may not have."""
+    return sum(found.disagreements for found in checks if _is_repairable(found))
+
+
+def _is_repairable(found: Agreement) -> bool:
+    """Return whether more states may help: not where values drift from round to round, which no finite number holds."""
+    return found.other == _DECISIVE and found.kind != "pumped"

@@ -1,0 +1,235 @@
+"""The horizon: up to which length an automaton and a network agree on all words, and the shortest on which they part.
+
+Both are kept apart: no difference is known below the shortest word that shows one, and none is excluded between the
+length up to which agreement is shown and that word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.automata.simulation import greatest_heights
+from stacklens.extract.certificate.certify import Certification
+from stacklens.extract.certificate.claim import Certified
+from stacklens.extract.equals import NETWORKS
+from stacklens.extract.verification.agreement import Agreement, CheckKind
+from stacklens.extract.wording import horizon_claim
+from stacklens.languages.repeats import named_parts, repeated_parts
+from stacklens.languages.words import format_word
+
+__all__ = [
+    "FirstDifference",
+    "Horizon",
+    "ProvedLength",
+    "ShownBy",
+    "horizon_of",
+    "known_difference",
+    "known_horizons",
+    "proved_lengths",
+    "shortest_of",
+]
+
+ShownBy = Literal["all words run", "bounded certificate", "certificate"]
+HorizonDomain = Literal["all words", "all words of the task"]
+
+
+@dataclass(frozen=True)
+class ProvedLength:
+    """Up to which length two things are proved to agree on all words, None for every length, and by what."""
+
+    length: int | None
+    by: ShownBy
+
+
+@dataclass(frozen=True)
+class FirstDifference:
+    """The shortest word known on which an automaton and a network differ.
+
+    Attributes:
+        word: the word.
+        height: how high the automaton's stacks get on it.
+        kind: the search that led to it; it may have been made shorter since.
+    """
+
+    word: Word
+    height: int
+    kind: CheckKind
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report; "made_of" is the word as its parts, where some of them are repeated."""
+        parts = repeated_parts(self.word)
+        return {
+            "word": format_word(self.word),
+            "length": len(self.word),
+            "height": self.height,
+            "found_by": self.kind,
+            "made_of": named_parts(parts) if len(parts) < len(self.word) and any(n > 1 for _, n in parts) else None,
+        }
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """How far an automaton and a network are known to agree.
+
+    Attributes:
+        length: the largest length up to which they are shown to agree on all words of the domain; None where they are
+            for every length (see `every_length`), or for none: they differ on the empty word, or not all words of any
+            length were run.
+        shown_by: how that is shown; None where it is for no length.
+        domain: which words are meant.
+        words, cycles: how many words were run in search of a difference, and how many repeated cycles.
+        others: how many of these words were not among all words of a length.
+        difference: the shortest word known on which they differ; None where none was found.
+    """
+
+    length: int | None
+    shown_by: ShownBy | None
+    domain: HorizonDomain
+    words: int
+    cycles: int
+    others: int
+    difference: FirstDifference | None = None
+
+    @property
+    def every_length(self) -> bool:
+        """Return whether they are shown to agree on words of every length."""
+        return self.shown_by is not None and self.length is None
+
+    @property
+    def exact(self) -> bool:
+        """Return whether the word on which they differ is one of the shortest that there are."""
+        shown = -1 if self.length is None else self.length
+        return self.difference is not None and len(self.difference.word) == shown + 1
+
+    def joined(self, other: Horizon) -> Horizon:
+        """Return what this and an ``other`` horizon of the same two know together; words that both ran count once."""
+        found = [one.difference for one in (self, other) if one.difference is not None]
+        first = min(found, key=lambda difference: len(difference.word), default=None)
+        shown = [ProvedLength(one.length, one.shown_by) for one in (self, other) if one.shown_by is not None]
+        length, by = _longest_shown(shown, first)
+        words, cycles, others = (max(a, b) for a, b in zip(_numbers(self), _numbers(other), strict=True))
+        return Horizon(length, by, self.domain, words, cycles, others, first)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report's "horizon"."""
+        return {
+            "length": self.length,
+            "every_length": self.every_length,
+            "shown_by": self.shown_by,
+            "domain": self.domain,
+            "words": self.words,
+            "cycles": self.cycles,
+            "others": self.others,
+            "shortest_difference": None if self.difference is None else self.difference.to_dict(),
+            "exact": self.exact,
+        }
+
+    def __str__(self) -> str:
+        return horizon_claim(self.to_dict())
+
+
+def horizon_of(
+    checks: Sequence[Agreement],
+    other: str,
+    partial_domain: bool,
+    difference: FirstDifference | None = None,
+    proved: Sequence[ProvedLength] = (),
+) -> Horizon:
+    """Return how far ``checks`` and proofs show an automaton to agree with ``other``.
+
+    A word on which they differ outdoes what is certified for words of every length, which says nothing of words that
+    need more cells of a stack than there are.
+
+    Args:
+        checks: of the automaton, against anything.
+        other: the one that is meant, see `Agreement.other`.
+        partial_domain: whether only some words over the alphabet are meant.
+        difference: the shortest word known on which they differ.
+        proved: lengths that are proved by other means than running words.
+    """
+    mine = [check for check in checks if check.other == other]
+    shown: list[ProvedLength] = list(proved)
+    for check in mine:
+        if check.kind == "exhaustive":
+            first = check.counterexample
+            shown.append(ProvedLength(check.max_length if first is None else len(first) - 1, "all words run"))
+    length, by = _longest_shown(shown, difference)
+    return Horizon(
+        length,
+        by,
+        "all words of the task" if partial_domain else "all words",
+        sum(check.words for check in mine if check.kind != "pumped"),
+        sum(check.words for check in mine if check.kind == "pumped"),
+        sum(check.words for check in mine if check.kind not in ("pumped", "exhaustive")),
+        difference,
+    )
+
+
+def _longest_shown(
+    shown: Sequence[ProvedLength], difference: FirstDifference | None
+) -> tuple[int | None, ShownBy | None]:
+    """Return up to which length agreement is shown, None for every or for none, and by what; None for none."""
+    if difference is not None:
+        most = len(difference.word) - 1
+        shown = [ProvedLength(min(one.length, most), one.by) for one in shown if one.length is not None]
+    every = [one for one in shown if one.length is None]
+    some = [(one.length, one.by) for one in shown if one.length is not None and one.length >= 0]
+    if every:
+        return None, every[0].by
+    return max(some, key=lambda one: one[0], default=(None, None))
+
+
+def _numbers(horizon: Horizon) -> tuple[int, int, int]:
+    return horizon.words, horizon.cycles, horizon.others
+
+
+def proved_lengths(certificate: Certification, equal: bool) -> tuple[ProvedLength, ...]:
+    """Return up to which lengths the rounded network is proved to follow an automaton on all words that are meant.
+
+    Of words whose run is cut, and of outputs that the automaton does not give, a certificate says nothing: it tells of
+    every length only where there are none, or where the automaton is proved ``equal`` to what it should do.
+    """
+    found = certificate.certificate
+    if isinstance(found, Certified) and (equal or not (found.cuts or found.silent)):
+        return (ProvedLength(None, "certificate"),)
+    bounded = certificate.bounded
+    if bounded is not None and bounded.length and (equal or not (bounded.cuts or bounded.silent)):
+        return (ProvedLength(bounded.length, "bounded certificate"),)
+    return ()
+
+
+def known_horizons(
+    pda: PushdownAutomaton, checks: Sequence[Agreement], partial_domain: bool, proved: Sequence[ProvedLength] = ()
+) -> dict[str, Horizon]:
+    """Return what ``checks`` know of the horizons of ``pda`` and the networks that it was held against.
+
+    No further word is looked for. ``proved`` is what is proved of the rounded network.
+    """
+    others = [other for other in NETWORKS if any(check.other == other for check in checks)]
+    return {
+        other: horizon_of(
+            checks,
+            other,
+            partial_domain,
+            known_difference(pda, checks, other),
+            proved if other == "rounded network" else (),
+        )
+        for other in others
+    }
+
+
+def known_difference(pda: PushdownAutomaton, checks: Sequence[Agreement], other: str) -> FirstDifference | None:
+    """Return the shortest counterexample of ``checks`` against ``other``, None where there is none."""
+    found = [(check.counterexample, check.kind) for check in checks if check.other == other]
+    return shortest_of(pda, [(word, kind) for word, kind in found if word is not None])
+
+
+def shortest_of(pda: PushdownAutomaton, found: Sequence[tuple[Word, CheckKind]]) -> FirstDifference | None:
+    """Return the shortest of words on which ``pda`` and a network differ, the first of these; None for no words."""
+    if not found:
+        return None
+    word, kind = min(found, key=lambda one: len(one[0]))
+    return FirstDifference(word, int(greatest_heights(pda, [word])[0]), kind)

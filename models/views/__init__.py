@@ -1,0 +1,1 @@
+"""Networks whose memory is no stack, seen as networks on stacks."""

@@ -1,0 +1,161 @@
+"""Bounded certificates: what they prove of networks whose first broken word is known, and never more than holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.attack.built_networks import built
+from tests.attack.certified_runs import follow_to
+from tests.extract.certificate.forward_rows import left_out
+from tests.extract.certificate.proved import ZOO, extracted
+from tests.extract.certificate.test_certificates_of_hand_built_networks import DYCK, dyck
+from tests.extract.certificate.test_certificates_of_recurrent_networks import NETWORKS, always_pushing
+from tests.extract.verification.leaking_networks import leaking, pushing_and_popping, rising
+
+from stacklens.automata.finite import FiniteAutomaton
+from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition
+from stacklens.errors import StacklensError
+from stacklens.extract.certificate.bounded import certify_length
+from stacklens.extract.certificate.certify import certification, certify
+from stacklens.extract.certificate.claim import NotCertified
+from stacklens.extract.stack_ablation import StackUse
+from stacklens.extract.verification.agreement import differing
+from stacklens.extract.verification.divergence import divergence
+from stacklens.models.networks.suzgun import MarnnStackRNN
+from stacklens.models.rounding import Rounded
+
+LONGEST = 40
+
+
+def first_broken(net: MarnnStackRNN, pda: PushdownAutomaton, words: list[str]) -> int:
+    """Return after how many symbols the rounded network first parts from the automaton on one of ``words``."""
+    found = [divergence(pda, net, word).first for word in words]
+    return min([first + 1 for first in found if first is not None], default=10_000)
+
+
+@pytest.mark.parametrize("growth", [1.11, 1.13, 1.3])
+def test_a_hidden_unit_that_grows_is_followed_up_to_the_step_at_which_it_crosses(growth: float) -> None:
+    net, pda = leaking(growth), pushing_and_popping()
+    broken = first_broken(net, pda, ["ab" * 60, "a" * 100])
+    assert 3 < broken < 60
+    assert isinstance(certify(net, pda), NotCertified)
+    found = certify_length(net, pda, longest=90)
+    assert found.length == broken - 1
+    assert "the output is not sure" in (found.reason or "") or "outputs" in (found.reason or "")
+
+
+@pytest.mark.parametrize(("gain", "bias"), [(4.0, -1.76), (4.0, -1.7), (6.0, -2.3)])
+def test_what_is_pushed_a_little_stronger_on_every_cell_is_followed_to_the_depth_that_breaks(
+    gain: float, bias: float
+) -> None:
+    net, pda = rising(gain, bias), pushing_and_popping()
+    words = ["a" * 30, *("a" * n + "b" + "a" * 30 for n in (1, 4, 8))]
+    broken = first_broken(net, pda, words)
+    found = certify_length(net, pda, longest=LONGEST)
+    assert found.length < broken
+    assert found.length >= min(broken - 2, LONGEST - 2)
+
+
+@pytest.mark.slow
+def test_of_a_trained_network_no_length_is_claimed_that_a_known_word_refutes() -> None:
+    net, pda = extracted(ZOO / "marnn-stack-rnn-dyck-2.pt")
+    word = "()" + "[()]" * 11
+    assert differing(pda, Rounded(net), None, [word], None).all()
+    assert 20 < certify_length(net, pda).length < len(word)
+
+
+def test_what_is_certified_for_every_length_is_proved_to_any_length_asked_for() -> None:
+    found = certify_length(dyck(), DYCK, longest=33)
+    assert (found.length, found.reason) == (33, None)
+    assert found.margin > 0.4
+    assert found.to_dict()["length"] == 33
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_every_family_is_followed(name: str) -> None:
+    model, output = NETWORKS[name]()
+    assert certify_length(model, always_pushing(output), longest=12).length == 12
+
+
+def test_an_automaton_that_does_something_else_at_some_length_is_followed_up_to_there() -> None:
+    rules: dict[Key, Transition] = {
+        (f"q{i}", letter, top): replace(step, target=f"q{i + 1}")
+        for i in range(6)
+        for (_, letter, top), step in DYCK.transitions.items()
+    }
+    rules |= {("q6", letter, top): replace(step, target="q6") for (_, letter, top), step in DYCK.transitions.items()}
+    states = tuple(f"q{i}" for i in range(7))
+    counting = PushdownAutomaton(states, DYCK.input_alphabet, ("(",), rules, "q0", frozenset(states))
+    assert certify_length(dyck(), counting, longest=20).length == 20
+    wrong = replace(counting, transitions={**rules, ("q5", "(", ("(",)): Transition("q6", (POP,))})
+    found = certify_length(dyck(), wrong, longest=20)
+    assert found.length == 5  # the word (((((( pops at its sixth symbol
+    assert found.reason is not None
+    assert "the network does push" in found.reason
+    early = replace(counting, accepting=frozenset(states) - {"q4"})
+    assert certify_length(dyck(), early, longest=20).length == 3
+
+
+def test_only_the_words_of_the_domain_count() -> None:
+    short = FiniteAutomaton(("0", "1"), DYCK.input_alphabet, {("0", "("): "1"}, "0", frozenset({"0", "1"}))
+    blind = dyck(pop_drive=0.0)
+    assert certify_length(blind, DYCK, longest=20).length == 0
+    assert certify_length(blind, DYCK, short, longest=20).length == 20
+
+
+def test_no_longer_words_are_claimed_than_there_are_cells() -> None:
+    net = leaking(0.0)
+    limit = net.stack_limit
+    assert limit is not None
+    assert certify_length(net, pushing_and_popping(), longest=10 * limit).length < limit
+
+
+def test_what_cannot_be_asked_is_refused() -> None:
+    with pytest.raises(StacklensError, match="the longest length is 0"):
+        certify_length(dyck(), DYCK, longest=0)
+    with pytest.raises(StacklensError, match="the margin is -1"):
+        certify_length(dyck(), DYCK, margin=-1.0)
+    with pytest.raises(StacklensError, match="certify it for its own automaton"):
+        certify_length(dyck(), pushing_and_popping())
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_networks_moved_from_where_they_were_built_do_on_all_words_what_is_claimed(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    model, pda = built(rng)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.from_numpy(rng.normal(size=tuple(parameter.shape)) * 10.0 ** rng.uniform(-3, -0.5)))
+    found = certify_length(model, pda, longest=12)
+    if found.length:
+        follow_to(model, pda, found.length, rng, words=4)
+        assert left_out(model, pda, found.length, rng, walks=10) is None
+        short = [word for n in range(min(found.length, 4) + 1) for word in product(model.alphabet, repeat=n)]
+        check_all(model, pda, short)
+
+
+def check_all(model: Any, pda: PushdownAutomaton, words: list[tuple[str, ...]]) -> None:
+    wrong = differing(pda, Rounded(model), None, words, None)
+    assert not wrong.any(), words[int(wrong.argmax())]
+
+
+def test_where_no_certificate_for_every_length_is_found_the_length_that_is_proved_is_told() -> None:
+    net, pda = leaking(1.13), pushing_and_popping()
+    use = StackUse(kept=(0,), dropped=(), words=0, steps=0, push_only=())
+    found = certification(net, pda, use, None)
+    assert isinstance(found.certificate, NotCertified)
+    assert found.bounded is not None
+    assert found.bounded.length == first_broken(net, pda, ["ab" * 40]) - 1
+    assert found.to_dict()["bounded"] == found.bounded.to_dict()
+    assert str(found).endswith(f"; proved on all words of length <= {found.bounded.length}")
+    certified = certification(dyck(), DYCK, use, None)
+    assert certified.bounded is None
+    assert "bounded" not in certified.to_dict()

@@ -1,0 +1,222 @@
+"""Up to which length automaton and network agree, held against every word, and the shortest word on which they part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.extract.doctored import SlipperyNet, WornNet, right
+from tests.models.hand_made import hand_made
+
+from stacklens.automata.compare import Equal
+from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.automata.simulation import greatest_heights
+from stacklens.extract.certificate.certify import Certification
+from stacklens.extract.certificate.claim import Certified
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.fidelity import Fidelity, Rounding
+from stacklens.extract.result import Extraction
+from stacklens.extract.search.candidates import Candidate
+from stacklens.extract.specification import LanguageSpecification
+from stacklens.extract.stack_ablation import StackUse
+from stacklens.extract.task_specification import TaskSpecification
+from stacklens.extract.verification.agreement import Agreement
+from stacklens.extract.verification.checks import check_all
+from stacklens.extract.verification.exhaustive import Work, verify_exhaustively
+from stacklens.extract.verification.horizon import (
+    FirstDifference,
+    Horizon,
+    ProvedLength,
+    horizon_of,
+    known_horizons,
+    proved_lengths,
+)
+from stacklens.extract.verification.shortest_difference import find_horizons
+from stacklens.extract.wording import headline
+from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_task
+from stacklens.languages.words import all_words
+from stacklens.models.base import StackModel
+from stacklens.models.inference import verdicts_on
+from stacklens.models.rounding import Rounded
+
+DYCK = LanguageSpecification(get_language("dyck-2"))
+WORN = WornNet(9)
+FEW = ExtractionConfig(long_words=20, deep_words=0, height=8, climbs=1, walks=5, cycles=20)
+
+
+def brute_force(pda: PushdownAutomaton, model: StackModel[Any], longest: int) -> int:
+    """Return the length of the shortest word on which automaton and network differ, by asking each word of both."""
+    for length in range(longest + 1):
+        words = [word for word in all_words(pda.input_alphabet, length) if len(word) == length]
+        if (verdicts_on(model, words) != np.array([pda.accepts(word) for word in words])).any():
+            return length
+    raise AssertionError(f"no difference up to length {longest}")
+
+
+@pytest.mark.parametrize("breaks_at", [1, 2])
+def test_a_network_broken_at_a_length_has_exactly_that_horizon(breaks_at: int) -> None:
+    net, config = WornNet(breaks_at), replace(FEW, max_length=6)
+    first = brute_force(right(), Rounded(net), 6)
+    checks = check_all(right(), net, DYCK, config)
+    for horizon in find_horizons(right(), net, DYCK, checks).values():
+        assert horizon.length == first - 1 == 2 * breaks_at + 1
+        assert horizon.shown_by == "all words run"
+        assert horizon.domain == "all words"
+        assert horizon.exact
+        assert not horizon.every_length
+        assert horizon.difference is not None
+        assert len(horizon.difference.word) == first
+        assert horizon.difference.kind == "exhaustive"
+
+
+@pytest.mark.parametrize(("net", "shortest"), [(SlipperyNet(6), 12), (WORN, 20)])
+def test_beyond_all_words_the_shortest_known_is_the_shortest_there_is(
+    net: StackModel[Any], shortest: int, worn_checks: tuple[Agreement, ...]
+) -> None:
+    """A network that slips at depth 6 errs on 12 symbols first, one that closes anything once it has read 9 ] on 20."""
+    checks = worn_checks if net is WORN else check_all(right(), net, DYCK, replace(FEW, max_length=4))
+    for horizon in find_horizons(right(), net, DYCK, checks).values():
+        assert horizon.length == 4
+        assert not horizon.exact
+        assert horizon.difference is not None
+        word = horizon.difference.word
+        assert len(word) == shortest
+        assert horizon.difference.height == greatest_heights(right(), [word])[0]
+        assert verdicts_on(net, [word])[0] != right().accepts(word)
+
+
+def test_where_nothing_is_found_there_is_no_upper_end() -> None:
+    net = hand_made(right(), end="$")
+    checks = check_all(right(), net, DYCK, replace(FEW, max_length=4))
+    for horizon in find_horizons(right(), net, DYCK, checks).values():
+        assert (horizon.length, horizon.difference) == (4, None)
+        assert horizon.words == horizon.others + 341 > 341
+        assert horizon.cycles > 0
+        assert str(horizon).startswith(
+            f"agrees on all words of length <= 4; no difference found in {horizon.words:,} words and "
+        )
+
+
+def check(length: int, word: Word | None = None, **other: Any) -> Agreement:
+    return Agreement("exhaustive", "rounded network", length, 10, 1, int(word is not None), word, **other)
+
+
+def long(word: Word | None) -> Agreement:
+    return Agreement("long", "rounded network", 90, 10, 1, int(word is not None), word)
+
+
+def difference(word: Word) -> FirstDifference:
+    return FirstDifference(word, 1, "long")
+
+
+@pytest.mark.parametrize(
+    ("checks", "known", "proved", "length", "shown_by"),
+    [
+        ([check(9), long(None)], None, [], 9, "all words run"),
+        ([check(9), long("a" * 40)], "a" * 40, [], 9, "all words run"),
+        ([check(9, "aaa")], "aaa", [], 2, "all words run"),
+        ([check(9, "")], "", [], None, None),
+        ([long(None)], None, [], None, None),
+        ([check(9)], None, [ProvedLength(30, "bounded certificate")], 30, "bounded certificate"),
+        ([check(9)], None, [ProvedLength(5, "bounded certificate")], 9, "all words run"),
+        ([check(9)], "a" * 20, [ProvedLength(30, "bounded certificate")], 19, "bounded certificate"),
+        ([check(9)], None, [ProvedLength(None, "certificate")], None, "certificate"),
+        ([check(9)], "a" * 20, [ProvedLength(None, "certificate")], 9, "all words run"),
+    ],
+)
+def test_a_horizon_is_what_is_shown_and_never_beyond_a_known_difference(
+    checks: list[Agreement], known: Word | None, proved: list[ProvedLength], length: int | None, shown_by: str | None
+) -> None:
+    first = None if known is None else difference(known)
+    horizon = horizon_of(checks, "rounded network", False, first, proved)
+    assert (horizon.length, horizon.shown_by) == (length, shown_by)
+    assert horizon.every_length == (shown_by == "certificate")
+    assert horizon.exact == (known in ("aaa", "", "a" * 20) and (length is None or length == len(known or "") - 1))
+
+
+def test_a_certificate_with_cuts_says_nothing_of_every_length_unless_the_automaton_is_proved_right() -> None:
+    whole = Certification(Certified(3, 9, 0.25))
+    cut = Certification(Certified(3, 9, 0.25, cuts=1, first_cut=("q", "a", ("⊥",))))
+    silent = Certification(Certified(3, 9, 0.25, silent=2))
+    every = (ProvedLength(None, "certificate"),)
+    assert proved_lengths(whole, equal=False) == every
+    assert proved_lengths(cut, equal=False) == proved_lengths(silent, equal=False) == ()
+    assert proved_lengths(cut, equal=True) == proved_lengths(silent, equal=True) == every
+    assert proved_lengths(Certification(None, reason="none"), equal=True) == ()
+
+
+def test_two_horizons_of_the_same_pair_know_more_together() -> None:
+    one = horizon_of([check(9), long(None)], "rounded network", False)
+    other = horizon_of([check(12), long("b" * 30)], "rounded network", False, difference("b" * 30))
+    joined = one.joined(other)
+    assert joined == other.joined(one)
+    assert (joined.length, joined.difference) == (12, difference("b" * 30))
+    assert (joined.words, joined.others) == (20, 10)
+
+
+def test_a_verification_knows_its_horizon() -> None:
+    found = verify_exhaustively(Work(right(), WornNet(2), right(), 6, 0))
+    assert found.status == 1
+    for horizon in found.horizon.values():
+        assert (horizon.length, horizon.exact, horizon.others) == (5, True, 0)
+    assert set(found.to_dict()["horizon"]) == {"rounded network", "network"}
+
+
+def test_where_only_some_words_are_meant_the_horizon_is_of_these() -> None:
+    task = TaskSpecification(get_task("reversal"))
+    automaton = task.automaton()
+    assert automaton is not None
+    mine = Agreement("exhaustive", "network", 5, 100, 100, 0)
+    horizons = known_horizons(automaton, [mine], task.partial_domain)
+    assert set(horizons) == {"network"}
+    assert (
+        str(horizons["network"]) == "agrees on all words of the task of length <= 5; no difference found in 100 words"
+    )
+
+
+@pytest.fixture(scope="module")
+def worn_checks() -> tuple[Agreement, ...]:
+    return check_all(right(), WORN, DYCK, replace(FEW, max_length=4))
+
+
+@pytest.fixture(scope="module")
+def worn(worn_checks: tuple[Agreement, ...]) -> Extraction:
+    """Return the result of reading dyck-2's own automaton out of a network that drifts from it."""
+    found = Candidate("by hand", 2, "exploration", 1, 0, 0.0, right(), right())
+    fidelity = Fidelity(Rounding(341, 0, 8), 0.0, 0.5, 0.0)
+    horizon = find_horizons(right(), WORN, DYCK, worn_checks)
+    use, proof = StackUse((0,), (), 341, 900), DYCK.compare(right())
+    return Extraction(
+        WORN, DYCK, right(), found, [found], fidelity, use, worn_checks, proof=proof, horizon=horizon, config=FEW
+    )
+
+
+def test_an_automaton_that_is_right_of_a_network_that_drifts_is_told_first(worn: Extraction) -> None:
+    assert isinstance(worn.proof, Equal)
+    assert worn.status == 1
+    assert worn.headline.startswith("proved equal to dyck-2; rounded network and network are first known to differ on ")
+    assert str(worn).splitlines()[0] == f"{worn.headline[0].upper()}{worn.headline[1:]}."
+    assert repr(worn).endswith(f"; {headline(worn.report(), brief=True)}>")
+    assert "the rounded network is first known to differ on " in repr(worn)
+    report = worn.report()
+    assert report["schema"] == 2
+    assert report["horizon"]["rounded network"]["shortest_difference"]["length"] == 20
+    assert (report["equals"]["language"]["verdict"], report["equals"]["language"]["by"]) == ("equal", "proof")
+    assert report["equals"]["rounded network"]["verdict"] == "different"
+
+
+def test_its_advice_is_about_the_network_and_not_about_states(worn: Extraction) -> None:
+    why = worn.why()
+    assert why.startswith("Proved equal to dyck-2; ")
+    assert "keep the automaton: it is right about dyck-2" in why
+    assert "train the network against noise" in why
+    assert "states=" not in why
+
+
+def test_a_horizon_of_the_empty_word_is_none() -> None:
+    horizon = Horizon(None, None, "all words", 1, 0, 0, difference(""))
+    assert horizon.exact
+    assert str(horizon) == "agreement is shown for no length; first differs on the empty word, height 1"
