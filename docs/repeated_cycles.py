@@ -62,7 +62,7 @@ def _test_row(grid: Grid, row: RowResult) -> None:
     found = [
         {"table": grid.name, "row": row.name, "seed": outcome.seed, **_tested(outcome)}
         for outcome in trained
-        if outcome.seed in good and outcome.converged and outcome.model is not None
+        if outcome.seed in good and outcome.is_worth_reading and outcome.model is not None
     ]
     KEPT.write_text(json.dumps([*_known(), *found], indent=1) + "\n", encoding="utf-8")
     print(f"{grid.name}, {row.name}: {len(found)} networks", flush=True)

@@ -16,12 +16,23 @@ from stacklens.errors import StacklensError, UnknownNameError
 if TYPE_CHECKING:
     from stacklens.models.base import StackModel
 
-__all__ = ["STATISTICS", "VALIDATION", "Grid", "GridRow", "Outcome", "Protocol", "RunSettings", "statistic"]
+__all__ = [
+    "CONVERGED",
+    "STATISTICS",
+    "VALIDATION",
+    "Grid",
+    "GridRow",
+    "Outcome",
+    "Protocol",
+    "RunSettings",
+    "statistic",
+]
 
 Protocol = Literal["paper", "fast"]
 # "paper"  as the paper and its program do it, to the letter: batches, schedule, sizes, number of epochs
 # "fast"   the same networks on the same tasks, by recipes that train many seeds at once
 
+CONVERGED = 0.99  # of the score "test", a share in every table whose networks have a memory
 VALIDATION = "validation"  # the score by which `chosen` takes a network
 
 
@@ -84,14 +95,22 @@ class Outcome:
             the one by which restarts are chosen ("validation rounded" for the score "test rounded").
         model: the network itself, of its best epoch; None where there is none to extract from.
         task: the name of its language or task, which extraction compares with; None for none.
-        converged: whether it does what it should, so that an automaton is worth looking for.
     """
 
     seed: int
     scores: dict[str, float]
     model: StackModel[Any] | None = None
     task: str | None = None
-    converged: bool = False
+
+    @property
+    def converged(self) -> bool:
+        """Return whether the network itself, not rounded, learned its task: its score "test", on words of its own."""
+        return self.scores.get("test", 0.0) >= CONVERGED
+
+    @property
+    def is_worth_reading(self) -> bool:
+        """Return whether an automaton is worth looking for: the network converged, or does so when it is rounded."""
+        return max(self.scores.get("test", 0.0), self.scores.get("test rounded", 0.0)) >= CONVERGED
 
 
 @dataclass(frozen=True)

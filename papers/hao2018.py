@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["PAPER", "grids", "table1"]
 
 PAPER = "Hao et al. 2018"
-_CONVERGED = 0.99  # of the symbols of words twice as long as any seen
 _STATISTICS = ("min", "median", "max")
 _SCORES = ("training", "test")
 _BATCH = 10
@@ -106,7 +105,7 @@ def _train(condition: _Condition, settings: RunSettings) -> list[Outcome]:
 
 def _outcome(condition: _Condition, trial: Trial) -> Outcome:
     scores = {"training": trial.last, VALIDATION: trial.best, "test": trial.test}
-    return Outcome(trial.seed, scores, trial.network, condition.task.name, converged=trial.test >= _CONVERGED)
+    return Outcome(trial.seed, scores, trial.network, condition.task.name)
 
 
 def _network(condition: _Condition) -> tuple[str, dict[str, Any]]:

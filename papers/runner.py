@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from stacklens.errors import StacklensError
 from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings
 from stacklens.papers.grid_results import GridResults, Network, RowResult, read_grid, write_grid
+from stacklens.papers.kept_networks import keep_networks, kept_networks
 from stacklens.papers.results import versions
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def run_grid(
     rows: Sequence[str] = (),
     fresh: bool = False,
     jobs: int = 1,
+    networks: Path | None = None,
     progress: Callable[[str, int], None] = lambda _row, _done: None,
 ) -> GridResults:
     """Return the results of ``grid`` with the rows called ``rows`` in them, all of them where no name is given.
@@ -48,6 +50,7 @@ def run_grid(
         rows: names of rows.
         fresh: run them again even if nothing has changed.
         jobs: processes, a row each.
+        networks: folder for the trained networks; a row whose networks are all there is not trained again.
         progress: told a row that is under way, and how many of those asked for are done.
 
     Raises:
@@ -60,7 +63,7 @@ def run_grid(
     order, waiting = [row.name for row in grid.rows], [row.name for row in todo]
     before = len(grid.chosen_rows(rows)) - len(todo)
     progress(waiting[0] if waiting else "", before)
-    for number, done in enumerate(_trained(todo, grid, settings, jobs), start=1):
+    for number, done in enumerate(_trained(todo, grid, settings, jobs, networks), start=1):
         results = _known(grid, folder, fresh).with_row(done, order)  # with what other runs have written since
         write_grid(results, folder)
         waiting.remove(done.name)
@@ -93,14 +96,16 @@ def _known(grid: Grid, folder: Path, fresh: bool) -> GridResults:
     return replace(found or GridResults(grid.paper, grid.name, ""), paper=grid.paper, title=grid.title)
 
 
-def _trained(rows: list[GridRow], grid: Grid, settings: RunSettings, jobs: int) -> Iterator[RowResult]:
+def _trained(
+    rows: list[GridRow], grid: Grid, settings: RunSettings, jobs: int, networks: Path | None
+) -> Iterator[RowResult]:
     if not rows:
         return
     from stacklens.extract.verification.parallel import finished
     from stacklens.models.device import check_device
 
     check_device(settings.device)
-    yield from finished(_RunRow(grid.name, settings), rows, min(jobs, len(rows)), kept=_KEPT)
+    yield from finished(_RunRow(grid.name, settings, networks), rows, min(jobs, len(rows)), kept=_KEPT)
 
 
 @dataclass(frozen=True)
@@ -109,12 +114,11 @@ class _RunRow:
 
     grid: str
     settings: RunSettings
+    networks: Path | None = None
 
     def __call__(self, row: GridRow) -> RowResult:
         settings, clock = self.settings, _Clock()
-        outcomes = row.train(settings)
-        if tuple(outcome.seed for outcome in outcomes) != settings.seeds:
-            raise StacklensError(f"{row.name}: training gave other networks than those of the seeds {settings.seeds}")
+        outcomes = self._outcomes(row)
         training = clock.lap()
         networks = tuple(_extracted(outcome, row.extraction_seconds) for outcome in outcomes)
         extraction = clock.lap()
@@ -134,6 +138,20 @@ class _RunRow:
             texts=settings.texts,
         )
 
+    def _outcomes(self, row: GridRow) -> list[Outcome]:
+        """Return the networks of a row, those that were kept or else trained ones, which are kept."""
+        settings = self.settings
+        known = None if self.networks is None else kept_networks(self.networks, self.grid, row, settings)
+        if known is not None:
+            return known
+        outcomes = row.train(settings)
+        if tuple(outcome.seed for outcome in outcomes) != settings.seeds:
+            raise StacklensError(f"{row.name}: training gave other networks than those of the seeds {settings.seeds}")
+        if self.networks is not None:
+            command = _command(self.grid, row, settings)
+            keep_networks(self.networks, self.grid, row, settings, outcomes, command)
+        return outcomes
+
 
 def _command(grid: str, row: GridRow, settings: RunSettings) -> str:
     """Return the command that runs one row again as it was run, but for the scale of a trial."""
@@ -146,8 +164,8 @@ def _command(grid: str, row: GridRow, settings: RunSettings) -> str:
 
 def _extracted(outcome: Outcome, seconds: float) -> Network:
     scores = {name: float(score) for name, score in outcome.scores.items()}
-    network = Network(outcome.seed, scores, bool(outcome.converged))
-    if not outcome.converged or outcome.model is None:
+    network = Network(outcome.seed, scores, outcome.converged)
+    if not outcome.is_worth_reading or outcome.model is None:
         return network
     return replace(network, extraction=extraction_of(outcome.model, outcome.task, seconds))
 

@@ -188,7 +188,7 @@ def test_a_grid_can_put_one_cell_across(tmp_path: Path) -> None:
 def test_what_converged_is_extracted_and_counted(tmp_path: Path) -> None:
     def train(settings: RunSettings) -> list[Outcome]:
         model = load_checkpoint(zoo_path("parentheses")).model
-        return [Outcome(seed, {"test": 1.0}, model, "parentheses", seed == 0) for seed in settings.seeds]
+        return [Outcome(seed, {"test": 1.0 - seed}, model, "parentheses") for seed in settings.seeds]
 
     one = grid(zoo=train)
     results = run_grid(one, TWO, tmp_path)
@@ -316,3 +316,26 @@ def test_tables_for_reading_have_the_statistics_of_a_score_in_one_column(tmp_pat
     assert scores.columns == ("model", "test: median / max", "the paper")
     assert scores.rows == (("one", "50.5 / 51.0", "99 / –"), ("two", "not run", "99 / –"))
     assert [row[:2] for row in extracted.rows] == [("one", "0 of 2"), ("two", "not run")]
+
+
+@pytest.mark.slow
+def test_networks_that_are_kept_are_not_trained_again(tmp_path: Path) -> None:
+    calls = []
+
+    def train(settings: RunSettings) -> list[Outcome]:
+        calls.append(settings)
+        model = load_checkpoint(zoo_path("parentheses")).model
+        return [Outcome(seed, {"test": 0.5 + seed / 2}, model, "parentheses") for seed in settings.seeds]
+
+    one, kept = grid(zoo=train), tmp_path / "kept"
+    first = run_grid(one, TWO, tmp_path, networks=kept)
+    again = run_grid(one, TWO, tmp_path, networks=kept, fresh=True)
+    assert len(calls) == 1
+    for old, new in zip(first.rows[0].networks, again.rows[0].networks, strict=True):
+        assert (old.seed, old.scores, old.converged) == (new.seed, new.scores, new.converged)
+    run_grid(one, RunSettings((0, 1), scale=0.5), tmp_path, networks=kept, fresh=True)  # others: trained, and kept
+    assert len(calls) == 2
+    (broken, *_) = sorted((kept / "toy").iterdir())
+    broken.write_bytes(b"no network")
+    with pytest.raises(StacklensError, match="zoo-net-fast-seed-0"):
+        run_grid(one, TWO, tmp_path, networks=kept, fresh=True)

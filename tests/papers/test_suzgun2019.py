@@ -83,7 +83,8 @@ def test_converged_networks_are_those_that_get_the_test_words_right(monkeypatch:
     monkeypatch.setattr(word_accuracy, "word_accuracy", lambda *_: next(scores))
     trial = TrainedNetwork("marnn-joulin", "softmax", "dyck-2", 2, 1, SUZGUN.words)
     outcomes = train(trial, RunSettings((0, 1, 2), scale=TINY))
-    assert [outcome.converged for outcome in outcomes] == [False, True, True]
+    assert [outcome.converged for outcome in outcomes] == [False, True, False]
+    assert [outcome.is_worth_reading for outcome in outcomes] == [False, True, True]
     assert outcomes[2].scores == {"train": 0.4, "test": 0.5, "test rounded": 1.0}
 
 

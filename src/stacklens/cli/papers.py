@@ -59,6 +59,9 @@ def run(
     ] = None,
     device: Annotated[str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …")] = "cpu",
     jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes, a row each.")] = 1,
+    networks: Annotated[
+        Path | None, typer.Option(help="Folder that keeps the networks; what is in it is not trained again.")
+    ] = None,
     train: _Text = None,
     valid: _Text = None,
     test: _Text = None,
@@ -80,10 +83,16 @@ def run(
     if isinstance(experiment, Grid):
         experiment = _with_texts(experiment, texts)
         settings = _settings(experiment, seeds, first_seed, protocol, device, texts)
-        _run_grid(experiment, settings, path.parent, rows or [], fresh, jobs, quiet)
+        _run_grid(experiment, settings, path.parent, rows or [], fresh, jobs, networks, quiet)
     else:
         chosen: dict[str, Any] = {"--seeds": seeds, "--rows": rows, "--fresh": fresh, "--first-seed": first_seed}
-        chosen |= {"--jobs": jobs > 1, "--protocol": protocol != "fast", "--device": device != "cpu", **texts}
+        chosen |= {
+            "--jobs": jobs > 1,
+            "--networks": networks,
+            "--protocol": protocol != "fast",
+            "--device": device != "cpu",
+            **texts,
+        }
         _refuse(name, "has claims and no rows of networks", chosen)
         _run_claims(experiment, path.parent, quiet)
     if not quiet:
@@ -176,7 +185,14 @@ def _refuse(name: str, why: str, options: dict[str, Any]) -> None:
 
 
 def _run_grid(
-    grid: Grid, settings: RunSettings, folder: Path, rows: list[str], fresh: bool, jobs: int, quiet: bool
+    grid: Grid,
+    settings: RunSettings,
+    folder: Path,
+    rows: list[str],
+    fresh: bool,
+    jobs: int,
+    networks: Path | None,
+    quiet: bool,
 ) -> None:
     from stacklens.papers.runner import run_grid
 
@@ -187,7 +203,7 @@ def _run_grid(
         def told(row: str, done: int) -> None:
             bar.update(task, completed=done, description=row)
 
-        run_grid(grid, settings, folder, rows=rows, fresh=fresh, jobs=jobs, progress=told)
+        run_grid(grid, settings, folder, rows=rows, fresh=fresh, jobs=jobs, networks=networks, progress=told)
         bar.update(task, completed=len(chosen), description="done")
 
 
