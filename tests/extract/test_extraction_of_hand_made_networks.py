@@ -7,24 +7,27 @@ from collections import defaultdict
 import pytest
 import torch
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from tests.models.hand_made import GAIN, hand_made, input_pushing_automata, parentheses_net
 
 from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
 from stacklens.automata.reachability import trim
 from stacklens.automata.simulation import accepts_many
 from stacklens.errors import StacklensError
+from stacklens.extract.config import Method
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.languages import get_language
 from stacklens.languages.words import all_words
 from stacklens.models.networks.nnpda import NNPDA
 from stacklens.progress import Told
 
+METHODS: tuple[Method, ...] = ("auto", "kmeans")
 QUICK = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=30, height=8, walks=10)
 
 
-def outcome(net: NNPDA) -> PushdownAutomaton:
+def outcome(net: NNPDA, method: Method = "auto") -> PushdownAutomaton:
     """Return the automaton of a network that is a discrete machine, which every measure must say."""
-    result = extract(net, None, QUICK)
+    result = extract(net, None, dataclasses.replace(QUICK, method=method))
     assert result.status == 0
     assert result.reason is None
     assert result.automaton is not None
@@ -36,12 +39,13 @@ def outcome(net: NNPDA) -> PushdownAutomaton:
 
 @pytest.mark.slow
 @settings(deadline=None, max_examples=10)
-@given(input_pushing_automata())
-def test_a_network_made_from_an_automaton_gives_that_automaton_back(pda: PushdownAutomaton) -> None:
-    found = outcome(hand_made(pda, end="$"))
+@given(input_pushing_automata(), st.sampled_from(METHODS))
+def test_a_network_made_from_an_automaton_gives_that_automaton_back(pda: PushdownAutomaton, method: Method) -> None:
+    found = outcome(hand_made(pda, end="$"), method)
     words = all_words(pda.input_alphabet, 8 if len(pda.input_alphabet) == 2 else 6)
     assert accepts_many(found, words).tolist() == accepts_many(pda, words).tolist()
-    assert len(found.states) <= len(trim(pda).states)
+    if method == "kmeans":  # what is learned from short words may tell more states apart
+        assert len(found.states) <= len(trim(pda).states)
     assert found.end_marker is None
 
 
