@@ -22,6 +22,7 @@ from stacklens.automata.partition import (
     coarsest_partition,
     quotient,
     rename_row,
+    unlike_symbols,
 )
 from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, State, Symbol, Transition
 from stacklens.automata.reachability import Heads, drop_sinks, heads, trim
@@ -71,8 +72,10 @@ def merge_symbols(table: StateTable, symbols: Sequence[Symbol]) -> tuple[list[in
     Two symbols can be one when, with one renamed to the other everywhere, every state's cells agree or can be made to
     agree by merging the states that they lead to. None where no two can.
     """
+    apart = unlike_symbols(table, symbols)
     for j, gone in enumerate(symbols):
-        for kept in symbols[:j]:
+        for i in np.flatnonzero(~apart[j, :j]).tolist():
+            kept = symbols[i]
             folding = _Folding(StateTable([{}] * len(table.rows), table.accepting))
             if folding.load(table, {gone: kept}):
                 return folding.classes(), {gone: kept}

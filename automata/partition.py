@@ -26,6 +26,7 @@ __all__ = [
     "coarsest_partition",
     "quotient",
     "rename_row",
+    "unlike_symbols",
 ]
 
 Column = tuple[Symbol, Tops]  # a letter and the tops with which it is read
@@ -70,6 +71,27 @@ def coarsest_partition(table: StateTable, symbols: Sequence[Symbol] = ()) -> tup
             alike = dict(zip(symbols, numbers, strict=True))
     first: dict[int, Symbol] = {}
     return states.tolist(), {symbol: first.setdefault(number, symbol) for symbol, number in alike.items()}
+
+
+def unlike_symbols(table: StateTable, symbols: Sequence[Symbol]) -> NDArray[np.bool_]:
+    """Return (symbols, symbols): whether some state does one thing with one symbol in sight, and another with another.
+
+    Which symbols are pushed does not count, as two of these may become one: two that are not unlike may still differ.
+    """
+    if len(symbols) < 2:
+        return np.zeros((len(symbols), len(symbols)), dtype=bool)
+    cells = arrays(table)
+    classes: dict[object, int] = {}
+    kinds = [
+        classes.setdefault(repr(label and ([(op.pop, op.push is None) for op in label[0]], label[1])), len(classes))
+        for label in cells.labels
+    ]
+    shown = np.pad(np.array([*kinds, -1])[cells.numbers], ((0, 0), (0, 1)), constant_values=-1)
+    rows = shown[:, _places(cells.columns, symbols)].transpose(1, 0, 2).reshape(len(symbols), -1)
+    unlike = np.zeros((len(symbols), len(symbols)), dtype=bool)
+    for number, row in enumerate(rows):
+        unlike[number] = ((rows != row) & (rows >= 0) & (row >= 0)).any(1)
+    return unlike
 
 
 def _classes_of_labels(labels: Sequence[Label], alike: Mapping[Symbol, int]) -> Integers:

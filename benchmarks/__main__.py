@@ -23,6 +23,7 @@ NAMES = (
     "tracing",
     "training",
     "extraction",
+    "growth",
     "breaking",
     "scale",
     "page",

@@ -16,7 +16,7 @@ from tests.automata.test_reachability import automaton
 
 from stacklens.automata import minimize as minimize_module
 from stacklens.automata.minimize import merge_states, minimization, minimize
-from stacklens.automata.partition import REJECT, Column, StateTable, TableCell, coarsest_partition
+from stacklens.automata.partition import REJECT, Column, StateTable, TableCell, coarsest_partition, unlike_symbols
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.reachability import drop_sinks, heads, trim
 from stacklens.automata.rewriting import drop_end_marker
@@ -191,6 +191,18 @@ def test_symbols_that_differ_only_where_no_run_goes_become_one() -> None:
     assert minimize(automaton(rules.replace("q a y > q none", "p d x > p none \n q d y > q none"), "p")).states == (
         "q0",
     )
+
+
+@given(pushdown_automata())
+def test_symbols_that_are_unlike_cannot_be_one(pda: PushdownAutomaton) -> None:
+    used = trim(pda)
+    table = minimize_module._table(used, heads(used))
+    unlike = unlike_symbols(table, used.stack_alphabet)
+    for j, gone in enumerate(used.stack_alphabet):
+        for i, kept in enumerate(used.stack_alphabet[:j]):
+            folding = minimize_module._Folding(StateTable([{}] * len(table.rows), table.accepting))
+            assert not (unlike[j, i] and folding.load(table, {gone: kept}))
+            assert unlike[j, i] == unlike[i, j]
 
 
 def test_the_sink_rejects_where_an_empty_stack_or_no_output_accepts() -> None:
