@@ -7,8 +7,8 @@ put back to what it was in the first cycle, and the one that saves the decision 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,13 @@ class Drift:
         """Return by how much the number moves a cycle: the median of its steps but the first."""
         gaps = np.diff(self.values[1:]) / np.diff(self.cycles[1:])
         return float(np.median(gaps))
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Drift:
+        """Return what `to_dict` gave, its words as text."""
+        values: dict[str, Any] = {one.name: entry[one.name] for one in fields(cls)}
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""

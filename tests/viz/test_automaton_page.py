@@ -20,7 +20,7 @@ from stacklens.automata.pda import PushdownAutomaton
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.automaton_views import extracted_and_settings, run_view, shown
+from stacklens.viz.dashboard.automaton_views import drift_view, extracted_and_settings, run_view, shown
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, known
 from stacklens.viz.dashboard.networks import load
 from stacklens.viz.dashboard.python_lines import automaton_lines
@@ -288,7 +288,7 @@ def test_the_python_lines_of_every_panel_work(
     lines = automaton_lines(one, "abcba", rounded)
     for text in lines.values():
         exec(text, {})
-    assert len(lines) == len(asked) == 7
+    assert len(lines) == len(asked) == 8
     assert {arguments[2] for arguments in asked} == {ExtractionConfig(max_length=4)}
     assert {arguments[1].name for arguments in asked} == {"palindrome"}
     assert (tmp_path / "automaton.svg").read_text(encoding="utf-8").count(
@@ -334,3 +334,26 @@ def test_a_job_that_one_server_starts_is_followed_by_another(client: FlaskClient
             break
         time.sleep(0.1)
     assert reply["response"]["automaton-ended"]["data"]["problem"].startswith("unknown language 'nonsense'")
+
+
+def test_what_drifts_is_drawn_where_a_word_that_goes_round_breaks_the_network(result: Extraction) -> None:
+    one = shown(NAME, None, None)
+    assert (drift_view(one, "light") is None) == (result.drift is None)
+    entry = {
+        "word": "()()()",
+        "cycle": "()",
+        "symbol": ")",
+        "decision": "output )",
+        "quantity": "hidden unit 1",
+        "per_cycle": 0.1,
+        "cycles": [1, 2, 3],
+        "values": [0.1, 0.2, 0.6],
+        "margins": [0.4, 0.3, -0.1],
+        "threshold": 0.5,
+        "first_broken": 3,
+    }
+    drifting = replace(one, known=replace(one.known, report={**one.known.report, "drift": entry}))
+    figure = drift_view(drifting, "dark")
+    assert figure is not None
+    assert list(figure.data[0]["y"]) == entry["values"]
+    assert "broken at cycle 3" in figure.layout.title.text

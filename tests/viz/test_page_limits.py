@@ -49,7 +49,7 @@ def upload_of(language: str, name: str = NAME) -> str:
 
 
 def problem_of(network: str, language: str | None) -> str:
-    found = extraction_job(lambda _: None, 1, network, None, None, 4, 0, language, "visit")
+    found = extraction_job(lambda _: None, 1, network, None, None, 4, 0, language, None, None, "visit")
     assert found["settings"] is None
     return str(found["problem"])
 

@@ -15,6 +15,7 @@ from stacklens.viz.automaton import automaton_drawing
 from stacklens.viz.dashboard.automaton_views import (
     FILES,
     Shown,
+    drift_view,
     extracted_and_settings,
     map_view,
     run_view,
@@ -38,8 +39,14 @@ _FIELDS = (
     ("symbols", "stack symbols", "found"),
     ("length", "check all words up to length", "as many as 2.5 million words"),
     ("seed", "seed", "0"),
+    ("budget", "seconds of the search", "60"),
 )
-PANELS = ("drawing", "stacks", "steps", "transitions", "definition", "map", "visits")
+_METHODS = {
+    "auto": "learned from behaviour, else clusters",
+    "learn": "learned from behaviour",
+    "kmeans": "clusters of hidden vectors",
+}
+PANELS = ("drawing", "stacks", "steps", "transitions", "definition", "map", "drift", "visits")
 
 
 def layout() -> html.Section:
@@ -61,9 +68,10 @@ def _form() -> html.Details:
         for name, title, otherwise in _FIELDS
     ]
     language = dcc.Input(id="automaton-language", placeholder="as the file says", autoComplete="off", spellCheck=False)
-    return html.Details(
-        [html.Summary("settings"), html.Div([*fields, html.Label(["language", language])], className="automaton-form")]
-    )
+    ways = [{"label": label, "value": value} for value, label in _METHODS.items()]
+    method = dcc.Dropdown(ways, "auto", id="automaton-method", clearable=False, searchable=False)
+    fields += [html.Label(["language", language]), html.Label(["method", method])]
+    return html.Details([html.Summary("settings"), html.Div(fields, className="automaton-form")])
 
 
 def _status() -> html.Div:
@@ -105,6 +113,11 @@ def _found() -> list[Any]:
         in_python("automaton-definition"),
         html.H2("Hidden vectors by state"),
         figure_part("automaton-map", "hidden-vectors"),
+        html.Div(
+            [html.H2("Why it fails on a word that goes round"), figure_part("automaton-drift", "drift")],
+            id="automaton-drifts",
+            hidden=True,
+        ),
         html.H2("Words that visit a state", id="automaton-visited"),
         html.P("A click on a row goes to that word and step.", className="automaton-hint"),
         table_part("automaton-visits", "visits"),
@@ -133,6 +146,7 @@ def register(app: Dash) -> None:
     )(_steps)
     app.callback(Output("automaton-stacks", "figure"), *looked, word, kind, theme)(_stacks)
     app.callback(Output("automaton-map", "figure"), *looked, kind, theme)(_map)
+    app.callback(Output("automaton-drift", "figure"), Output("automaton-drifts", "hidden"), *looked, theme)(_drift)
     app.callback(*(Output(f"automaton-{name}-line", "children") for name in PANELS), *looked, word, kind)(_lines)
     app.callback(
         *(Output("automaton-visits", "rowData"), Output("automaton-visits", "columnDefs")),
@@ -149,7 +163,7 @@ def register(app: Dash) -> None:
 
 
 def _register_job(app: Dash) -> None:
-    fields = ("states", "symbols", "length", "seed", "language")
+    fields = ("states", "symbols", "length", "seed", "language", "method", "budget")
     app.callback(
         *(Output("automaton-done", "data"), Output("automaton-problem", "children", allow_duplicate=True)),
         *(Input("automaton-ended", "data"), Input("network", "value")),
@@ -293,6 +307,14 @@ def _map(*values: Any) -> Any:
     *looked, kind, theme = values
     one = _looked(*looked)
     return no_update if one is None else map_view(one, kind == "rounded", theme or "light")
+
+
+def _drift(*values: Any) -> tuple[Any, bool]:
+    """Return the curve of what drifts, and whether there is nothing to show."""
+    *looked, theme = values
+    one = _looked(*looked)
+    figure = None if one is None else drift_view(one, theme or "light")
+    return (no_update, True) if figure is None else (figure, False)
 
 
 def _lines(*values: Any) -> Any:

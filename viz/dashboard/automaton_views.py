@@ -15,6 +15,7 @@ from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
 from stacklens.extract.evaluation.automaton_runs import moves, run_table, visit_table, visiting_words
+from stacklens.extract.verification.drift import Drift
 from stacklens.extract.wording import nothing_found
 from stacklens.models.device import one_thread
 from stacklens.probe.trace import Trace, trace
@@ -22,6 +23,7 @@ from stacklens.viz.automaton import stacks_figure
 from stacklens.viz.dashboard.extractions import ExtractionSettings, Known, known, settings_known
 from stacklens.viz.dashboard.networks import fitting_specification, load
 from stacklens.viz.dashboard.steps import LONGEST_STACKS, read_word, runner_of
+from stacklens.viz.drift_curve import drift_figure
 from stacklens.viz.hidden import state_map
 from stacklens.viz.style import sentence, themed
 
@@ -32,6 +34,7 @@ __all__ = [
     "FILES",
     "Shown",
     "asked_for",
+    "drift_view",
     "extracted_and_settings",
     "map_view",
     "run_view",
@@ -161,6 +164,12 @@ def visits_view(one: Shown, rounded: bool, state: str) -> pd.DataFrame:
     """Return the words that visit ``state``, with the network's hidden vectors then."""
     frame = visit_table(one.automaton, _seen(one, rounded), state).drop(columns="state")
     return frame.round({name: 4 for name in frame.columns if name.startswith("h")})
+
+
+def drift_view(one: Shown, theme: str) -> go.Figure | None:
+    """Return the curve of what drifts in the rounded network on a word that goes round, None where none is known."""
+    entry = one.known.report.get("drift")
+    return None if entry is None else themed(drift_figure(Drift.from_dict(entry)), theme)
 
 
 def _seen(one: Shown, rounded: bool) -> Trace:

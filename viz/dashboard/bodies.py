@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 from dash import Dash
 from dash.exceptions import DependencyException
 from flask import Response, request
 from werkzeug.exceptions import HTTPException
 
+from stacklens.extract.config import Method
 from stacklens.viz.dashboard.access import refused
 from stacklens.viz.dashboard.automaton_views import FILES
 from stacklens.viz.dashboard.extractions import ExtractionSettings
@@ -80,7 +81,8 @@ def _settings(value: Any) -> bool:
     if not isinstance(value, dict) or {*value} != {field.name for field in fields(ExtractionSettings)}:
         return False
     counted = all(_or_none(_whole)(value[name]) for name in _COUNTED)
-    return counted and _or_none(_text)(value["language"]) and _number(value["seed"])
+    named = _or_none(_text)(value["language"]) and value["method"] in get_args(Method)
+    return counted and named and _number(value["seed"]) and _or_none(_number)(value["budget"])
 
 
 def _ended(value: Any) -> bool:
@@ -101,12 +103,13 @@ _PAGE, _THEME = _one_of(*PAGE_NAMES), _one_of("light", "dark")
 VALUES: dict[str, Check] = {
     **{f"{name}.n_clicks": _whole for name in (*_CLICKED, *(f"automaton-save-{suffix}" for suffix in FILES))},
     **dict.fromkeys(_TYPED, _text),
-    **{f"automaton-{name}.value": _number for name in ("states", "symbols", "length", "seed")},
+    **{f"automaton-{name}.value": _number for name in ("states", "symbols", "length", "seed", "budget")},
     **{f"page-{name}.children": _anything for name in PAGE_NAMES},
     **{f"{name}.data": _ended for name in ("extracted", "automaton-done", "automaton-ended")},
     "again.data": _whole,
     "automaton-form.value": _one_of("minimised", "raw"),
     "automaton-language.value": _text,
+    "automaton-method.value": _one_of(*get_args(Method)),
     "automaton-state.data": _text,
     "automaton-visit.data": _text,
     "figure.value": _one_of(*FIGURES),

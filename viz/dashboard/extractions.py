@@ -7,13 +7,15 @@ import json
 import os
 from dataclasses import asdict, astuple, dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast, get_args
 
 from stacklens import __version__
 from stacklens.automata.enumeration import count_all
 from stacklens.automata.formats.json import from_json, to_json_line
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
+from stacklens.extract.budget import DEFAULT_BUDGET
+from stacklens.extract.config import Method
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.models.base import StackModel
 from stacklens.models.io import Checkpoint
@@ -50,6 +52,7 @@ _WAITING = 8  # extractions; each may take minutes
 _MOST_WORDS = 50_000_000  # about a minute's work; the shell goes further
 _MOST_STATES = 512
 _LARGEST_SEED = 2**32 - 1
+_MOST_SECONDS = 600  # of a search; the shell goes further
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ class ExtractionSettings:
     max_length: int | None = None
     seed: int = 0
     language: str | None = None
+    method: Method = "auto"
+    budget: float | None = DEFAULT_BUDGET
 
     def config(self) -> ExtractionConfig:
         """Return what `extract` takes."""
@@ -194,18 +199,24 @@ def settings_of(
     max_length: float | None,
     seed: float | None,
     language: str | None,
+    method: str | None = None,
+    budget: float | None = None,
 ) -> ExtractionSettings:
     """Return what the form says, where an empty field is None.
 
     Raises:
-        StacklensError: a number is not whole, or out of its range.
+        StacklensError: a number is not whole, or out of its range, or there is no such method.
     """
+    if method not in (None, *get_args(Method)):
+        raise StacklensError(f"method is {method!r:.50}; expected one of {', '.join(get_args(Method))}")
     return ExtractionSettings(
         _whole("states", states, 1, _MOST_STATES),
         _whole("stack symbols", stack_symbols, 1, _MOST_STATES),
         _whole("max length", max_length, 0, 1_000),
         _whole("seed", seed, 0, _LARGEST_SEED) or 0,
         (language or "").strip() or None,
+        cast(Method, method or "auto"),
+        float(_whole("budget", budget, 1, _MOST_SECONDS) or DEFAULT_BUDGET),
     )
 
 
@@ -226,6 +237,8 @@ def extraction_job(
     max_length: float | None,
     seed: float | None,
     language: str | None,
+    method: str | None,
+    budget: float | None,
     visit: str,
 ) -> dict[str, Any]:
     """Return with which settings an automaton was extracted and kept, or the problem, one sentence.
@@ -234,7 +247,7 @@ def extraction_job(
     """
     del clicks, visit
     try:
-        settings = settings_of(states, stack_symbols, max_length, seed, language)
+        settings = settings_of(states, stack_symbols, max_length, seed, language, method, budget)
         _extract(tell, network, settings)
     except StacklensError as error:
         return {"network": network, "settings": None, "problem": f"{error}."}

@@ -65,6 +65,10 @@ def automaton_lines(one: Shown, text: str, rounded: bool) -> dict[str, str]:
             [f"{runs} visiting_words", "from stacklens.viz.hidden import state_map"],
             [on_many, f"state_map(seen.model, seen, {pda}).show()"],
         ),
+        "drift": (
+            ["from stacklens.viz.drift_curve import drift_figure"],
+            ["if result.drift is not None:", "    drift_figure(result.drift).show()"],
+        ),
         "visits": ([f"{runs} visit_table, visiting_words"], [on_many, f"print(visit_table({pda}, seen))"]),
     }
     extracted = f"result = {one.settings.call()}"
