@@ -12,6 +12,7 @@ from itertools import islice
 
 from stacklens.automata.compare import is_empty
 from stacklens.automata.completion import accepting_by_state
+from stacklens.automata.epsilon import real_time_form
 from stacklens.automata.grammar import Grammar, GrammarSymbol, Nonterminal, Rule
 from stacklens.automata.pda import PushdownAutomaton, StackOp, State, Symbol, Transition
 from stacklens.automata.reachability import trim
@@ -41,7 +42,7 @@ def grammar_of(pda: PushdownAutomaton) -> Grammar:
     if pda.n_stacks != 1 or pda.acceptance == "output":
         found = "acceptance by output" if pda.n_stacks == 1 else f"{pda.n_stacks} stacks"
         raise AutomatonError(f"a language needs one stack and acceptance by state or stack, not {found}")
-    plain = drop_end_marker(pda)
+    plain = drop_end_marker(real_time_form(pda, "a grammar needs"))
     if plain is None:
         raise AutomatonError("what the end marker accepts depends on more than state and top: give it without a marker")
     rules = tuple(islice(_Triples(trim(plain)).rules(), _MOST_RULES + 1))
@@ -66,6 +67,7 @@ def readable_grammar(pda: PushdownAutomaton) -> Grammar:
     speaks = any(step.output is not None for step in pda.transitions.values())
     if speaks and pda.acceptance == "final state" and pda.accepting == set(pda.states):
         raise AutomatonError("a grammar can be written of a recogniser; this automaton answers whatever it reads")
+    pda = real_time_form(pda, "a grammar needs")
     if is_empty(pda):
         raise AutomatonError("no grammar can be written: the automaton accepts no word")
     return small_grammar(grammar_of(accepting_by_state(pda)))

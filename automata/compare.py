@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, get_args
 
+from stacklens.automata.epsilon import real_time_form
 from stacklens.automata.finite import FiniteAutomaton, is_accepting
-from stacklens.automata.pda import PushdownAutomaton, State, Symbol, Transition
+from stacklens.automata.pda import EPSILON, PushdownAutomaton, State, Symbol, Transition
 from stacklens.automata.product import ControlPair, Outputs, Pair, Parted, Product, Refuted, Separated, What
 from stacklens.automata.reachability import drop_sinks
+from stacklens.automata.stackless import side_by_side
 from stacklens.automata.summaries import Event, PushdownStep, Runs, shortest_runs
 from stacklens.errors import AutomatonError
 
@@ -86,10 +88,11 @@ def compare(
             "where b" (b is what a task asks for): on every word that ``b`` reads ``a`` is not cut, and wherever ``b``
             has an output other than None ``a`` has it too; where ``b`` is cut, nothing more is asked. "where both":
             outputs agree wherever both have one; nothing is asked of a run that is cut. With these two acceptance is
-            not compared. Initial outputs are part of acceptance only.
+            not compared. Initial outputs are part of acceptance only. What ε-steps write belongs to the letter before.
 
-    Time is polynomial while the heights of the stacks stay together. `Undecided` where they part, and for several
-    stacks, where equality is undecidable.
+    Time is polynomial while the heights of the stacks stay together, or where one automaton never pushes. `Undecided`
+    where they part, and for several
+    stacks, where equality is undecidable; and for ε-steps that cannot be put into other steps.
 
     Raises:
         AutomatonError: the alphabets differ, or ``outputs`` is none of the four.
@@ -114,6 +117,11 @@ def compare(
     if max(a.n_stacks, b.n_stacks) > 1:
         stacks = max(a.n_stacks, b.n_stacks)
         return Undecided(f"equality of automata with {stacks} stacks is undecidable: only one stack is compared")
+    try:
+        a, b = real_time_form(a, "equality needs"), real_time_form(b, "equality needs")
+    except AutomatonError as error:
+        return Undecided(str(error))
+    a, b = side_by_side(a, b)
     if outputs == "all" and not any(step.output is not None for pda in (a, b) for step in pda.transitions.values()):
         outputs = "ignore"
     found = _decide(Product((a, b), None if domain is None else domain.trimmed(), outputs, BOUNDS[0]))
@@ -261,16 +269,19 @@ def _runs(pda: PushdownAutomaton) -> Runs[_Control, Symbol, str]:
     steps: dict[tuple[State, Symbol], list[tuple[Symbol, Transition]]] = {}
     for (state, symbol, (top,)), step in pda.transitions.items():
         steps.setdefault((state, top), []).append((symbol, step))
+    silent = {head for head, found in steps.items() if found[0][0] == EPSILON}
 
     def moves(control: _Control, top: Symbol | None) -> Iterator[PushdownStep[_Control, Symbol] | Event[str]]:
-        if control.ended == (pda.end_marker is not None) and _accepts(pda, control, top is None):
+        head = control.state, top or pda.bottom
+        over = control.ended == (pda.end_marker is not None) and head not in silent
+        if over and _accepts(pda, control, top is None):
             yield Event(None, _ACCEPTED)
-        for symbol, step in () if control.ended else steps.get((control.state, top or pda.bottom), ()):
-            (operation,), ends = step.operations, symbol == pda.end_marker
+        for symbol, step in steps.get(head, ()) if head in silent or not control.ended else ():
+            (operation,), ends = step.operations, control.ended or symbol == pda.end_marker
             kept = () if operation.pop or top is None else (top,)
             cells = kept if operation.push is None else (*kept, operation.push)
             target = _Control(step.target, is_accepting(pda, step.output), ends)
-            yield PushdownStep(None if ends else symbol, target, cells)
+            yield PushdownStep(None if ends else symbol or None, target, cells)
 
     return shortest_runs(_Control(pda.initial, is_accepting(pda, pda.initial_output), False), moves, _EVERYTHING)
 

@@ -15,7 +15,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from stacklens.automata.pda import Acceptance, Output, PushdownAutomaton, Symbol, Word
+from stacklens.automata.pda import EPSILON, Acceptance, Output, PushdownAutomaton, Symbol, Word
 from stacklens.errors import AutomatonError, UnknownSymbolError
 
 __all__ = ["BoolArray", "IntArray", "Tables", "Words", "compile_tables", "decode_word", "encode_words"]
@@ -32,13 +32,14 @@ class Tables:
     """The transitions as read-only arrays over (Q states, X letters, H heads), and what decides acceptance.
 
     Args:
-        target: ``(Q, X, H)`` the next state, -1 where the run ends.
+        target: ``(Q, X, H)`` the next state, -1 where the run ends. Where there are ε-steps they are the last letter.
         pop: ``(Q, X, H, n_stacks)`` whether the step pops.
         push: ``(Q, X, H, n_stacks)`` what it pushes: 0 for nothing, ``1 + i`` for stack symbol ``i``.
         output: ``(Q, X, H)`` an index into ``outputs``, -1 where the run ends.
         outputs: every output, the initial one first.
         initial: the initial state.
         end: the letter of the end marker, or None.
+        epsilon: the letter of ε-steps, or None where there are none.
         acceptance: as in the automaton.
         accepting: ``(Q,)`` whether a state accepts.
         accepting_outputs: ``(len(outputs),)`` whether an output accepts.
@@ -52,6 +53,7 @@ class Tables:
     outputs: tuple[Output, ...]
     initial: int
     end: int | None
+    epsilon: int | None
     acceptance: Acceptance
     accepting: BoolArray
     accepting_outputs: BoolArray
@@ -82,7 +84,7 @@ def compile_tables(pda: PushdownAutomaton) -> Tables:
     """
     tops = {symbol: top for top, symbol in enumerate((pda.bottom, *pda.stack_alphabet))}
     states = {state: q for q, state in enumerate(pda.states)}
-    letters = {letter: x for x, letter in enumerate(pda.letters)}
+    letters = {letter: x for x, letter in enumerate(pda.letters if pda.real_time else (*pda.letters, EPSILON))}
     outputs = {pda.initial_output: 0}
 
     shape = len(states), len(letters), len(tops) ** pda.n_stacks
@@ -110,6 +112,7 @@ def compile_tables(pda: PushdownAutomaton) -> Tables:
         outputs=tuple(outputs),
         initial=states[pda.initial],
         end=None if pda.end_marker is None else letters[pda.end_marker],
+        epsilon=letters.get(EPSILON),
         acceptance=pda.acceptance,
         accepting=np.array([state in pda.accepting for state in pda.states], np.bool_),
         accepting_outputs=np.array([value in pda.accepting_outputs for value in outputs], np.bool_),

@@ -95,10 +95,10 @@ class Configurations:
 
     @staticmethod
     def start(tables: Tables, trie: StackTrie) -> Configurations:
-        """Return the one configuration before the first symbol."""
+        """Return the one configuration before the first symbol, ε-steps taken."""
         good = tables.accepting_outputs[:1] & (tables.acceptance == "output")
         stacks = np.zeros((len(tables.place), 1), np.int32)
-        return Configurations(tables, trie, np.array([tables.initial], np.int32), good, stacks, stacks)
+        return Configurations(tables, trie, np.array([tables.initial], np.int32), good, stacks, stacks)._rested()
 
     def __len__(self) -> int:
         return len(self.state)
@@ -110,7 +110,28 @@ class Configurations:
         )
 
     def step(self, letters: npt.NDArray[np.intp]) -> tuple[Configurations, npt.NDArray[np.intp]]:
-        """Return the configurations after each of ``letters``, without the dead, and their flat places in (M, X)."""
+        """Return the configurations after each of ``letters``, without the dead, and their flat places in (M, X).
+
+        The ε-steps after them are taken.
+        """
+        after, places = self._step(letters)
+        return after._rested(), places
+
+    def _rested(self) -> Configurations:
+        """Return where the ε-steps lead; all is settled then, if there are any."""
+        if self.tables.epsilon is None:
+            return self
+        here = self.settle()
+        while True:
+            moved, places = here._step(np.array([self.tables.epsilon]))
+            if not len(places):
+                return here
+            moved, state, good, node = moved.settle(), here.state.copy(), here.good.copy(), here.node.copy()
+            state[places], good[places], node[:, places] = moved.state, moved.good, moved.node
+            here = replace(here, state=state, good=good, node=node)
+
+    def _step(self, letters: npt.NDArray[np.intp]) -> tuple[Configurations, npt.NDArray[np.intp]]:
+        """Return the configurations after each of ``letters`` alone, as `step` does."""
         _, n_letters, n_heads = self.tables.target.shape
         tops = np.where(self.pushed > 0, self.pushed, self.trie.symbol[self.node])
         rows = self.state.astype(np.intp)[:, None] * n_letters + letters

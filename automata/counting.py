@@ -12,6 +12,7 @@ from functools import cache
 from operator import mul
 from typing import NamedTuple
 
+from stacklens.automata.epsilon import real_time_form
 from stacklens.automata.pda import Output, PushdownAutomaton, State, Symbol
 from stacklens.errors import AutomatonError
 
@@ -24,7 +25,8 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
     Time goes with the square of ``max_length`` and with the pairs of states and stack symbols, not with the words.
 
     Raises:
-        AutomatonError: the automaton has more than one stack (then counting is no longer context-free).
+        AutomatonError: the automaton has more than one stack (then counting is no longer context-free), or ε-steps that
+            cannot be put into other steps.
 
     >>> from stacklens.automata.pda import POP, Transition, push
     >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
@@ -37,6 +39,7 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
     """
     if pda.n_stacks != 1:
         raise AutomatonError(f"count_words needs one stack, this automaton has {pda.n_stacks}: use accepts_all")
+    pda = real_time_form(pda, "count_words needs")
     marker = int(pda.end_marker is not None)  # a word of length n is then read in n + 1 steps
     start = _Point(pda.initial, _is_good(pda, pda.initial_output), False), pda.bottom
     summaries = _Summaries(pda)

@@ -45,7 +45,7 @@ def transition_lines(pda: PushdownAutomaton) -> list[str]:
     for (state, symbol, tops), step in pda.transitions.items():
         operations = ", ".join(map(str, step.operations))
         said = [output_text(step.output)] if speaks else []
-        row = (state, symbol, " ".join(tops), step.target, operations, *said)
+        row = (state, symbol or "ε", " ".join(tops), step.target, operations, *said)
         rows.append(tuple(cell if cell.isprintable() else ascii(cell)[1:-1] for cell in row))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -58,7 +58,7 @@ def transition_table(pda: PushdownAutomaton) -> pd.DataFrame:
     rows = [
         {
             "state": state,
-            "input": symbol,
+            "input": symbol or "ε",
             "top": " ".join(tops),
             "next": step.target,
             "operation": ", ".join(map(str, step.operations)),
@@ -90,8 +90,9 @@ def formal_definition(pda: PushdownAutomaton) -> str:
         "both": "in a state of F with an empty stack",
         "output": f"with a last output among {_set(sorted(map(output_text, pda.accepting_outputs)))}",
     }
+    kind = "real-time and deterministic" if pda.real_time else "deterministic, with ε-steps"
     lines = [
-        "M = (Q, Σ, Γ, δ, q₀, ⊥, F), real-time and deterministic",
+        f"M = (Q, Σ, Γ, δ, q₀, ⊥, F), {kind}",
         f"Q = {_set(pda.states)}",
         f"Σ = {_set(pda.input_alphabet)}",
         f"Γ = {_set(pda.stack_alphabet)}, bottom {pda.bottom}",

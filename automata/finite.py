@@ -11,7 +11,19 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from stacklens.automata.pda import Key, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition, Word
+from stacklens.automata.epsilon import real_time_form
+from stacklens.automata.pda import (
+    EPSILON,
+    Key,
+    Output,
+    PushdownAutomaton,
+    StackOp,
+    State,
+    Symbol,
+    Tops,
+    Transition,
+    Word,
+)
 from stacklens.automata.reachability import Head, reachable_heads
 from stacklens.errors import AutomatonError, StacklensError
 
@@ -132,7 +144,7 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton) -> PushdownAutomaton
     for point in (queue := [start]):  # the list grows while it is walked
         state, place, _ = point
         for (_, symbol, tops), step in by_state[state]:
-            following = place if symbol == pda.end_marker else dfa.step(place, symbol)
+            following = place if symbol in (EPSILON, pda.end_marker) else dfa.step(place, symbol)
             if following is None:
                 continue
             target = step.target, following, is_accepting(pda, step.output)
@@ -174,7 +186,7 @@ def regular_domain(pda: PushdownAutomaton) -> FiniteAutomaton:
     follows at least the words that ``pda`` follows, which is all that a certificate for these words needs.
 
     Raises:
-        StacklensError: it would have more than 1,000 states.
+        StacklensError: it would have more than 1,000 states, or ``pda`` has ε-steps that cannot be put into others.
 
     >>> from stacklens.automata.pda import POP, Transition, push
     >>> rules = {("a", "a", (top,)): Transition("a", (push("A"),)) for top in ("⊥", "A")}
@@ -183,6 +195,7 @@ def regular_domain(pda: PushdownAutomaton) -> FiniteAutomaton:
     >>> words.accepts("aabb"), words.accepts("abb"), words.accepts("aba")
     (True, True, False)
     """
+    pda = real_time_form(pda, "a regular domain needs")
     following = _following(pda)
     start = frozenset({(pda.initial, (pda.bottom,) * pda.n_stacks)})
     names = {start: "0"}

@@ -14,6 +14,7 @@ from random import Random
 from typing import NamedTuple
 
 from stacklens.automata.completion import Completions, StackNode, accepting_by_state
+from stacklens.automata.epsilon import real_time_form
 from stacklens.automata.pda import Configuration, Key, PushdownAutomaton, State, Symbol, Tops
 
 __all__ = ["Driver", "Option", "Point", "rare_walks", "stack_height_words"]
@@ -49,9 +50,13 @@ class Driver:
 
     Args:
         pda: the automaton.
+
+    Raises:
+        AutomatonError: it has ε-steps that cannot be put into other steps.
     """
 
     def __init__(self, pda: PushdownAutomaton) -> None:
+        pda = real_time_form(pda, "words that an automaton suggests need")
         self.pda = accepting_by_state(pda) if pda.n_stacks == 1 else pda
         self.ways = Completions(self.pda) if pda.n_stacks == 1 else None
         stacks = self.pda.start.stacks if self.ways is None else self.ways.empty

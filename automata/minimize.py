@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from stacklens.automata.epsilon import with_letter, without_letter
 from stacklens.automata.partition import (
     REJECT,
     Column,
@@ -26,6 +27,7 @@ from stacklens.automata.partition import (
 )
 from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, State, Symbol, Transition
 from stacklens.automata.reachability import Heads, drop_sinks, heads, trim
+from stacklens.errors import AutomatonError
 
 __all__ = ["FOLDING_LIMIT", "Minimization", "Sink", "merge_states", "merge_symbols", "minimization", "minimize"]
 
@@ -194,7 +196,8 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
         sink: "drop" removes what only rejected words reach. "keep" puts one rejecting state "sink" in its place, merged
             with no other, and completes every head where a letter can be read with it. (With acceptance "empty stack"
             the sink would accept, so acceptance becomes "both", every other state accepting.) "as it is" leaves it:
-            runs on all words stay as long, and say the same.
+            runs on all words stay as long, and say the same. So it is for every automaton with ε-steps, which cannot
+            have such a sink.
 
     First states and stack symbols that do the same at every head are merged (`coarsest_partition`), then `drop_sinks`
     trims; then, until nothing changes, those are merged that do the same at reachable heads, and those that nothing
@@ -209,7 +212,14 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
     Why it is not canonical: deterministic pushdown automata have no unique minimum, and merging with don't-cares
     depends on the order. States are tried breadth first from the initial one, so the result is the same every time.
     States are named q0, q1, … in that order, and stack symbols keep the name of the first that was merged.
+
+    ε-steps count as steps that read a letter of their own: runs go side by side ε-step for ε-step.
+
+    Raises:
+        AutomatonError: a sink is to be kept, and there are ε-steps.
     """
+    if not pda.real_time:
+        return _stepwise(pda, sink)
     refined = _refined(pda)
     used = trim(refined.automaton) if sink == "as it is" else drop_sinks(refined.automaton)
     found = _merged(used)
@@ -221,6 +231,15 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
         merged = _with_sink(merged)
         states |= {state: "sink" for state in trim(refined.automaton).states if state not in states}
     return Minimization(merged, _after(refined.states, states), _after(refined.stack_symbols, found.stack_symbols))
+
+
+def _stepwise(pda: PushdownAutomaton, sink: Sink) -> Minimization:
+    """Return the minimised automaton where there are ε-steps."""
+    if sink == "keep":
+        raise AutomatonError('an automaton with ε-steps has no sink for all letters: ask for "as it is" or "drop"')
+    stepwise, letter = with_letter(trim(pda))
+    found = minimization(stepwise, "as it is")
+    return replace(found, automaton=without_letter(found.automaton, letter, pda))
 
 
 def _merged(used: PushdownAutomaton) -> Minimization:

@@ -1,8 +1,9 @@
 """The pushdown automaton as a value: immutable, validated when it is built, ignorant of networks.
 
-Real-time and deterministic: one step a symbol, at most one transition for a head. What a missing transition means is
-fixed: the run ends there and the word is rejected. The bottom ⊥ is what an empty stack reads as; it lies on no stack,
-so it can be neither pushed nor popped. Everything else (simulation, minimisation, formats) is functions elsewhere.
+Deterministic: at most one transition for a head and a symbol. What a missing transition means is fixed: the run ends
+there and the word is rejected. The bottom ⊥ is what an empty stack reads as; it lies on no stack, so it can be neither
+pushed nor popped. Mostly automata are real-time, one step a symbol; with one stack there may be ε-steps that read
+nothing (see `epsilon`). Everything else (simulation, minimisation, formats) is functions elsewhere.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Literal, get_args
 from stacklens.errors import AutomatonError, UnknownSymbolError
 
 __all__ = [
+    "EPSILON",
     "NONE",
     "POP",
     "Acceptance",
@@ -41,7 +43,7 @@ Tops = tuple[Symbol, ...]  # one top a stack
 Key = tuple[State, Symbol, Tops]
 Output = str | tuple[str, ...] | None
 Acceptance = Literal["final state", "empty stack", "both", "output"]
-
+EPSILON: Symbol = ""  # in the place of a transition's symbol: the step reads nothing
 
 _MOST_STACKS = 64  # against damaged files; the networks of the papers have up to 10
 
@@ -102,13 +104,15 @@ class Configuration:
 
 @dataclass(frozen=True, repr=False)
 class PushdownAutomaton:
-    """A real-time deterministic pushdown automaton, possibly with several stacks and with Mealy outputs.
+    """A deterministic pushdown automaton, possibly with several stacks and with Mealy outputs.
 
     Args:
         states: names of the states, without repetition.
         input_alphabet: the symbols of words.
         stack_alphabet: the symbols that stacks hold, without ``bottom``.
-        transitions: ``(state, symbol, tops) -> Transition``; what is missing rejects.
+        transitions: ``(state, symbol, tops) -> Transition``; what is missing rejects. With `EPSILON` for the symbol it
+            is an ε-step, taken wherever there is one, before anything more is read and after the word's last symbol. At
+            such a head nothing else can be read, and no run takes ε-steps for ever.
         initial: the state before the first symbol.
         accepting: the accepting states (used by "final state" and "both").
         acceptance: a word is accepted when its run ends in an accepting state, with every stack empty, with both, or,
@@ -152,6 +156,10 @@ class PushdownAutomaton:
         object.__setattr__(self, "transitions", MappingProxyType(dict(self.transitions)))
         _check_names(self)
         _check_transitions(self)
+        if not self.real_time:
+            from stacklens.automata.epsilon import check_epsilon
+
+            check_epsilon(self)
 
     def __hash__(self) -> int:
         return self._hash
@@ -196,18 +204,23 @@ class PushdownAutomaton:
         """Return the symbols that a run can read: the input alphabet and the end marker, if any, as the last."""
         return self.input_alphabet if self.end_marker is None else (*self.input_alphabet, self.end_marker)
 
+    @cached_property
+    def real_time(self) -> bool:
+        """Return whether every step reads a letter: there are no ε-steps."""
+        return all(symbol != EPSILON for _, symbol, _ in self.transitions)
+
     @property
     def start(self) -> Configuration:
-        """Return the configuration before the first symbol."""
+        """Return the configuration before the first step."""
         return Configuration(self.initial, ((),) * self.n_stacks, None, self.initial_output)
 
     def step(self, configuration: Configuration, symbol: Symbol) -> Configuration | None:
-        """Return the next configuration, or None where the automaton has no transition.
+        """Return the next configuration, or None where the automaton has no transition; `EPSILON` reads nothing.
 
         Raises:
             UnknownSymbolError: ``symbol`` is no letter of this automaton.
         """
-        if symbol not in self.letters:
+        if symbol not in self.letters and (symbol != EPSILON or self.real_time):
             raise UnknownSymbolError(symbol, self.input_alphabet)
         transition = self.transitions.get((configuration.state, symbol, configuration.tops(self.bottom)))
         if transition is None:
@@ -215,30 +228,44 @@ class PushdownAutomaton:
         stacks = tuple(map(_apply, transition.operations, configuration.stacks))
         return Configuration(transition.target, stacks, symbol, transition.output)
 
+    def rest(self, configuration: Configuration) -> Configuration:
+        """Return where the ε-steps from ``configuration`` lead: to where a letter can be read, or a word can end."""
+        while not self.real_time and (after := self.step(configuration, EPSILON)) is not None:
+            configuration = after
+        return configuration
+
+    def moves(self, word: Word) -> Iterator[tuple[Key, Configuration]]:
+        """Yield the transitions of the run on ``word``, each with the configuration after it.
+
+        That is up to where the run is cut short, ε-steps and, with an end marker, the one on it included.
+        """
+        here, left = self.start, iter((*word, *self.letters[len(self.input_alphabet) :]))
+        while True:
+            tops = here.tops(self.bottom)
+            silent = not self.real_time and (here.state, EPSILON, tops) in self.transitions
+            symbol = EPSILON if silent else next(left, None)
+            after = None if symbol is None else self.step(here, symbol)
+            if symbol is None or after is None:
+                return
+            yield (here.state, symbol, tops), after
+            here = after
+
     def run(self, word: Word) -> Iterator[Configuration]:
         """Yield the configurations of a run, the initial one first; the run is cut short where it is rejected.
 
-        With an end marker the last configuration is the one after it.
+        With an end marker the last configuration is the one after it. Those after ε-steps are among them.
         """
-        current: Configuration | None = self.start
         yield self.start
-        for symbol in (*word, *self.letters[len(self.input_alphabet) :]):
-            current = self.step(current, symbol) if current is not None else None
-            if current is None:
-                return
-            yield current
+        for _, after in self.moves(word):
+            yield after
 
     def taken(self, word: Word) -> Iterator[Key]:
         """Yield the transitions of the run on ``word``, the end marker's too, up to where it is cut short."""
-        letters = (*word, *self.letters[len(self.input_alphabet) :])
-        configurations = self.run(word)
-        before = next(configurations)
-        for symbol, after in zip(letters, configurations, strict=False):
-            yield before.state, symbol, before.tops(self.bottom)
-            before = after
+        for key, _ in self.moves(word):
+            yield key
 
     def accepts(self, word: Word) -> bool:
-        """Return whether ``word`` is accepted.
+        """Return whether ``word`` is accepted: by where its run ends, all ε-steps taken.
 
         Raises:
             UnknownSymbolError: ``word`` has a symbol outside the input alphabet.
@@ -247,7 +274,7 @@ class PushdownAutomaton:
             if symbol not in self.input_alphabet:
                 raise UnknownSymbolError(symbol, self.input_alphabet)
         configurations = list(self.run(word))
-        complete = len(configurations) == len(word) + 1 + (self.end_marker is not None)
+        complete = _read(configurations) == len(word) + (self.end_marker is not None)
         return complete and self.accepts_configuration(configurations[-1])
 
     def accepts_configuration(self, configuration: Configuration) -> bool:
@@ -259,15 +286,28 @@ class PushdownAutomaton:
         return {"final state": final, "empty stack": empty, "both": final and empty}[self.acceptance]
 
     def transduce(self, word: Word) -> list[Output]:
-        """Return the output of every step on ``word``.
+        """Return the output of every step on ``word``, of ε-steps too.
 
         Raises:
             AutomatonError: the run is cut short; the message names the step.
         """
-        outputs = [configuration.output for configuration in self.run(word)][1:]
-        if len(outputs) < len(word):
-            raise AutomatonError(f"no output: the run ends at symbol {len(outputs) + 1} of {len(word)}")
-        return outputs
+        configurations = list(self.run(word))[1:]
+        if (read := _read(configurations)) < len(word):
+            raise AutomatonError(f"no output: the run ends at symbol {read + 1} of {len(word)}")
+        return [configuration.output for configuration in configurations]
+
+    def written(self, word: Word) -> list[Output]:
+        """Return all that is written on ``word``, one after the other: the outputs of its run that are not None.
+
+        Raises:
+            AutomatonError: the run is cut short; the message names the step.
+        """
+        return [output for output in self.transduce(word) if output is not None]
+
+
+def _read(configurations: Sequence[Configuration]) -> int:
+    """Return how many letters the run reads."""
+    return sum(bool(configuration.symbol) for configuration in configurations)
 
 
 def _rebuild(values: dict[str, Any]) -> PushdownAutomaton:
@@ -296,16 +336,18 @@ def _check_names(pda: PushdownAutomaton) -> None:
         raise AutomatonError(f"n_stacks is {pda.n_stacks}, expected 1 to {_MOST_STACKS}")
     if pda.bottom in pda.stack_alphabet:
         raise AutomatonError(f"the bottom {pda.bottom!r} must not be in the stack alphabet")
+    if pda.end_marker == EPSILON:
+        raise AutomatonError("the end marker must be a non-empty string")
     if pda.end_marker is not None and pda.end_marker in pda.input_alphabet:
         raise AutomatonError(f"the end marker {pda.end_marker!r} must not be in the input alphabet")
 
 
 def _check_transitions(pda: PushdownAutomaton) -> None:
-    states, letters = set(pda.states), set(pda.letters)
+    states, letters = set(pda.states), {*pda.letters, EPSILON}
     pushable = set(pda.stack_alphabet)
     readable = pushable | {pda.bottom}
     for (state, symbol, tops), transition in pda.transitions.items():
-        where = f"transition ({state}, {symbol}, {', '.join(tops)})"
+        where = f"transition ({state}, {symbol or 'ε'}, {', '.join(tops)})"
         if state not in states or transition.target not in states:
             raise AutomatonError(f"{where} -> {transition.target}: not a state of {pda.states}")
         if symbol not in letters:

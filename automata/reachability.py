@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from stacklens.automata.pda import Key, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
+from stacklens.automata.pda import EPSILON, Key, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
 
 __all__ = ["Head", "Heads", "drop_sinks", "heads", "reachable_heads", "trim"]
 
@@ -68,12 +68,15 @@ def heads(pda: PushdownAutomaton) -> Heads:
 
 
 def _moves(pda: PushdownAutomaton) -> _Moves:
-    """Return the moves of each head; after the end marker states are counted from n on, where nothing can move."""
+    """Return the moves of each head; after the end marker, where only ε-steps are taken, states are counted from n."""
     number = {state: i for i, state in enumerate(pda.states)}
     moves: _Moves = defaultdict(list)
     for (state, symbol, tops), transition in pda.transitions.items():
         target = number[transition.target] + (len(number) if symbol == pda.end_marker else 0)
         moves[number[state], tops].append((target, transition.operations))
+        if symbol == EPSILON and pda.end_marker is not None:
+            n = len(number)
+            moves[number[state] + n, tops].append((target + n, transition.operations))
     return moves
 
 
@@ -178,7 +181,12 @@ def trim(pda: PushdownAutomaton) -> PushdownAutomaton:
 
 
 def _trim(pda: PushdownAutomaton, found: Heads) -> PushdownAutomaton:
-    kept = {key: step for key, step in pda.transitions.items() if (key[0], key[2]) in found.reading}
+    shown = found.reading | found.ending  # ε-steps may follow the end marker
+    kept = {
+        key: step
+        for key, step in pda.transitions.items()
+        if (key[0], key[2]) in (shown if key[1] == EPSILON else found.reading)
+    }
     pushed = {operation.push for step in kept.values() for operation in step.operations}
     reached = {state for state, _ in found.reading | found.ending}
     states = tuple(state for state in pda.states if state in reached)
@@ -194,7 +202,7 @@ def drop_sinks(pda: PushdownAutomaton) -> PushdownAutomaton:
 
     The language is unchanged, since a missing transition rejects anyway; the initial state stays. Sound, not complete:
     it looks at the graph of states, so a state stays whose only ways to acceptance need another stack than the one
-    that it is ever reached with.
+    that it is ever reached with. An automaton with ε-steps is only trimmed: without one a run would rest earlier.
 
     Outputs: where acceptance is by outputs, those of words that can no longer be accepted go with the transitions.
     Otherwise outputs are taken as wanted for themselves, and a transition that has one, or leads to one, is kept.
@@ -202,7 +210,7 @@ def drop_sinks(pda: PushdownAutomaton) -> PushdownAutomaton:
     while True:
         found = heads(pda)
         trimmed = _trim(pda, found)
-        useful = _useful(trimmed, found)
+        useful = _useful(trimmed, found) if pda.real_time else dict(trimmed.transitions)
         if len(useful) == len(trimmed.transitions):
             return trimmed
         pda = replace(trimmed, transitions=useful)  # fewer heads are reachable now, so look again

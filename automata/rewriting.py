@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from stacklens.automata.epsilon import real_time_form, without_epsilon
 from stacklens.automata.naming import unique
 from stacklens.automata.pda import (
     NONE,
@@ -39,8 +40,9 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
     where the state alone decides at every head. States and symbols that only the marker needs are trimmed.
 
     None: a marker transition that pops leads to acceptance, so that it matters how deep the stack is, which the head
-    does not show; "final state" where one state accepts with some tops only; or acceptance by output. Only heads
-    that a run can show count. An automaton without an end marker is returned as it is.
+    does not show; "final state" where one state accepts with some tops only; acceptance by output; or ε-steps that
+    cannot be put into other steps. Only heads that a run can show count. An automaton without an end marker is returned
+    as it is.
 
     >>> from stacklens.automata.pda import NONE
     >>> pda = PushdownAutomaton(
@@ -52,7 +54,10 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
     """
     if pda.end_marker is None:
         return pda
-    pda = trim(pda)
+    try:
+        pda = trim(without_epsilon(pda))
+    except AutomatonError:
+        return None
     found = heads(pda)
     if pda.acceptance == "output" or _needs_depth(pda):
         return None
@@ -110,7 +115,7 @@ def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
     can reach is kept.
 
     Raises:
-        AutomatonError: the automaton has more than one stack.
+        AutomatonError: the automaton has more than one stack, or ε-steps that cannot be put into other steps.
 
     >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
     ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
@@ -177,6 +182,7 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
 def _visible(pda: PushdownAutomaton) -> tuple[PushdownAutomaton, _Names]:
     if pda.n_stacks != 1:
         raise AutomatonError(f"the top can be shown for one stack, this automaton has {pda.n_stacks}")
+    pda = real_time_form(pda, "states that show the top need")
     tops = (pda.bottom, *pda.stack_alphabet)
     name = unique({(state, top): f"({state}, {top})" for state in pda.states for top in tops})  # (a, b), c or a, (b, c)
     names = {called: head for head, called in name.items()}

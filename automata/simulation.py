@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from stacklens.automata.compiled import BoolArray, IntArray, Tables, Words, compile_tables, encode_words
+from stacklens.automata.epsilon import require_real_time
 from stacklens.automata.pda import PushdownAutomaton
 
-__all__ = ["accepts_many", "first_rejection", "greatest_heights", "transduce_many"]
+__all__ = ["accepts_many", "first_rejection", "greatest_heights", "transduce_many", "written_many"]
 
 _BATCH = 1 << 14  # words run together: large against numpy's cost a call, small against the cache
 
@@ -47,20 +48,66 @@ def transduce_many(pda: PushdownAutomaton, words: Words) -> IntArray:
     """Return the output of every step, ``(N, T)``: indices into ``compile_tables(pda).outputs``.
 
     It is -1 after the end of a word and from the step on at which a run is cut. With an end marker there is one more
-    column than the longest word has symbols. Errors as in :func:`accepts_many`.
+    column than the longest word has symbols. Errors as in :func:`accepts_many`, and for automata with ε-steps, whose
+    outputs do not stand beside letters.
 
     >>> from stacklens.automata.pda import NONE, Transition
     >>> echo = PushdownAutomaton(("q",), ("a", "b"), (), {("q", "a", ("⊥",)): Transition("q", (NONE,), "A")}, "q")
     >>> transduce_many(echo, ["aa", "ab", "a"]).tolist(), compile_tables(echo).outputs
     ([[1, 1], [1, -1], [1, -1]], (None, 'A'))
     """
+    require_real_time(pda, "One output for each letter needs")
     tables, letters, lengths = _prepare(pda, words)
     outputs = np.full(letters.shape, -1, np.int32)
     for batch in _batches(lengths):
         trace = np.full((letters.shape[1], len(batch)), -1, np.int32)
-        _run(tables, letters[batch], lengths[batch], trace)
+        _run(tables, letters[batch], lengths[batch], _Notes(trace=trace))
         outputs[batch] = trace.T
     return outputs
+
+
+def written_many(pda: PushdownAutomaton, words: Words) -> IntArray:
+    """Return all that is written on each word, ``(N, W)``: the outputs of the run that are not None, one after another.
+
+    They are indices into ``compile_tables(pda).outputs``, and -1 behind what is written. What a run writes before it is
+    cut is there, too. ε-steps and the one on the end marker write as others do. Errors as in :func:`accepts_many`.
+
+    >>> from stacklens.automata.pda import EPSILON, NONE, Transition
+    >>> twice = PushdownAutomaton(("p", "q"), ("a",), (), {
+    ...     ("p", "a", ("⊥",)): Transition("q", (NONE,), "A"),
+    ...     ("q", EPSILON, ("⊥",)): Transition("p", (NONE,), "B")}, "p")
+    >>> written_many(twice, ["aa", "a"]).tolist(), compile_tables(twice).outputs
+    ([[1, 2, 1, 2], [1, 2, -1, -1]], (None, 'A', 'B'))
+    """
+    tables, letters, lengths = _prepare(pda, words)
+    told = np.array([output is not None for output in tables.outputs])
+    parts = []
+    for batch in _batches(lengths):
+        written = _Written(len(batch), told)
+        _run(tables, letters[batch], lengths[batch], _Notes(written=written))
+        parts.append((batch, written))
+    outputs = np.full((len(letters), max((int(w.counts.max(initial=0)) for _, w in parts), default=0)), -1, np.int32)
+    for batch, written in parts:
+        width = min(outputs.shape[1], written.symbols.shape[1])
+        outputs[batch, :width] = written.symbols[:, :width]
+    return outputs
+
+
+class _Written:
+    """What N runs have written so far; only outputs that are ``told`` (O,) count."""
+
+    def __init__(self, n_words: int, told: BoolArray) -> None:
+        self.told = told
+        self.counts = np.zeros(n_words, np.int64)
+        self.symbols: IntArray = np.full((n_words, 16), -1, np.int32)
+
+    def add(self, words: npt.NDArray[np.intp], outputs: IntArray) -> None:
+        """Add one output to each of some words."""
+        rows, outputs = words[self.told[outputs]], outputs[self.told[outputs]]
+        if self.counts[rows].max(initial=0) >= self.symbols.shape[1]:
+            self.symbols = np.pad(self.symbols, ((0, 0), (0, self.symbols.shape[1])), constant_values=-1)
+        self.symbols[rows, self.counts[rows]] = outputs
+        self.counts[rows] += 1
 
 
 def first_rejection(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int64]:
@@ -96,7 +143,7 @@ def greatest_heights(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int
     heights = np.zeros(len(letters), np.int64)
     for batch in _batches(lengths):
         reached = np.zeros(len(batch), np.int64)
-        _run(tables, letters[batch], lengths[batch], heights=reached)
+        _run(tables, letters[batch], lengths[batch], _Notes(heights=reached))
         heights[batch] = reached
     return heights
 
@@ -201,26 +248,56 @@ class _Steps:
             runs.keep(alive)
             cell = cell[alive]
         runs.output = self.output.take(cell)
+        self._operate(runs, cell, 1)
+
+    def apply_epsilon(self, runs: _Running, epsilon: int) -> npt.NDArray[np.intp]:
+        """Let every run take one ε-step, if there is one; return the numbers of those that did."""
+        cell = runs.state * self.row + epsilon * self.n_heads + runs.head
+        target = self.target.take(cell)
+        moving = target >= 0
+        runs.state = np.where(moving, target, runs.state)
+        runs.output = np.where(moving, self.output.take(cell), runs.output)
+        if moving.any():
+            self._operate(runs, cell, moving.astype(np.int32))
+        return np.flatnonzero(moving)
+
+    def _operate(self, runs: _Running, cell: npt.NDArray[np.intp], moving: IntArray | int) -> None:
         runs.head = np.zeros(len(cell), np.intp)
         for stack, place, change, push in zip(runs.stacks, self.place, self.change, self.push, strict=True):
-            runs.head += place * stack.move(change.take(cell), push.take(cell)).astype(np.intp)
+            runs.head += place * stack.move(moving * change.take(cell), moving * push.take(cell)).astype(np.intp)
 
 
-def _run(
-    tables: Tables,
-    letters: IntArray,
-    lengths: npt.NDArray[np.int64],
-    trace: IntArray | None = None,
-    heights: npt.NDArray[np.int64] | None = None,
-) -> _Ends:
-    """Return how the runs on ``letters``, long words first, end.
+@dataclass
+class _Notes:
+    """What is noted of runs on the way.
 
-    ``trace``, ``(T, N)``, receives the outputs, and ``heights``, ``(N,)``, how high the highest stack gets.
+    Attributes:
+        trace: receives the outputs of the letters, ``(T, N)``.
+        heights: receives how high the highest stack gets, ``(N,)``.
+        written: receives all outputs.
     """
-    steps, runs = _Steps(tables), _Running(tables, len(letters))
+
+    trace: IntArray | None = None
+    heights: npt.NDArray[np.int64] | None = None
+    written: _Written | None = None
+
+    def step(self, runs: _Running, moved: npt.NDArray[np.intp] | slice = slice(None)) -> None:
+        """Note a step of the runs with the numbers ``moved``, which stand in this order."""
+        words = runs.words[moved]
+        if self.written is not None:
+            self.written.add(words, runs.output[moved])
+        if self.heights is not None:
+            for stack in runs.stacks:
+                self.heights[words] = np.maximum(self.heights[words], stack.address[moved] // stack.width)
+
+
+def _run(tables: Tables, letters: IntArray, lengths: npt.NDArray[np.int64], notes: _Notes | None = None) -> _Ends:
+    """Return how the runs on ``letters``, long words first, end, and take ``notes``."""
+    steps, runs, notes = _Steps(tables), _Running(tables, len(letters)), notes or _Notes()
     ends = _Ends(runs.state.copy(), np.ones(len(letters), np.bool_), runs.output.copy(), np.full(len(letters), -1))
     columns = np.ascontiguousarray(letters.T).astype(np.intp)  # (T, N)
     longer = len(letters) - np.searchsorted(lengths[::-1], np.arange(len(columns)), side="right")  # words longer than t
+    _rest(steps, runs, tables, notes)
     for t, n_longer in enumerate(longer):
         n_going_on = int(np.searchsorted(runs.words, n_longer))
         if n_going_on < len(runs.words):
@@ -229,10 +306,15 @@ def _run(
         if n_going_on == 0:
             return ends
         steps.apply(runs, columns[t].take(runs.words), ends, t)
-        if trace is not None:
-            trace[t, runs.words] = runs.output
-        if heights is not None:
-            for stack in runs.stacks:
-                heights[runs.words] = np.maximum(heights[runs.words], stack.address // stack.width)
+        if notes.trace is not None:
+            notes.trace[t, runs.words] = runs.output
+        notes.step(runs)
+        _rest(steps, runs, tables, notes)
     runs.finish(ends, slice(None))
     return ends
+
+
+def _rest(steps: _Steps, runs: _Running, tables: Tables, notes: _Notes) -> None:
+    """Let every run take its ε-steps."""
+    while tables.epsilon is not None and len(moved := steps.apply_epsilon(runs, tables.epsilon)):
+        notes.step(runs, moved)

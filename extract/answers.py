@@ -1,7 +1,8 @@
 """Answers that can be compared: what a network and an automaton say of a word, as numbers.
 
 A recogniser gives one answer a word, 1 or 0. Predictors and transducers give one after every symbol, the number of
-their output, and -1 from where the word is rejected.
+their output, and -1 from where the word is rejected. A buffered network writes when it likes: of what it has written in
+the end as many symbols count as the word has, the first for its first symbol, and -1 stands for those that are missing.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import numpy as np
 from stacklens.automata.compiled import compile_tables
 from stacklens.automata.enumeration import accepts_all, outputs_all
 from stacklens.automata.pda import Output, PushdownAutomaton, Word
-from stacklens.automata.simulation import accepts_many, transduce_many
+from stacklens.automata.simulation import accepts_many, transduce_many, written_many
 from stacklens.errors import StacklensError
 from stacklens.models.base import StackModel
-from stacklens.models.inference import outputs_on, verdicts_on
+from stacklens.models.inference import outputs_on, verdicts_on, written_on
 
 __all__ = [
     "accepted_answers",
@@ -31,10 +32,13 @@ __all__ = [
 
 
 def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
-    """Return the network's answers, (N, 1) for recognisers, else (N, T), int."""
+    """Return the network's answers, (N, 1) for recognisers, else (N, T), int.
+
+    What a buffered network says after a symbol is known when it is over: its answers are to the word as a whole.
+    """
     if model.task_kind == "recognition":
         return verdicts_on(model, words)[:, None].astype(np.int32)
-    return outputs_on(model, words)
+    return outputs_on(model, words) if model.real_time else written_on(model, words)
 
 
 def automaton_answers(pda: PushdownAutomaton, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
@@ -42,7 +46,18 @@ def automaton_answers(pda: PushdownAutomaton, model: StackModel[Any], words: Seq
     if model.task_kind == "recognition":
         return accepts_many(pda, words)[:, None].astype(np.int32)
     table = number_table(pda, model)
+    if not model.real_time:
+        return _as_many(table[written_many(pda, words)], words)
     answers: np.ndarray = table[transduce_many(pda, words)]
+    return answers
+
+
+def _as_many(written: np.ndarray, words: Sequence[Word]) -> np.ndarray:
+    """Return of what is ``written`` (N, W) on each word as many symbols as it has, (N, T); -1 for those missing."""
+    lengths = np.array([len(word) for word in words], np.int64)
+    longest = int(lengths.max(initial=0))
+    there = np.pad(written, ((0, 0), (0, max(0, longest - written.shape[1]))), constant_values=-1)[:, :longest]
+    answers: np.ndarray = np.where(np.arange(longest) < lengths[:, None], there, -1)
     return answers
 
 

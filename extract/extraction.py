@@ -41,6 +41,9 @@ from stacklens.progress import Told
 __all__ = ["Extraction", "ExtractionConfig", "extract"]
 
 _DECISIVE = "rounded network"  # what the machine stands for
+_OF_WHOLE_WORDS = Certification(
+    None, reason="the network chooses when to read and write; boxes follow networks that read a letter in every step"
+)
 _log = logging.getLogger(__name__)
 
 
@@ -114,9 +117,14 @@ def _extract(
     result = replace(result, view=use, second=second, ways=ways, caution=doubt, budget=budget.use())
     counts = count_again(best.automaton, checks, model.task_kind == "recognition")
     clock.stage("prove equality")
-    proof = PROOF_NOT_TRIED if specification is None else specification.compare(best.automaton)
+    proof: Comparison = PROOF_NOT_TRIED
+    if specification is not None:
+        decide = specification.compare if model.real_time else specification.compare_written
+        proof = decide(best.automaton)
     clock.stage("certify")
-    if use is None:
+    if not model.real_time:
+        certificate = _OF_WHOLE_WORDS
+    elif use is None:
         certificate = certification(model, best.automaton, stacks, specification, config.longest_proved)
     else:
         certificate = _of_view(use)
@@ -126,6 +134,8 @@ def _extract(
     result = replace(
         result, horizon=find_horizons(best.automaton, runner, specification, checks, proved, config.shortened)
     )
+    if not model.real_time:  # runs of different lengths do not stand side by side
+        return replace(result, seconds=clock.stop())
     parted = _divergence(result, runner, None if seen_as is None else seen_as.view)
     if parted is not None and use is not None:
         use = replace(use, wrong=not looked.right_on(parted.word))

@@ -20,6 +20,7 @@ __all__ = [
     "caution",
     "margins",
     "rounding_fidelity",
+    "why_graded",
     "why_unfaithful",
 ]
 
@@ -124,6 +125,18 @@ def caution(fidelity: Fidelity) -> str | None:
     )
 
 
+def why_graded(fidelity: Fidelity) -> str | None:
+    """Return in one sentence that a buffered network does not read and write in whole steps, or None if it does."""
+    rounding = fidelity.rounding
+    if rounding.mismatch <= _LARGEST_MISMATCH:
+        return None
+    return (
+        "the network does not read, write, push and pop in whole steps: rounding its strengths changes what it writes "
+        f"on {rounding.disagreements:,} of {rounding.accepted_by_either:,} words, {fidelity.graded_actions:.1%} of the "
+        f"strengths are graded, and the least certain is {fidelity.action_margin:.2f} from being rounded otherwise"
+    )
+
+
 def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: int | None, words: int) -> str | None:
     """Return in one sentence why no automaton can stand for the network, with the measures, or None if one can.
 
@@ -134,11 +147,11 @@ def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: in
     measures = f"{fidelity.graded_actions:.1%} of its actions are graded"
     if fidelity.minority_transitions is not None:
         measures += f", {fidelity.minority_transitions:.1%} of its transitions are outvoted"
+    if not model.real_time:
+        return why_graded(fidelity)
     if not is_stack(model):
         can = ", ".join(model.operations)
         what = f"the memory of a {model.name} is no stack: it can {can}"
-        if not model.real_time:
-            what = f"a {model.name} chooses when to read and write, so it has no real-time automaton: it can {can}"
         return (
             f"{what}; rounding its actions "
             f"changes {rounding.disagreements:,} of {rounding.accepted_by_either:,} answers ({measures})"

@@ -8,8 +8,9 @@ from typing import Any
 
 from stacklens.automata.pda import Output, Word
 from stacklens.extract.budget import Budget
+from stacklens.extract.buffer_look import candidates_of_buffers, why_not_settled
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.fidelity import Fidelity
+from stacklens.extract.fidelity import Fidelity, why_graded
 from stacklens.extract.samples import Samples
 from stacklens.extract.search.candidate_search import fewest_disagreements, find_candidates, is_near
 from stacklens.extract.search.candidates import Candidate, Scorer
@@ -69,6 +70,8 @@ def look(
     budget: Budget,
 ) -> Looked:
     """Return what was found on the network itself, or on the first of its views that gives an exact candidate."""
+    if not model.real_time:
+        return _look_at_buffers(model, samples, specification, config, fidelity, come, budget)
     complete: frozenset[Output] = frozenset() if specification is None else specification.complete
 
     def on(network: StackModel[Any], asked: StackModel[Any], said: Samples) -> Looked:
@@ -95,6 +98,27 @@ def look(
             break
     assert best is not None
     return replace(best, tried=tried, views=tuple(turns.values()))
+
+
+def _look_at_buffers(
+    model: StackModel[Any],
+    samples: Samples,
+    specification: Specification | None,
+    config: ExtractionConfig,
+    fidelity: Fidelity,
+    come: Callable[[int, int | None], None],
+    budget: Budget,
+) -> Looked:
+    """Return what was found for the whole words of a network that chooses when to read and when to write."""
+    scorer = Scorer(model, samples, frozenset(), config.seed, specification)
+    stacks = StackUse((0,), (), 0, 0)
+    seen = trace(model, samples.traced[:1], rounded=True, stacks=False)
+    if why_graded(fidelity) is not None:
+        return Looked(scorer, seen, stacks, None, [], reason=why_graded(fidelity))
+    tried, steps, found = candidates_of_buffers(model, scorer, config, fidelity, come, budget)
+    best = fewest_disagreements(tried)
+    settled = best is not None and is_near(scorer, best)
+    return Looked(scorer, seen, stacks, best, tried, reason=None if settled else why_not_settled(steps, found))
 
 
 def _nearer(one: Candidate | None, other: Candidate | None) -> bool:

@@ -101,6 +101,11 @@ class Specification(ABC):
     def compare(self, pda: PushdownAutomaton) -> Comparison:
         """Return whether ``pda`` does what it should on all words, decided against a reference automaton."""
 
+    def compare_written(self, pda: PushdownAutomaton) -> Comparison:
+        """Return whether all that ``pda`` writes on every word is what it should be, as far as that is decided."""
+        del pda
+        return Undecided(f"{self.name} does not say what should be written on a whole word")
+
 
 class LanguageSpecification(Specification):
     """A language, for recognisers."""

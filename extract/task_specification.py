@@ -10,6 +10,7 @@ import numpy as np
 
 from stacklens.automata.compare import Comparison, Equal, Undecided, compare
 from stacklens.automata.enumeration import enumerate_words, outputs_all
+from stacklens.automata.lag import delayed, lag_of
 from stacklens.automata.pda import Output, PushdownAutomaton, Word
 from stacklens.automata.pumping import Pump
 from stacklens.automata.simulation import transduce_many
@@ -155,20 +156,36 @@ class TaskSpecification(Specification):
         """
         specification, silent = self.task.reference, self.task.silent
         if specification is None or silent is None:
-            missing = (
-                "reference automaton" if specification is None else "rule for what counts that outputs alone decide"
-            )
-            return Undecided(f"the task {self.name} has no {missing}")
+            return self._without_proof()
         if self.complete:
             return compare(pda, specification, outputs="all")
         if not self.partial_domain:
             return compare(_reading(pda), _reading(specification), outputs="all")
-        steps = {
-            key: replace(step, output=None if step.output in silent else step.output)
-            for key, step in specification.transitions.items()
-        }
-        found = compare(pda, replace(specification, transitions=steps), outputs="where b")
+        found = compare(pda, _where_it_counts(specification, silent), outputs="where b")
         return Equal(self._domain(silent)) if isinstance(found, Equal) else found
+
+    def compare_written(self, pda: PushdownAutomaton) -> Comparison:
+        """Return whether what ``pda`` writes on whole words is what the task asks for, wherever that counts.
+
+        It is decided where one symbol is written for each letter, no more than a letter late (see `automata.lag`).
+        """
+        specification, silent = self.task.reference, self.task.silent
+        if specification is None or silent is None:
+            return self._without_proof()
+        lag = lag_of(pda)
+        if lag is None or not self.partial_domain:
+            return Undecided("it does not write one symbol for each letter, at most one letter late")
+        asked = _where_it_counts(specification, silent)
+        if pda.end_marker is not None and lag:
+            asked = delayed(asked, pda.end_marker)
+        found = compare(pda, asked, outputs="where b")
+        return Equal(self._domain(silent)) if isinstance(found, Equal) else found
+
+    def _without_proof(self) -> Undecided:
+        """Return why nothing is decided where the reference automaton, or the rule for what counts, is missing."""
+        no_automaton = self.task.reference is None
+        missing = "reference automaton" if no_automaton else "rule for what counts that outputs alone decide"
+        return Undecided(f"the task {self.name} has no {missing}")
 
     def _domain(self, silent: frozenset[Output]) -> str:
         """Return which words the task compares, and which of their symbols where not all count."""
@@ -180,6 +197,15 @@ class TaskSpecification(Specification):
         """Return the model's numbers of the reference automaton's outputs, and -1 as the last, where index -1 leads."""
         assert self.task.reference is not None
         return number_table(self.task.reference, model)
+
+
+def _where_it_counts(specification: PushdownAutomaton, silent: frozenset[Output]) -> PushdownAutomaton:
+    """Return the automaton without the outputs that never count."""
+    steps = {
+        key: replace(step, output=None if step.output in silent else step.output)
+        for key, step in specification.transitions.items()
+    }
+    return replace(specification, transitions=steps)
 
 
 def _reading(pda: PushdownAutomaton) -> PushdownAutomaton:

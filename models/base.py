@@ -121,6 +121,8 @@ class StackModel(nn.Module, ABC, Generic[S]):
         squared_error: whether outputs are trained with the squared error and not with the cross-entropy.
         real_time: whether every step reads a symbol: not so with an input queue.
         extra_steps: how many steps the network takes for every symbol once the word has ended, reading nothing.
+        skipped: how many of the symbols that it writes to an output queue are never seen, the first ones.
+        reads_on: what it reads behind a word so that all of its answer is seen: null symbols, as it was trained on.
         origin: the file and the training that it comes from, where it comes from one.
     """
 
@@ -140,6 +142,8 @@ class StackModel(nn.Module, ABC, Generic[S]):
     squared_error: bool = False
     real_time: bool = True
     extra_steps: int = 0
+    skipped: int = 0
+    reads_on: tuple[str, ...] = ()
     origin: Origin | None = None
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ from stacklens.automata.pda import Word
 from stacklens.models.base import NetworkState, StackModel
 from stacklens.models.stacks.continuous import ContinuousStack
 
-__all__ = ["answers_on_all", "outputs_on", "verdicts_on", "verdicts_on_all"]
+__all__ = ["answers_on_all", "outputs_on", "verdicts_on", "verdicts_on_all", "written_on"]
 
 
 @torch.no_grad()
@@ -118,6 +118,40 @@ def outputs_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
             state = model.step(symbols[:, t], state).state
             numbers[rows, t] = model.answer(state)
     return numbers
+
+
+@torch.no_grad()
+def written_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024) -> np.ndarray:
+    """Return what a single buffered network answers to each word as a whole, (N, T): numbers of symbols.
+
+    As many symbols are read off its output queue as the word has, once it has taken all of its steps; -1 where nothing
+    was written, and behind them. What it reads behind a word (see `StackModel.reads_on`) is read as well.
+
+    Raises:
+        UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    """
+    codes, lengths = encode_words(words, model.alphabet)
+    numbers = np.full(codes.shape, -1, dtype=model.number_type)
+    by_length = np.argsort(-lengths, kind="stable")
+    for begin in range(0, len(words), chunk):
+        rows = by_length[begin : begin + chunk]
+        longest = int(lengths[rows].max(initial=0))
+        if longest:
+            fed, _ = encode_words([(*words[row], *model.reads_on) for row in rows], model.alphabet)
+            run = model.run(torch.from_numpy(fed.T.astype(np.int64)), model.initial_state(len(rows)))
+            said = model.output_numbers(run.output[:longest]).T  # (B, T)
+            seen = np.arange(longest) < _written(model, run.actions, lengths[rows])[:, None]
+            numbers[rows, :longest] = np.where(seen, said, -1)
+    return numbers
+
+
+def _written(model: StackModel[Any], actions: Tensor, lengths: np.ndarray) -> np.ndarray:
+    """Return how many symbols can be read off the output queues after ``actions`` (S, B, 1, 4), no more than asked."""
+    steps = (lengths + len(model.reads_on)) * (1 + model.extra_steps)
+    taken = np.arange(len(actions))[:, None] < steps
+    strength = (actions[:, :, 0, 3].cpu().numpy() * taken).sum(0)
+    there: np.ndarray = np.minimum(np.ceil(strength - model.skipped), lengths)
+    return there
 
 
 def _overwritable(state: NetworkState[Any]) -> NetworkState[Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from stacklens.automata.epsilon import require_real_time
 from stacklens.automata.naming import fresh, unique
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push
 from stacklens.automata.reachability import heads, trim
@@ -104,6 +105,7 @@ def _check(pda: PushdownAutomaton) -> None:
         raise AutomatonError("AALpy's Vpa has no outputs, this automaton has")
     if pda.end_marker is not None:
         raise AutomatonError(f"AALpy's Vpa has no end marker, this automaton has {pda.end_marker!r}")
+    require_real_time(pda, "AALpy's Vpa needs")
     if pda.acceptance == "final state":
         raise AutomatonError('AALpy\'s Vpa accepts with an empty stack only, this automaton by "final state"')
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from stacklens.automata.epsilon import require_real_time
 from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule, from_textbook
 from stacklens.automata.naming import unique
 from stacklens.automata.pda import PushdownAutomaton, StackOp, Symbol
@@ -96,6 +97,7 @@ def _check(pda: PushdownAutomaton) -> None:
         raise AutomatonError("automata-lib's DPDAs have no outputs, this automaton has")
     if pda.end_marker is not None:
         raise AutomatonError(f"a DPDA has no end marker, this one has {pda.end_marker!r}: try drop_end_marker first")
+    require_real_time(pda, "A DPDA without traps needs")
 
 
 def _moves(pda: PushdownAutomaton) -> Iterator[_Move]:

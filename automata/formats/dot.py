@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from stacklens.automata.formats.json import from_json, to_json_line
-from stacklens.automata.pda import Key, Output, PushdownAutomaton, State, Transition
+from stacklens.automata.pda import EPSILON, Key, Output, PushdownAutomaton, State, Transition
 from stacklens.errors import AutomatonError, StacklensError, UnknownNameError
 
 __all__ = ["PictureFormat", "check_renderer", "from_dot", "render", "rule", "to_dot", "to_svg"]
@@ -107,18 +107,19 @@ def _room(rules: dict[tuple[State, State], list[str]]) -> float:
 
 
 def rule(key: Key, transition: Transition) -> str:
-    """Return a transition as one line, "input, top → operation", without the two states."""
+    """Return a transition as one line, "input, top → operation", without the two states; ε for no input."""
     operations = [
         operation.name if operation.push is None else f"{operation.name} {_shown(operation.push)}"
         for operation in transition.operations
     ]
-    line = f"{_shown(key[1])}, {_listed([_shown(top) for top in key[2]])} → {_listed(operations)}"
+    line = f"{_shown(key[1]) if key[1] else 'ε'}, {_listed([_shown(top) for top in key[2]])} → {_listed(operations)}"
     return line if transition.output is None else f"{line} / {_output(transition.output)}"
 
 
 def _rules(pda: PushdownAutomaton) -> dict[tuple[State, State], list[str]]:
     """Return the rules from state to state, in the order of the automaton's states and alphabets."""
-    places = ({x: i for i, x in enumerate(xs)} for xs in (pda.states, pda.letters, (pda.bottom, *pda.stack_alphabet)))
+    alphabets = (pda.states, (*pda.letters, EPSILON), (pda.bottom, *pda.stack_alphabet))
+    places = ({x: i for i, x in enumerate(xs)} for xs in alphabets)
     states, letters, tops = places
 
     def place(item: tuple[Key, Transition]) -> tuple[object, ...]:

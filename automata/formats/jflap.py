@@ -13,7 +13,7 @@ from itertools import chain
 
 from stacklens.automata.formats.json import from_json, to_json_line
 from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule, from_textbook
-from stacklens.automata.pda import PushdownAutomaton, StackOp, Symbol
+from stacklens.automata.pda import EPSILON, PushdownAutomaton, StackOp, State, Symbol
 from stacklens.errors import AutomatonError
 
 __all__ = ["HEADING", "JFLAP_BOTTOM", "from_jflap", "to_jflap"]
@@ -34,7 +34,8 @@ def to_jflap(pda: PushdownAutomaton) -> str:
     JFLAP takes every character for a symbol, so a symbol of several characters, or one that JFLAP could not tell from
     something else, becomes one character; a note in the file says which, and a comment that JFLAP skips keeps the
     automaton's own names for `from_jflap`. Where JFLAP asks how to accept, choose "Final
-    State". An empty stack is tested by one more state, "accept", entered by reading nothing and popping Z.
+    State". An empty stack is tested by one more state, "accept", entered by reading nothing and popping Z. Where there
+    are ε-steps it is entered, too, where a run rests in an accepting state: JFLAP would accept on the way.
 
     Raises:
         AutomatonError: several stacks, outputs or an end marker, which JFLAP cannot say.
@@ -91,11 +92,27 @@ def _rules(pda: PushdownAutomaton, characters: dict[Symbol, str]) -> Iterator[tu
     named = {**characters, pda.bottom: JFLAP_BOTTOM}
     for (source, symbol, (top,)), step in pda.transitions.items():
         pushed = _pushed(step.operations[0], named, named[top])
-        yield number[source], number[step.target], characters[symbol], named[top], pushed
-    if pda.acceptance != "final state":
-        tested = pda.states if pda.acceptance == "empty stack" else [s for s in pda.states if s in pda.accepting]
-        for state in tested:
-            yield number[state], str(len(number)), "", JFLAP_BOTTOM, ""
+        yield number[source], number[step.target], characters[symbol] if symbol else "", named[top], pushed
+    accepts = str(len(number))
+    for state, top in _tested(pda):
+        yield number[state], accepts, "", named[top], "" if pda.acceptance != "final state" else named[top]
+
+
+def _tested(pda: PushdownAutomaton) -> list[tuple[State, Symbol]]:
+    """Return the heads that lead to the state "accept": those that accept where the state alone does not tell."""
+    if pda.acceptance == "final state":
+        tops = (pda.bottom, *pda.stack_alphabet)
+        heads = [(state, top) for state in pda.states if state in pda.accepting - _final(pda) for top in tops]
+    else:
+        states = pda.states if pda.acceptance == "empty stack" else [s for s in pda.states if s in pda.accepting]
+        heads = [(state, pda.bottom) for state in states]
+    return [(state, top) for state, top in heads if (state, EPSILON, (top,)) not in pda.transitions]
+
+
+def _final(pda: PushdownAutomaton) -> frozenset[State]:
+    """Return the states in which a run accepts whatever the top is; there an ε-step never leads on."""
+    silent = {state for state, symbol, _ in pda.transitions if symbol == EPSILON}
+    return pda.accepting - silent if pda.acceptance == "final state" else frozenset()
 
 
 def _pushed(operation: StackOp, named: dict[Symbol, str], top: str) -> str:
@@ -106,9 +123,9 @@ def _pushed(operation: StackOp, named: dict[Symbol, str], top: str) -> str:
 
 def _add_states(automaton: ET.Element, pda: PushdownAutomaton) -> None:
     names = list(map(_xml_text, pda.states))
-    final = {i for i, state in enumerate(pda.states) if state in pda.accepting}
-    if pda.acceptance != "final state":
-        final = {len(names)}
+    final = {i for i, state in enumerate(pda.states) if state in _final(pda)}
+    if pda.acceptance != "final state" or _tested(pda):
+        final.add(len(names))
         names.append("accept")
     for i, name in enumerate(names):
         element = ET.SubElement(automaton, "state", id=str(i), name=name)

@@ -12,7 +12,7 @@ from stacklens.errors import StacklensError
 from stacklens.extract.config import SPARE_CELLS, ExtractionConfig
 from stacklens.extract.samples import walk_words
 from stacklens.extract.search.candidates import Candidate, Scorer
-from stacklens.extract.specification import Specification, default_max_length
+from stacklens.extract.specification import Specification, default_max_length, words_over
 from stacklens.extract.verification.agreement import Agreement, agree_on, agree_on_all, first_contradiction
 from stacklens.extract.verification.counterexamples import search_words
 from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families
@@ -82,7 +82,10 @@ def check_all(
     if specification is not None:
         sides.insert(0, (model, specification))
     tasks = []
-    if specification is None or not specification.partial_domain:
+    if specification is None and not model.real_time:
+        words = words_over(model.alphabet, _EXHAUSTIVE // _SHARE, config.max_length)
+        tasks = [_Task(agree_on, (pda, *side, words, "exhaustive", None)) for side in sides]
+    elif specification is None or not specification.partial_domain:
         length = exhaustive_length(len(pda.input_alphabet), config.max_length)
         tasks = [_Task(agree_on_all, (pda, *side, length)) for side in sides]
     for kind, words in _word_lists(pda, cells, specification, config):

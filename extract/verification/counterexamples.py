@@ -202,13 +202,17 @@ def _frames(word: Word, pda: PushdownAutomaton) -> list[tuple[int, int]]:
     run = list(pda.run(word))
     pushed: list[int] = []
     frames = []
-    for t, (before, after) in enumerate(pairwise(run)):
+    t = -1
+    for before, after in pairwise(run):
+        t += bool(after.symbol) or t < 0  # an ε-step belongs to the letter before
+        if t >= len(word):  # the end marker, and what follows it
+            break
         change = len(after.stacks[0]) - len(before.stacks[0])
         if change > 0:
             pushed.append(t)
         elif change < 0:
             frames.append((pushed.pop(), t))
-    return frames + list(zip(reversed(pushed), range(len(run) - 1, len(word)), strict=False))
+    return frames + list(zip(reversed(pushed), range(t + 1, len(word)), strict=False))
 
 
 def _join(*parts: Word) -> Word:

@@ -95,13 +95,14 @@ def agree_on_pumps(
 ) -> Agreement:
     """Return the agreement on ``families`` with ``other``, or with ``model`` itself where that is None.
 
-    What is counted are families: those in which a word was found on which they differ.
+    What is counted are families: those in which a word was found on which they differ. Buffered networks are compared
+    as a language is, on some numbers of rounds: they answer to whole words.
     """
 
     def differ(words: list[Word]) -> np.ndarray:
         return differing(pda, model, other, words, domain)
 
-    if other is None:
+    if other is None and model.real_time:
         lines = pump_lines(pda, model, families, domain)
         found, longest = partings(model, lines)
         broken = shortest_break(found, differ)

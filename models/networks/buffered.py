@@ -77,6 +77,9 @@ class BufferedNeuralStack(StackModel[Buffers]):
         self.alphabet, self.null, self.cell_size = shape.alphabet, shape.null, shape.cell_size
         self.recurrent, self.extra_steps = shape.controller != "linear", shape.extra_steps
         self.leading = () if nets is None else (nets,)
+        self.skipped = int(shape.dequeue_first)
+        late = self.skipped if shape.null is not None and not shape.extra_steps else 0
+        self.reads_on = (shape.null,) * late if shape.null is not None else ()
         biases = (-1.0, 0.0, 1.0, 1.0)  # no pops, but reading and writing at every step: as in the authors' program
         self.net = InstructionNet(*instruction_sizes(shape, len(self.operations)), biases, seed, nets)
 
@@ -126,11 +129,35 @@ class BufferedNeuralStack(StackModel[Buffers]):
         taken = taken.view(len(output), *[1] * (actions.dim() - 3 - lengths.dim()), *lengths.shape)
         ends = (actions[..., 0, 3] * taken).cumsum(0).movedim(0, -1)  # (..., B, S)
         readings = torch.arange(len(output) // (1 + self.extra_steps), device=output.device) + self.shape.dequeue_first
-        seen = window(ends.unsqueeze(-2), readings.to(ends))  # (..., B, T, S)
         logits = output.clamp(min=torch.finfo(output.dtype).tiny).log().movedim(0, -2)  # (..., B, S, O)
+        if not torch.is_grad_enabled() and ends.dim() == 2:
+            return torch.softmax(_read_off(ends, logits, readings.to(ends)), -1).movedim(-2, 0)
+        seen = window(ends.unsqueeze(-2), readings.to(ends))  # (..., B, T, S)
         return torch.softmax(seen @ logits, -1).movedim(-2, 0)
 
     def stack_of(self, cells: Tensor) -> Buffers:
         """Raise StacklensError: with an input that waits in a queue there is no real-time machine."""
         del cells
         raise StacklensError(f"a {self.name} takes epsilon-steps: it has no real-time pushdown automaton")
+
+
+def _read_off(ends: Tensor, values: Tensor, positions: Tensor) -> Tensor:
+    """Return the sum of what lies within 1 of each of ``positions`` (T,) on, (B, T, D).
+
+    Item j of ``values`` (B, S, D) lies between ``ends`` j - 1 and j, (B, S). It is ``window(...) @ values`` without the
+    table of every reading and every step, which long words have no room for: only the few items that a reading meets
+    are looked at.
+    """
+    batch, n_items = ends.shape
+    asked = positions.expand(batch, -1).contiguous()  # (B, T)
+    starts = torch.nn.functional.pad(ends, (1, 0))[:, :-1]
+    first = torch.searchsorted(ends.contiguous(), asked, right=True)
+    last = torch.searchsorted(ends.contiguous(), asked + 1)
+    total = values.new_zeros(batch, asked.shape[1], values.shape[-1])
+    most = int((last - first).max()) if n_items and asked.numel() else -1
+    for item in range(most + 1):
+        place = (first + item).clamp(max=n_items - 1)
+        within = torch.minimum(ends.gather(1, place), asked + 1) - torch.maximum(starts.gather(1, place), asked)
+        weight = torch.relu(within) * ((first + item) < n_items)
+        total += weight.unsqueeze(-1) * values.gather(1, place.unsqueeze(-1).expand(-1, -1, values.shape[-1]))
+    return total
