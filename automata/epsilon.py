@@ -30,6 +30,7 @@ from stacklens.errors import AutomatonError
 __all__ = [
     "check_epsilon",
     "endless_head",
+    "has_real_time_form",
     "real_time_form",
     "require_real_time",
     "with_letter",
@@ -141,6 +142,15 @@ def real_time_form(pda: PushdownAutomaton, what: str) -> PushdownAutomaton:
         raise AutomatonError(f"{what} a letter read in every step, and ε-steps stay: {error}") from None
 
 
+def has_real_time_form(pda: PushdownAutomaton) -> bool:
+    """Return whether `real_time_form` finds one."""
+    try:
+        without_epsilon(pda)
+    except AutomatonError:
+        return False
+    return True
+
+
 def with_letter(pda: PushdownAutomaton) -> tuple[PushdownAutomaton, Symbol]:
     """Return the real-time automaton that reads a letter of its own in every ε-step, and that letter.
 
@@ -221,8 +231,12 @@ def _together(pda: PushdownAutomaton, top: Symbol, step: Transition, where: str)
 
 
 def _followed(pda: PushdownAutomaton, here: _Reached, top: Symbol, where: str) -> _Reached:
-    """Return where the ε-steps from ``here`` lead, on a stack whose old ``top`` is known and nothing below it."""
-    silent = {state for state, symbol, _ in pda.transitions if symbol == EPSILON}
+    """Return where the ε-steps from ``here`` lead, on a stack whose old ``top`` is known and nothing below it.
+
+    Only a symbol on which something is pushed can lie below.
+    """
+    covered = {tops for (_, _, tops), step in pda.transitions.items() for op in step.operations if op.name == "push"}
+    silent = {state for state, symbol, tops in pda.transitions if symbol == EPSILON and tops in covered}
     while True:
         seen: Sequence[Symbol] = here.laid[-1:] or ((top,) if here.kept else ())
         if not seen:

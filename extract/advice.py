@@ -67,7 +67,7 @@ def _measures(result: Extraction) -> list[str]:
 
 def _without_automaton(result: Extraction) -> list[str]:
     lines = ["- look at what the network does: sl.trace(result.model, word).plot()"]
-    if "is no stack" in (result.reason or "") or "chooses when" in (result.reason or ""):
+    if "is no stack" in (result.reason or ""):
         return [*lines, "- no network of this kind has a real-time pushdown automaton: train one that has a stack"]
     if "as stacks" in (result.reason or ""):
         return [

@@ -12,11 +12,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import torch
 
 from stacklens.automata.compare import Undecided
+from stacklens.automata.compiled import encode_words
 from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.errors import AutomatonError
-from stacklens.extract.answers import automaton_answers, network_answers
+from stacklens.extract.answers import automaton_answers, differences, network_answers
 from stacklens.extract.budget import Budget
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import Fidelity
@@ -31,7 +33,7 @@ from stacklens.models.rounding import Rounded
 from stacklens.models.views.buffer_steps import BufferSteps, letters_seen
 from stacklens.probe.trace import trace
 
-__all__ = ["StepSpecification", "candidates_of_buffers", "why_not_settled"]
+__all__ = ["StepSpecification", "candidates_of_buffers", "seen_graded", "why_not_settled"]
 
 _MOST_WORDS = 4_000  # of all short words whose steps are learned from
 _TRIED = 5  # of the candidates that err on some steps, so many become automata of whole words
@@ -139,6 +141,31 @@ def _whole(candidate: Candidate, view: BufferSteps) -> Candidate:
     except AutomatonError:  # too large for tables
         return blank
     return replace(blank, raw=whole, automaton=whole)
+
+
+@torch.no_grad()
+def seen_graded(model: StackModel[Any], samples: Samples) -> str:
+    """Return on which shortest word rounding changes the answers of ``model``, and what it reads and writes there.
+
+    The rest of a sentence; nothing where rounding changes no short word's.
+    """
+    n, width = samples.analog.shape
+    scored = None if samples.scored is None else samples.scored[:n, :width]
+    wrong = np.flatnonzero(differences(samples.analog, samples.rounded[:n, :width], scored).any(1)).tolist()
+    if not wrong:
+        return ""
+    word = samples.words[min(wrong, key=lambda row: len(samples.words[row]))]
+    fed, _ = encode_words([(*word, *model.reads_on)], model.alphabet)
+    taken = model.run(torch.from_numpy(fed.T.astype(np.int64)), model.initial_state(1)).actions[:, 0, 0]
+    read, written = taken[:, 2].sum().item(), taken[:, 3].sum().item()
+    return (
+        f"; on {format_word(word)!r}, in {len(taken)} steps, it takes {read:.2f} letters and writes {written:.2f} "
+        f"symbols, and rounded {_whole_number(taken[:, 2])} and {_whole_number(taken[:, 3])}"
+    )
+
+
+def _whole_number(strengths: torch.Tensor) -> int:
+    return int((strengths >= 0.5).sum())
 
 
 def why_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from stacklens.automata.pda import Output, Word
 from stacklens.extract.budget import Budget
-from stacklens.extract.buffer_look import candidates_of_buffers, why_not_settled
+from stacklens.extract.buffer_look import candidates_of_buffers, seen_graded, why_not_settled
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import Fidelity, why_graded
 from stacklens.extract.samples import Samples
@@ -113,8 +113,9 @@ def _look_at_buffers(
     scorer = Scorer(model, samples, frozenset(), config.seed, specification)
     stacks = StackUse((0,), (), 0, 0)
     seen = trace(model, samples.traced[:1], rounded=True, stacks=False)
-    if why_graded(fidelity) is not None:
-        return Looked(scorer, seen, stacks, None, [], reason=why_graded(fidelity))
+    graded = why_graded(fidelity)
+    if graded is not None and not scorer.does_its_task():
+        return Looked(scorer, seen, stacks, None, [], reason=graded + seen_graded(model, samples))
     tried, steps, found = candidates_of_buffers(model, scorer, config, fidelity, come, budget)
     best = fewest_disagreements(tried)
     settled = best is not None and is_near(scorer, best)

@@ -114,12 +114,13 @@ def walk_words(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], seed: i
     rng = np.random.default_rng(seed)
     words: list[Word] = []
     for number, size in enumerate(rng.integers(lengths[0], lengths[1], n)):
-        current, word = pda.start, []
+        current, word = pda.rest(pda.start), []
         for _ in range(size):
             options = [(x, after) for x in pda.input_alphabet if (after := pda.step(current, x)) is not None]
             if not options:
                 break
             symbol, current = options[rng.integers(len(options))]
+            current = pda.rest(current)
             word.append(symbol)
         if number % 2:
             word.append(pda.input_alphabet[rng.integers(len(pda.input_alphabet))])

@@ -227,7 +227,7 @@ def _transition_table(pda: PushdownAutomaton) -> object:
     for (state, symbol, tops), transition in pda.transitions.items():
         operations = ", ".join(map(str, transition.operations))
         said = [_output(transition.output)] if speaks else []
-        table.add_row(_marked(pda, state), symbol, " ".join(tops), transition.target, operations, *said)
+        table.add_row(_marked(pda, state), symbol or "ε", " ".join(tops), transition.target, operations, *said)
     return table
 
 

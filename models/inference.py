@@ -124,8 +124,9 @@ def outputs_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
 def written_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024) -> np.ndarray:
     """Return what a single buffered network answers to each word as a whole, (N, T): numbers of symbols.
 
-    As many symbols are read off its output queue as the word has, once it has taken all of its steps; -1 where nothing
-    was written, and behind them. What it reads behind a word (see `StackModel.reads_on`) is read as well.
+    As many symbols are read off its output queue as the word has, once it has taken all of its steps; -1 where less
+    than half a symbol was written, and behind them. What it reads behind a word (see `StackModel.reads_on`) is read as
+    well.
 
     Raises:
         UnknownSymbolError: a word has a symbol outside the network's alphabet.
@@ -146,11 +147,11 @@ def written_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
 
 
 def _written(model: StackModel[Any], actions: Tensor, lengths: np.ndarray) -> np.ndarray:
-    """Return how many symbols can be read off the output queues after ``actions`` (S, B, 1, 4), no more than asked."""
+    """Return how many symbols can be read off the output queues after ``actions`` (S, B, 1, 4), half ones too."""
     steps = (lengths + len(model.reads_on)) * (1 + model.extra_steps)
     taken = np.arange(len(actions))[:, None] < steps
     strength = (actions[:, :, 0, 3].cpu().numpy() * taken).sum(0)
-    there: np.ndarray = np.minimum(np.ceil(strength - model.skipped), lengths)
+    there: np.ndarray = np.minimum(np.floor(strength - model.skipped + 0.5), lengths)
     return there
 
 

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from stacklens.automata.formats.dot import render, rule, to_dot
 from stacklens.automata.pda import Key, PushdownAutomaton, Word
 from stacklens.errors import StacklensError
-from stacklens.extract.evaluation.automaton_runs import stacks_after, state_names
+from stacklens.extract.evaluation.automaton_runs import stacks_beside, state_names
 from stacklens.models.base import StackModel
 from stacklens.probe.trace import Trace
 from stacklens.viz.panels import Panel, category_track, figure_of, letters_of
@@ -146,7 +146,7 @@ def _soft(seen: Trace, word: int, stacks: Sequence[int] | None) -> list[Panel]:
 
 
 def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_the_bottom: bool = False) -> Panel:
-    """Return what lies on stack number ``stack`` after each step on ``word``, a colour and a name for each symbol.
+    """Return what lies on stack number ``stack`` after each letter of ``word``, a colour and a name for each symbol.
 
     At most 20 cells are shown: those nearest the top, with the top on top, or ``from_the_bottom`` the lowest ones.
     """
@@ -155,7 +155,7 @@ def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_t
     numbers = {symbol: float(number) for number, symbol in enumerate(pda.stack_alphabet)}
     values, names = np.full((_SHOWN, steps), np.nan), np.full((_SHOWN, steps), "", dtype=object)
     highest = 0
-    for step, stacks in enumerate(stacks_after(pda, word)):
+    for step, stacks in enumerate(stacks_beside(pda, word)):
         content = stacks[stack][:_SHOWN] if from_the_bottom else stacks[stack][: -_SHOWN - 1 : -1]
         values[: len(content), step] = [numbers[symbol] for symbol in content]
         names[: len(content), step] = [escaped(symbol) for symbol in content]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stacklens.automata.pda import PushdownAutomaton, StackOp, State, Symbol, Tops, Word
+from stacklens.automata.pda import Configuration, PushdownAutomaton, StackOp, State, Symbol, Tops, Word
 from stacklens.extract.specification import Specification, random_words
 from stacklens.languages.words import all_words, format_word
 from stacklens.models.base import StackModel
@@ -25,6 +25,7 @@ __all__ = [
     "moves",
     "run_table",
     "stacks_after",
+    "stacks_beside",
     "state_names",
     "states_of",
     "true_depths",
@@ -44,7 +45,7 @@ class RunStep:
     """One step of a run.
 
     Attributes:
-        symbol: what is read.
+        symbol: what is read, "" in an ε-step.
         state, tops: the head before the step.
         target, operations: the transition; None and () where there is none, so that the run ends here and rejects.
         rule: the transition's number in ``pda.transitions``, from 0; None where there is none.
@@ -75,19 +76,38 @@ def moves(pda: PushdownAutomaton, word: Word) -> list[RunStep]:
     numbers = {key: number for number, key in enumerate(pda.transitions)}
     letters = (*word, *pda.letters[len(pda.input_alphabet) :])
     made: list[RunStep] = []
-    for here, symbol in zip(pda.run(word), letters, strict=False):  # where it is cut short the last letter has no rule
-        key = here.state, symbol, here.tops(pda.bottom)
-        step = pda.transitions.get(key)
-        target, operations = (None, ()) if step is None else (step.target, step.operations)
-        made.append(RunStep(symbol, here.state, key[2], target, operations, numbers.get(key)))
+    last, read = pda.start, 0
+    for key, after in pda.moves(word):
+        step = pda.transitions[key]
+        made.append(RunStep(key[1], key[0], key[2], step.target, step.operations, numbers[key]))
+        last, read = after, read + bool(key[1])
+    if read < len(letters):  # it is cut short: the next letter has no rule
+        made.append(RunStep(letters[read], last.state, last.tops(pda.bottom), None, (), None))
     return made
 
 
+def _at_rest(pda: PushdownAutomaton, word: Word) -> list[Configuration]:
+    """Return where the run is before the first letter and after each, all ε-steps taken, until it is cut short."""
+    found = [pda.start]
+    for key, after in pda.moves(word):
+        if key[1]:
+            found.append(after)
+        else:
+            found[-1] = after
+    return found
+
+
 def stacks_after(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[tuple[Symbol, ...], ...]]:
-    """Yield every stack, bottom first, after each step on ``word``, until the run is cut short."""
+    """Yield every stack, bottom first, after each step on ``word``, ε-steps too, until the run is cut short."""
     configurations = pda.run(word)
     next(configurations)
     for configuration in configurations:
+        yield configuration.stacks
+
+
+def stacks_beside(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[tuple[Symbol, ...], ...]]:
+    """Yield every stack, bottom first, after each letter of ``word`` and its ε-steps, until the run is cut short."""
+    for configuration in _at_rest(pda, word)[1:]:
         yield configuration.stacks
 
 
@@ -103,7 +123,7 @@ def run_table(pda: PushdownAutomaton, word: Word) -> pd.DataFrame:
     rows = [
         {
             "step": number + 1,
-            "symbol": move.symbol,
+            "symbol": move.symbol or "ε",
             "state": move.state,
             "top": " ".join(move.tops),
             "operation": "rejects" if move.target is None else ", ".join(map(str, move.operations)),
@@ -176,7 +196,7 @@ def visits(pda: PushdownAutomaton, seen: Trace) -> dict[State, list[Visit]]:
 
 def _moments(pda: PushdownAutomaton, seen: Trace) -> Iterator[tuple[State, Visit]]:
     for number, (word, states) in enumerate(zip(seen.words, states_of(pda, seen), strict=True)):
-        for step, state in enumerate([pda.initial, *states]):
+        for step, state in enumerate([pda.rest(pda.start).state, *states]):
             if state in pda.states:
                 yield state, Visit(word, step, seen.hidden[number, step])
 
@@ -199,19 +219,19 @@ def visit_table(pda: PushdownAutomaton, seen: Trace, state: State | None = None)
 
 
 def true_depths(automaton: PushdownAutomaton, word: Word) -> np.ndarray:
-    """Return how high the stacks of ``automaton`` are after every step on ``word``, (T, n_stacks), NaN once it rejects.
+    """Return how high the stacks of ``automaton`` are after every letter, (T, n_stacks), NaN once it rejects.
 
     With an end marker T is one more than the word is long.
     """
     steps = len(word) + (automaton.end_marker is not None)
     heights = np.full((steps, automaton.n_stacks), np.nan)
-    for step, configuration in enumerate(automaton.run(word)):
+    for step, configuration in enumerate(_at_rest(automaton, word)):
         if step:
             heights[step - 1] = [len(stack) for stack in configuration.stacks]
     return heights
 
 
 def state_names(automaton: PushdownAutomaton, word: Word) -> list[str]:
-    """Return the state of ``automaton`` after every step on ``word``, "rejected" from where its run ends."""
-    names = [configuration.state for configuration in automaton.run(word)][1:]
+    """Return the state of ``automaton`` after every letter of ``word``, "rejected" from where its run ends."""
+    names = [configuration.state for configuration in _at_rest(automaton, word)][1:]
     return names + [REJECTED] * (len(word) + (automaton.end_marker is not None) - len(names))

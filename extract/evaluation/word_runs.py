@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.extract.answers import automaton_answers
+from stacklens.extract.answers import automaton_answers, network_answers
 from stacklens.extract.specification import Specification
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Operation, Rounded, operation_numbers, round_actions, without_empty_pops
@@ -41,8 +41,13 @@ class WordRuns:
 def network_runs(model: StackModel[Any], words: Sequence[Word], stacks: Sequence[int], rounded: bool) -> WordRuns:
     """Return the runs of ``model``, or of the rounded one; ``stacks`` are those whose operations are kept.
 
-    The operations of soft actions are those that rounding would make of them.
+    The operations of soft actions are those that rounding would make of them. A buffered network answers to whole
+    words: its answers stand beside letters, not beside its steps, and there are no operations.
     """
+    if not model.real_time:
+        answers = network_answers(Rounded(model) if rounded else model, words)
+        valid = np.arange(answers.shape[1]) < np.array([len(word) for word in words])[:, None]
+        return WordRuns(np.ones(len(words), bool), answers, np.zeros_like(valid), valid)
     seen = trace(Rounded(model) if rounded else model, words, stacks=False)
     if model.task_kind == "recognition" or seen.output.size == 0:
         answers = np.full(seen.valid.shape, -1)
@@ -69,7 +74,11 @@ def _operations(model: StackModel[Any], actions: np.ndarray, valid: np.ndarray) 
 
 
 def automaton_runs(pda: PushdownAutomaton, model: StackModel[Any], words: Sequence[Word]) -> WordRuns:
-    """Return the runs of ``pda``, outputs in the numbers of ``model``."""
+    """Return the runs of ``pda``, outputs in the numbers of ``model``; beside a buffered one without operations."""
+    if not model.real_time:
+        answers = automaton_answers(pda, model, words)
+        valid = np.arange(answers.shape[1]) < np.array([len(word) for word in words])[:, None]
+        return WordRuns(np.ones(len(words), bool), answers, np.zeros_like(valid), valid)
     lengths = np.array([len(word) for word in words], dtype=np.int64) + (pda.end_marker is not None)
     shape = len(words), int(lengths.max(initial=0))
     operations = np.zeros((*shape, pda.n_stacks), dtype=np.int64)

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from stacklens.automata.epsilon import has_real_time_form
 from stacklens.automata.height_coverage import rare_walks, stack_height_words
 from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.automata.transition_coverage import transition_pair_words
@@ -46,11 +47,12 @@ def search_words(
     """Return words that cover every transition, and words driven to every height, of ``pda`` and of the specification.
 
     Where only some words are meant (see `Specification.restricted`), they all come from the specification's automaton,
-    none if it has none.
+    none if it has none. None come from an automaton whose ε-steps cannot be put into other steps.
     """
     meant = None if specification is None else specification.automaton()
     partial_domain = specification is not None and specification.partial_domain
-    sources = [source for source in ([meant] if partial_domain else [pda, meant]) if source is not None]
+    asked = [meant] if partial_domain else [pda, meant]
+    sources = [source for source in asked if source is not None and has_real_time_form(source)]
     covering: dict[Word, None] = {}
     driven: dict[Word, None] = {}
     lengths = effort.height // 2, 2 * effort.height

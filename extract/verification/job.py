@@ -99,6 +99,11 @@ def job_for(
         StacklensError: network, automaton and language do not fit together, or there are too many words.
     """
     check_same_alphabet(specification, model)
+    if not model.real_time:
+        raise StacklensError(
+            f"a {model.name} answers to whole words, and verify runs the beginnings of words once for all that go on; "
+            "extract-pda checks its automaton on whole words, as far as --max-length says"
+        )
     target = None if specification is None else fitted(reference_automaton(specification), model, specification.name)
     given = None if automaton is None else fitted(automaton, model, "the automaton")
     longest = exhaustive_length(len(model.alphabet), max_length, _MOST_WORDS)
@@ -116,6 +121,8 @@ def fitted(pda: PushdownAutomaton, model: StackModel[Any], name: str) -> Pushdow
         known = listed(model.alphabet)
         raise StacklensError(f"{name}: reads {listed(sorted(unknown))}; expected the network's symbols, {known}")
     outputs = {step.output for step in pda.transitions.values()}
+    if model.task_kind != "recognition" and not pda.real_time:
+        raise StacklensError(f"{name}: takes ε-steps, but this network says something at every symbol")
     if model.task_kind != "recognition":
         if pda.transitions and outputs <= {None}:
             raise StacklensError(

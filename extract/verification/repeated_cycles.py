@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from stacklens.automata.epsilon import has_real_time_form
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.automata.pumping import Pump, pumps
 from stacklens.extract.specification import Specification
@@ -67,12 +68,15 @@ def pumped_families(
 
     No stack gets higher than ``cells``, by default as many as the model has.
 
-    Where only some words are meant (see `Specification.restricted`), they come from the specification.
+    Where only some words are meant (see `Specification.restricted`), they come from the specification. There are none
+    of an automaton whose ε-steps cannot be put into other steps.
     """
     if specification is not None and specification.partial_domain:
         families = specification.pumps(most, seed)
-    else:
+    elif has_real_time_form(pda):
         families = pumps(pda, most, seed, rejected=model.task_kind == "recognition")
+    else:
+        families = []
     cells = model.stack_limit if cells is None else cells
     return [(family, _most_rounds(family, cells)) for family in families]
 

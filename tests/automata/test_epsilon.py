@@ -17,6 +17,7 @@ from stacklens.automata.minimize import minimize
 from stacklens.automata.pda import EPSILON, NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.simulation import transduce_many, written_many
 from stacklens.errors import AutomatonError, UnknownSymbolError
+from stacklens.extract.evaluation.automaton_runs import moves, run_table, stacks_beside, state_names, true_depths
 
 # reads a word over a and b, then, after the end, pops and writes it in reverse
 REVERSER = PushdownAutomaton(
@@ -136,6 +137,17 @@ def test_algorithms_put_them_into_other_steps_or_say_why_not() -> None:
     found = compare(REVERSER, REVERSER)
     assert isinstance(found, Undecided)
     assert found.reason.startswith("equality needs a letter read in every step, and ε-steps stay: the step from read")
+
+
+def test_runs_are_shown_step_by_step_and_beside_letters() -> None:
+    table = run_table(REVERSER, "ab")
+    assert table["symbol"].tolist() == ["a", "b", "⊣", "ε", "ε"]
+    assert table["stack"].tolist() == ["A", "A B", "A B", "A", ""]
+    assert [move.target for move in moves(REVERSER, "a")] == ["read", "write", "write"]
+    assert state_names(REVERSER, "ab") == ["read", "read", "write"]
+    assert list(stacks_beside(REVERSER, "ab")) == [(("A",),), (("A", "B"),), ((),)]
+    assert true_depths(REVERSER, "ab").tolist() == [[1.0], [2.0], [0.0]]
+    assert moves(ONE, "aa")[-1].target is None
 
 
 def test_minimising_merges_states_that_write_alike() -> None:

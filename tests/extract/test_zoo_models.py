@@ -7,6 +7,7 @@ from importlib.resources import files
 
 import pytest
 
+from stacklens.automata.compare import Equal
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.languages import get_task
 from stacklens.models.io import load_checkpoint
@@ -36,12 +37,16 @@ def test_a_trained_network_gives_an_automaton_that_nothing_contradicts(name: str
     assert all(check.disagreements == 0 for check in result.checks if check.other != "network")
 
 
-def test_what_is_no_stack_gives_no_automaton_and_the_reason_says_so() -> None:
+def test_the_buffered_network_is_read_on_whole_words() -> None:
     checkpoint = load_checkpoint(str(files("stacklens.models") / "zoo" / "buffered-neural-stack-reversal.pt"))
     result = extract(checkpoint.model, get_task(checkpoint.task["language"]), SMALL)
-    assert result.status == 3
-    assert "a buffered-neural-stack chooses when to read and write" in str(result.reason)
-    assert result.view is None
+    assert result.status == 0
+    assert isinstance(result.proof, Equal)
+    assert result.automaton is not None
+    assert (len(result.automaton.states), len(result.automaton.stack_alphabet)) == (1, 2)
+    assert result.automaton.real_time
+    assert result.automaton.written("011###")[3:] == ["1", "1", "0"]
+    assert (result.view, result.divergence, result.drift) == (None, None, None)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.face.quick import QUICK, quick_result
+from tests.face.quick import BUFFERED, QUICK, quick_failure, quick_result
 
 import stacklens as sl
 from stacklens.errors import UnknownNameError, UnknownSymbolError
@@ -118,8 +118,10 @@ def test_an_automaton_is_verified_against_a_language_alone() -> None:
 def test_an_automaton_alone_cannot_be_verified() -> None:
     with pytest.raises(sl.StacklensError, match="name its network or a language, or give the result"):
         sl.verify(get_language("anbn").automaton)
-    with pytest.raises(sl.StacklensError, match="there is no automaton: a buffered-neural-stack chooses when"):
-        sl.verify(quick_result("buffered-neural-stack-reversal"))
+    with pytest.raises(sl.StacklensError, match="there is no automaton: no finite set of states was found"):
+        sl.verify(quick_failure())
+    with pytest.raises(sl.StacklensError, match="a buffered-neural-stack answers to whole words"):
+        sl.verify(quick_result(BUFFERED))
 
 
 def test_a_certificate_is_for_an_automaton_or_a_result() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,9 @@ SMALL = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), dee
 @cache
 def small_extraction(name: str) -> Extraction:
     checkpoint = load(name)
-    return extract(checkpoint.model, specification_of(checkpoint), SMALL)
+    in_vain = replace(SMALL, method="learn", budget=1e-9)  # it ends before anything is found
+    config = in_vain if name.startswith("buffered") else SMALL
+    return extract(checkpoint.model, specification_of(checkpoint), config)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +107,7 @@ def test_an_automaton_that_arrives_while_the_page_is_shown_appears(
 
 def test_without_an_automaton_there_are_claims_and_no_transitions(client: FlaskClient) -> None:
     found = shown(client, "buffered-neural-stack-reversal")
-    assert "✗ automaton: none: a buffered-neural-stack" in texts(found["trust-claims"]["children"])
+    assert "✗ automaton: none: no finite set of states was found" in texts(found["trust-claims"]["children"])
     assert found["trust-covered"]["children"] == "There is no automaton, so there are no transitions."
     assert found["trust-coverage"]["rowData"] == []
 

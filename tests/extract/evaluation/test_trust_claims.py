@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -19,7 +20,9 @@ SMALL = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), dee
 @cache
 def made(name: str) -> dict[str, Any]:
     checkpoint = load_network(ZOO / f"{name}.pt")
-    return extract(checkpoint.model, specification_of(checkpoint), SMALL).report()
+    in_vain = replace(SMALL, method="learn", budget=1e-9)  # it ends before anything is found
+    config = in_vain if name.startswith("buffered") else SMALL
+    return extract(checkpoint.model, specification_of(checkpoint), config).report()
 
 
 def changed(**parts: Any) -> dict[str, Any]:
@@ -155,7 +158,7 @@ def test_without_an_automaton_its_reason_is_what_there_is() -> None:
     found = claims_of(made("buffered-neural-stack-reversal"))
     assert [one.what for one in found] == ["automaton", "rounding"]
     assert found[0].verdict == "no"
-    assert found[0].says.startswith("none: a buffered-neural-stack chooses when")
+    assert found[0].says.startswith("none: no finite set of states was found")
     assert check_table(made("buffered-neural-stack-reversal")).empty
 
 

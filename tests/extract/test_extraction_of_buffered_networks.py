@@ -1,0 +1,120 @@
+"""Buffered networks built by hand give automata that write, on whole words, what they were built to write."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from tests.extract.buffered_networks import PLANTED, planted
+
+from stacklens.errors import StacklensError
+from stacklens.extract.answers import automaton_answers, network_answers
+from stacklens.extract.buffer_look import StepSpecification
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.verification.job import fitted
+from stacklens.models.networks.buffered import BufferedConfig, BufferedNeuralStack
+from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
+from stacklens.models.rounding import Rounded
+from stacklens.models.views.buffer_steps import BufferSteps, letters_seen
+
+SMALL = ExtractionConfig(
+    max_length=6, long_words=50, long_lengths=(8, 20), height=3, climbs=1, walks=3, cycles=2, shortening=1_000
+)
+WORDS = ["".join(word) for n in range(7) for word in product("ab", repeat=n)]
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * name.startswith("takes")) for name in PLANTED]
+)
+def test_a_planted_network_is_read_on_whole_words(name: str) -> None:
+    net, expected = planted(name), PLANTED[name][2]
+    result = extract(net, None, SMALL)
+    assert result.status == 0, result.reason
+    pda = result.automaton
+    assert pda is not None
+    for word in [*WORDS, "ab" * 20, "abbaa" * 7]:
+        assert "".join(map(str, pda.written(word)))[: len(word)] == expected(word), word
+    numbers = [["ab".index(x) for x in expected(word)] + [-1] * (6 - len(expected(word))) for word in WORDS]
+    for network in (net, Rounded(net)):
+        assert network_answers(network, WORDS).tolist() == numbers
+    assert automaton_answers(pda, net, WORDS).tolist() == numbers
+    assert [check.kind for check in result.checks][:2] == ["exhaustive", "exhaustive"]
+
+
+def test_epsilon_steps_are_there_where_the_network_waits() -> None:
+    reverser = extract(planted("reads all, then pops and writes"), None, SMALL).automaton
+    assert reverser is not None
+    assert not reverser.real_time
+    assert len(reverser.states) == 2
+    assert reverser.written("aab") == ["b", "a", "a"]
+
+
+@pytest.mark.slow
+def test_epsilon_steps_need_no_end_marker() -> None:
+    once = extract(planted("takes two steps a letter, and writes once"), None, SMALL).automaton
+    assert once is not None
+    assert not once.real_time
+    assert once.transduce("ab")[:4] == [None, "a", None, "b"]
+
+
+def test_what_is_seen_step_by_step_is_the_front_of_the_queue() -> None:
+    view = BufferSteps(planted("takes two steps a letter, and writes once"))
+    assert letters_seen(view, ["ab", "", "a"]) == [("a", "a", "b", "b"), (), ("a", "a")]
+    reverser = BufferSteps(planted("reads all, then pops and writes"))
+    assert letters_seen(reverser, ["ab"]) == [("a", "b", "⊣", "⊣")]
+    assert StepSpecification(reverser, ["", "a", "b"], 1).short_words(9) == [(), ("a",), ("b",)]
+
+
+def test_graded_strengths_are_the_reason_why_there_is_none() -> None:
+    net = planted("takes two steps a letter, and writes twice")
+    with torch.no_grad():
+        net.net.weight[2] = 0.0
+        net.net.bias[2] = 0.1  # takes about half a letter in every step
+    result = extract(net, None, SMALL)
+    assert result.status == 3
+    assert str(result.reason).startswith(
+        "the network does not read, write, push and pop in whole steps: rounding its strengths changes what it writes"
+    )
+
+
+def test_a_network_that_never_settles_says_where() -> None:
+    """Its hidden number grows with every letter, and decides after five of them what is written."""
+    net = BufferedNeuralStack(
+        BufferedConfig(("a", "b"), controller="rnn", hidden=1, cell_size=1, extra_steps=0, dequeue_first=False)
+    )
+    with torch.no_grad():
+        for part in net.net.parameters():
+            part.zero_()
+        net.net.bias[:4] = torch.tensor([-8.0, -8.0, 8.0, 8.0])
+        net.net.weight_ih[0, 0], net.net.weight_hh[0, 0] = 0.05, 1.0
+        net.net.weight[-2:, 0], net.net.bias[-2:] = torch.tensor([-9.0, 9.0]), torch.tensor([1.8, -1.8])
+    result = extract(net, None, ExtractionConfig(max_length=6, states=2, method="kmeans", budget=5.0))
+    assert result.status == 3
+    assert "it does not settle into a pattern: the best of" in str(result.reason)
+    assert "is at the front, the network takes the letter and writes" in str(result.reason)
+
+
+def test_an_automaton_with_epsilon_steps_does_not_fit_a_network_that_answers_each_letter() -> None:
+    pda = extract(planted("reads all, then pops and writes"), None, SMALL).automaton
+    assert pda is not None
+    with pytest.raises(StacklensError, match="an automaton: takes ε-steps, but this network says something"):
+        fitted(pda, NeuralStack(NeuralStackConfig(("a", "b"))), "an automaton")
+
+
+def test_words_with_nulls_behind_them_are_answered_in_full() -> None:
+    """The first unit that is written is never seen: so it is read one null further."""
+    shape = BufferedConfig(("a", "#"), cell_size=1, null="#", dequeue_first=True)
+    net = BufferedNeuralStack(shape)
+    assert (net.reads_on, net.skipped) == (("#",), 1)
+    with torch.no_grad():
+        net.net.weight.zero_()
+        net.net.bias.copy_(torch.tensor([-8.0, -8, 8, 8, 0, 0, 0]))
+        net.net.weight[5:, :2] = 16.0 * torch.eye(2)
+    assert network_answers(net, ["a#a", "aa"]).tolist() == [[1, 0, 1], [0, 1, -1]]  # the next letter, then the null
+    result = extract(net, None, SMALL)
+    assert result.automaton is not None
+    assert [result.automaton.written(word) for word in ("", "a#a", "aa")] == [[], ["#", "a", "#"], ["a", "#"]]
+    assert np.array_equal(network_answers(Rounded(net), ["a#a"]), automaton_answers(result.automaton, net, ["a#a"]))
