@@ -6,6 +6,7 @@ The controller is the network's own; what is written anew is the memory, and wha
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 from random import Random
 from typing import Any
@@ -69,8 +70,9 @@ def _rings(seed: int) -> Counter[str]:
         net = _drawn(BabyNTM(MarnnConfig(_LETTERS, rng.randint(1, 6), size, stack_limit=cells)), rng)
         view = RingAsTwoStacks(net)
         for _ in range(4):
-            ring = [torch.zeros(size)] * cells
             hidden, state = net.initial_state(1).hidden, view.initial_state(1)
+            empty = hidden.new_zeros(size)
+            ring = [empty] * cells
             for step in range(cells - 1):  # so many steps cannot bring the ends together
                 letter = torch.tensor([rng.randrange(len(_LETTERS))])
                 answer = net.controller(letter, hidden, ring[0][None, None])
@@ -83,9 +85,9 @@ def _rings(seed: int) -> Counter[str]:
                 if operation in (1, 4):
                     ring = [*ring[1:], ring[0]]
                 if operation == 3:
-                    ring[0] = torch.zeros(size)
+                    ring[0] = empty
                 if operation == 4:
-                    ring[-1] = torch.zeros(size)
+                    ring[-1] = empty
                 ring[0] = ring[0] + value
                 seen = view.step(letter, state)
                 hidden, state = answer.hidden, seen.state
@@ -173,6 +175,17 @@ class _Buffered:
 
 
 @torch.no_grad()
+def _in_whole_steps(shape: BufferedConfig, rng: Random) -> BufferedNeuralStack:
+    """Return a linear network that pushes one of a few values, with strengths that are nearly whole everywhere."""
+    net = BufferedNeuralStack(replace(shape, controller="linear"))
+    for parameter in net.net.parameters():
+        values = [rng.choice((-12.0, -12.0, 0.0, 12.0, 12.0)) for _ in range(parameter.numel())]
+        parameter.copy_(torch.tensor(values, dtype=parameter.dtype).reshape(parameter.shape))
+    net.net.bias += torch.tensor([rng.choice((-5.0, 5.0)) for _ in range(len(net.net.bias))], dtype=net.net.bias.dtype)
+    return net
+
+
+@torch.no_grad()
 def _buffers(seed: int) -> Counter[str]:
     """Rounded buffered networks on lists: what they see and write, and what an automaton read out of one writes."""
     rng, tried = Random(seed), Counter[str]()
@@ -186,7 +199,7 @@ def _buffers(seed: int) -> Counter[str]:
         extra_steps=rng.randint(0, 1),
         dequeue_first=rng.random() < 0.5,
     )
-    net = _drawn(BufferedNeuralStack(shape), rng)
+    net = _drawn(BufferedNeuralStack(shape), rng) if rng.random() < 0.4 else _in_whole_steps(shape, rng)
     words = [word for n in range(6) for word in product(net.alphabet, repeat=n)]
     words += [tuple(rng.choices(net.alphabet, k=rng.randint(8, 30))) for _ in range(20)]
     runs = [_Buffered(net, word) for word in words]
