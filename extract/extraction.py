@@ -14,7 +14,7 @@ from stacklens.extract.budget import Budget
 from stacklens.extract.by_name import specification_for
 from stacklens.extract.certificate.certify import Certification, certification
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.fidelity import Fidelity, action_margins, caution, why_unfaithful
+from stacklens.extract.fidelity import MOST_CHANGED, Fidelity, action_margins, caution, why_unfaithful
 from stacklens.extract.look import look
 from stacklens.extract.result import PROOF_NOT_TRIED, Extraction
 from stacklens.extract.samples import draw_samples
@@ -84,7 +84,8 @@ def _extract(
     best, tried, scorer, seen_as = looked.best, looked.tried, looked.scorer, looked.seen_as
     fidelity = replace(fidelity, minority_transitions=None if best is None else best.minority)
     wrong = 0 if best is not None and is_near(scorer, best) else None if best is None else best.disagreements
-    doubt = caution(fidelity) if wrong == 0 and scorer.does_its_task() else None
+    worth_telling = wrong == 0 and (fidelity.rounding.mismatch <= MOST_CHANGED or scorer.does_its_task())
+    doubt = caution(fidelity) if worth_telling else None
     reason = looked.reason
     if reason is None and doubt is None:
         reason = why_unfaithful(scorer.model, fidelity, wrong, len(samples.words))

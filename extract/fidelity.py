@@ -13,6 +13,7 @@ from stacklens.models.views.views import is_stack
 from stacklens.probe.trace import Trace
 
 __all__ = [
+    "MOST_CHANGED",
     "MOST_STACKS",
     "Fidelity",
     "Rounding",
@@ -27,6 +28,7 @@ __all__ = [
 MOST_STACKS = 3  # of an automaton; the heads of more are too many to combine
 _GRADED = 0.25  # a margin below this is nearer to the threshold than to a whole operation
 _LARGEST_MISMATCH = 0.1  # rounding may change the verdict on this share of the accepted words, not on more
+MOST_CHANGED = 0.5  # up to this share an exact automaton of the rounded network is worth telling, with this share
 
 
 @dataclass(frozen=True)

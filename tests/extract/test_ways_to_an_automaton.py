@@ -15,7 +15,7 @@ from tests.models.hand_made import parentheses_net
 import stacklens as sl
 from stacklens.extract.config import ExtractionConfig, Method
 from stacklens.extract.extraction import extract
-from stacklens.extract.fidelity import Fidelity, Rounding, caution
+from stacklens.extract.fidelity import MOST_CHANGED, Fidelity, Rounding, caution
 from stacklens.extract.samples import draw_samples
 from stacklens.extract.search.candidate_search import fewest_disagreements, is_near, repair
 from stacklens.extract.search.candidates import LEARNING, Candidate, Scorer
@@ -141,3 +141,15 @@ def test_the_smallest_exact_candidate_wins_and_else_the_cheapest() -> None:
     assert fewest_disagreements([wrong, *exact]) is exact[1]
     assert fewest_disagreements([replace(exact[0], disagreements=9), wrong]) is wrong
     assert fewest_disagreements([]) is None
+
+
+@pytest.mark.parametrize(("drive", "status"), [(1.386, 3), (2.95, 1)])
+def test_what_rounding_changes_much_is_told_with_its_share_and_never_called_right(drive: float, status: int) -> None:
+    net = parentheses_net()
+    with torch.no_grad():
+        net.action_weights[0, 3] = drive  # a push of 0.6, or of 0.9: they add up, and rounding makes them whole
+    result = extract(net, None, QUICK)
+    mismatch = result.fidelity.rounding.mismatch
+    assert mismatch > MOST_CHANGED if status == 3 else 0.1 < mismatch <= MOST_CHANGED
+    assert result.status == status
+    assert status == 3 or f"changes {result.fidelity.rounding.disagreements} of " in str(result.caution)
