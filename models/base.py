@@ -203,6 +203,10 @@ class StackModel(nn.Module, ABC, Generic[S]):
         Only for single networks. Exploration asks the controller what it does at a head with these.
         """
 
+    def forget_gates(self) -> tuple[Tensor, Tensor] | None:
+        """Return weights (..., H, inputs) and bias (..., H) of an LSTM's forget gates; None where there are none."""
+        return None
+
     @abstractmethod
     def config(self) -> dict[str, Any]:
         """Return the plain data from which the same class builds a network of this shape."""

@@ -196,8 +196,16 @@ class NeuralStack(StackModel[StrengthStack]):
         """Return the number of hidden units; the linear controller has none."""
         return self.shape.hidden if self.recurrent else 0
 
+    def forget_gates(self) -> tuple[Tensor, Tensor] | None:
+        """Return weights and bias of an LSTM's forget gates; None without an LSTM."""
+        if self.net.kind != "lstm":
+            return None
+        rows = slice(self.shape.hidden, 2 * self.shape.hidden)
+        weights = torch.cat([self.net.weight_hh, self.net.weight_ih], -1)
+        return weights[..., rows, :], (self.net.bias_ih + self.net.bias_hh)[..., rows]
+
     def config(self) -> dict[str, Any]:
-        """Return the plain data of `NeuralStackConfig`."""
+        """Return the plain data of `NeuralStackConfig."""
         return asdict(self.shape)
 
     def initial_state(self, batch: int) -> NetworkState[StrengthStack]:

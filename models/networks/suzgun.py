@@ -142,6 +142,14 @@ class Marnn(StackModel[S]):
         """Return the plain data of `MarnnConfig`, with the temperature of now."""
         return {**asdict(self.shape), "temperature": self.temperature}
 
+    def forget_gates(self) -> tuple[Tensor, Tensor] | None:
+        """Return weights and bias of an LSTM's forget gates; None without an LSTM."""
+        if not self.lstm:
+            return None
+        rows = slice(self.shape.hidden, 2 * self.shape.hidden)
+        weights = torch.cat([self.hidden_weights, self.input_weights], -1)
+        return weights[..., rows, :], (self.input_bias + self.hidden_bias)[..., rows]
+
     @abstractmethod
     def initial_memory(self, leading: tuple[int, ...]) -> S:
         """Return empty memories; ``leading`` ends with the batch."""

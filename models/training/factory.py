@@ -132,8 +132,8 @@ def _fitting(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any]
     if "gating" in shape:
         shape["gating"] = _GATINGS.get(shape["gating"], shape["gating"])
     recipe = dataclasses.replace(recipe, shape={**recipe.shape, **shape})
+    if chosen.get("noise_robust"):
+        recipe = noise_robust(recipe, task.name)
     if "epochs" in chosen:
         recipe = dataclasses.replace(recipe, epochs=chosen["epochs"])
-    if chosen.get("noise_robust"):
-        recipe = noise_robust(recipe)
     return Fitting(model, recipe, task, seed=seed, nets=nets, device=chosen["device"])

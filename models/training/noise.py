@@ -15,7 +15,9 @@ from torch import Tensor
 
 from stacklens.models.base import Run, StackModel
 
-__all__ = ["blur", "draw_noise"]
+__all__ = ["blur", "draw_noise", "remembering"]
+
+_SHUT = -4.0  # the bias of a forget gate that keeps 2 % of a cell
 
 
 def draw_noise(
@@ -55,3 +57,17 @@ def blur(model: StackModel[Any], made: Run) -> Tensor:
     if model.n_units:
         unsure = unsure + 1 - ((2 * units - low - high) / (high - low)).abs().mean(-1)
     return unsure
+
+
+def remembering(model: StackModel[Any]) -> Tensor | float:
+    """Return how far an LSTM's forget gates are from being shut for good, (...), 0 where there is no LSTM.
+
+    It is the mean over hidden units of the squares of a gate's weights and of how far its bias is from -4. Where gates
+    are open cells add up for ever, and nothing that went wrong in one is ever forgotten: what has to be kept belongs on
+    the stack.
+    """
+    gates = model.forget_gates()
+    if gates is None:
+        return 0.0
+    weights, bias = gates
+    return (weights.square().sum(-1) + (bias - _SHUT).square()).mean(-1)

@@ -24,7 +24,7 @@ from stacklens.models.base import Run, StackModel
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.training.loop import batches_by_length, cosine, in_order, log_loss
-from stacklens.models.training.noise import blur, draw_noise
+from stacklens.models.training.noise import blur, draw_noise, remembering
 from stacklens.models.training.supervised_recipes import FitRecipe
 from stacklens.models.training.trainer import WORST, Score, Trainer
 
@@ -154,13 +154,14 @@ class Fitting(Trainer):
     def costs(self, batch: Batch) -> Tensor:
         """Return each network's loss on ``batch``, disturbed if the recipe says so, and what blur costs, (nets,)."""
         recipe, share = self.recipe, self._noise_share
+        kept = recipe.forgetting * remembering(self.net) if recipe.forgetting else 0.0
         if not (share and recipe.noise):
-            return batch_losses(self.net, batch)
+            return batch_losses(self.net, batch) + kept
         steps, words = batch.symbols.shape
         noise = draw_noise(self.net, steps, words, share * recipe.noise, recipe.reading_noise, self._disturbances)
         made = self.net.run(batch.symbols, self.net.initial_state(words), noise)
         unsure = (blur(self.net, made) * batch.weights.unsqueeze(1)).sum((0, -1))
-        return batch_losses(self.net, batch, made) + share * recipe.sharpness * unsure
+        return batch_losses(self.net, batch, made) + share * recipe.sharpness * unsure + kept
 
     def learning_rate(self) -> float:
         """Return a rate that falls as a cosine over the last share of the epochs."""

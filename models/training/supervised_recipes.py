@@ -41,6 +41,7 @@ class FitRecipe:
             quarter of the epochs, and only later networks are checked. 0 for never.
         reading_noise: by how much readings are, as a share of that.
         sharpness: what it costs then that units are not at the ends of their range, or actions not whole.
+        forgetting: what it costs from the beginning that an LSTM's forget gates are not shut (see `noise.remembering`).
         words_seed: which words are drawn.
         source: where the settings come from.
     """
@@ -67,6 +68,7 @@ class FitRecipe:
     noise: float = 0.0
     reading_noise: float = 0.3
     sharpness: float = 0.0
+    forgetting: float = 0.0
     words_seed: int = 1729
     source: str = ""
 
@@ -128,6 +130,8 @@ _BUFFERED = replace(  # weight decay keeps gates graded, which buffers cannot do
 )
 _MARNN = ("marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "baby-ntm")
 
+_GENTLE = {"dyck-6": 24, "homomorphic-palindrome": 16, "simple-palindrome": 16, "string-reversal": 16}  # epochs
+
 # Shapes and settings by model and task where they differ from the general recipe of the task's kind.
 FIT_RECIPES: dict[tuple[str, str], FitRecipe] = {
     **{(model, "dyck-2"): replace(SETS, shape={"hidden": 8, "cell_size": 1}) for model in _MARNN},
@@ -149,9 +153,16 @@ def fit_recipe(model: str, task: Task) -> FitRecipe:
     return replace(recipe, shape={**_shape(model, task), **recipe.shape})
 
 
-def noise_robust(recipe: FitRecipe) -> FitRecipe:
-    """Return the recipe with disturbances in the end, which make networks that can be certified."""
-    return replace(recipe, noise=0.3, sharpness=0.1, source=f"{recipe.source}; disturbed and sharpened in the end")
+def noise_robust(recipe: FitRecipe, task: str) -> FitRecipe:
+    """Return the recipe for a task by name with disturbances in the end, which make networks that can be certified.
+
+    Palindromes, reversal and six kinds of brackets are learned at a third of the rate, as in the paper. An LSTM's
+    forget gates are kept shut: none of 14 right Stack-LSTMs on dyck-2 was certified without that, one of 4 with it.
+    """
+    if recipe.rate == SETS.rate and task in _GENTLE:
+        recipe = replace(recipe, rate=SUZGUN.rate, epochs=_GENTLE[task])
+    told = f"{recipe.source}; disturbed and sharpened in the end"
+    return replace(recipe, noise=0.3, sharpness=0.1, forgetting=0.01, source=told)
 
 
 def suzgun_recipe(

@@ -15,7 +15,7 @@ from stacklens.models.base import StackModel
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM
 from stacklens.models.registry import build_model
 from stacklens.models.training.factory import make_trainer
-from stacklens.models.training.noise import blur, draw_noise
+from stacklens.models.training.noise import blur, draw_noise, remembering
 from stacklens.models.training.stream_training import StreamTraining
 from stacklens.models.training.supervised import Fitting
 from stacklens.models.training.supervised_recipes import FitRecipe, fit_recipe, noise_robust
@@ -122,6 +122,30 @@ def test_blur_is_0_where_units_and_actions_have_decided(name: str) -> None:
     assert torch.allclose(blur(net, made._replace(hidden=middle, actions=whole)), torch.ones(()).double())
 
 
+@pytest.mark.parametrize("name", ["lstm", "neural lstm"])
+def test_remembering_is_0_where_forget_gates_are_shut(name: str) -> None:
+    net = build_model(*NETWORKS[name], seed=1, nets=2)
+    assert torch.as_tensor(remembering(net)).shape == (2,)
+    parameters = dict(net.named_parameters())
+    with torch.no_grad():
+        for value in parameters.values():
+            if value.shape[1] == 12:  # four gates of three units; the second is the forget gate
+                value[:, 3:6] = 0.0
+        bias = next(value for key, value in parameters.items() if key.endswith(("input_bias", "bias_ih")))
+        bias[:, 3:6] = -4.0
+    assert torch.as_tensor(remembering(net)).abs().max() < 1e-12
+    hidden = torch.ones(2, 1, 6, dtype=torch.float64)
+    answer = net.controller(torch.zeros(1, dtype=torch.int64), hidden, net.initial_state(1).stack.reading())
+    more = hidden + torch.tensor([0.0] * 3 + [1.0] * 3)  # in every cell
+    grown = net.controller(torch.zeros(1, dtype=torch.int64), more, net.initial_state(1).stack.reading())
+    kept = (grown.hidden - answer.hidden)[..., 3:]
+    assert torch.allclose(kept, torch.sigmoid(torch.tensor(-4.0)).double(), rtol=1e-6)
+
+
+def test_without_an_lstm_nothing_is_remembered() -> None:
+    assert remembering(build_model(*NETWORKS["tanh"], seed=1)) == 0
+
+
 def test_a_network_among_many_becomes_what_it_becomes_alone() -> None:
     many = Fitting("marnn-stack-rnn", SMALL, DYCK, seed=4, nets=3)
     alone = Fitting("marnn-stack-rnn", SMALL, DYCK, seed=6, nets=1)
@@ -163,9 +187,12 @@ def test_the_option_adds_disturbances_to_the_recipe(option: str) -> None:
     plain = fit_recipe("marnn-stack-rnn", get_task("dyck-2"))
     trainer = make_trainer("marnn-stack-rnn", "dyck-2", options={option: True, "epochs": 3})
     assert isinstance(trainer, Fitting)
-    assert trainer.recipe == noise_robust(replace(plain, epochs=3))
+    assert trainer.recipe == replace(noise_robust(plain, "dyck-2"), epochs=3)
     assert (plain.noise, trainer.recipe.noise) == (0.0, 0.3)
     assert trainer.source.endswith("disturbed and sharpened in the end")
+    slow = make_trainer("marnn-stack-rnn", "homomorphic-palindrome", options={option: True})
+    assert isinstance(slow, Fitting)
+    assert (slow.recipe.rate, slow.recipe.epochs) == (0.01, 16)
 
 
 def test_streams_are_disturbed_once_sizes_have_grown() -> None:
