@@ -23,6 +23,8 @@ EXACT = {
     "neural-stack-delayed-xor": (1, 2),
 }
 
+CERTIFIED = ["marnn-stack-rnn-dyck-3-noise-robust"]  # read and certified in tests/extract/certificate
+
 
 @pytest.mark.parametrize("name", EXACT)
 def test_a_trained_network_gives_an_automaton_that_nothing_contradicts(name: str) -> None:
@@ -45,7 +47,8 @@ def test_what_is_no_stack_gives_no_automaton_and_the_reason_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["marnn-stack-rnn-dyck-2", *EXACT, "baby-ntm-dyck-2", "buffered-neural-stack-reversal"]
+    "name",
+    ["marnn-stack-rnn-dyck-2", *EXACT, *CERTIFIED, "baby-ntm-dyck-2", "buffered-neural-stack-reversal"],
 )
 def test_a_checkpoint_says_how_it_was_made_and_what_it_scored(name: str) -> None:
     provenance = load_checkpoint(str(files("stacklens.models") / "zoo" / f"{name}.pt")).provenance
