@@ -23,7 +23,10 @@ EXACT = {
     "neural-stack-delayed-xor": (1, 2),
 }
 
-CERTIFIED = ["marnn-stack-rnn-dyck-3-noise-robust"]  # read and certified in tests/extract/certificate
+CERTIFIED = [
+    "marnn-stack-rnn-dyck-3-noise-robust",
+    "marnn-stack-lstm-dyck-2-noise-robust",
+]  # read and certified in tests/extract/certificate
 
 
 @pytest.mark.parametrize("name", EXACT)

@@ -23,7 +23,7 @@ from stacklens.models.io import load_network
 RECOGNISERS = ("parentheses", "1n0n", "palindrome")
 ZOO = (*RECOGNISERS, "stack-rnn-anbn", "neural-stack-reversal", "neural-stack-delayed-xor")
 FIRM = "marnn-stack-rnn-dyck-2-firm"  # disturbed in training, so that it can be certified
-ROBUST = (FIRM, "marnn-stack-rnn-dyck-3-noise-robust")
+ROBUST = (FIRM, "marnn-stack-rnn-dyck-3-noise-robust", "marnn-stack-lstm-dyck-2-noise-robust")
 PUBLISHED = ("stacknn/linear_reverse_task_20.dat", "stack-rnn-cpp/model_*")
 
 
