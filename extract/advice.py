@@ -75,7 +75,9 @@ def _without_automaton(result: Extraction) -> list[str]:
             "- it learned something that is no pushdown automaton: try another seed, or a kind with a stack",
         ]
     if result.fidelity.graded_actions > 0:
-        lines.append("- train until the actions are whole, with another seed or, where the kind has it, with firm=True")
+        lines.append(
+            "- train until the actions are whole, with another seed or, where the kind has it, with noise_robust=True"
+        )
     if result.found is not None and result.found.disagreements:
         lines.append("- ask for more states or stack symbols: sl.extract(model, states=…, stack_symbols=…)")
     return lines
@@ -90,13 +92,15 @@ def _with_automaton(result: Extraction) -> list[str]:
         return [
             f"- keep the automaton: it is right about {result.language_name}, and it is the network that leaves it",
             "- ask for no more states: they could only follow the network's drift, a word at a time",
-            "- train the network against noise, so that its values come back to where they were: firm=True, or --firm",
+            "- train the network against noise, so that its values come back: noise_robust=True, or --noise-robust",
             *left_out,
             "- see how its values drift: print(result), or sl.trace(result.model, word).plot()",
         ]
     lines = ["- see where both runs part: print(result), or sl.trace(result.model, word).plot()", *left_out]
     if wrong is not None and wrong.kind == "pumped":
-        lines.append("- its values drift from round to round: more states do not mend that, firm=True in training may")
+        lines.append(
+            "- its values drift from round to round: more states do not mend that, training with noise_robust=True may"
+        )
     elif wrong is not None and wrong.other == "rounded network":
         lines.append("- ask for more states or stack symbols: sl.extract(model, states=…, stack_symbols=…)")
     else:

@@ -96,6 +96,9 @@ class Run(NamedTuple):
     output: Tensor  # what is said after every symbol, (T, ..., B, O)
     actions: Tensor  # of every step, (S, ..., B, n_stacks, A), where S is T for networks without extra steps
     state: NetworkState[Any]  # after the last step
+    hidden: (
+        Tensor  # hidden units after every step, (S, ..., B, H); of an LSTM h alone where many steps are taken at once
+    )
 
 
 class StackModel(nn.Module, ABC, Generic[S]):
@@ -120,6 +123,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
         recurrent: whether the controller uses the hidden vector of the step before.
         squared_error: whether outputs are trained with the squared error and not with the cross-entropy.
         real_time: whether every step reads a symbol: not so with an input queue.
+        unit_range: between which numbers a hidden unit lies; an LSTM's c is none.
         extra_steps: how many steps the network takes for every symbol once the word has ended, reading nothing.
         skipped: how many of the symbols that it writes to an output queue are never seen, the first ones.
         reads_on: what it reads behind a word so that all of its answer is seen: null symbols, as it was trained on.
@@ -141,6 +145,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
     recurrent: bool = True
     squared_error: bool = False
     real_time: bool = True
+    unit_range: tuple[float, float] = (-1.0, 1.0)
     extra_steps: int = 0
     skipped: int = 0
     reads_on: tuple[str, ...] = ()
@@ -173,6 +178,11 @@ class StackModel(nn.Module, ABC, Generic[S]):
         return len(self.alphabet) + (self.end is not None)
 
     @property
+    def n_units(self) -> int:
+        """Return the number of hidden units; an LSTM's c is none."""
+        return self.initial_state(1).hidden.shape[-1]
+
+    @property
     def letters(self) -> tuple[str, ...]:
         """Return the symbols that the controller can read, the end symbol as the last if there is one."""
         return self.alphabet if self.end is None else (*self.alphabet, self.end)
@@ -196,6 +206,10 @@ class StackModel(nn.Module, ABC, Generic[S]):
 
         Only for single networks. Exploration asks the controller what it does at a head with these.
         """
+
+    def forget_gates(self) -> tuple[Tensor, Tensor] | None:
+        """Return weights (..., H, inputs) and bias (..., H) of an LSTM's forget gates; None where there are none."""
+        return None
 
     @abstractmethod
     def config(self) -> dict[str, Any]:
@@ -244,24 +258,29 @@ class StackModel(nn.Module, ABC, Generic[S]):
         del actions, lengths
         return output
 
-    def run(self, symbols: Tensor, state: NetworkState[S]) -> Run:
+    def run(self, symbols: Tensor, state: NetworkState[S], noise: Tensor | None = None) -> Run:
         """Return the steps on ``symbols`` (T, B) int, -1 beyond the end of a word, from ``state``, rejected or not.
+
+        ``noise`` (S, B, H + n_stacks * R) is added to what the controller sees in every step: to the hidden units, not
+        to an LSTM's c, and to the reading. All networks on leading axes have the same.
 
         Models that run step by step take words of their own for every network, (T, ..., B), too.
         Models that can take many steps at once faster than one by one do so here, as the same function of their
         weights. Gradients flow into the weights, and not necessarily into ``state``.
         """
-        hidden, stack, outputs, actions = state.hidden, state.stack, [], []
+        hidden, stack, answers = state.hidden, state.stack, list[ControllerOutput]()
         nothing = symbols.new_full((len(symbols) * self.extra_steps, *symbols.shape[1:]), -1)
-        for now in torch.cat([symbols, nothing]):
+        for t, now in enumerate(torch.cat([symbols, nothing])):
             stack = self.feed(stack, now)
-            answer = self.controller(now.clamp(min=0), hidden, stack.reading())
+            seen = hidden, stack.reading()
+            answer = self.controller(now.clamp(min=0), *(seen if noise is None else _disturbed(*seen, noise[t])))
             hidden, stack = answer.hidden, stack.next(answer.actions, answer.pushed)
-            outputs.append(answer.output)
-            actions.append(answer.actions)
+            answers.append(answer)
+        outputs, taken, units = (
+            torch.stack([getattr(answer, part) for answer in answers]) for part in ("output", "actions", "hidden")
+        )
         after = NetworkState(hidden, stack, state.rejected, outputs[-1])
-        taken = torch.stack(actions)
-        return Run(self.said(torch.stack(outputs), taken, (symbols >= 0).sum(0)), taken, after)
+        return Run(self.said(outputs, taken, (symbols >= 0).sum(0)), taken, after, units)
 
     def verdict(self, state: NetworkState[S]) -> Tensor:
         """Return whether the word read so far is accepted, (..., B) bool; the end symbol is read if there is one."""
@@ -311,3 +330,10 @@ class StackModel(nn.Module, ABC, Generic[S]):
             return state.output.gather(-1, index).squeeze(-1) <= 0.5
         allowed = [self.first is None or symbol in self.first for symbol in self.alphabet]
         return ~torch.tensor(allowed, device=symbols.device)[symbols].expand(state.rejected.shape)
+
+
+def _disturbed(hidden: Tensor, reading: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+    """Return hidden vectors (..., B, H or 2H) and readings (..., B, n_stacks, R), to which noise (B, ...) is added."""
+    size = noise.shape[-1] - reading.shape[-2:].numel()
+    units = nn.functional.pad(noise[:, :size], (0, hidden.shape[-1] - size))
+    return hidden + units, reading + noise[:, size:].view(-1, *reading.shape[-2:])

@@ -163,15 +163,28 @@ class Layout:
     """How finely boxes are laid. There are different ones for each state of the automaton, and for each stack symbol.
 
     Attributes:
-        tops: whether they also differ by the letter read last and the tops that were seen then; otherwise by the letter
-            only.
+        tops: whether boxes of hidden vectors also differ by the letter read last and the tops that were seen then;
+            otherwise by the letter only.
+        value_tops: the same for values on the stack.
+        steps: of how many steps, the last ones, letters and tops tell boxes of hidden vectors apart; at least 1. Values
+            on the stack are told apart by the last one.
         hidden: the width of the cells of a grid for hidden vectors, or None for no grid.
         values: the same for values on the stack.
     """
 
     tops: bool = False
+    value_tops: bool = False
+    steps: int = 1
     hidden: float | None = None
     values: float | None = None
+
+    def remembered(self, before: Place, read: Tag) -> Tag:
+        """Return what is told apart after a step that ``read`` so much from the box ``before``: the last steps' tags.
+
+        >>> Layout(steps=2).remembered(Place(("q0", "a", "b")), ("c",))
+        ('c', 'a')
+        """
+        return (*read, *before.tag[1:])[: self.steps * len(read)]
 
 
 class ImagePiece(NamedTuple):

@@ -36,8 +36,14 @@ __all__ = [
 ]
 
 # tried in this order; the grid is for what an automaton merges although the network keeps it apart for ever
-LAYOUTS = (Layout(), Layout(tops=True), Layout(tops=True, hidden=0.1, values=0.1))
-_MOST = 3_000  # evaluations of a head in one attempt
+LAYOUTS = (
+    Layout(),
+    Layout(tops=True),
+    Layout(tops=True, steps=2),
+    Layout(tops=True, value_tops=True),
+    Layout(tops=True, value_tops=True, hidden=0.1, values=0.1),
+)
+_MOST = 6_000  # evaluations of a head in one attempt
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ until they hold all that their own steps lead to.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
@@ -40,6 +40,8 @@ _Below = defaultdict[tuple[int, Entry | None], _Ordered]
 _WHAT = {Place: "hidden vector", Value: "stack value"}
 _VISITS = 2  # of heads, for each evaluation of one that is allowed
 _SPARE, _LEAST = 0.05, 1e-9  # a box that has to grow grows by so much of its width more, or steps would never end
+# numbers larger than this, an LSTM's c, may add up for long: after so many times they grow faster and faster
+_CURVED, _PATIENT, _FASTER = 1.1, 20, 1.2
 
 
 def reached(start: BoxHead, moves: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
@@ -184,6 +186,7 @@ class _Growth:
         self.system, self.bounds = system, system.start_bounds()
         self.moves: dict[BoxHead, list[BoxMove]] = {}
         self.users: dict[BoxKey, dict[BoxHead, None]] = defaultdict(dict)
+        self.times: Counter[BoxKey] = Counter()  # that each box has grown
         self.evaluated = 0
 
     def settle(self, heads: Iterable[BoxHead], most: int) -> None:
@@ -216,7 +219,10 @@ class _Growth:
         if known and not below.any() and not above.any():
             return False
         least, most = np.minimum(low, piece.low), np.maximum(high, piece.high)
-        spare = _SPARE * (most - least) + _LEAST
+        self.times[key] += 1
+        faster = min(1.0, _SPARE * _FASTER ** max(0, self.times[key] - _PATIENT))
+        share = np.where(np.maximum(-least, most) > _CURVED, faster, _SPARE)
+        spare = share * (most - least) + _LEAST
         least, most = least - spare * below, most + spare * above
         self.bounds[key] = np.maximum(least, piece.floor), np.minimum(most, piece.ceiling)
         return True

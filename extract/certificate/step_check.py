@@ -350,14 +350,16 @@ class StepCase:
                 (Place(("start",)), piece) for piece in image_pieces(*self.system.start_bounds()[Place(("start",))])
             ]
         found = image_pieces(*_around(self.image.hidden), self.system.layout.hidden)
-        return [(Place((target, *self._tag()), piece.cell), piece) for piece in found]
+        tag = target, *self.system.layout.remembered(self.control.place, self._tag(self.system.layout.tops))
+        return [(Place(tag, piece.cell), piece) for piece in found]
 
     def _pushed(self, stack: int, operation: Operation, symbol: Symbol | None) -> list[tuple[BoxKey, ImagePiece]]:
         if not operation.pushes:
             return []
         width = None if self.system.model.pushes_input else self.system.layout.values
         found = image_pieces(*_around(self.image.pushed[stack]), width)
-        return [(Value(stack, (symbol, *self._tag()), piece.cell), piece) for piece in found]
+        tag = symbol, *self._tag(self.system.layout.value_tops)
+        return [(Value(stack, tag, piece.cell), piece) for piece in found]
 
     def _others(self) -> list[tuple[BoxKey, ImagePiece]]:
         """Return what may be pushed on stacks that the automaton has not."""
@@ -368,8 +370,8 @@ class StepCase:
                 found += [(other_stack(stack), piece) for piece in image_pieces(*_around(self.image.pushed[stack]))]
         return found
 
-    def _tag(self) -> Tag:
-        return (self.letter, *self.names) if self.system.layout.tops else (self.letter,)
+    def _tag(self, tops: bool) -> Tag:
+        return (self.letter, *self.names) if tops else (self.letter,)
 
     def _decided(self, sure: _Sure, otherwise: str) -> int:
         if not sure.margin > self.system.margin:  # so that NaN is not sure

@@ -28,7 +28,7 @@ from torch import Tensor
 from stacklens.models.kernels.scan_memory import ScanMemory, ScanRing, ScanStack
 from stacklens.models.kernels.scan_units import Activation, Array, logistic, make_units, softmax, total
 
-__all__ = ["Scan", "ScanShape", "ScanWeights", "looked_up", "scan"]
+__all__ = ["Scan", "ScanShape", "ScanWeights", "driven", "looked_up", "scan"]
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,18 @@ def scan(
         made = scan(drive.unsqueeze(1), lone, hidden.unsqueeze(0), cells.unsqueeze(0), shape, noise)
         return Scan(made.hidden.squeeze(1), made.shares.squeeze(1), made.cells.squeeze(0), made.state.squeeze(0))
     return Scan(*_Scan.apply(drive, *weights, hidden, cells, noise, shape))  # type: ignore[no-untyped-call]
+
+
+def driven(weights: Tensor, symbols: Tensor, recurrent: Tensor, noise: Tensor | None) -> Tensor:
+    """Return what drives every step, (T, ..., B, H): rows of ``weights`` for ``symbols`` (T, B), and R times ``noise``.
+
+    What is added to z_t before a step comes to the same: ``noise`` (T, B, H + stacks * depth * D), None for nothing.
+    """
+    drive = looked_up(weights, symbols.clamp(min=0))
+    if noise is None:
+        return drive
+    leading = (1,) * (drive.dim() - 3)
+    return drive + noise.view(len(noise), *leading, *noise.shape[1:]) @ recurrent.mT
 
 
 def looked_up(weights: Tensor, symbols: Tensor) -> Tensor:

@@ -36,6 +36,7 @@ class StrengthScan(NamedTuple):
         instructions: u, d and v of every step, (T, N, 2 + D, B).
         hidden: h after the last step, of an LSTM h and c, (N, H or 2H, B); no gradient flows into it.
         bottoms, tops: of the slots after the last step, (T, N, B); nor into them.
+        units: h after every step, (T, N, H, B), with H 0 where there is none.
     """
 
     logits: Tensor
@@ -43,6 +44,7 @@ class StrengthScan(NamedTuple):
     hidden: Tensor
     bottoms: Tensor
     tops: Tensor
+    units: Tensor
 
 
 def strength_scan(
@@ -79,13 +81,14 @@ class _Scan(torch.autograd.Function):
         course.run()
         ctx.course, ctx.like = course, drive
         last = (course.state(), course.bottoms[-1], course.tops[-1])
-        made = [torch.from_numpy(part).to(drive.device) for part in (course.logits, course.instructions, *last)]
-        ctx.mark_non_differentiable(*made[2:])
+        parts = (course.logits, course.instructions, *last, course.before[1:, :, : course.size].copy())
+        made = [torch.from_numpy(part).to(drive.device) for part in parts]
+        ctx.mark_non_differentiable(*made[2:5])
         return tuple(made)
 
     @staticmethod
-    def backward(ctx: Any, of_logits: Tensor, of_instructions: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
-        gradients = ctx.course.gradients(_array(of_logits), _array(of_instructions))
+    def backward(ctx: Any, of_logits: Tensor, of_instructions: Tensor, *of: Tensor) -> tuple[Tensor | None, ...]:
+        gradients = ctx.course.gradients(_array(of_logits), _array(of_instructions), _array(of[-1]))
         back = [None if part is None else torch.from_numpy(part).to(ctx.like.device) for part in gradients]
         return (*back, None, None)
 
@@ -155,7 +158,7 @@ class _Course:
         last = self.before[-1, :, : self.size]
         return last if self.units is None else self.units.state(last)
 
-    def gradients(self, of_logits: Array, of_instructions: Array) -> tuple[Array | None, ...]:
+    def gradients(self, of_logits: Array, of_instructions: Array, of_units: Array) -> tuple[Array | None, ...]:
         """Return the gradients of drive, R, W and b, given those of what came out."""
         steps, nets, rows, batch = self.drive.shape
         of_rows = np.concatenate([of_instructions, of_logits], 2)  # of z
@@ -170,6 +173,7 @@ class _Course:
             if self.units is not None and self.heads is not None:
                 of_hidden = self.heads[0].swapaxes(-1, -2) @ of_rows[t]
                 of_hidden += of_before[:, : self.size]
+                of_hidden += of_units[t]
                 self.units.backward(t, of_hidden, of_sums[t])
             of_before = turned @ of_sums[t]
         of_recurrent = _outer(of_sums, self.before[:-1])

@@ -167,13 +167,13 @@ class Baseline(StackModel[NoStack]):
         hidden = torch.cat([*after, *cells], -1) if after else hidden
         return ControllerOutput(hidden, reading[..., :0], reading, output)
 
-    def run(self, symbols: Tensor, state: NetworkState[NoStack]) -> Run:
+    def run(self, symbols: Tensor, state: NetworkState[NoStack], noise: Tensor | None = None) -> Run:
         """Return the steps on ``symbols`` (T, B), layer by layer by hand-made gradients where these are wanted.
 
         With ``symbols`` (T, ..., B) every network has words of its own.
         """
-        if not self.layers or not torch.is_grad_enabled():
-            return super().run(symbols, state)
+        if not self.layers or noise is not None or not torch.is_grad_enabled():
+            return super().run(symbols, state, noise)
         vectors = state.hidden.reshape(*state.hidden.shape[:-1], self.vectors, self.shape.hidden)
         after, cells = [], []
         weights, known = self.get_parameter("input_0_weights").mT, symbols.clamp(min=0)
@@ -191,7 +191,7 @@ class Baseline(StackModel[NoStack]):
                 drive = made.hidden @ self.get_parameter(f"input_{layer + 1}_weights").mT
         output = self._written(self._affine(made.hidden, "output"))
         state = NetworkState(torch.cat([*after, *cells], -1), state.stack, state.rejected, output[-1])
-        return Run(output, output.new_zeros(*output.shape[:-1], 0, 0), state)
+        return Run(output, output.new_zeros(*output.shape[:-1], 0, 0), state, made.hidden)
 
     def _layer(self, drive: Tensor, vectors: Tensor, layer: int) -> Scan:
         """Return the steps of one layer, driven by what it sees; there are no stacks to read."""

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from stacklens.errors import StacklensError
 from stacklens.languages.tasks.task import TaskKind
 from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, Run, S, StackModel
-from stacklens.models.kernels.stack_scan import ScanShape, ScanWeights, looked_up, scan
+from stacklens.models.kernels.stack_scan import ScanShape, ScanWeights, driven, scan
 from stacklens.models.networks.shapes import MOST_CELLS, check_fields, check_sizes
 from stacklens.models.plain_data import in_short
 from stacklens.models.stacks.superposition import SuperpositionStack
@@ -72,6 +72,7 @@ class MemoryRNN(StackModel[S]):
 
     action_kind: ActionKind = "softmax"
     task_kind: TaskKind = "next symbol"
+    unit_range = (0.0, 1.0)
     cell_size = 1
     OPERATIONS: ClassVar[tuple[str, ...]]
     input_weights: nn.Parameter  # U, (..., symbols, H)
@@ -167,10 +168,10 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
             limit=self.stack_limit,
         )
 
-    def run(self, symbols: Tensor, state: NetworkState[SuperpositionStack]) -> Run:
+    def run(self, symbols: Tensor, state: NetworkState[SuperpositionStack], noise: Tensor | None = None) -> Run:
         """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted and can be had."""
         if not torch.is_grad_enabled() or (self.stack_limit is not None and self.stack_limit < self.depth):
-            return super().run(symbols, state)
+            return super().run(symbols, state, noise)
         size = self.shape.hidden
         of_hidden = (
             self.recurrent_weights if self.recurrent else self.memory_weights.new_zeros(*self.leading, size, size)
@@ -179,11 +180,12 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
         heads = torch.cat([self.action_weights, self.pushed_weights], -2)
         weights = ScanWeights(recurrent, heads, heads.new_zeros(heads.shape[:-1]))
         shape = ScanShape("sigmoid", len(self.operations), self.depth, EMPTY_READING, self.stack_limit)
-        drive = looked_up(self.input_weights, symbols.clamp(min=0))
+        drive = driven(self.input_weights, symbols, recurrent, noise)
         made = scan(drive, weights, state.hidden, state.stack.stored, shape)
         output = torch.softmax(made.hidden @ self.output_weights.mT, -1)
         stack = replace(state.stack, stored=made.cells)
-        return Run(output, made.shares, NetworkState(made.hidden[-1], stack, state.rejected, output[-1]))
+        after = NetworkState(made.hidden[-1], stack, state.rejected, output[-1])
+        return Run(output, made.shares, after, made.hidden)
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
         """Return stacks with ``cells`` (M, n_stacks, depth, 1), the top first, NaN where there is none."""

@@ -191,8 +191,21 @@ class NeuralStack(StackModel[StrengthStack]):
         """Return the symbols that are written."""
         return self.shape.output_alphabet
 
+    @property
+    def n_units(self) -> int:
+        """Return the number of hidden units; the linear controller has none."""
+        return self.shape.hidden if self.recurrent else 0
+
+    def forget_gates(self) -> tuple[Tensor, Tensor] | None:
+        """Return weights and bias of an LSTM's forget gates; None without an LSTM."""
+        if self.net.kind != "lstm":
+            return None
+        rows = slice(self.shape.hidden, 2 * self.shape.hidden)
+        weights = torch.cat([self.net.weight_hh, self.net.weight_ih], -1)
+        return weights[..., rows, :], (self.net.bias_ih + self.net.bias_hh)[..., rows]
+
     def config(self) -> dict[str, Any]:
-        """Return the plain data of `NeuralStackConfig`."""
+        """Return the plain data of `NeuralStackConfig."""
         return asdict(self.shape)
 
     def initial_state(self, batch: int) -> NetworkState[StrengthStack]:
@@ -212,23 +225,25 @@ class NeuralStack(StackModel[StrengthStack]):
         instructions = torch.sigmoid(drive[..., : 2 + self.cell_size]).unsqueeze(-2)  # (..., B, 1, 2 + D)
         return ControllerOutput(after, instructions[..., :2], instructions[..., 2:], torch.softmax(logits, -1))
 
-    def run(self, symbols: Tensor, state: NetworkState[StrengthStack]) -> Run:
+    def run(self, symbols: Tensor, state: NetworkState[StrengthStack], noise: Tensor | None = None) -> Run:
         """Return the steps on ``symbols`` (T, B) or (T, ..., B) from ``state``; gradients come from `strength_scan`."""
         if not torch.is_grad_enabled() or state.stack.tops.shape[-1] or not len(symbols):
-            return super().run(symbols, state)
+            return super().run(symbols, state, noise)
         lone = not self.leading
-        drive = self.net.drive(self._columns(symbols, lone), lone)
+        drive, recurrent = self.net.drive(self._columns(symbols, lone), lone), self.net.recurrent(self.n_symbols, lone)
+        if noise is not None:  # what is added to h and the reading comes to the same, times their weights
+            drive = drive + recurrent @ noise.unsqueeze(1).mT
         kind, last = self.net.scanned(lone)
-        made = strength_scan(drive, self.net.recurrent(self.n_symbols, lone), last, kind, self.cell_size)
-        output, instructions, hidden = (part.movedim(-1, -2) for part in made[:3])
-        bottoms, tops = (part.movedim(0, -1) for part in made[3:])
+        made = strength_scan(drive, recurrent, last, kind, self.cell_size)
+        output, instructions, hidden, units = (part.movedim(-1, -2) for part in (*made[:3], made.units))
+        bottoms, tops = (part.movedim(0, -1) for part in (made.bottoms, made.tops))
         if lone:
-            output, instructions = output[:, 0], instructions[:, 0]
+            output, instructions, units = output[:, 0], instructions[:, 0], units[:, 0]
             hidden, bottoms, tops = (part[0] for part in (hidden, bottoms, tops))
         stack = StrengthStack(bottoms, tops, instructions.detach()[..., 2:].movedim(0, -2), tops[..., -1])
         taken = instructions.unsqueeze(-2)[..., :2]
         output = torch.softmax(output, -1)
-        return Run(output, taken, NetworkState(hidden, stack, state.rejected, output[-1]))
+        return Run(output, taken, NetworkState(hidden, stack, state.rejected, output[-1]), units)
 
     def _columns(self, symbols: Tensor, lone: bool) -> Tensor:
         """Return ``symbols`` (T, B) or (T, ..., B) one-hot, (T, 1 or N, K, B), anything beyond the end as the first."""

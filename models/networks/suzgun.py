@@ -18,7 +18,7 @@ from stacklens.errors import StacklensError
 from stacklens.languages.tasks.task import TaskKind
 from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, Run, S, StackModel
 from stacklens.models.kernels.scan_units import Activation
-from stacklens.models.kernels.stack_scan import ScanShape, ScanWeights, looked_up, scan
+from stacklens.models.kernels.stack_scan import ScanShape, ScanWeights, driven, scan
 from stacklens.models.networks.joulin import add_parameters, check_predictor, check_shape
 from stacklens.models.networks.shapes import LARGEST_SIZE, check_fields
 from stacklens.models.stacks.ring import RING_OPERATIONS, RingMemory
@@ -133,9 +133,22 @@ class Marnn(StackModel[S]):
         """Return the symbols that may come next."""
         return self.shape.output_alphabet
 
+    @property
+    def n_units(self) -> int:
+        """Return the number of hidden units."""
+        return self.shape.hidden
+
     def config(self) -> dict[str, Any]:
         """Return the plain data of `MarnnConfig`, with the temperature of now."""
         return {**asdict(self.shape), "temperature": self.temperature}
+
+    def forget_gates(self) -> tuple[Tensor, Tensor] | None:
+        """Return weights and bias of an LSTM's forget gates; None without an LSTM."""
+        if not self.lstm:
+            return None
+        rows = slice(self.shape.hidden, 2 * self.shape.hidden)
+        weights = torch.cat([self.hidden_weights, self.input_weights], -1)
+        return weights[..., rows, :], (self.input_bias + self.hidden_bias)[..., rows]
 
     @abstractmethod
     def initial_memory(self, leading: tuple[int, ...]) -> S:
@@ -157,25 +170,25 @@ class Marnn(StackModel[S]):
         after, cell = lstm_cell(drive, cell) if self.lstm else (torch.tanh(drive), cell)
         return self._said(after, torch.cat([after, cell], -1) if self.lstm else after)
 
-    def run(self, symbols: Tensor, state: NetworkState[S]) -> Run:
-        """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted.
+    def run(self, symbols: Tensor, state: NetworkState[S], noise: Tensor | None = None) -> Run:
+        """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted (see `StackModel.run`).
 
         Gumbel noise is drawn for all steps at once, so it is other noise than that of steps one by one.
         """
         if not torch.is_grad_enabled():
-            return super().run(symbols, state)
+            return super().run(symbols, state, noise)
         warmth = 1.0 if self.shape.gating == "softmax" else self.temperature
         rows, recurrent = self._recurrence()
         heads = torch.cat([self.action_weights / warmth, self.pushed_weights], -2)
         bias = torch.cat([self.action_bias / warmth, self.pushed_bias], -1)
-        drive = looked_up(rows, symbols.clamp(min=0))  # (T, ..., B, H or 4H)
-        noise = self._all_noise(drive) / warmth if self._noisy else None
+        drive = driven(rows, symbols, recurrent, noise)  # (T, ..., B, H or 4H)
+        gumbel = self._all_noise(drive) / warmth if self._noisy else None
         cells = self.cells_of(state.stack)
         shape = ScanShape(self.activation, len(self.operations), 1, 0.0, self.stack_limit, self.ring)
-        made = scan(drive, ScanWeights(recurrent, heads, bias), state.hidden, cells, shape, noise)
+        made = scan(drive, ScanWeights(recurrent, heads, bias), state.hidden, cells, shape, gumbel)
         output = torch.sigmoid(affine(made.hidden, self.output_weights, self.output_bias))
         after = NetworkState(made.state, self.with_cells(state.stack, made.cells), state.rejected, output[-1])
-        return Run(output, made.shares, after)
+        return Run(output, made.shares, after, made.hidden)
 
     def _recurrence(self) -> tuple[Tensor, Tensor]:
         """Return what a symbol adds to the sums of the hidden units, (..., symbols, H or 4H), and R of the scan."""
@@ -321,6 +334,7 @@ class MarnnJoulin(MarnnStackRNN):
 
     name: ClassVar[str] = "marnn-joulin"
     activation: ClassVar[Activation] = "sigmoid"
+    unit_range = (0.0, 1.0)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h', the shares of the operations, the new element, and which symbols may come next."""

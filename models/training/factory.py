@@ -12,26 +12,27 @@ if TYPE_CHECKING:
     from stacklens.languages.tasks.task import Task
     from stacklens.models.training.trainer import Trainer
 
-__all__ = ["OPTIONS", "make_trainer"]
+__all__ = ["OPTIONS", "SYNONYMS", "make_trainer"]
 
-_STREAM = ("hidden", "stacks", "depth", "no_op", "recurrent", "epochs", "device")
-_MARNN = ("hidden", "cell_size", "gating", "epochs", "device")
+_STREAM = ("hidden", "stacks", "depth", "no_op", "recurrent", "epochs", "device", "noise_robust")
+_MARNN = ("hidden", "cell_size", "gating", "epochs", "device", "noise_robust")
 # model: what may be chosen besides language and seeds
 OPTIONS: dict[str, tuple[str, ...]] = {
     "nnpda": ("order", "neurons", "hints", "device"),
     "stack-rnn": _STREAM,
     "list-rnn": _STREAM,
-    "marnn-stack-rnn": (*_MARNN, "firm"),
-    "marnn-stack-lstm": (*_MARNN, "firm"),
-    "marnn-joulin": (*_MARNN, "firm"),
+    "marnn-stack-rnn": _MARNN,
+    "marnn-stack-lstm": _MARNN,
+    "marnn-joulin": _MARNN,
     "baby-ntm": _MARNN,
-    "neural-stack": ("controller", "buffered", "hidden", "cell_size", "epochs", "device"),
+    "neural-stack": ("controller", "buffered", "hidden", "cell_size", "epochs", "device", "noise_robust"),
     "rnn": ("hidden", "layers", "epochs", "device"),
     "lstm": ("hidden", "layers", "epochs", "device"),
     "linear": ("epochs", "device"),
 }
 _SHAPE = {"stacks": "n_stacks", "neurons": "n_states"}  # an option's name in the configuration, where it differs
-_NO_SHAPE = ("hints", "buffered", "epochs", "device", "firm")
+_NO_SHAPE = ("hints", "buffered", "epochs", "device", "noise_robust")
+SYNONYMS = {"firm": "noise_robust"}  # what files that were made before quote
 _GATINGS = {"softmax-temperature": "softmax with temperature"}  # what is easier typed
 
 
@@ -61,7 +62,8 @@ def make_trainer(
     """
     if model not in OPTIONS:
         raise UnknownNameError("model", model, list(OPTIONS))
-    chosen = {name: value for name, value in (options or {}).items() if value is not None}
+    given = {name: value for name, value in (options or {}).items() if value is not None}
+    chosen = {SYNONYMS.get(name, name): value for name, value in given.items()}
     if strange := [name for name in chosen if name not in OPTIONS[model]]:
         known = ", ".join(OPTIONS[model])
         raise StacklensError(f"{model} has no option {', '.join(strange)}; it has {known}")
@@ -102,7 +104,7 @@ def _recogniser(language: Language, seed: int, nets: int, shape: dict[str, Any],
 
 def _stream(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
     from stacklens.languages.tasks.streams import StreamTask
-    from stacklens.models.training.stream_recipes import stream_recipe
+    from stacklens.models.training.stream_recipes import noise_robust, stream_recipe
     from stacklens.models.training.stream_training import StreamTraining
 
     if not isinstance(task, StreamTask):
@@ -110,6 +112,8 @@ def _stream(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any],
     recipe = stream_recipe(task.name, model)
     if "epochs" in chosen:
         recipe = dataclasses.replace(recipe, epochs=chosen["epochs"])
+    if chosen.get("noise_robust"):
+        recipe = noise_robust(recipe)
     return StreamTraining(recipe, task, seed=seed, nets=nets, model=model, shape=shape, device=chosen["device"])
 
 
@@ -122,12 +126,14 @@ def _fitting(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any]
         raise StacklensError(
             f"{model} learns words, and {task.name} is an endless stream; train a stack-rnn or list-rnn on it"
         )
+    if chosen.get("noise_robust") and chosen.get("buffered"):
+        raise StacklensError("a buffered network is not trained noise-robust: it has no certificate; leave one out")
     recipe = fit_recipe(model, task)
     if "gating" in shape:
         shape["gating"] = _GATINGS.get(shape["gating"], shape["gating"])
     recipe = dataclasses.replace(recipe, shape={**recipe.shape, **shape})
+    if chosen.get("noise_robust"):
+        recipe = noise_robust(recipe, task.name)
     if "epochs" in chosen:
         recipe = dataclasses.replace(recipe, epochs=chosen["epochs"])
-    if chosen.get("firm"):
-        recipe = noise_robust(recipe)
     return Fitting(model, recipe, task, seed=seed, nets=nets, device=chosen["device"])

@@ -1,63 +1,73 @@
-"""A network in training whose hidden vector and reading are disturbed before every step, so that it becomes firm.
+"""Noise-robust training: what a controller sees is disturbed before every step, and being unsure costs something.
 
-What a disturbance must not change has to sit where curves are flat: hidden units near -1 or 1, gates near 0 or 1. Such
-a network forgets what it was disturbed by within a few steps, so a proof by boxes that it follows an automaton for ever
-need not fail because the boxes grow (see `stacklens.extract.certificate`). Noise on the weights or units of a recurrent
-network is an old means to the same end (Jim, Giles & Horne 1996).
+What a disturbance must not change has to sit where curves are flat: hidden units at the ends of their range, gates near
+0 or 1. Such a network forgets what it was disturbed by within a few steps, so a proof by boxes that it follows an
+automaton for ever need not fail because the boxes grow (see `stacklens.extract.certificate`). Noise on the weights or
+units of a recurrent network is an old means to the same end (Jim, Giles & Horne 1996).
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
-from stacklens.models.base import ControllerOutput, S, StackModel
-from stacklens.models.rounding import Wrapper
+from stacklens.models.base import Run, StackModel
 
-__all__ = ["NoisyNetwork"]
+__all__ = ["blur", "draw_noise", "remembering"]
 
-_READING = 0.3  # a reading is disturbed less than a hidden vector: values on a stack lie between 0 and 1, not -1 and 1
+_SHUT = -4.0  # the bias of a forget gate that keeps 2 % of a cell
 
 
-class NoisyNetwork(Wrapper[S]):
-    """A network that is disturbed at every step, and keeps count of how blurred it is; for one run.
+def draw_noise(
+    model: StackModel[Any], steps: int, words: int, amount: float, reading: float, generator: torch.Generator
+) -> Tensor:
+    """Return what is added to hidden units and readings in S ``steps`` of B ``words``, (S, B, H + n_stacks * R).
 
-    All numbers of a hidden vector are moved by the same amount, up or down; the amount is drawn for every word and
-    step. Networks on a leading axis are all disturbed in the same way.
+    All hidden units of a word are moved by the same amount in a step, up or down, and so are all numbers that it reads
+    of its stacks; both amounts are drawn uniformly. Networks on leading axes are disturbed alike (`StackModel.run`).
 
     Args:
-        model: the network; its weights are shared, not copied.
-        amount: the largest disturbance, at least 0.
-        size: how many of the hidden numbers are units between -1 and 1, which come first (the others are an LSTM's c);
-            all of them unless given.
-        generator: where disturbances are drawn from.
+        model: the network, or several on a leading axis.
+        amount: the largest disturbance of a unit between -1 and 1, at least 0; of one between 0 and 1 half of that.
+        reading: that of a number that is read, as a share of ``amount``.
+        generator: where they are drawn from.
     """
+    low, high = model.unit_range
+    like = next(model.parameters())
+    seen = model.initial_state(1).stack.reading().shape[-2:].numel()
+    parts = []
+    for size, largest in ((model.n_units, amount * (high - low) / 2), (seen, amount * reading)):
+        signs = torch.where(torch.rand((steps, words, size), generator=generator) < 0.5, -1.0, 1.0)
+        parts.append(largest * torch.rand((steps, words, 1), generator=generator) * signs)
+    return torch.cat(parts, -1).to(like)
 
-    name = "shaken"
 
-    def __init__(self, model: StackModel[S], amount: float, size: int | None, generator: torch.Generator) -> None:
-        super().__init__(model)
-        self.amount, self.size, self.generator = amount, size, generator
-        self.blurs: list[Tensor] = []  # of each step, (..., B)
+def blur(model: StackModel[Any], made: Run) -> Tensor:
+    """Return how far hidden units are from the ends of their range and actions from whole ones, (S, ..., B).
 
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return the wrapped controller's answer to what is disturbed."""
-        answer = self.model.controller(symbols, self._moved(hidden, 2), self._moved(reading, 3, _READING))
-        unsure = 1 - answer.hidden[..., : self.size].abs().mean(-1)
-        graded = (1 - answer.actions.square().sum(-1)).mean(-1)
-        self.blurs.append(unsure + graded)
-        return answer
+    It is 0 for a network that has decided, and at most 1 for the units and 1 for the actions.
+    """
+    low, high = model.unit_range
+    units, actions = made.hidden[..., : model.n_units], made.actions
+    shares = model.action_kind == "softmax"
+    graded = 1 - actions.square().sum(-1) if shares else (4 * actions * (1 - actions)).mean(-1)
+    unsure = graded.mean(-1)
+    if model.n_units:
+        unsure = unsure + 1 - ((2 * units - low - high) / (high - low)).abs().mean(-1)
+    return unsure
 
-    def blur(self, weights: Tensor) -> Tensor:
-        """Return how far units are from -1 and 1 and actions from whole ones, (...), 0 for not at all.
 
-        ``weights`` (T, B) are those of the steps of the run; they sum to 1.
-        """
-        return torch.stack([blur @ weight for blur, weight in zip(self.blurs, weights, strict=True)]).sum(0)
+def remembering(model: StackModel[Any]) -> Tensor | float:
+    """Return how far an LSTM's forget gates are from being shut for good, (...), 0 where there is no LSTM.
 
-    def _moved(self, values: Tensor, axes: int, share: float = 1.0) -> Tensor:
-        """Return ``values`` moved, those of all leading networks alike; the last ``axes`` begin with the batch."""
-        shape = values.shape[-axes:]
-        signs = torch.where(torch.rand(shape, generator=self.generator) < 0.5, -1.0, 1.0)
-        amounts = torch.rand((shape[0], *[1] * (axes - 1)), generator=self.generator)
-        return values + (self.amount * share * signs * amounts).to(values)
+    It is the mean over hidden units of the squares of a gate's weights and of how far its bias is from -4. Where gates
+    are open cells add up for ever, and nothing that went wrong in one is ever forgotten: what has to be kept belongs on
+    the stack.
+    """
+    gates = model.forget_gates()
+    if gates is None:
+        return 0.0
+    weights, bias = gates
+    return (weights.square().sum(-1) + (bias - _SHUT).square()).mean(-1)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from stacklens.errors import UnknownNameError
 
-__all__ = ["MEMORIES", "STREAM_RECIPES", "StreamRecipe", "stream_recipe"]
+__all__ = ["MEMORIES", "STREAM_RECIPES", "StreamRecipe", "noise_robust", "stream_recipe"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,10 @@ class StreamRecipe:
         cells: how many cells a memory has in training; sizes are small then, and so are memories.
         sharpness: once sizes have grown, actions between the operations cost up to so much, so that rounding can do
             without them.
+        noise: by how much hidden units that are seen again and readings are disturbed (see `noise.draw_noise`), once
+            sizes have grown: it rises over the first half of the epochs from then on. Only networks of later checks are
+            kept. 0 for never.
+        blur_cost: what it costs then that units are not at 0 or 1, or actions not whole.
         counted: whether the loss counts every symbol, or only those that can be known (binary addition).
         check_sizes: sizes of the pieces on which networks are checked (section 5.1: up to 60).
         check_pieces: pieces of each size in a check.
@@ -53,6 +57,8 @@ class StreamRecipe:
     clip: float = 1.0
     cells: int = 40
     sharpness: float = 0.0
+    noise: float = 0.0
+    blur_cost: float = 0.0
     counted: Literal["all", "known"] = "all"
     check_sizes: tuple[int, int] = (1, 59)
     check_pieces: int = 4
@@ -96,6 +102,11 @@ STREAM_RECIPES: dict[str, StreamRecipe] = {
 MEMORIES = ("stack-rnn", "list-rnn")
 _BASELINES = ("rnn", "lstm")
 _LISTS = 5  # "either 5 lists or 10 stacks", section 5.1
+
+
+def noise_robust(recipe: StreamRecipe) -> StreamRecipe:
+    """Return the recipe with disturbances in the end, which make networks that can be certified."""
+    return replace(recipe, noise=0.2, blur_cost=0.05, source=f"{recipe.source}; disturbed and sharpened in the end")
 
 
 def stream_recipe(task: str, model: str = "stack-rnn") -> StreamRecipe:

@@ -22,6 +22,7 @@ from stacklens.models.base import StackModel
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.training.loop import cosine, detached, log_loss
+from stacklens.models.training.noise import blur, draw_noise
 from stacklens.models.training.scores import decode_outputs
 from stacklens.models.training.stream_recipes import MEMORIES, StreamRecipe
 from stacklens.models.training.trainer import Score, Trainer
@@ -31,6 +32,7 @@ __all__ = ["StreamTraining"]
 _LAST_RATE = 0.1  # what the learning rate falls to, as a share of the first
 _CHECK_SEED = 2_015  # of the pieces in a check, which training never draws
 _TRAIN_SEED = 1
+_DISTURBED = 1_000_000  # plus the epoch, the seed of disturbances
 _SHORT_SIZES, _SHORT_PIECES = 4, 8  # of the streams with small pieces in a check
 
 
@@ -100,6 +102,7 @@ class StreamTraining(Trainer):
     def batches(self) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield the windows of fresh streams, symbols and which count, (B, W + 1) each; memories begin empty."""
         total = torch.zeros(self.n_nets, dtype=torch.float64, device=self.device)
+        self._disturbances = torch.Generator().manual_seed(_DISTURBED + self.epochs_done)
         for part in range(self.recipe.beginnings):
             symbols, counts = (tensor.to(self.device) for tensor in self._streams(part))
             self._state, self._lost = self.net.initial_state(self.recipe.streams), torch.zeros_like(total)
@@ -112,7 +115,11 @@ class StreamTraining(Trainer):
     def costs(self, batch: tuple[Tensor, Tensor]) -> Tensor:
         """Return what each network loses on a window, and what its graded actions cost; memories are carried on."""
         symbols, counts = batch
-        made = self.net.run(symbols[:, :-1].T, detached(self._state))
+        share, noise = self._rising if self.recipe.noise else 0.0, None
+        if share:
+            steps, amount = symbols.shape[1] - 1, share * self.recipe.noise
+            noise = draw_noise(self.net, steps, len(symbols), amount, 1.0, self._disturbances)
+        made = self.net.run(symbols[:, :-1].T, detached(self._state), noise)
         self._state = made.state
         lost = log_loss(made.output, symbols[:, 1:].T.unsqueeze(1))  # (W, nets, B)
         counted = counts[:, 1:].T.unsqueeze(1).to(lost)  # (W, 1, B)
@@ -121,7 +128,8 @@ class StreamTraining(Trainer):
         if not self.net.n_stacks:
             return losses
         graded = 1 - made.actions.square().sum(-1)  # (W, nets, B, n_stacks), 0 for whole operations
-        return losses + self._sharpness() * graded.mean((0, 2, 3))
+        losses = losses + self._rising * self.recipe.sharpness * graded.mean((0, 2, 3))
+        return losses if noise is None else losses + share * self.recipe.blur_cost * blur(self.net, made).mean((0, 2))
 
     def learning_rate(self) -> float:
         """Return a rate that is full while sizes grow, then falling as a cosine."""
@@ -168,9 +176,15 @@ class StreamTraining(Trainer):
         grown = self.recipe.n_max - 3
         return (self.epochs_done - grown) / max(1, self.recipe.epochs - grown)
 
-    def _sharpness(self) -> float:
-        """Return what graded actions cost: nothing while sizes grow, then rising to the recipe's weight."""
-        return self.recipe.sharpness * min(1.0, max(0.0, 2 * self._share_since_grown))
+    @property
+    def _rising(self) -> float:
+        """Return the share of what comes in the end that has been reached: 0 while sizes grow, then rising to 1."""
+        return min(1.0, max(0.0, 2 * self._share_since_grown))
+
+    @property
+    def check_due(self) -> bool:
+        """Return whether networks are checked now: not before they are disturbed as much as they will be."""
+        return super().check_due and (not self.recipe.noise or self._rising == 1)
 
     def _streams(self, part: int = 0) -> tuple[Tensor, Tensor]:
         """Return the symbols of a part of an epoch, (B, T + 1) int64, and which count where they are predicted."""

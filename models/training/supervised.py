@@ -20,11 +20,11 @@ from torch.nn.functional import one_hot
 from stacklens.errors import StacklensError
 from stacklens.languages.language import Language
 from stacklens.languages.tasks.task import Examples, Task
-from stacklens.models.base import StackModel
+from stacklens.models.base import Run, StackModel
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.training.loop import batches_by_length, cosine, in_order, log_loss
-from stacklens.models.training.noise import NoisyNetwork
+from stacklens.models.training.noise import blur, draw_noise, remembering
 from stacklens.models.training.supervised_recipes import FitRecipe
 from stacklens.models.training.trainer import WORST, Score, Trainer
 
@@ -32,7 +32,7 @@ __all__ = ["Batch", "Fitting", "batch_losses"]
 
 _TRAIN, _VALIDATION = 0, 1  # added to the recipe's words_seed
 _CHECKED_AT_ONCE = 256  # words
-_SHAKING = 1_000_000  # plus the epoch, the seed of disturbances
+_DISTURBED = 1_000_000  # plus the epoch, the seed of disturbances
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,11 @@ class Batch:
         )
 
 
-def batch_losses(model: StackModel[Any], batch: Batch) -> Tensor:
-    """Return the loss of each network on ``batch``, (...), the shape of the leading axes."""
-    outputs = model.run(batch.symbols, model.initial_state(batch.symbols.shape[1])).output  # (T, ..., B, O)
+def batch_losses(model: StackModel[Any], batch: Batch, made: Run | None = None) -> Tensor:
+    """Return the loss of each network on ``batch``, (...), the shape of the leading axes; ``made`` is its run there."""
+    if made is None:
+        made = model.run(batch.symbols, model.initial_state(batch.symbols.shape[1]))
+    outputs = made.output  # (T, ..., B, O)
     leading = (1,) * (outputs.dim() - 3)
     steps, words = batch.symbols.shape
     weights = batch.weights.view(steps, *leading, words)
@@ -127,7 +129,7 @@ class Fitting(Trainer):
     @property
     def check_due(self) -> bool:
         """Return whether networks are checked now: not before they are disturbed as much as they will be."""
-        return super().check_due and (not self.recipe.shake or self._shaken == 1)
+        return super().check_due and (not self.recipe.noise or self._noise_share == 1)
 
     def finished(self, number: int) -> bool:
         """Return whether network ``number`` is right for good, or has stopped getting better."""
@@ -140,7 +142,7 @@ class Fitting(Trainer):
         """Yield all words once, in an order drawn for this epoch."""
         lengths, size = self.train_words.lengths, self.recipe.batch
         rng = np.random.default_rng([self.recipe.words_seed, self.epochs_done])
-        self._shaking = torch.Generator().manual_seed(_SHAKING + self.epochs_done)
+        self._disturbances = torch.Generator().manual_seed(_DISTURBED + self.epochs_done)
         drawn = np.array_split(np.arange(len(lengths)), range(size, len(lengths), size))
         batches = batches_by_length(lengths, size, rng) if self.recipe.order == "by length" else drawn
         for number, rows in enumerate(batches):
@@ -150,12 +152,16 @@ class Fitting(Trainer):
             self.words_seen += len(rows)
 
     def costs(self, batch: Batch) -> Tensor:
-        """Return each network's loss on ``batch``, and what it costs not to be firm, (nets,)."""
-        share = self._shaken
-        if not (share and self.recipe.shake):
-            return batch_losses(self.net, batch)
-        shaken = NoisyNetwork(self.net, share * self.recipe.shake, self.recipe.shape.get("hidden"), self._shaking)
-        return batch_losses(shaken, batch) + share * self.recipe.firmness * shaken.blur(batch.weights)
+        """Return each network's loss on ``batch``, disturbed if the recipe says so, and what blur costs, (nets,)."""
+        recipe, share = self.recipe, self._noise_share
+        kept = recipe.forgetting * remembering(self.net) if recipe.forgetting else 0.0
+        if not (share and recipe.noise):
+            return batch_losses(self.net, batch) + kept
+        steps, words = batch.symbols.shape
+        noise = draw_noise(self.net, steps, words, share * recipe.noise, recipe.reading_noise, self._disturbances)
+        made = self.net.run(batch.symbols, self.net.initial_state(words), noise)
+        unsure = (blur(self.net, made) * batch.weights.unsqueeze(1)).sum((0, -1))
+        return batch_losses(self.net, batch, made) + share * recipe.sharpness * unsure + kept
 
     def learning_rate(self) -> float:
         """Return a rate that falls as a cosine over the last share of the epochs."""
@@ -250,7 +256,7 @@ class Fitting(Trainer):
             self._temperature = max(self.recipe.coolest, math.exp(-self.recipe.cooling * self.words_seen))
 
     @property
-    def _shaken(self) -> float:
+    def _noise_share(self) -> float:
         """Return the share of the disturbances that has been reached: all of it after three quarters of the epochs."""
         return min(1.0, max(0.0, 4 * self.epochs_done / self.total_epochs - 2))
 

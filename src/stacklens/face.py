@@ -298,7 +298,7 @@ def train(
         seeds: how many networks.
         seed: of the first.
         quiet: show no progress, which is shown on a terminal and in a notebook only.
-        options: choices in place of the recipe's, as of `stacklens train`: ``hidden=…``, ``epochs=…``, ``firm=True``.
+        options: choices in place of the recipe's, as of `stacklens train`: ``hidden=…``, ``noise_robust=True``.
 
     Raises:
         StacklensError: there is no such model, language, task or option, or the model cannot learn that.

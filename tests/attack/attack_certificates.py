@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from tests.attack.built_networks import COUNTING, built
 from tests.attack.campaign import Attack
-from tests.attack.certified_runs import climb, follow, follow_to
+from tests.attack.certified_runs import climb, follow, follow_to, pump
 from tests.attack.drawn_networks import DTYPES, KINDS, Rng, Watcher, drawn
 
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, push
@@ -46,6 +46,7 @@ def random_networks(seed: int) -> Counter[str]:
             tried[f"certificates: {model.name}"] += 1
             tried[f"certificates: {found.number_format}"] += 1
             tried += follow(model, pda, found, rng, steps=500)
+            tried += pump(model, pda, found.stack_limit, rng, steps=300)
     return tried
 
 
@@ -78,6 +79,7 @@ def moved_networks(seed: int) -> Counter[str]:
         tried["certificates"] += 1
         tried[f"certificates: {found.number_format}"] += 1
         tried += follow(model, pda, found, rng, steps=400)
+        tried += pump(model, pda, found.stack_limit, rng, steps=300)
         by *= float(rng.choice([2.0, 5.0, 20.0]))
     return tried
 

@@ -10,11 +10,11 @@ import torch
 from tests.attack.drawn_networks import Rng
 from tests.attack.plain_networks import Overflowed, Plain
 
-from stacklens.automata.pda import PushdownAutomaton, Transition
+from stacklens.automata.pda import Configuration, PushdownAutomaton, Transition
 from stacklens.extract.certificate.claim import Certified
 from stacklens.models.rounding import Rounded
 
-__all__ = ["climb", "follow", "follow_to"]
+__all__ = ["climb", "follow", "follow_to", "pump"]
 
 
 _READ_PAST_A_CUT = 6  # symbols, to see that nothing is accepted there
@@ -82,6 +82,62 @@ def followed(model: Any, pda: PushdownAutomaton, limit: int | None, rng: Rng, or
         ):
             break
         state = take(net, pda, step, letter, stacks, walk)
+    return walk
+
+
+def pump(model: Any, pda: PushdownAutomaton, limit: int | None, rng: Rng, steps: int) -> Counter[str]:
+    """Return what was tried of words u v^k, of at least so many ``steps`` or of all short u and v, as `follow` does."""
+    tried: Counter[str] = Counter()
+    words = short_cycles(model, pda)
+    for number in rng.permutation(len(words)):
+        before, cycle = words[number]
+        walk = read(model, pda, limit, [*before, *cycle * int(rng.choice([15, 40, 150]))])
+        tried["pumped steps"] += len(walk.letters) + 1
+        tried["words pumped"] += 1
+        if tried["pumped steps"] >= steps:
+            break
+    return tried
+
+
+def short_cycles(model: Any, pda: PushdownAutomaton, most: int = 3_000) -> list[tuple[list[int], list[int]]]:
+    """Return all u and v, of 6 letters together or a little fewer, where v can be done again and again after u.
+
+    It leads the automaton back to where it was, or there with more on its stacks.
+    """
+    found: dict[Any, tuple[list[int], list[int]]] = {}
+    runs: list[tuple[list[int], list[Configuration]]] = [([], [pda.start])]
+    for letters, heads in runs:
+        for begin in range(max(0, len(letters) - 4), len(letters)):
+            where = heads[begin].state, heads[begin].tops(""), tuple(letters[begin:])
+            if again(heads[begin:]) and where not in found:
+                found[where] = letters[:begin], letters[begin:]
+        if len(letters) == 6:
+            continue
+        for letter, symbol in enumerate(model.alphabet):
+            after = pda.step(heads[-1], symbol)
+            if after is not None and len(runs) < most:
+                runs.append(([*letters, letter], [*heads, after]))
+    return list(found.values())
+
+
+def again(heads: list[Configuration]) -> bool:
+    """Return whether what led from the first to the last of ``heads`` can be done again there."""
+    first, last = heads[0], heads[-1]
+    kept = [min(len(head.stacks[i]) for head in heads) >= len(stack) for i, stack in enumerate(first.stacks)]
+    return first.state == last.state and first.tops("") == last.tops("") and all(kept)
+
+
+def read(model: Any, pda: PushdownAutomaton, limit: int | None, letters: list[int]) -> Walk:
+    """Return the walk along ``letters``, as far as the automaton goes, on which the network did as it does."""
+    net, walk, state = Plain(model, None), Walk([], [], []), pda.initial
+    stacks = [list[str]() for _ in range(pda.n_stacks)]
+    for letter in letters:
+        tops = tuple(stack[-1] if stack else pda.bottom for stack in stacks)
+        step = pda.transitions.get((state, model.alphabet[letter], tops))
+        if step is None or (limit is not None and max(map(len, stacks)) >= limit):
+            break
+        state = take(net, pda, step, letter, stacks, walk)
+    check_verdict(net, pda, state, stacks, walk)
     return walk
 
 

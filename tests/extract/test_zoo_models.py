@@ -24,6 +24,11 @@ EXACT = {
     "neural-stack-delayed-xor": (1, 2),
 }
 
+CERTIFIED = [
+    "marnn-stack-rnn-dyck-3-noise-robust",
+    "marnn-stack-lstm-dyck-2-noise-robust",
+]  # read and certified in tests/extract/certificate
+
 
 @pytest.mark.parametrize("name", EXACT)
 def test_a_trained_network_gives_an_automaton_that_nothing_contradicts(name: str) -> None:
@@ -50,7 +55,8 @@ def test_the_buffered_network_is_read_on_whole_words() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["marnn-stack-rnn-dyck-2", *EXACT, "baby-ntm-dyck-2", "buffered-neural-stack-reversal"]
+    "name",
+    ["marnn-stack-rnn-dyck-2", *EXACT, *CERTIFIED, "baby-ntm-dyck-2", "buffered-neural-stack-reversal"],
 )
 def test_a_checkpoint_says_how_it_was_made_and_what_it_scored(name: str) -> None:
     provenance = load_checkpoint(str(files("stacklens.models") / "zoo" / f"{name}.pt")).provenance

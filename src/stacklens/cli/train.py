@@ -14,7 +14,7 @@ import typer
 from stacklens.cli.shell import new_app
 from stacklens.errors import StacklensError
 from stacklens.files import check_folder
-from stacklens.models.training.factory import OPTIONS, make_trainer
+from stacklens.models.training.factory import OPTIONS, SYNONYMS, make_trainer
 from stacklens.progress import progress_bar
 from stacklens.seeds import LARGEST_SEED
 
@@ -83,7 +83,7 @@ _CHOICES: dict[str, tuple[Any, str]] = {  # option: its type and what it is, "th
     "recurrent": (bool, "Whether the hidden layer sees the one before"),
     "gating": (str, "softmax, softmax-temperature or gumbel-softmax"),
     "epochs": (int, "Epochs at most"),
-    "firm": (bool, "Disturb the network in the end, so that boxes can prove what it does"),
+    "noise_robust": (bool, "Disturb the network in the end, so that boxes can prove what it does"),
 }
 
 
@@ -112,13 +112,19 @@ def _own(option: str) -> inspect.Parameter:
     return _parameter(option, kind | None, typer.Option(min=smallest, max=_MOST.get(option), help=what), None)
 
 
+def _synonym(name: str) -> inspect.Parameter:
+    """Return an option that no help shows, under a name that it had before."""
+    return _parameter(name, bool | None, typer.Option(hidden=True), None)
+
+
 def _parameter(name: str, kind: Any, option: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
 
 
 def _add_command(model: str) -> None:
     """Add `stacklens train MODEL`, whose options are those of `OPTIONS`."""
-    parameters = [*_shared(model), *map(_own, OPTIONS[model])]
+    hidden = [name for name, option in SYNONYMS.items() if option in OPTIONS[model]]
+    parameters = [*_shared(model), *map(_own, OPTIONS[model]), *map(_synonym, hidden)]
 
     def command(**given: Any) -> int:
         shared = (given.pop(name) for name in ("language", "out", "seed", "seeds", "resume", "quiet"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,8 @@ def recogniser(name: str) -> Pair:
 def extracted(path: Path) -> Pair:
     """Return a network with the automaton that is extracted from it."""
     found = load_network(path)
-    result = extract(found.model, subject_named(found.task["language"], found.model.task_kind), QUICK)
+    config = replace(QUICK, method="learn") if "noise-robust" in path.name else QUICK
+    result = extract(found.model, subject_named(found.task["language"], found.model.task_kind), config)
     assert result.automaton is not None
     return found.model, result.automaton
 
@@ -47,6 +49,20 @@ def anbn() -> PushdownAutomaton:
     rules |= {("q", "b", (top,)): Transition("q", (POP,), "b" if top == more else "a") for top in (first, more)}
     rules["q", "b", ("⊥",)] = Transition("q", (NONE,), "a")
     return PushdownAutomaton(("q",), ("a", "b"), (first, more), rules, "q", frozenset({"q"}), "final state")
+
+
+def dyck_2() -> PushdownAutomaton:
+    """Return what says which brackets may come next, where a stack symbol is a bracket and the one below it."""
+    close = {"(": ")", "[": "]"}
+    follow = {below: tuple(sorted([*close, *([close[below]] if below in close else [])])) for below in "⊥(["}
+    symbols = [bracket + below for bracket in close for below in "⊥(["]
+    rules: dict[Key, Transition] = {
+        ("q", bracket, (top,)): Transition("q", (push(bracket + top[0]),), follow[bracket])
+        for bracket in close
+        for top in ("⊥", *symbols)
+    }
+    rules |= {("q", close[top[0]], (top,)): Transition("q", (POP,), follow[top[1]]) for top in symbols}
+    return PushdownAutomaton(("q",), tuple("()[]"), tuple(symbols), rules, "q", frozenset({"q"}), "final state")
 
 
 @cache

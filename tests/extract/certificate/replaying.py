@@ -100,12 +100,12 @@ class _Expectations:
                 yield _Expected(letter, symbol, after, operations, output, tuple(self._places(step, symbol, names)))
 
     def _places(self, step: Transition, symbol: Symbol, names: Tops) -> Iterator[_Where]:
-        read = (symbol, *names) if self.system.layout.tops else (symbol,)
+        layout, both = self.system.layout, (symbol, *names)
         if self.system.model.recurrent:
-            yield _HIDDEN, (step.target, *read)
+            yield _HIDDEN, (step.target, *(both if layout.tops else both[:1]))
         for stack, operation in zip(self.system.stacks, step.operations, strict=False):
             if operation.push is not None:
-                yield stack, (operation.push, *read)
+                yield stack, (operation.push, *(both if layout.value_tops else both[:1]))
 
 
 class _Walks:
@@ -210,7 +210,12 @@ class _Walks:
 def _by_tag(proof: Proof) -> dict[_Where, tuple[Tensor, Tensor]]:
     """Return the boxes of each tag, (B, D) each."""
     found = defaultdict[_Where, list[tuple[np.ndarray, np.ndarray]]](list)
+    system = proof.system
+    size = 2 + (system.automaton.n_stacks if system.layout.tops else 0)  # of a tag without the steps before the last
     for key, bounds in proof.bounds.items():
-        found[key.stack if isinstance(key, Value) else _HIDDEN, key.tag].append(bounds)
+        if isinstance(key, Value):
+            found[key.stack, key.tag].append(bounds)
+        else:
+            found[_HIDDEN, key.tag[:size]].append(bounds)
     sides = {place: [np.stack(side) for side in zip(*boxes, strict=True)] for place, boxes in found.items()}
     return {place: (torch.from_numpy(low), torch.from_numpy(high)) for place, (low, high) in sides.items()}

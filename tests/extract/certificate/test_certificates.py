@@ -5,35 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from tests.attack.certified_runs import follow, pump
 from tests.extract.certificate.proved import ZOO as ZOO_FILES
-from tests.extract.certificate.proved import proof, recogniser
+from tests.extract.certificate.proved import dyck_2, proof, recogniser
 from tests.extract.certificate.replaying import replay
 
 from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
-from stacklens.extract.certificate.abstraction import Bounds
-from stacklens.extract.certificate.certify import Proof, certify
+from stacklens.extract.certificate.abstraction import Bounds, Layout
+from stacklens.extract.certificate.certify import LAYOUTS, Proof, certify
 from stacklens.extract.certificate.claim import Certified, NotCertified
-from stacklens.extract.certificate.invariant import check_invariant
+from stacklens.extract.certificate.invariant import check_invariant, find_invariant
 from stacklens.extract.certificate.step_check import Unproved
 from stacklens.models.io import load_network
 
 RECOGNISERS = ("parentheses", "1n0n", "palindrome")
 ZOO = (*RECOGNISERS, "stack-rnn-anbn", "neural-stack-reversal", "neural-stack-delayed-xor")
 FIRM = "marnn-stack-rnn-dyck-2-firm"  # disturbed in training, so that it can be certified
+ROBUST = (FIRM, "marnn-stack-rnn-dyck-3-noise-robust", "marnn-stack-lstm-dyck-2-noise-robust")
 PUBLISHED = ("stacknn/linear_reverse_task_20.dat", "stack-rnn-cpp/model_*")
 
 
-@pytest.mark.parametrize("name", [*ZOO, FIRM, *PUBLISHED])
+@pytest.mark.parametrize("name", [*ZOO, *ROBUST, *PUBLISHED])
 def test_trained_networks_are_certified(name: str) -> None:
     certificate = proof(name).certificate
     assert certificate.margin > 0.02
     assert certificate.steps >= len(proof(name).system.automaton.transitions)
     assert certificate.number_format == "float64"
-    assert certificate.stack_limit == (104 if name == FIRM else 200 if "stack-rnn" in name else 2**53)
+    assert certificate.stack_limit == (104 if "marnn" in name else 200 if "stack-rnn" in name else 2**53)
 
 
-@pytest.mark.parametrize("name", [*ZOO, FIRM])
+@pytest.mark.parametrize("name", [*ZOO, *ROBUST])
 def test_random_runs_stay_in_the_boxes(name: str) -> None:
     found = replay(proof(name), steps=30_000, seed=1)
     assert found.steps >= 30_000
@@ -46,6 +49,32 @@ def test_a_million_random_steps_of_a_published_network_stay_in_the_boxes() -> No
     found = replay(proof(PUBLISHED[0]), steps=1_000_000)
     assert found.steps >= 1_000_000
     assert found.outside == 0
+
+
+@pytest.mark.parametrize("name", [*ZOO, *ROBUST])
+def test_certified_networks_follow_their_automata_on_random_and_on_pumped_words(name: str) -> None:
+    found, rng = proof(name), np.random.default_rng(1)
+    system, certificate = found.system, found.certificate
+    assert follow(system.model, system.automaton, certificate, rng, steps=1_000)["certified steps"] >= 1_000
+    assert pump(system.model, system.automaton, certificate.stack_limit, rng, steps=1_500)["pumped steps"] > 100
+
+
+def test_pumped_words_find_a_network_that_drifts() -> None:
+    model = load_network(ZOO_FILES / "marnn-stack-rnn-dyck-2.pt").model
+    with pytest.raises(AssertionError, match="certified, but says"):
+        pump(model, dyck_2(), 104, np.random.default_rng(1), steps=8_000)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS[1:4], ids=str)
+@pytest.mark.parametrize("name", ["neural-stack-delayed-xor", ROBUST[1]])
+def test_however_boxes_are_laid_random_runs_stay_in_them(name: str, layout: Layout) -> None:
+    found = proof(name)
+    system = replace(found.system, layout=layout)
+    bounds = find_invariant(system, 6_000)
+    certificate = check_invariant(system, bounds)
+    assert certificate.margin > 0.02
+    seen = replay(Proof(system, bounds, certificate), steps=3_000)
+    assert (seen.outside, seen.word) == (0, None)
 
 
 def spoiled(pda: PushdownAutomaton) -> Iterator[PushdownAutomaton]:

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 import torch
 
+from stacklens.errors import StacklensError
 from stacklens.languages import get_task
 from stacklens.models.base import StackModel
-from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM
+from stacklens.models.registry import build_model
 from stacklens.models.training.factory import make_trainer
-from stacklens.models.training.noise import NoisyNetwork
+from stacklens.models.training.noise import blur, draw_noise, remembering
+from stacklens.models.training.stream_training import StreamTraining
 from stacklens.models.training.supervised import Fitting
 from stacklens.models.training.supervised_recipes import FitRecipe, fit_recipe, noise_robust
 
@@ -27,8 +30,8 @@ SMALL = FitRecipe(
     check_words=20,
     long_words=5,
     long_lengths=(14, 16),
-    shake=0.2,
-    firmness=0.1,
+    noise=0.2,
+    sharpness=0.1,
 )
 
 
@@ -36,14 +39,42 @@ def generator(seed: int = 1) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def run(shaken: StackModel[Any], steps: int = 6, words: int = 50) -> torch.Tensor:
-    symbols = torch.zeros(steps, words, dtype=torch.int64)
-    return shaken.run(symbols, shaken.initial_state(words)).output
+WORDS = torch.randint(2, (7, 50), generator=torch.Generator().manual_seed(3))
+NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "tanh": ("marnn-stack-rnn", {"alphabet": ("(", ")"), "hidden": 3}),
+    "lstm": ("marnn-stack-lstm", {"alphabet": ("(", ")"), "hidden": 3, "cell_size": 2}),
+    "sigmoid": ("marnn-joulin", {"alphabet": ("(", ")"), "hidden": 3}),
+    "ring": ("baby-ntm", {"alphabet": ("(", ")"), "hidden": 3, "stack_limit": 9}),
+    "two stacks": ("stack-rnn", {"alphabet": ("a", "b"), "hidden": 3, "n_stacks": 2, "recurrent": True}),
+    "linear": ("neural-stack", {"alphabet": ("0", "1")}),
+    "neural tanh": ("neural-stack", {"alphabet": ("0", "1"), "controller": "rnn", "hidden": 3}),
+    "neural lstm": ("neural-stack", {"alphabet": ("0", "1"), "controller": "lstm", "hidden": 3}),
+}
+
+
+def disturb(net: StackModel[Any], amount: float, seed: int = 1) -> torch.Tensor:
+    return draw_noise(net, len(WORDS), WORDS.shape[1], amount, 0.3, generator(seed))
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("nets", [None, 2])
+def test_a_disturbed_run_is_that_of_disturbed_steps_and_so_are_its_gradients(name: str, nets: int | None) -> None:
+    net = build_model(*NETWORKS[name], seed=1, nets=nets)
+    noise = disturb(net, 0.5)
+    fast, slow = (how(net, WORDS, net.initial_state(50), noise) for how in (type(net).run, StackModel.run))
+    size, found = net.n_units, []
+    for made in (fast, slow):
+        unsure = blur(net, made._replace(hidden=made.hidden[..., :size]))
+        loss = (made.output.square().sum(-1) + unsure).sum()
+        found.append(torch.autograd.grad(loss, list(net.parameters())))
+    assert torch.allclose(fast.output, slow.output, rtol=1e-9, atol=1e-12)
+    for one, other in zip(*found, strict=True):
+        assert torch.allclose(one, other, rtol=1e-7, atol=1e-10)
 
 
 def test_disturbances_are_as_large_as_asked_and_readings_are_disturbed_less() -> None:
     seen: list[tuple[torch.Tensor, torch.Tensor]] = []
-    net = MarnnStackRNN(MarnnConfig(("(", ")")), seed=1)
+    net = MarnnStackLSTM(MarnnConfig(("(", ")")), seed=1)
     answer = net.controller
 
     def spy(symbols: torch.Tensor, hidden: torch.Tensor, reading: torch.Tensor) -> object:
@@ -51,35 +82,68 @@ def test_disturbances_are_as_large_as_asked_and_readings_are_disturbed_less() ->
         return answer(symbols, hidden, reading)
 
     net.controller = spy  # type: ignore[assignment, method-assign]
-    run(NoisyNetwork(net, 0.5, None, generator()), steps=1, words=2_000)
+    words = torch.zeros(1, 2_000, dtype=torch.int64)
+    noise = draw_noise(net, 1, 2_000, 0.5, 0.3, generator())
+    StackModel.run(net, words, net.initial_state(2_000), noise)
     hidden, reading = seen[0]  # both are 0 before the first step
+    assert not hidden[:, 8:].any()  # c
     assert 0.45 < hidden.abs().max() <= 0.5
     assert 0.13 < reading.abs().max() <= 0.15
-    assert torch.allclose(hidden.abs(), hidden.abs()[:, :1])  # one amount a word
-    assert 0.4 < (hidden > 0).double().mean() < 0.6
+    assert torch.allclose(hidden[:, :8].abs(), hidden.abs()[:, :1])  # one amount a word
+    assert 0.4 < (hidden[:, :8] > 0).double().mean() < 0.6
+
+
+def test_units_between_0_and_1_are_disturbed_half_as_much() -> None:
+    wide, narrow = (build_model(*NETWORKS[name], seed=1) for name in ("tanh", "sigmoid"))
+    assert torch.allclose(disturb(wide, 0.3)[..., :3], 2 * disturb(narrow, 0.3)[..., :3])
+    assert torch.equal(disturb(wide, 0.3)[..., 3:], disturb(narrow, 0.3)[..., 3:])
 
 
 def test_without_an_amount_nothing_is_disturbed() -> None:
-    net = MarnnStackRNN(MarnnConfig(("(", ")")), seed=1)
-    assert torch.allclose(run(NoisyNetwork(net, 0.0, None, generator())), run(net))
-    one, other = (run(NoisyNetwork(net, 0.3, None, generator(seed))) for seed in (1, 2))
-    assert not torch.equal(one, other)
-    assert torch.equal(one, run(NoisyNetwork(net, 0.3, None, generator(1))))
+    net = build_model(*NETWORKS["tanh"], seed=1)
+    still, plain = (net.run(WORDS, net.initial_state(50), noise).output for noise in (disturb(net, 0.0), None))
+    assert torch.allclose(still, plain)
+    assert not torch.equal(disturb(net, 0.3, 1), disturb(net, 0.3, 2))
+    assert torch.equal(disturb(net, 0.3, 1), disturb(net, 0.3, 1))
 
 
-def test_blur_is_0_where_units_and_actions_have_decided_and_counts_no_cells_of_an_lstm() -> None:
-    net = MarnnStackLSTM(MarnnConfig(("(", ")"), hidden=3), seed=1)
-    weights = torch.full((6, 50), 1 / 300, dtype=torch.float64)
-    shaken = NoisyNetwork(net, 0.0, 3, generator())
-    run(shaken)
-    assert shaken.blur(weights) > 0.5
+@pytest.mark.parametrize("name", ["tanh", "sigmoid", "lstm", "neural lstm"])
+def test_blur_is_0_where_units_and_actions_have_decided(name: str) -> None:
+    net = build_model(*NETWORKS[name], seed=1)
+    made = net.run(WORDS, net.initial_state(50))
+    low, high = net.unit_range
+    actions = made.actions.argmax(-1) if net.action_kind == "softmax" else made.actions.round()
+    whole = torch.nn.functional.one_hot(actions, 2).double() if net.action_kind == "softmax" else actions
+    ends = torch.where(made.hidden > (low + high) / 2, high, low)
+    assert blur(net, made).shape == WORDS.shape
+    assert (blur(net, made) > 0.1).all()
+    assert blur(net, made._replace(hidden=ends, actions=whole)).abs().max() < 1e-12
+    middle = torch.full_like(ends, (low + high) / 2)
+    assert torch.allclose(blur(net, made._replace(hidden=middle, actions=whole)), torch.ones(()).double())
+
+
+@pytest.mark.parametrize("name", ["lstm", "neural lstm"])
+def test_remembering_is_0_where_forget_gates_are_shut(name: str) -> None:
+    net = build_model(*NETWORKS[name], seed=1, nets=2)
+    assert torch.as_tensor(remembering(net)).shape == (2,)
+    parameters = dict(net.named_parameters())
     with torch.no_grad():
-        net.input_bias[:] = 40.0  # all gates are open: h = tanh(c), and c grows by 1 a step
-        net.action_bias[0] = 100.0
-    firm_net = NoisyNetwork(net, 0.0, 3, generator())
-    run(firm_net, steps=6)
-    assert firm_net.blurs[-1].max() < 1e-3
-    assert firm_net.blur(weights) < 0.1
+        for value in parameters.values():
+            if value.shape[1] == 12:  # four gates of three units; the second is the forget gate
+                value[:, 3:6] = 0.0
+        bias = next(value for key, value in parameters.items() if key.endswith(("input_bias", "bias_ih")))
+        bias[:, 3:6] = -4.0
+    assert torch.as_tensor(remembering(net)).abs().max() < 1e-12
+    hidden = torch.ones(2, 1, 6, dtype=torch.float64)
+    answer = net.controller(torch.zeros(1, dtype=torch.int64), hidden, net.initial_state(1).stack.reading())
+    more = hidden + torch.tensor([0.0] * 3 + [1.0] * 3)  # in every cell
+    grown = net.controller(torch.zeros(1, dtype=torch.int64), more, net.initial_state(1).stack.reading())
+    kept = (grown.hidden - answer.hidden)[..., 3:]
+    assert torch.allclose(kept, torch.sigmoid(torch.tensor(-4.0)).double(), rtol=1e-6)
+
+
+def test_without_an_lstm_nothing_is_remembered() -> None:
+    assert remembering(build_model(*NETWORKS["tanh"], seed=1)) == 0
 
 
 def test_a_network_among_many_becomes_what_it_becomes_alone() -> None:
@@ -118,24 +182,43 @@ def test_networks_are_checked_only_once_disturbances_have_reached_their_size() -
     assert trained.best != unchecked
 
 
-def test_the_option_firm_adds_disturbances_to_the_recipe() -> None:
+@pytest.mark.parametrize("option", ["noise_robust", "firm"])
+def test_the_option_adds_disturbances_to_the_recipe(option: str) -> None:
     plain = fit_recipe("marnn-stack-rnn", get_task("dyck-2"))
-    trainer = make_trainer("marnn-stack-rnn", "dyck-2", options={"firm": True, "epochs": 3})
+    trainer = make_trainer("marnn-stack-rnn", "dyck-2", options={option: True, "epochs": 3})
     assert isinstance(trainer, Fitting)
-    assert trainer.recipe == noise_robust(replace(plain, epochs=3))
-    assert (plain.shake, trainer.recipe.shake) == (0.0, 0.3)
-    assert trainer.source.endswith("disturbed and firm in the end")
+    assert trainer.recipe == replace(noise_robust(plain, "dyck-2"), epochs=3)
+    assert (plain.noise, trainer.recipe.noise) == (0.0, 0.3)
+    assert trainer.source.endswith("disturbed and sharpened in the end")
+    slow = make_trainer("marnn-stack-rnn", "homomorphic-palindrome", options={option: True})
+    assert isinstance(slow, Fitting)
+    assert (slow.recipe.rate, slow.recipe.epochs) == (0.01, 16)
+
+
+def test_streams_are_disturbed_once_sizes_have_grown() -> None:
+    options = {"noise_robust": True, "epochs": 16, "hidden": 4}
+    trainer = make_trainer("stack-rnn", "anbn", nets=1, options=options)
+    assert isinstance(trainer, StreamTraining)
+    trainer.recipe = replace(trainer.recipe, n_max=6, windows=2, check_sizes=(1, 3), check_short=0)
+    unchecked, kept = list(trainer.best), []
+    while not trainer.done:
+        trainer.epoch()
+        kept.append(trainer.best == unchecked)
+    assert kept == [True] * 9 + [False] * 7  # of 13 epochs after sizes have grown, the noise rises over half
+
+
+def test_a_buffered_network_is_not_trained_so() -> None:
+    with pytest.raises(StacklensError, match="a buffered network is not trained noise-robust"):
+        make_trainer("neural-stack", "reversal", options={"noise_robust": True, "buffered": True})
 
 
 @pytest.mark.slow
-def test_a_firm_network_settles_at_the_ends_of_its_curves() -> None:
+def test_a_noise_robust_network_settles_at_the_ends_of_its_curves() -> None:
     recipe = replace(SMALL, words=120, epochs=16, perfect_checks=100)
-    trained = {shake: Fitting("marnn-stack-rnn", replace(recipe, shake=shake), DYCK, nets=1) for shake in (0.0, 0.3)}
+    trained = {noise: Fitting("marnn-stack-rnn", replace(recipe, noise=noise), DYCK, nets=1) for noise in (0.0, 0.3)}
     blurs = {}
-    for shake, fitting in trained.items():
-        while not fitting.done:
-            fitting.epoch()
-        shaken = NoisyNetwork(fitting.network(), 0.0, None, generator())
-        run(shaken)
-        blurs[shake] = float(shaken.blur(torch.full((6, 50), 1 / 300, dtype=torch.float64)).detach())
+    for noise, fitting in trained.items():
+        fitting.run()
+        net = fitting.network(0)
+        blurs[noise] = float(blur(net, net.run(WORDS * 0, net.initial_state(50))).detach().mean())
     assert blurs[0.3] < blurs[0.0] / 2
