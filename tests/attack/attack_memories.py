@@ -181,7 +181,8 @@ def _in_whole_steps(shape: BufferedConfig, rng: Random) -> BufferedNeuralStack:
     for parameter in net.net.parameters():
         values = [rng.choice((-12.0, -12.0, 0.0, 12.0, 12.0)) for _ in range(parameter.numel())]
         parameter.copy_(torch.tensor(values, dtype=parameter.dtype).reshape(parameter.shape))
-    net.net.bias += torch.tensor([rng.choice((-5.0, 5.0)) for _ in range(len(net.net.bias))], dtype=net.net.bias.dtype)
+    own = [rng.choice((-5.0, 5.0)) for _ in range(len(net.net.bias))]
+    net.net.bias.add_(torch.tensor(own, dtype=net.net.bias.dtype))
     return net
 
 

@@ -11,9 +11,13 @@ from tests.extract.buffered_networks import PLANTED, planted
 
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import automaton_answers, network_answers
-from stacklens.extract.buffer_look import StepSpecification
+from stacklens.extract.budget import Budget
+from stacklens.extract.buffer_look import StepSpecification, candidates_of_buffers, why_not_settled
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
+from stacklens.extract.fidelity import Fidelity, Rounding
+from stacklens.extract.samples import draw_samples
+from stacklens.extract.search.candidates import Scorer
 from stacklens.extract.verification.job import fitted
 from stacklens.models.networks.buffered import BufferedConfig, BufferedNeuralStack
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
@@ -24,6 +28,13 @@ SMALL = ExtractionConfig(
     max_length=6, long_words=50, long_lengths=(8, 20), height=3, climbs=1, walks=3, cycles=2, shortening=1_000
 )
 WORDS = ["".join(word) for n in range(7) for word in product("ab", repeat=n)]
+
+
+NEAR = Fidelity(Rounding(1, 0, 1), None, 0.5, 0.0)
+
+
+def scorer_of(net: BufferedNeuralStack) -> Scorer:
+    return Scorer(net, draw_samples(net, None, 0), frozenset(), 0)
 
 
 @pytest.mark.parametrize(
@@ -80,21 +91,20 @@ def test_graded_strengths_are_the_reason_why_there_is_none() -> None:
     )
 
 
-def test_a_network_that_never_settles_says_where() -> None:
-    """Its hidden number grows with every letter, and decides after five of them what is written."""
-    net = BufferedNeuralStack(
-        BufferedConfig(("a", "b"), controller="rnn", hidden=1, cell_size=1, extra_steps=0, dequeue_first=False)
+@pytest.mark.slow
+def test_where_no_candidate_does_what_the_network_does_the_step_is_told() -> None:
+    net, other = planted("reads all, then pops and writes"), planted("writes nothing")
+    wrong = candidates_of_buffers(other, scorer_of(other), SMALL, NEAR, lambda *_: None, Budget())[2]
+    right, steps, found = candidates_of_buffers(net, scorer_of(net), SMALL, NEAR, lambda *_: None, Budget())
+    assert any(one.exact for one in right)
+    assert why_not_settled(steps, found).startswith("its steps settle into a pattern")
+    assert why_not_settled(steps, []).startswith("no finite set of states was found")
+    said = why_not_settled(steps, wrong)
+    assert said.startswith("it does not settle into a pattern: the best of ")
+    assert said.endswith(
+        "on 'a' at step 2, where nothing is left to read, the network takes the letter and writes a, and the candidate "
+        "takes the letter and writes nothing"
     )
-    with torch.no_grad():
-        for part in net.net.parameters():
-            part.zero_()
-        net.net.bias[:4] = torch.tensor([-8.0, -8.0, 8.0, 8.0])
-        net.net.weight_ih[0, 0], net.net.weight_hh[0, 0] = 0.05, 1.0
-        net.net.weight[-2:, 0], net.net.bias[-2:] = torch.tensor([-9.0, 9.0]), torch.tensor([1.8, -1.8])
-    result = extract(net, None, ExtractionConfig(max_length=6, states=2, method="kmeans", budget=5.0))
-    assert result.status == 3
-    assert "it does not settle into a pattern: the best of" in str(result.reason)
-    assert "is at the front, the network takes the letter and writes" in str(result.reason)
 
 
 def test_an_automaton_with_epsilon_steps_does_not_fit_a_network_that_answers_each_letter() -> None:
