@@ -7,7 +7,7 @@ change.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stacklens.automata.pda import StackOp, Symbol
-from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, S, StackModel
+from stacklens.automata.pda import StackOp, Symbol, Word
+from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, S, StackModel, Step
 
 __all__ = [
     "Operation",
@@ -34,7 +34,7 @@ _STRANGE = -1  # the number of an operation of another model's own, which is non
 
 _SHARED = (
     *("action_kind", "operations", "task_kind", "alphabet", "end", "first", "n_stacks", "depth", "cell_size"),
-    *("stack_limit", "pushes_input", "recurrent", "squared_error", "real_time", "extra_steps"),
+    *("stack_limit", "pushes_input", "recurrent", "squared_error", "real_time", "extra_steps", "longest", "affordable"),
 )
 
 
@@ -81,6 +81,10 @@ class Wrapper(StackModel[S]):
     def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
         """Return what the wrapped network says, given ``output`` and ``actions`` of all steps."""
         return self.model.said(output, actions, lengths)
+
+    def finish(self, answer: ControllerOutput, reading: Tensor) -> ControllerOutput:
+        """Return what the wrapped network makes of ``answer`` for the actions that it has now."""
+        return self.model.finish(answer, reading)
 
     def rejects(self, hidden: Tensor, stack: S) -> Tensor:
         """Return where the wrapped network rejects."""
@@ -192,7 +196,15 @@ class Rounded(Wrapper[S]):
         """Return the wrapped controller's answer with rounded actions."""
         answer = self.model.controller(symbols, hidden, reading)
         actions = round_actions(self.action_kind, answer.actions, self.threshold)
-        return ControllerOutput(answer.hidden, actions, answer.pushed, answer.output)
+        return self.model.finish(ControllerOutput(answer.hidden, actions, answer.pushed, answer.output), reading)
+
+    def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
+        """Return the step on ``symbols`` (B,); rounding leaves a network that has no actions as it is."""
+        return self.model.step(symbols, state) if self.action_kind == "none" else super().step(symbols, state)
+
+    def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
+        """Return the wrapped network's answers to whole ``words``, where it gives some and has no actions."""
+        return self.model.answers_to(words) if self.action_kind == "none" else None
 
 
 def _one_cluster(vectors: np.ndarray) -> np.ndarray:

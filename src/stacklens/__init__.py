@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from stacklens.languages.language import Language
     from stacklens.languages.tasks.task import Task
     from stacklens.models.base import StackModel
+    from stacklens.models.own.wrap import wrap
     from stacklens.probe.trace import Trace
     from stacklens.tables import languages, tasks, zoo
 
@@ -48,6 +49,7 @@ __all__ = [
     "trace",
     "train",
     "verify",
+    "wrap",
     "zoo",
 ]
 
@@ -62,6 +64,7 @@ _HOMES = {
     "StackModel": "stacklens.models.base",
     "Task": "stacklens.languages.tasks.task",
     "Trace": "stacklens.probe.trace",
+    "wrap": "stacklens.models.own.wrap",
 }
 _PACKAGES = ("extract", "languages")  # packages that can be called as the function of the same name
 
