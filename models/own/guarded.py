@@ -27,7 +27,7 @@ def guarded(call: Callable[..., Any], name: str, given: Mapping[str, Any]) -> An
     except Exception as error:
         said = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
         shapes = ", ".join(f"{key} {shapes_of(value)}" for key, value in given.items())
-        raise StacklensError(f"{name} failed, given {shapes}: {said}") from error
+        raise StacklensError(f"{name} failed{f', given {shapes}' if given else ''}: {said}") from error
 
 
 def shapes_of(value: Any) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from stacklens.languages.tasks.task import Task
     from stacklens.models.base import StackModel
     from stacklens.models.own.wrap import wrap
+    from stacklens.probe.own_check import check
     from stacklens.probe.trace import Trace
     from stacklens.tables import languages, tasks, zoo
 
@@ -41,6 +42,7 @@ __all__ = [
     "Trace",
     "Undecided",
     "certify",
+    "check",
     "compare",
     "extract",
     "languages",
@@ -64,6 +66,7 @@ _HOMES = {
     "StackModel": "stacklens.models.base",
     "Task": "stacklens.languages.tasks.task",
     "Trace": "stacklens.probe.trace",
+    "check": "stacklens.probe.own_check",
     "wrap": "stacklens.models.own.wrap",
 }
 _PACKAGES = ("extract", "languages")  # packages that can be called as the function of the same name

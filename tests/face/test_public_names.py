@@ -15,7 +15,20 @@ import stacklens.extract.extraction as deep
 from stacklens.extract import extraction
 
 ROOT = Path(__file__).parents[2]
-FUNCTIONS = ["certify", "compare", "extract", "languages", "load", "tasks", "trace", "train", "verify", "wrap", "zoo"]
+FUNCTIONS = [
+    "certify",
+    "check",
+    "compare",
+    "extract",
+    "languages",
+    "load",
+    "tasks",
+    "trace",
+    "train",
+    "verify",
+    "wrap",
+    "zoo",
+]
 TYPES = [
     *("Certified", "Different", "Equal", "Extraction", "Language", "NotCertified", "PushdownAutomaton"),
     *("StackModel", "StacklensError", "Task", "Trace", "Undecided"),
