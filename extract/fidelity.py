@@ -11,6 +11,7 @@ from stacklens.extract.answers import differences
 from stacklens.models.base import ActionKind, StackModel
 from stacklens.models.views.views import is_stack
 from stacklens.probe.trace import Trace
+from stacklens.progress import count
 
 __all__ = [
     "MOST_STACKS",
@@ -20,6 +21,7 @@ __all__ = [
     "caution",
     "margins",
     "rounding_fidelity",
+    "why_unanswered",
     "why_unfaithful",
 ]
 
@@ -122,6 +124,16 @@ def caution(fidelity: Fidelity) -> str | None:
         f"rounding its actions changes {rounding.disagreements:,} of {rounding.accepted_by_either:,} acceptances: the "
         "automaton tells what the rounded network does, and not what the network does"
     )
+
+
+def why_unanswered(method: str, states: int, disagreements: int | None, words: int) -> str | None:
+    """Return why no automaton that was learned from answers alone can stand for a network, None if one can."""
+    if disagreements is None:
+        return "nothing was learned from its answers"
+    if not disagreements:
+        return None
+    size = count(states, "state")
+    return f"the best automaton ({method}, {size}) differs on {disagreements:,} of {words:,} checking words"
 
 
 def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: int | None, words: int) -> str | None:

@@ -20,6 +20,7 @@ from stacklens.automata.pda import StackOp, Symbol, Word
 from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, S, StackModel, Step
 
 __all__ = [
+    "BlackBoxed",
     "Operation",
     "Rounded",
     "RoundedSteps",
@@ -81,6 +82,10 @@ class Wrapper(StackModel[S]):
     def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
         """Return what the wrapped network says, given ``output`` and ``actions`` of all steps."""
         return self.model.said(output, actions, lengths)
+
+    def output_numbers(self, output: Tensor) -> np.ndarray:
+        """Return which discrete output each of ``output`` (..., O) is for the wrapped network."""
+        return self.model.output_numbers(output)
 
     def finish(self, answer: ControllerOutput, reading: Tensor) -> ControllerOutput:
         """Return what the wrapped network makes of ``answer`` for the actions that it has now."""
@@ -205,6 +210,28 @@ class Rounded(Wrapper[S]):
     def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
         """Return the wrapped network's answers to whole ``words``, where it gives some and has no actions."""
         return self.model.answers_to(words) if self.action_kind == "none" else None
+
+
+class BlackBoxed(Wrapper[S]):
+    """A network of which only the answers are looked at, as it is: nothing of its actions is, and nothing is rounded.
+
+    Args:
+        model: the network; its weights are shared, not copied.
+    """
+
+    name = "black box"
+
+    def __init__(self, model: StackModel[S]) -> None:
+        super().__init__(model)
+        self.action_kind, self.operations = "none", ()
+
+    def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
+        """Return the network's own step."""
+        return self.model.step(symbols, state)
+
+    def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
+        """Return the network's own answers to whole ``words``, where it gives some."""
+        return self.model.answers_to(words)
 
 
 def _one_cluster(vectors: np.ndarray) -> np.ndarray:

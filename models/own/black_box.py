@@ -11,13 +11,15 @@ from torch import Tensor
 
 from stacklens.errors import StacklensError
 from stacklens.languages.tasks.task import TaskKind
+from stacklens.models.base import StackModel
 from stacklens.models.own.guarded import guarded
 from stacklens.models.own.outputs import Outputs
 from stacklens.models.own.word_network import WordNetwork
 
-__all__ = ["BlackBox", "Box"]
+__all__ = ["AFFORDABLE", "BlackBox", "Box", "boxed"]
 
 Box = Callable[[list[tuple[str, ...]]], Sequence[Any]]
+AFFORDABLE = 100_000  # words that a check may ask, unless it is told otherwise
 _TOGETHER = 10_000  # words that are asked at once
 _MOST_KEPT = 2_000_000  # answers
 
@@ -59,6 +61,16 @@ class BlackBox(WordNetwork):
         self._symbols = alphabet
         kind = self._kind([(), *((symbol,) for symbol in alphabet)])
         super().__init__(name, alphabet, Outputs(kind, alphabet), first=first, longest=longest, affordable=affordable)
+
+    @property
+    def width(self) -> int:
+        """Return how many numbers an output has: one a symbol for sets, else its own number."""
+        return len(self.alphabet) if self.task_kind == "next set" else 1
+
+    @property
+    def like(self) -> Tensor:
+        """Return a tensor of the type of outputs."""
+        return torch.zeros((), dtype=torch.float64)
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
@@ -139,3 +151,23 @@ class BlackBox(WordNetwork):
         if not isinstance(answer, Hashable):
             raise StacklensError(f"the function says {answer!r:.60}; expected something that can be hashed")
         return self._outputs.setdefault(answer, len(self._outputs))
+
+
+def boxed(box: Any, alphabet: Sequence[str] | None, first: Sequence[str] | None, **settings: Any) -> StackModel[Any]:
+    """Return what answers words: a network as it is, a function as a `BlackBox` with these ``settings``.
+
+    Raises:
+        StacklensError: it is neither, a function has no alphabet, or a network has another one.
+    """
+    if isinstance(box, StackModel):
+        if alphabet is not None and set(alphabet) != set(box.alphabet):
+            raise StacklensError(f"the network's alphabet is {' '.join(box.alphabet)}, not {' '.join(alphabet)}")
+        return box
+    if not callable(box) or hasattr(box, "forward"):
+        raise StacklensError(
+            f"expected a function from a list of words to a list of answers, or a network, not {type(box).__name__}; "
+            "sl.wrap makes a network of a module"
+        )
+    if not alphabet:
+        raise StacklensError("what are the words of this function made of? give its alphabet")
+    return BlackBox(box, tuple(alphabet), first=None if first is None else tuple(first), **settings)

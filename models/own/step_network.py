@@ -19,6 +19,8 @@ from stacklens.models.own.stack_choice import StackChoice
 
 __all__ = ["Answered", "StepNetwork", "StepShape", "cannot_save"]
 
+AFFORDABLE = 200_000  # words that a check may ask of a network without a stack, whose steps are its author's
+
 
 @dataclass(frozen=True)
 class StepShape:
@@ -95,6 +97,7 @@ class StepNetwork(StackModel[Any]):
         self.alphabet, self.end, self.first = shape.alphabet, shape.end, shape.first
         self.n_stacks, self.cell_size, self.depth = shape.n_stacks, shape.cell, choice.shown
         self.stack_limit, self.pushes_input = choice.limit, "pushed" not in shape.returns and choice.kind != "none"
+        self.affordable = AFFORDABLE if choice.kind == "none" else None
         weights = None if module is None else next(module.parameters(), None)
         self.like = torch.zeros(()) if weights is None else weights.detach().new_zeros(())
 

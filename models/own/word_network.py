@@ -110,6 +110,11 @@ class WordNetwork(StackModel[Prefix]):
         return torch.zeros(())
 
     @property
+    def width(self) -> int:
+        """Return how many numbers an output has."""
+        return self.outputs.size
+
+    @property
     def output_alphabet(self) -> tuple[str, ...]:
         """Return the symbols that outputs are made of."""
         return self.outputs.alphabet
@@ -134,7 +139,7 @@ class WordNetwork(StackModel[Prefix]):
         if self.task_kind == "recognition" and self.end is None:
             output = self.said_of(stack.codes[:1]).expand(batch, -1)
             return NetworkState(output, stack, rejected, output)
-        return NetworkState(like.new_zeros(batch, self.outputs.size), stack, rejected)
+        return NetworkState(like.new_zeros(batch, self.width), stack, rejected)
 
     def step(self, symbols: Tensor, state: NetworkState[Prefix]) -> Step[Prefix]:
         """Return the step on ``symbols`` (B,): the whole word is read again."""

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from stacklens.automata.naming import check_alphabet
 from stacklens.errors import StacklensError
 from stacklens.languages.tasks.task import TaskKind
+from stacklens.models.own.black_box import AFFORDABLE
 from stacklens.models.own.guarded import guarded
 from stacklens.models.own.outputs import Activation, Outputs
 from stacklens.models.own.stack_choice import StackChoice, stack_choice
@@ -22,7 +23,6 @@ __all__ = ["wrap"]
 
 _FORMS = ("one-hot", "index")
 _CELLS = (*range(1, 65), 80, 96, 100, 128, 200, 256, 300, 512)  # sizes of cells that are tried
-_AFFORDABLE = 100_000  # words that a check may ask of a network that reads every word again
 _PARTS = ("hidden", "actions", "pushed", "output")
 
 
@@ -115,7 +115,7 @@ def wrap(
     forms = _FORMS if symbols is None else (symbols,)
     if step is None:
         assert forward is not None
-        return tried_forward(module, forward, forms, {**common, "longest": longest, "affordable": _AFFORDABLE})
+        return tried_forward(module, forward, forms, {**common, "longest": longest, "affordable": AFFORDABLE})
     after = reads == "after" and stack is not None
     choice = stack_choice(stack, actions, limit=limit, depth=depth, empty_value=empty_value, after=after)
     common |= {"returns": _returned(returns, choice, reads), "n_stacks": n_stacks if choice.kind != "none" else 0}
