@@ -157,12 +157,9 @@ def learn(
     language: Subject | None = None,
     *,
     kind: str = "auto",
-    calls: Sequence[str] | None = None,
-    returns: Sequence[str] | None = None,
     first: Sequence[str] | None = None,
     words: int | None = None,
     longest: int | None = None,
-    quiet: bool = False,
     **settings: Any,
 ) -> Extraction:
     """Return the automaton that is learned from answers alone, with everything that it rests on, as `extract` does.
@@ -176,10 +173,9 @@ def learn(
         alphabet: what the words of a function are made of.
         language: what it should do, as for `extract`.
         kind: "dfa", "mealy", "vpa", or "auto": what fits, visibly pushdown where calls and returns are known.
-        calls, returns: the symbols that push, and those that pop; by default those of the language.
         first: where a function answers sets: which symbols may begin a word.
         words, longest: about how many words a check may ask of a function (100,000), and the longest (any).
-        quiet, settings: as for `extract`.
+        settings: as for `extract`; ``calls`` and ``returns``, which push and pop, are by default those of the language.
 
     Raises:
         StacklensError: AALpy is not installed, or these do not fit together.
@@ -198,7 +194,7 @@ def learn(
     asked = _network(box) if isinstance(box, str | Path) else box
     network = boxed(asked, alphabet, first, longest=longest, affordable=most)
     method = "ask" if kind == "auto" else f"learn-{kind}"
-    return extract(network, language, quiet=quiet, method=method, calls=calls, returns=returns, **settings)
+    return extract(network, language, method=method, **settings)
 
 
 def verify(
