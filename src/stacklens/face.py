@@ -164,8 +164,7 @@ def learn(
 ) -> Extraction:
     """Return the automaton that is learned from answers alone, with everything that it rests on, as `extract` does.
 
-    AALpy's learners ask (L#, and KV for visibly pushdown automata); our own words, random, deep and covering ones, say
-    whether they are right. Every word is asked once, and in batches.
+    AALpy's learners ask (L#, KV for visibly pushdown automata), every word once; our own words say whether it is right.
 
     Args:
         box: a network, or the name or path of one; or a function from a list of words, tuples of symbols, to a list of
