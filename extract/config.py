@@ -15,8 +15,10 @@ from stacklens.seeds import check_seed
 __all__ = ["SPARE_CELLS", "ExtractionConfig", "Method"]
 
 # How an automaton is looked for: "kmeans" clusters hidden vectors, as the papers do, and refines that; "learn" merges
-# what the network does on short words; "auto" learns, and clusters where that gave no exact automaton.
-Method = Literal["auto", "kmeans", "learn"]
+# what the network does on short words; "learn-dfa", "learn-mealy" and "learn-vpa" ask it words, as a black box (see
+# `search.asking`), and "ask" does what of these fits. "auto" learns, clusters where that gave no exact automaton, and
+# asks where there is no stack to see.
+Method = Literal["auto", "kmeans", "learn", "learn-dfa", "learn-mealy", "learn-vpa", "ask"]
 SPARE_CELLS = 4  # of a finite stack that deep words leave free
 _WORDS_A_LENGTH = 100  # long words for each symbol of the longest length that a bounded certificate is tried for
 _SHORTENED = 30  # symbols for each long word
@@ -58,6 +60,8 @@ class ExtractionConfig:
             0 for none. None for a symbol for every 100 long words, at most 100.
         shortening: so many symbols are run to find shorter words on which automaton and network differ. None for 30 for
             each long word.
+        calls, returns: for "learn-vpa", which symbols push and which pop; by default those of the language's own
+            automaton, where each symbol always does the same.
 
     Raises:
         StacklensError: a number is no whole number, too small or too large.
@@ -85,8 +89,13 @@ class ExtractionConfig:
     budget: float | None = DEFAULT_BUDGET
     proved_length: int | None = None
     shortening: int | None = None
+    calls: tuple[str, ...] | None = None
+    returns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        for name in ("calls", "returns"):
+            if (symbols := getattr(self, name)) is not None:
+                object.__setattr__(self, name, tuple(symbols))
         low, high = self.long_lengths
         _check("long_lengths[0]", low, 0)
         _check("long_lengths[1]", high, low)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,21 +15,30 @@ from stacklens.extract.budget import Budget
 from stacklens.extract.by_name import specification_for
 from stacklens.extract.certificate.certify import Certification, certification
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.fidelity import MOST_CHANGED, Fidelity, action_margins, caution, why_unfaithful
-from stacklens.extract.look import look
+from stacklens.extract.fidelity import (
+    MOST_CHANGED,
+    Fidelity,
+    action_margins,
+    caution,
+    why_unanswered,
+    why_unfaithful,
+)
+from stacklens.extract.look import Looked, look, look_as_box
 from stacklens.extract.result import PROOF_NOT_TRIED, Extraction
-from stacklens.extract.samples import draw_samples
+from stacklens.extract.samples import Samples, draw_samples
+from stacklens.extract.search.asking.asked_automata import ASKED
 from stacklens.extract.search.candidate_search import broken, is_near, repair, second_opinion
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import Specification, check_same_alphabet
 from stacklens.extract.verification.agreement import count_again
-from stacklens.extract.verification.checks import check_all, check_sampled, exhaustive_limit
+from stacklens.extract.verification.checks import check_all, check_sampled, exhaustive_limit, within_means
 from stacklens.extract.verification.divergence import Divergence, divergence
 from stacklens.extract.verification.drift import Drift, drift
 from stacklens.extract.verification.horizon import proved_lengths
 from stacklens.extract.verification.shortest_difference import find_horizons
 from stacklens.extract.view_use import ViewUse, differences_of_view, view_use
 from stacklens.extract.wording import budget_claim
+from stacklens.extras import is_installed
 from stacklens.languages.language import Language
 from stacklens.languages.tasks.task import Task
 from stacklens.languages.words import make_word
@@ -44,6 +54,8 @@ _DECISIVE = "rounded network"  # what the machine stands for
 _OF_WHOLE_WORDS = Certification(
     None, reason="the network chooses when to read and write; boxes follow networks that read a letter in every step"
 )
+_ASKING = 20.0  # seconds to ask a network on whose stack nothing was found
+_OF_ANSWERS = Certification(None, reason="the automaton was learned from answers alone; boxes need steps to follow")
 _log = logging.getLogger(__name__)
 
 
@@ -72,6 +84,7 @@ def _extract(
     progress: Told,
 ) -> Extraction:
     check_same_alphabet(specification, model)
+    config = within_means(config, model)
     exhaustive_limit(specification, len(model.alphabet), config.max_length)  # refused before any work is done
     clock, budget = _Clock(progress), Budget(config.budget, config.jobs)
     clock.stage("trace the network")
@@ -80,17 +93,19 @@ def _extract(
     margins = action_margins(model, trace(runner, samples.short_traced, stacks=False))
     clock.stage("look for states")
     fidelity = Fidelity(samples.rounding(), None, *margins)
-    looked = look(model, runner, samples, specification, config, fidelity, clock.come, budget)
-    best, tried, scorer, seen_as = looked.best, looked.tried, looked.scorer, looked.seen_as
-    fidelity = replace(fidelity, minority_transitions=None if best is None else best.minority)
-    wrong = 0 if best is not None and is_near(scorer, best) else None if best is None else best.disagreements
-    worth_telling = wrong == 0 and (fidelity.rounding.mismatch <= MOST_CHANGED or scorer.does_its_task())
-    doubt = caution(fidelity) if worth_telling else None
-    reason = looked.reason
-    if reason is None and doubt is None:
-        reason = why_unfaithful(scorer.model, fidelity, wrong, len(samples.words))
+    if config.method in ASKED:
+        looked = look_as_box(runner, samples, specification, config, clock.come, budget)
+    else:
+        looked = look(model, runner, samples, specification, config, fidelity, clock.come, budget)
+    fidelity = replace(fidelity, minority_transitions=None if looked.best is None else looked.best.minority)
+    reason, doubt = _faithful(looked, fidelity)
     if reason is not None and budget.ran_out:
         reason = f"{reason}; {budget_claim(budget.use().to_dict())}"
+    if reason is not None and _may_ask(model, config):
+        clock.stage("ask it as a black box")
+        looked, reason = _asked(looked, reason, runner, samples, specification, config, clock.come)
+    runner = runner if looked.boxed is None else looked.boxed
+    best, tried, scorer, seen_as = looked.best, looked.tried, looked.scorer, looked.seen_as
     stacks = looked.stacks if best is None else looked.stacks.seeing(best.stacks)
     use = None if seen_as is None else view_use(seen_as, stacks.stacks, looked.views, None)
     result = Extraction(model, specification, None, best, tried, fidelity, stacks, view=use, reason=reason)
@@ -101,7 +116,7 @@ def _extract(
     cells = model.stack_limit if use is None else use.cells
     check = partial(check_all, model=runner, specification=specification, config=config, cells=cells, come=clock.come)
     checks = check(best.automaton)
-    for mended in repair(scorer, best, looked.seen, looked.mendable(checks), config, budget, cells):
+    for mended in repair(scorer, best, looked.seen, looked.mendable(checks), _as_found(config, best), budget, cells):
         tried.append(mended)
         if mended.exact and mended.automaton is not None:
             again = check(mended.automaton)
@@ -125,6 +140,8 @@ def _extract(
     clock.stage("certify")
     if not model.real_time:
         certificate = _OF_WHOLE_WORDS
+    elif best.by_asking:
+        certificate = _OF_ANSWERS
     elif use is None:
         certificate = certification(model, best.automaton, stacks, specification, config.longest_proved)
     else:
@@ -141,7 +158,52 @@ def _extract(
     if parted is not None and use is not None:
         use = replace(use, wrong=not looked.right_on(parted.word))
     result = replace(result, divergence=parted, view=use)
-    return replace(result, drift=None if use else _drift(result, model), seconds=clock.stop())
+    seen = use is None and looked.boxed is None and model.answers_to(()) is None  # step by step, as it is
+    drift = _drift(result, model) if seen else None
+    return replace(result, drift=drift, seconds=clock.stop())
+
+
+def _faithful(looked: Looked, fidelity: Fidelity) -> tuple[str | None, str | None]:
+    """Return why no automaton can stand for the network, None if one can, and what is to be doubted of one that can."""
+    best, scorer, samples = looked.best, looked.scorer, looked.scorer.samples.words
+    wrong = 0 if best is not None and is_near(scorer, best) else None if best is None else best.disagreements
+    if looked.boxed is not None:
+        return why_unanswered(*(("", 0) if best is None else (best.method, best.states)), wrong, len(samples)), None
+    worth_telling = wrong == 0 and (fidelity.rounding.mismatch <= MOST_CHANGED or scorer.does_its_task())
+    doubt = caution(fidelity) if worth_telling else None
+    reason = looked.reason
+    if reason is None and doubt is None:
+        reason = why_unfaithful(scorer.model, fidelity, wrong, len(samples))
+    return reason, doubt
+
+
+def _may_ask(model: StackModel[Any], config: ExtractionConfig) -> bool:
+    """Return whether a network on whose stack nothing was found may be asked as a black box."""
+    asked = config.method == "auto" and config.states is None and config.stack_symbols is None
+    return asked and model.action_kind != "none" and model.real_time and is_installed("aalpy")
+
+
+def _asked(
+    looked: Looked,
+    reason: str,
+    runner: StackModel[Any],
+    samples: Samples,
+    specification: Specification | None,
+    config: ExtractionConfig,
+    come: Callable[[int, int | None], None],
+) -> tuple[Looked, str | None]:
+    """Return what was learned from the network's answers, where that is something, else ``looked`` and why not."""
+    limit = _ASKING if config.budget is None else min(_ASKING, config.budget)
+    boxed = look_as_box(runner, samples, specification, config, come, Budget(limit, config.jobs))
+    why, _ = _faithful(boxed, Fidelity(samples.rounding(), None, 0.0, 0.0))
+    if why is not None:
+        return replace(looked, tried=[*looked.tried, *boxed.tried]), f"{reason}; asked as a black box, {why}"
+    return replace(boxed, tried=[*looked.tried, *boxed.tried]), None
+
+
+def _as_found(config: ExtractionConfig, best: Candidate) -> ExtractionConfig:
+    """Return ``config`` for another search of the kind that found ``best``."""
+    return replace(config, method=best.method) if best.by_asking else config  # type: ignore[arg-type]
 
 
 def _compared(best: Candidate, second: Candidate | None) -> Comparison | None:

@@ -11,6 +11,7 @@ from stacklens.extract.answers import differences
 from stacklens.models.base import ActionKind, StackModel
 from stacklens.models.views.views import is_stack
 from stacklens.probe.trace import Trace
+from stacklens.progress import count
 
 __all__ = [
     "MOST_CHANGED",
@@ -22,6 +23,7 @@ __all__ = [
     "margins",
     "rounding_fidelity",
     "why_graded",
+    "why_unanswered",
     "why_unfaithful",
 ]
 
@@ -137,6 +139,16 @@ def why_graded(fidelity: Fidelity) -> str | None:
         f"on {rounding.disagreements:,} of {rounding.accepted_by_either:,} words, {fidelity.graded_actions:.1%} of the "
         f"strengths are graded, and the least certain is {fidelity.action_margin:.2f} from being rounded otherwise"
     )
+
+
+def why_unanswered(method: str, states: int, disagreements: int | None, words: int) -> str | None:
+    """Return why no automaton that was learned from answers alone can stand for a network, None if one can."""
+    if disagreements is None:
+        return "nothing was learned from its answers"
+    if not disagreements:
+        return None
+    size = count(states, "state")
+    return f"the best automaton ({method}, {size}) differs on {disagreements:,} of {words:,} checking words"
 
 
 def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: int | None, words: int) -> str | None:

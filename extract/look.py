@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stacklens.automata.pda import Output, Word
+from stacklens.extract.answers import network_answers
 from stacklens.extract.budget import Budget
 from stacklens.extract.buffer_look import candidates_of_buffers, seen_graded, why_not_settled
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import Fidelity, why_graded
-from stacklens.extract.samples import Samples
+from stacklens.extract.samples import Samples, nested_words
+from stacklens.extract.search.asking.asked_automata import ASKED
 from stacklens.extract.search.candidate_search import fewest_disagreements, find_candidates, is_near
 from stacklens.extract.search.candidates import Candidate, Scorer
 from stacklens.extract.specification import Specification
@@ -19,9 +21,10 @@ from stacklens.extract.stack_ablation import StackUse, relevant_stacks
 from stacklens.extract.verification.agreement import Agreement
 from stacklens.extract.view_use import SeenAs, TriedView, seen_in_turn, why_no_view
 from stacklens.models.base import StackModel
+from stacklens.models.rounding import BlackBoxed
 from stacklens.probe.trace import Trace, trace
 
-__all__ = ["Looked", "look"]
+__all__ = ["Looked", "look", "look_as_box"]
 
 _ABLATED = 400  # words on which stacks are left out
 
@@ -37,6 +40,7 @@ class Looked:
         tried: all candidates, those on other views too.
         seen_as, views: the view that they were looked for on, and all views in turn; none of a network on stacks.
         reason: why nothing was looked for.
+        boxed: the network as one that only answers, where that is how it was looked at; its answers are checked then.
     """
 
     scorer: Scorer
@@ -47,6 +51,7 @@ class Looked:
     seen_as: SeenAs | None = None
     views: tuple[TriedView, ...] = ()
     reason: str | None = None
+    boxed: StackModel[Any] | None = None
 
     def mendable(self, checks: Sequence[Agreement]) -> list[Agreement]:
         """Return those of ``checks`` whose counterexample the view gets right: others are not for states to mend."""
@@ -78,7 +83,8 @@ def look(
         words = said.traced[:_ABLATED]
         stacks = relevant_stacks(network, words, None if specification is None else specification.scored(words))
         seen = trace(stacks.without(network), said.traced, rounded=True, stacks=False)
-        scorer = Scorer(stacks.without(asked), said, complete, config.seed, specification, whole=asked)
+        further = _further(asked, specification)
+        scorer = Scorer(stacks.without(asked), said, complete, config.seed, specification, further, whole=asked)
         tried = find_candidates(scorer, seen, config, fidelity, come, budget=budget)
         return Looked(scorer, seen, stacks, fewest_disagreements(tried), tried)
 
@@ -120,6 +126,37 @@ def _look_at_buffers(
     best = fewest_disagreements(tried)
     settled = best is not None and is_near(scorer, best)
     return Looked(scorer, seen, stacks, best, tried, reason=None if settled else why_not_settled(steps, found))
+
+
+def _further(asked: StackModel[Any], specification: Specification | None) -> tuple[Word, ...]:
+    """Return words that see depth, for a network without a stack of which nothing else is known."""
+    unknown = asked.action_kind == "none" and specification is None
+    return tuple(nested_words(asked.alphabet, asked.longest)) if unknown else ()
+
+
+def look_as_box(
+    runner: StackModel[Any],
+    samples: Samples,
+    specification: Specification | None,
+    config: ExtractionConfig,
+    come: Callable[[int, int | None], None],
+    budget: Budget,
+) -> Looked:
+    """Return what was learned from the answers of ``runner`` alone, whatever its stacks do: it is not rounded.
+
+    Raises:
+        StacklensError: AALpy is not installed, or the network cannot be learned so.
+    """
+    complete: frozenset[Output] = frozenset() if specification is None else specification.complete
+    boxed = runner if runner.action_kind == "none" else BlackBoxed(runner)
+    said = samples if boxed is runner else replace(samples, rounded=network_answers(boxed, samples.words))
+    effort = config.effort(runner.stack_limit)
+    scorer = Scorer(boxed, said, complete, config.seed, specification, _further(boxed, specification), effort)
+    seen = trace(boxed, said.traced[:1], stacks=False)
+    asking = config if config.method in ASKED else replace(config, method="auto", states=None, stack_symbols=None)
+    tried = find_candidates(scorer, seen, asking, None, come, budget=budget, only_ask=True)
+    stacks = StackUse((), (), 0, 0, unseen=tuple(range(runner.n_stacks)))
+    return Looked(scorer, seen, stacks, fewest_disagreements(tried), tried, boxed=boxed)
 
 
 def _nearer(one: Candidate | None, other: Candidate | None) -> bool:

@@ -16,11 +16,12 @@ from stacklens.languages.words import all_words, make_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 
-__all__ = ["Samples", "draw_samples", "walk_words"]
+__all__ = ["Samples", "draw_samples", "nested_words", "walk_words"]
 
 _SHORT = 20_000  # all words up to the length that gives at most so many
 _DRAWN, _LENGTHS = 800, (10, 60)
 _TOGETHER = 4_000  # words on which an automaton is run at once
+_NESTED, _MOST_NESTED = (4, 9, 20, 200), 8  # how often, and symbols
 _TRACED = 400  # words of each sort whose hidden vectors are clustered
 
 
@@ -89,12 +90,16 @@ class Samples:
 
 def draw_samples(model: StackModel[Any], specification: Specification | None, seed: int) -> Samples:
     """Return the checking words for ``model``; without a specification the drawn ones are uniformly random."""
+    most = _SHORT if model.affordable is None else min(_SHORT, model.affordable)
+    lengths = _LENGTHS if model.longest is None else (min(_LENGTHS[0], model.longest), min(_LENGTHS[1], model.longest))
     if specification is None:
-        short = all_words(model.alphabet, default_max_length(len(model.alphabet), _SHORT))
-        drawn = random_words(model.alphabet, _DRAWN, _LENGTHS, seed)
+        short = all_words(model.alphabet, default_max_length(len(model.alphabet), most))
+        drawn = random_words(model.alphabet, _DRAWN, lengths, seed)
     else:
-        short = specification.short_words(_SHORT)
-        drawn = specification.long_words(_DRAWN, _LENGTHS, seed)
+        short = specification.short_words(most)
+        drawn = specification.long_words(_DRAWN, lengths, seed)
+    if model.longest is not None:
+        short, drawn = ([word for word in words if len(word) <= model.longest] for words in (short, drawn))
     words = [*short, *drawn]
     rounded, analog = network_answers(Rounded(model), words), network_answers(model, short)
     accepted = rounded[: len(short)].max(1, initial=-1) > 0
@@ -104,6 +109,16 @@ def draw_samples(model: StackModel[Any], specification: Specification | None, se
         traced += [short[i] for i in rng.permutation(pool)[:_TRACED]]
     scored = None if specification is None else specification.scored(words)
     return Samples(words, rounded, analog, scored, len(short), [*drawn, *traced], traced)
+
+
+def nested_words(alphabet: tuple[str, ...], longest: int | None = None) -> list[Word]:
+    """Return a^n b^n and a^n b^(n + 1) for all pairs of symbols: words that no automaton of few states counts.
+
+    They see depth where nothing is known of a language, of which random words see none.
+    """
+    powers = [n for n in _NESTED if longest is None or 2 * n < longest]
+    pairs = [(a, b) for a in alphabet[:_MOST_NESTED] for b in alphabet[:_MOST_NESTED] if a != b]
+    return [make_word((*[a] * n, *[b] * (n + more)), alphabet) for n in powers for a, b in pairs for more in (0, 1)]
 
 
 def walk_words(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:

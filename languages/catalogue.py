@@ -13,6 +13,7 @@ from stacklens.automata.formats.by_suffix import automaton_reader, read_text
 from stacklens.automata.grammar import parse_grammar
 from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.languages.blocks import CountedPairs, EqualBlocks, SumBlocks, TwiceAsMany
+from stacklens.languages.bounded_dyck import BoundedDyck, BoundedDyckNextSet, bounded_dyck
 from stacklens.languages.context_free import AutomatonLanguage, ContextFreeLanguage
 from stacklens.languages.dyck import BalancedParentheses, Dyck, dyck_kinds
 from stacklens.languages.language import Language
@@ -64,6 +65,7 @@ ABOUT_LANGUAGES: dict[str, tuple[str, str]] = {
     "anbn": ("a^n b^n, n >= 1", f"{_JOULIN}, section 5.1"),
     "anbncn": ("a^n b^n c^n, n >= 1: no pushdown automaton accepts it", f"{_JOULIN}, section 5.1"),
     "anbncndn": ("a^n b^n c^n d^n, n >= 1: no pushdown automaton accepts it", f"{_JOULIN}, section 5.1"),
+    "dyck-K-M": ("balanced brackets of K kinds, at most M deep: regular", "Hewitt et al. 2020"),
     "dyck-N": ("balanced brackets of N kinds", f"{_SUZGUN}, section 5"),
     "homomorphic-palindrome": ("w # phi(w reversed) over a b c, phi to x y z", f"{_SUZGUN}, section 6"),
     "homomorphic-palindrome-nonempty": (f"w # phi(w reversed) over a b c{_NONEMPTY}", f"{_SUZGUN}, section 6"),
@@ -83,6 +85,7 @@ ABOUT_TASKS: dict[str, tuple[str, str]] = {
     "anbncndn": ("streams of a^n b^n c^n d^n", f"{_JOULIN}, section 5.1"),
     "boolean-formula": ("the value of a formula in reverse Polish notation", f"{_HAO}, section 4.4"),
     "delayed-xor": ("the exclusive or of all symbols but the last", f"{_HAO}, section 4.2"),
+    "dyck-K-M": ("which brackets may come next, K kinds, at most M deep", "Hewitt et al. 2020"),
     "dyck-N": ("which brackets may come next, N kinds", f"{_SUZGUN}, section 5"),
     "homomorphic-palindrome": ("what comes next in w # phi(w reversed)", f"{_SUZGUN}, section 6"),
     "homomorphic-palindrome-nonempty": (
@@ -142,6 +145,8 @@ def get_language(name: str) -> Language:
     """
     if (kinds := dyck_kinds(name)) is not None:
         return Dyck(kinds)
+    if (bounded := bounded_dyck(name)) is not None:
+        return BoundedDyck(*bounded)
     if name not in _LANGUAGES and is_path(name):
         return language_from_file(name)
     if name not in _LANGUAGES:
@@ -150,12 +155,14 @@ def get_language(name: str) -> Language:
 
 
 def language_names() -> list[str]:
-    """Return the names of all languages for people to read, sorted; ``dyck-N`` stands for dyck-1, dyck-2, …
+    """Return the names of all languages for people to read, sorted.
 
-    >>> ", ".join(language_names()[:7])
-    '1n0n, anb2n, anbmcnm, anbn, anbncn, anbncndn, dyck-N'
+    ``dyck-N`` stands for dyck-1, dyck-2, …, and ``dyck-K-M`` for dyck-2-3 and the like, which are bounded.
+
+    >>> ", ".join(language_names()[:8])
+    '1n0n, anb2n, anbmcnm, anbn, anbncn, anbncndn, dyck-K-M, dyck-N'
     """
-    return sorted([*_LANGUAGES, "dyck-N"])
+    return sorted([*_LANGUAGES, "dyck-K-M", "dyck-N"])
 
 
 _TASKS: dict[str, Callable[[], Task]] = {
@@ -190,6 +197,8 @@ def get_task(name: str) -> Task:
     """
     if (kinds := dyck_kinds(name)) is not None:
         return DyckNextSet(kinds)
+    if (bounded := bounded_dyck(name)) is not None:
+        return BoundedDyckNextSet(*bounded)
     if (match := _AFTER.fullmatch(name)) and match[1] in _TASKS and isinstance(task := get_task(match[1]), StreamTask):
         return StreamAfter(task, match[2])
     if name not in _TASKS:
@@ -198,9 +207,9 @@ def get_task(name: str) -> Task:
 
 
 def task_names() -> list[str]:
-    """Return the names of all tasks for people to read, sorted; ``dyck-N`` stands for dyck-1, dyck-2, …
+    """Return the names of all tasks for people to read, sorted, ``dyck-N`` and ``dyck-K-M`` as of `language_names`.
 
     >>> len(task_names()), task_names()[:3]
-    (19, ['addition', 'agreement', 'anb2n'])
+    (20, ['addition', 'agreement', 'anb2n'])
     """
-    return sorted([*_TASKS, "dyck-N"])
+    return sorted([*_TASKS, "dyck-K-M", "dyck-N"])

@@ -7,6 +7,7 @@ once stand on such an axis, and the same code runs them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
@@ -16,6 +17,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from stacklens.automata.pda import Word
 from stacklens.languages.tasks.task import TaskKind
 from stacklens.models.origin import Origin, html_card, lines_of, one_line
 from stacklens.models.set_numbers import set_number_type, set_numbers
@@ -128,6 +130,8 @@ class StackModel(nn.Module, ABC, Generic[S]):
         skipped: how many of the symbols that it writes to an output queue are never seen, the first ones.
         reads_on: what it reads behind a word so that all of its answer is seen: null symbols, as it was trained on.
         origin: the file and the training that it comes from, where it comes from one.
+        longest: the longest word that it can be asked about; None for any.
+        affordable: about how many words a check may ask of it, where it is slow; None for as many as of any other.
     """
 
     name: ClassVar[str]
@@ -150,6 +154,8 @@ class StackModel(nn.Module, ABC, Generic[S]):
     skipped: int = 0
     reads_on: tuple[str, ...] = ()
     origin: Origin | None = None
+    longest: int | None = None
+    affordable: int | None = None
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -223,6 +229,23 @@ class StackModel(nn.Module, ABC, Generic[S]):
         it holds.
         """
         raise NotImplementedError(f"{cls.__name__} has no weights of its own")
+
+    def finish(self, answer: ControllerOutput, reading: Tensor) -> ControllerOutput:
+        """Return ``answer`` for the actions that it has now, given what the controller saw.
+
+        Only networks whose outputs see the stack after its update say anything else than ``answer`` itself.
+        """
+        del reading
+        return answer
+
+    def answers_to(self, words: Sequence[Word]) -> npt.NDArray[Any] | None:
+        """Return the answers to whole ``words``, (N, 1) or (N, T); None where the network runs step by step.
+
+        They are those of `models.inference`: 1 or 0 from a recogniser, else a number after every symbol, -1 beyond the
+        end and from a rejection on.
+        """
+        del words
+        return None
 
     def decide(self, state: NetworkState[S]) -> Tensor:
         """Return whether a recogniser takes what it has read for a member, (..., B) bool, no end symbol read."""

@@ -28,6 +28,8 @@ def verdicts_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_02
     Raises:
         UnknownSymbolError: a word has a symbol outside the network's alphabet.
     """
+    if (known := model.answers_to(words)) is not None:
+        return np.asarray(known[:, 0] == 1)
     codes, lengths = encode_words(words, model.alphabet)
     leading = model.initial_state(1).hidden.shape[:-2]
     verdicts = np.zeros((*leading, len(words)), dtype=bool)
@@ -103,6 +105,8 @@ def outputs_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
     Raises:
         UnknownSymbolError: a word has a symbol outside the network's alphabet.
     """
+    if (known := model.answers_to(words)) is not None:
+        return known
     codes, lengths = encode_words(words, model.alphabet)
     numbers = np.full(codes.shape, -1, dtype=model.number_type)
     by_length = np.argsort(-lengths, kind="stable")

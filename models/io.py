@@ -27,6 +27,7 @@ from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.formats import marnns, stack_rnn_cpp, stacknn
 from stacklens.models.origin import NetworkCard, Origin
+from stacklens.models.own.reference import is_reference, network_of
 from stacklens.models.plain_data import check_weights, describe, in_short, read_plain
 from stacklens.models.registry import build_model, expected_weights
 
@@ -214,6 +215,8 @@ def find_network(name: str | Path) -> Path:
     'nnpda-palindrome.pt'
     """
     path = Path(name)
+    if is_reference(name):
+        return path
     own = ZOO / f"{str(path).removesuffix('.pt')}.pt"
     return own if len(path.parts) == 1 and not os.path.isfile(path) and os.path.isfile(own) else path
 
@@ -242,6 +245,10 @@ def open_card(card: NetworkCard, folder: Path | None = None) -> StackModel[Any]:
     Raises:
         FileFormatError: the file is gone, or holds another network.
     """
+    if card.path is not None and is_reference(card.path):
+        raise FileFormatError(
+            f"the network {card.name} is code: no file of ours runs any; make it with sl.load({card.path!r})"
+        )
     if card.path is None:
         raise FileFormatError(f"the network {card.name} was in no file; save it, and extract again")
     places = [Path(card.path), *([] if folder is None else [folder / Path(card.path).name])]
@@ -292,6 +299,8 @@ def load_network(
     """
     if format not in FORMATS:
         raise UnknownNameError("format", format, list(FORMATS))
+    if is_reference(path):
+        return Checkpoint(network_of(str(path)), {})
     path = find_network(path)
     _check_there(path)
     title = title or path.name

@@ -7,7 +7,7 @@ change.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -16,10 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stacklens.automata.pda import StackOp, Symbol
-from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, S, StackModel
+from stacklens.automata.pda import StackOp, Symbol, Word
+from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, S, StackModel, Step
 
 __all__ = [
+    "BlackBoxed",
     "Operation",
     "Rounded",
     "RoundedSteps",
@@ -35,7 +36,7 @@ _STRANGE = -1  # the number of an operation of another model's own, which is non
 _SHARED = (
     *("action_kind", "operations", "task_kind", "alphabet", "end", "first", "n_stacks", "depth", "cell_size"),
     *("stack_limit", "pushes_input", "recurrent", "squared_error", "real_time", "extra_steps"),
-    *("skipped", "reads_on"),
+    *("skipped", "reads_on", "longest", "affordable"),
 )
 
 
@@ -82,6 +83,14 @@ class Wrapper(StackModel[S]):
     def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
         """Return what the wrapped network says, given ``output`` and ``actions`` of all steps."""
         return self.model.said(output, actions, lengths)
+
+    def output_numbers(self, output: Tensor) -> np.ndarray:
+        """Return which discrete output each of ``output`` (..., O) is for the wrapped network."""
+        return self.model.output_numbers(output)
+
+    def finish(self, answer: ControllerOutput, reading: Tensor) -> ControllerOutput:
+        """Return what the wrapped network makes of ``answer`` for the actions that it has now."""
+        return self.model.finish(answer, reading)
 
     def rejects(self, hidden: Tensor, stack: S) -> Tensor:
         """Return where the wrapped network rejects."""
@@ -193,7 +202,37 @@ class Rounded(Wrapper[S]):
         """Return the wrapped controller's answer with rounded actions."""
         answer = self.model.controller(symbols, hidden, reading)
         actions = round_actions(self.action_kind, answer.actions, self.threshold)
-        return ControllerOutput(answer.hidden, actions, answer.pushed, answer.output)
+        return self.model.finish(ControllerOutput(answer.hidden, actions, answer.pushed, answer.output), reading)
+
+    def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
+        """Return the step on ``symbols`` (B,); rounding leaves a network that has no actions as it is."""
+        return self.model.step(symbols, state) if self.action_kind == "none" else super().step(symbols, state)
+
+    def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
+        """Return the wrapped network's answers to whole ``words``, where it gives some and has no actions."""
+        return self.model.answers_to(words) if self.action_kind == "none" else None
+
+
+class BlackBoxed(Wrapper[S]):
+    """A network of which only the answers are looked at, as it is: nothing of its actions is, and nothing is rounded.
+
+    Args:
+        model: the network; its weights are shared, not copied.
+    """
+
+    name = "black box"
+
+    def __init__(self, model: StackModel[S]) -> None:
+        super().__init__(model)
+        self.action_kind, self.operations = "none", ()
+
+    def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
+        """Return the network's own step."""
+        return self.model.step(symbols, state)
+
+    def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
+        """Return the network's own answers to whole ``words``, where it gives some."""
+        return self.model.answers_to(words)
 
 
 def _one_cluster(vectors: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from stacklens.automata.compare import Equal
 from stacklens.extract.budget import Budget
 from stacklens.extract.config import ExtractionConfig, Method
 from stacklens.extract.fidelity import MOST_STACKS, Fidelity, why_unfaithful
+from stacklens.extract.search.asking.asked_automata import VisibleStack, asked_candidates
 from stacklens.extract.search.candidates import Candidate, Scorer, cost, minimised
 from stacklens.extract.search.learning.learned_automata import learned_candidates
 from stacklens.extract.search.model_selection import search_sizes
@@ -16,6 +17,7 @@ from stacklens.extract.search.quantisers import vectors
 from stacklens.extract.search.refinement import TracedVectors, split_cluster
 from stacklens.extract.search.transition_table import majority_table
 from stacklens.extract.verification.agreement import Agreement
+from stacklens.extras import is_installed
 from stacklens.models.views.views import is_stack
 from stacklens.probe.trace import Trace
 
@@ -44,6 +46,7 @@ def find_candidates(
     come: Callable[[int, int | None], None] = lambda *_: None,
     *,
     budget: Budget | None = None,
+    only_ask: bool = False,
 ) -> list[Candidate]:
     """Return every candidate tried on the scorer's network, in order; the last one is exact unless none is.
 
@@ -58,30 +61,58 @@ def find_candidates(
         fidelity: how near the network is to a discrete machine.
         come: told how many sizes have been tried, and of how many; then how many candidates there are.
         budget: ends the search; None for no limit.
+        only_ask: do nothing but ask, unless another method is named.
     """
     tried: list[Candidate] = []
     if not is_stack(scorer.model):
         return tried
     over = (budget or Budget()).over
-    for way in _ways(config):
-        learned = learned_candidates(scorer, config.stack_symbols, over)
-        for candidate in learned if way == "learn" else _clustered(scorer, seen, config, fidelity, come, over):
+    for way in ("ask",) if only_ask and config.method == "auto" else _ways(config, scorer):
+        for candidate in _found(way, scorer, seen, config, fidelity, come, over):
             tried.append(candidate)
             come(len(tried), None)
             if candidate.exact:
                 tried[-1:] = [*_with_all_stacks(scorer, candidate, config, over), candidate]
                 return tried
-        if over() or ((best := fewest_disagreements(tried)) is not None and _drifts(scorer, best)):
+        best = fewest_disagreements(tried)
+        if over() or (best is not None and (_drifts(scorer, best) or (best.by_asking and is_near(scorer, best)))):
             break
     return tried
 
 
-def _ways(config: ExtractionConfig) -> tuple[Method, ...]:
-    """Return the ways to look for an automaton, in order."""
+def _found(
+    way: Method,
+    scorer: Scorer,
+    seen: Trace,
+    config: ExtractionConfig,
+    fidelity: Fidelity | None,
+    come: Callable[[int, int | None], None],
+    over: Callable[[], bool],
+) -> Iterator[Candidate]:
+    """Yield the candidates of one way."""
+    if way == "learn":
+        return learned_candidates(scorer, config.stack_symbols, over)
+    if way == "kmeans":
+        return _clustered(scorer, seen, config, fidelity, come, over)
+    visible = (
+        None
+        if config.calls is None and config.returns is None
+        else VisibleStack(config.calls or (), config.returns or ())
+    )
+    return asked_candidates(scorer, None if way == "ask" else way, visible, over)
+
+
+def _ways(config: ExtractionConfig, scorer: Scorer) -> tuple[Method, ...]:
+    """Return the ways to look for an automaton, in order; it is asked where there is no stack to be seen."""
     if config.method != "auto":
         return (config.method,)
     asked = config.states is not None or config.stack_symbols is not None
-    return ("kmeans", "learn") if asked else ("learn", "kmeans")
+    ways: tuple[Method, ...] = ("kmeans", "learn") if asked else ("learn", "kmeans")
+    if scorer.model.action_kind != "none" or asked:
+        return ways
+    if scorer.model.affordable is not None:
+        return ("ask",)  # there are no hidden vectors to cluster, and every word is read again
+    return ("ask", *ways) if is_installed("aalpy") else ways
 
 
 def _with_all_stacks(

@@ -71,7 +71,7 @@ class Candidate:
         quantiser: the name of its states' quantiser.
         stack_symbols: how many stack symbols it was given.
         way: "exploration" or "vote"; after a split "refinement", or "refinement and vote"; "learning" where behaviour
-            alone decided (see `learning`).
+            alone decided (see `learning`); "learn-dfa", "learn-mealy", "learn-vpa" where a learner asked (`asking`).
         states: states before minimisation, 0 where none came out.
         disagreements: checking words, or walks, on which it differs from the rounded network; None where none came out.
         minority: the share of outvoted steps; None where nothing was voted on.
@@ -102,8 +102,15 @@ class Candidate:
 
     @property
     def method(self) -> str:
-        """Return how it was found, in the words of `ExtractionConfig.method`: "learn" or "kmeans"."""
+        """Return how it was found, in the words of `ExtractionConfig.method`."""
+        if self.way.startswith("learn-"):
+            return self.way
         return "learn" if self.way == LEARNING else "kmeans"
+
+    @property
+    def by_asking(self) -> bool:
+        """Return whether it was learned from answers alone: then it tells what the network does, and not how."""
+        return self.way.startswith("learn-")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report's history."""
@@ -203,6 +210,8 @@ class Scorer:
         return first
 
     def _differing(self, pda: PushdownAutomaton, words: list[Word]) -> list[Word]:
+        longest = self.model.longest
+        words = [word for word in words if longest is None or len(word) <= longest]
         if not words:
             return []
         scored = None if self.specification is None else self.specification.scored(words)

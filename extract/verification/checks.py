@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stacklens.automata.pda import PushdownAutomaton, Word
@@ -19,16 +19,22 @@ from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumpe
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 
-__all__ = ["check_all", "check_sampled", "exhaustive_length", "exhaustive_limit"]
+__all__ = ["check_all", "check_sampled", "exhaustive_length", "exhaustive_limit", "within_means"]
 
 _EXHAUSTIVE = 2_500_000  # the automaton is checked on all words up to the length that gives at most so many
 _SHARE = 500  # of these where a task's own words have to be compared one by one
 _SHARE_ASKED = 10  # of these at most where words up to a length were asked for
+_LONG_SHARE = 50  # a network that is slow is asked one long word for so many short ones
+_CYCLES = 100  # as many cycles are repeated
+_DEEP = 100  # and words that are nested no deeper than this
+_ROUNDED = "rounded network"
 _MOST_WORDS = 1_000_000_000  # more verdicts than memory holds
 
 
-def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS) -> int:
+def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS, affordable: int | None = None) -> int:
     """Return up to which length all words are checked: as ``asked``, or what gives about 2.5 million words.
+
+    Of a network that may be asked fewer words these are as many as are ``affordable``.
 
     Raises:
         StacklensError: these are more words than ``most``, by default what fits in memory.
@@ -37,7 +43,7 @@ def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS
     (15, 13)
     """
     if asked is None:
-        return default_max_length(n_symbols, _EXHAUSTIVE)
+        return default_max_length(n_symbols, _EXHAUSTIVE if affordable is None else min(_EXHAUSTIVE, affordable))
     longest = default_max_length(n_symbols, most)
     if asked > longest:
         raise StacklensError(
@@ -79,6 +85,8 @@ def check_all(
     """
     cells = model.stack_limit if cells is None else cells
     sides: list[tuple[StackModel[Any], Specification | None]] = [(Rounded(model), None), (model, None)]
+    alone = model.action_kind == "none"  # then there is nothing to round: one answer is both
+    sides = sides[:1] if alone else sides
     if specification is not None:
         sides.insert(0, (model, specification))
     tasks = []
@@ -86,18 +94,46 @@ def check_all(
         words = words_over(model.alphabet, _EXHAUSTIVE // _SHARE, config.max_length)
         tasks = [_Task(agree_on, (pda, *side, words, "exhaustive", None)) for side in sides]
     elif specification is None or not specification.partial_domain:
-        length = exhaustive_length(len(pda.input_alphabet), config.max_length)
+        length = exhaustive_length(len(pda.input_alphabet), config.max_length, affordable=model.affordable)
+        length = length if model.longest is None else min(length, model.longest)
         tasks = [_Task(agree_on_all, (pda, *side, length)) for side in sides]
     for kind, words in _word_lists(pda, cells, specification, config):
-        tasks += [_Task(agree_on, (pda, *side, words, kind, specification)) for side in sides]
-    families = pumped_families(pda, model, specification, config.cycles, config.seed, cells)
+        words = [word for word in words if model.longest is None or len(word) <= model.longest]
+        tasks += [_Task(agree_on, (pda, *side, words, kind, specification)) for side in sides if words]
+    pumped = config.cycles and model.longest is None
+    families = pumped_families(pda, model, specification, config.cycles, config.seed, cells) if pumped else []
     if families:
         tasks += [_Task(agree_on_pumps, (pda, *side, families, specification)) for side in sides]
     results = []
     for number, result in enumerate(_made(tasks, config.jobs), start=1):
         results.append(result)
         come(number, len(tasks))
-    return tuple(result for result in results if result is not None)
+    made = [result for result in results if result is not None]
+    return tuple(_twice(made)) if alone else tuple(made)
+
+
+def _twice(made: Sequence[Agreement]) -> Iterator[Agreement]:
+    """Yield checks against a network without actions, which is its own rounded network, under both names."""
+    for check in made:
+        yield check
+        if check.other == _ROUNDED:
+            yield replace(check, other="network")
+
+
+def within_means(config: ExtractionConfig, model: StackModel[Any]) -> ExtractionConfig:
+    """Return ``config`` with as many words as may be asked of ``model``, where that is slow.
+
+    Cycles are repeated up to a thousand times: not where every beginning of a word is a word of its own.
+    """
+    if model.longest is not None:
+        high = min(config.long_lengths[1], model.longest)
+        config = replace(config, long_lengths=(min(config.long_lengths[0], high // 2), high))
+    if model.affordable is None:
+        return config
+    some = min(config.long_words, model.affordable // _LONG_SHARE)
+    again = model.answers_to(()) is not None
+    cycles = 0 if again else min(config.cycles, _CYCLES)
+    return replace(config, long_words=some, cycles=cycles, depth=min(config.depth, _DEEP))
 
 
 def check_sampled(

@@ -156,8 +156,10 @@ def _network_steps(
     steps: list[_NetworkStep] = []
     for code in [*codes, *([len(model.alphabet)] if model.end is not None else [])]:
         symbol = torch.tensor([code], device=state.hidden.device)
-        soft = model.controller(symbol, state.hidden, state.stack.reading()).actions
-        soft = soft if view is not None else soft[:, list(kept)]
+        soft = state.hidden[:, None, :0]
+        if view is not None or kept:  # who is asked about whole words has no controller to ask
+            soft = model.controller(symbol, state.hidden, state.stack.reading()).actions
+            soft = soft if view is not None else soft[:, list(kept)]
         step = network.step(symbol, state)
         state = step.state
         made = RoundedSteps.of(network, step.hidden, step.actions, step.pushed, step.output, state.rejected)

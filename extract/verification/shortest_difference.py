@@ -41,8 +41,11 @@ def find_horizons(
         budget: how many symbols may be run to make words shorter; fewer for the network that is not rounded.
     """
     partial_domain = specification is not None and specification.partial_domain
-    horizons = {}
+    horizons: dict[str, Horizon] = {}
     for other, network in (("rounded network", Rounded(model)), ("network", model)):
+        if horizons and model.action_kind == "none":  # there is nothing to round
+            horizons[other] = next(iter(horizons.values()))
+            continue
         against = [check for check in checks if check.other == other]
         difference = shortest_difference(pda, network, specification, against, budget)
         horizons[other] = horizon_of(

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from stacklens.automata.pda import PushdownAutomaton
     from stacklens.extract.certificate.claim import Certified, NotCertified
     from stacklens.extract.result import Extraction
-    from stacklens.face import certify, compare, extract, load, trace, train, verify
+    from stacklens.face import certify, compare, extract, learn, load, trace, train, verify
     from stacklens.languages.language import Language
     from stacklens.languages.tasks.task import Task
     from stacklens.models.base import StackModel
+    from stacklens.models.own.wrap import wrap
+    from stacklens.probe.own_check import check
     from stacklens.probe.trace import Trace
     from stacklens.tables import languages, tasks, zoo
 
@@ -40,19 +42,22 @@ __all__ = [
     "Trace",
     "Undecided",
     "certify",
+    "check",
     "compare",
     "extract",
     "languages",
+    "learn",
     "load",
     "tasks",
     "trace",
     "train",
     "verify",
+    "wrap",
     "zoo",
 ]
 
 _HOMES = {
-    **dict.fromkeys(("certify", "compare", "load", "trace", "train", "verify"), "stacklens.face"),
+    **dict.fromkeys(("certify", "compare", "learn", "load", "trace", "train", "verify"), "stacklens.face"),
     **dict.fromkeys(("tasks", "zoo"), "stacklens.tables"),
     **dict.fromkeys(("Different", "Equal", "Undecided"), "stacklens.automata.compare"),
     **dict.fromkeys(("Certified", "NotCertified"), "stacklens.extract.certificate.claim"),
@@ -62,6 +67,8 @@ _HOMES = {
     "StackModel": "stacklens.models.base",
     "Task": "stacklens.languages.tasks.task",
     "Trace": "stacklens.probe.trace",
+    "check": "stacklens.probe.own_check",
+    "wrap": "stacklens.models.own.wrap",
 }
 _PACKAGES = ("extract", "languages")  # packages that can be called as the function of the same name
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from stacklens.errors import StacklensError
 
-__all__ = ["check_extra", "needing"]
+__all__ = ["check_extra", "is_installed", "needing"]
 
 
 @contextmanager
@@ -45,11 +45,12 @@ def check_extra(what: str, extra: str, *libraries: str) -> None:
     Raises:
         StacklensError: one is missing.
     """
-    if not all(map(_is_installed, libraries)):
+    if not all(map(is_installed, libraries)):
         raise _missing(what, extra)
 
 
-def _is_installed(library: str) -> bool:
+def is_installed(library: str) -> bool:
+    """Return whether there is a ``library`` of this name, without importing it."""
     try:
         return find_spec(library) is not None
     except ValueError:  # somebody has barred it with None in `sys.modules`

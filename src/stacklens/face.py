@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from stacklens.languages.language import Language
     from stacklens.languages.tasks.task import Task
     from stacklens.models.base import StackModel
+    from stacklens.models.own.black_box import Box
     from stacklens.probe.trace import Trace
 
     Network = StackModel[Any] | str | Path
     Subject = Language | Task | Specification | str
 
-__all__ = ["certify", "compare", "extract", "load", "trace", "train", "verify"]
+__all__ = ["certify", "compare", "extract", "learn", "load", "trace", "train", "verify"]
 
 _AUTOMATA = (".json", ".dot", ".jff")
 
@@ -148,6 +149,51 @@ def extract(model: Network, language: Subject | None = None, *, quiet: bool = Fa
     with progress_bar(quiet) as bar:
         result = extract_automaton(network, specification, config, stages_on(bar))
     return dataclasses.replace(result, config=config)
+
+
+def learn(
+    box: Network | Box,
+    alphabet: Sequence[str] | None = None,
+    language: Subject | None = None,
+    *,
+    kind: str = "auto",
+    first: Sequence[str] | None = None,
+    words: int | None = None,
+    longest: int | None = None,
+    **settings: Any,
+) -> Extraction:
+    """Return the automaton that is learned from answers alone, with everything that it rests on, as `extract` does.
+
+    AALpy's learners ask (L#, KV for visibly pushdown automata), every word once; our own words say whether it is right.
+
+    Args:
+        box: a network, or the name or path of one; or a function from a list of words, tuples of symbols, to a list of
+            answers: True and False, sets of the symbols that may come next, or any other outputs.
+        alphabet: what the words of a function are made of.
+        language: what it should do, as for `extract`.
+        kind: "dfa", "mealy", "vpa", or "auto": what fits, visibly pushdown where calls and returns are known.
+        first: where a function answers sets: which symbols may begin a word.
+        words, longest: about how many words a check may ask of a function (100,000), and the longest (any).
+        settings: as for `extract`; ``calls`` and ``returns``, which push and pop, are by default those of the language.
+
+    Raises:
+        StacklensError: AALpy is not installed, or these do not fit together.
+
+    >>> even = learn(lambda words: [word.count("a") % 2 == 0 for word in words], "ab", words=500)
+    >>> even.status, len(even.automaton.states)
+    (0, 2)
+    """
+    from stacklens.extras import check_extra
+    from stacklens.models.own.black_box import AFFORDABLE, boxed
+
+    check_extra("AALpy", "interop", "aalpy")
+    if kind not in ("auto", "dfa", "mealy", "vpa"):
+        raise StacklensError(f"kind is {kind!r:.40}; expected auto, dfa, mealy or vpa")
+    most = AFFORDABLE if words is None else words
+    asked = _network(box) if isinstance(box, str | Path) else box
+    network = boxed(asked, alphabet, first, longest=longest, affordable=most)
+    method = "ask" if kind == "auto" else f"learn-{kind}"
+    return extract(network, language, method=method, **settings)
 
 
 def verify(

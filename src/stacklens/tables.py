@@ -59,6 +59,6 @@ def tasks() -> pd.DataFrame:
 
     from stacklens.languages.catalogue import ABOUT_TASKS, get_task, task_names
 
-    kinds = {name: get_task(name.replace("-N", "-2")).kind for name in task_names()}
+    kinds = {name: get_task(name.replace("-N", "-2").replace("-K-M", "-2-3")).kind for name in task_names()}
     rows = [(name, kinds[name], *ABOUT_TASKS[name]) for name in task_names()]
     return pd.DataFrame(rows, columns=["name", "kind", "what", "source"])

@@ -26,7 +26,7 @@ from stacklens.languages import get_language, get_task
 from stacklens.languages.catalogue import language_names
 from stacklens.languages.grammar_words import NormalForm
 
-LANGUAGES = [name for name in language_names() if name not in ("anbncn", "anbncndn", "dyck-N")]
+LANGUAGES = [name for name in language_names() if name not in ("anbncn", "anbncndn", "dyck-K-M", "dyck-N")]
 
 
 def same_words(pda: PushdownAutomaton, longest: int) -> None:

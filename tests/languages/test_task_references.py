@@ -14,7 +14,7 @@ from stacklens.languages.tasks.stream_patterns import CountingStream
 from stacklens.languages.tasks.subject_verb import RULES, AgreementTask
 from stacklens.languages.tasks.task import Task
 
-NAMES = [name.replace("N", "2") for name in task_names()]
+NAMES = [name.replace("K-M", "2-3").replace("N", "2") for name in task_names()]
 each_task = pytest.mark.parametrize("task", [get_task(name) for name in NAMES], ids=NAMES)
 NONE_ON_ONE_STACK = {"anbncn", "anbncndn", "addition"}
 

@@ -14,7 +14,7 @@ from stacklens.languages.tasks.stream_patterns import PATTERNS, Addition, Counti
 from stacklens.languages.tasks.streams import StreamTask, curriculum
 from stacklens.languages.tasks.task import Split
 
-NAMES = [name.replace("N", "3") for name in task_names()]
+NAMES = [name.replace("K-M", "2-3").replace("N", "3") for name in task_names()]
 STREAMS: list[StreamTask] = [*map(CountingStream, PATTERNS), Memorization(), Addition()]
 
 

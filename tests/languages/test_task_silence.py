@@ -6,7 +6,7 @@ import pytest
 
 from stacklens.languages.catalogue import get_task, task_names
 
-NAMES = [name.replace("dyck-N", "dyck-2") for name in task_names()]
+NAMES = [name.replace("dyck-N", "dyck-2").replace("dyck-K-M", "dyck-2-3") for name in task_names()]
 BY_PLACE = {"agreement", "parenthesis-prediction"}
 
 

@@ -55,7 +55,7 @@ _SHOWN = 120  # characters of a file's name
 
 _LENGTHS = (4, 20)  # symbols of a random word, from and to
 _DRAWN = 160  # words to choose from; of those that are many times longer than their sizes a twentieth
-_DYCK = re.compile(r"dyck-([1-9][0-9]{0,4})")
+_DYCK = re.compile(r"dyck-([1-9][0-9]{0,4})(-[1-9][0-9]{0,3})?")
 
 
 @dataclass(frozen=True)
@@ -245,5 +245,5 @@ def _check_name(name: str, model: StackModel[Any], kind: str, names: list[str]) 
             )
     elif set(name) & set("/\\."):
         raise StacklensError(f"{kind} {name!r} is a file; the page knows languages by name, extract-pda reads files")
-    elif name not in names or name == "dyck-N":
+    elif name not in names or name in ("dyck-N", "dyck-K-M"):
         raise UnknownNameError(kind, name, names)

@@ -1,0 +1,77 @@
+"""Five networks of one's own under the lens, of kinds that stacklens does not have, each by an adapter of a few lines.
+
+`python examples/own_networks.py gru` trains the GRU of `own_networks_plain.py`, a minute or two, checks its adapter
+against its own forward pass and extracts its automaton; so for lstm, causal, stack-rnn and vector-stack.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from own_networks_plain import encode, member, trained
+from torch import Tensor
+
+import stacklens as sl
+
+SETS: dict[str, Any] = {"outputs": "next set", "activation": "sigmoid", "first": "(["}
+
+
+def gru(net: Any) -> sl.StackModel[Any]:
+    """A GRU that predicts which brackets may come next, to depth 3."""
+    return sl.wrap(net, "()[]", step=net.step, **SETS)
+
+
+def lstm(net: Any) -> sl.StackModel[Any]:
+    """An LSTM that recognises balanced parentheses; its state is a pair (h, c)."""
+    return sl.wrap(net, "()", step=net.step, outputs="recognition", activation="sigmoid", empty_word=True)
+
+
+def causal(net: Any) -> sl.StackModel[Any]:
+    """A causal transformer, which reads whole words, of the lengths that it was trained on."""
+    return sl.wrap(net, "()[]", forward=net, longest=24, **SETS)
+
+
+def stack_rnn(net: Any) -> sl.StackModel[Any]:
+    """An RNN on a superposition stack with cells of 4 numbers."""
+    return sl.wrap(net, "()[]", step=net.step, stack="superposition", actions=("pop", "none", "push"), **SETS)
+
+
+def vector_stack(net: Any) -> sl.StackModel[Any]:
+    """An RNN whose output sees the top of its stack after the update."""
+    order = ("push", "pop", "none")
+    parts: dict[str, Any] = {"step": net.update, "output": net.output, "reads": "after"}
+    return sl.wrap(net, "()[]", stack="superposition", actions=order, **parts, **SETS)
+
+
+ADAPTERS: dict[str, tuple[Callable[[Any], sl.StackModel[Any]], str]] = {
+    "gru": (gru, "dyck-2-3"),
+    "lstm": (lstm, "dyck-1"),
+    "causal": (causal, "dyck-2-3"),
+    "stack-rnn": (stack_rnn, "dyck-2"),
+    "vector-stack": (vector_stack, "dyck-2"),
+}
+
+
+def main(name: str) -> int:
+    """Train, check and extract from one of them; return the status of the result."""
+    from random import Random
+
+    net = trained(name)
+    adapter, language = ADAPTERS[name]
+    model = adapter(net)
+    words = [member(length, "([" if "[" in model.alphabet else "(", 3, Random(length))[0] for length in (4, 10, 20)]
+
+    def forward(word: str) -> Tensor:
+        said: Tensor = net(encode(word))
+        return said
+
+    print(sl.check(model, forward, words))
+    result = sl.extract(model, language)
+    print(result)
+    return result.status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "gru"))

@@ -1,0 +1,273 @@
+"""`check`: a network of one's own held against its own forward pass, step by step; the first thing that is off, named.
+
+First what can be seen from the adapter alone: shares, strengths and probabilities that are none, stacks that do not
+give back what was laid on them, words of a batch that reach into each other. Then the outputs on words, and where these
+differ, known mistakes are tried one by one: the one with which nothing differs any more is the likely cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from stacklens.automata.pda import Word
+from stacklens.errors import StacklensError
+from stacklens.languages.words import format_word
+from stacklens.models.base import StackModel
+from stacklens.models.own.guarded import guarded, shapes_of
+from stacklens.probe.own_contract import CONTRACT, Finding
+from stacklens.probe.own_variants import variants
+from stacklens.probe.trace import trace
+
+__all__ = ["Check", "check"]
+
+_TOLERANCE = 1e-4  # of outputs, which are about 1 at most
+_MOST_STEPS = 2_000  # of all words together: further ones are left out
+Forward = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Check:
+    """What came of a check.
+
+    Attributes:
+        network: what the network is called.
+        words, steps: how many were compared.
+        largest: by how much outputs differ at most; None where nothing could be compared.
+        finding: the first thing that is off, None where nothing is.
+    """
+
+    network: str
+    words: int
+    steps: int
+    largest: float | None
+    finding: Finding | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Return whether nothing is off."""
+        return self.finding is None
+
+    @property
+    def cause(self) -> str | None:
+        """Return the likely cause in a word or two, None where nothing is off."""
+        return None if self.finding is None else self.finding.cause
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        """Return the outcome in a sentence or two."""
+        if self.finding is not None:
+            return f"{self.network}: {self.finding}"
+        return (
+            f"{self.network}: nothing is off; in {self.words:,} words, {self.steps:,} steps, its outputs and those of "
+            f"its own forward pass differ by at most {self.largest or 0:.0e}"
+        )
+
+    __repr__ = __str__
+
+
+@torch.no_grad()
+def check(network: StackModel[Any], forward: Forward, words: Sequence[Word]) -> Check:
+    """Return whether ``network`` does what its own forward pass does, or the first thing that is off.
+
+    Args:
+        network: what `wrap` returned, or any adapter.
+        forward: from one word to its outputs: after every symbol, (1, T, O) or (T, O), or after the last only, (1, O).
+            It is given the word as it is, or, where it does not take that, as the network reads it, (1, T) numbers or
+            (1, T, n) one-hot, in the order of the adapter's alphabet, which is not checked then.
+        words: some words of several lengths, the longer the better.
+
+    Raises:
+        StacklensError: there are no words, or ``forward`` takes none of these forms; one line.
+    """
+    kept = _kept(words, network)
+    for look in CONTRACT:
+        if (found := guarded(partial(look, network, kept), f"the adapter {network.name}", {})) is not None:
+            return Check(network.name, len(kept), 0, None, found)
+    theirs = _Theirs(forward, network)
+    try:
+        expected = [theirs.outputs(word) for word in kept]
+    except _OtherShapeError as other:
+        return Check(network.name, len(kept), 0, None, Finding("a missing axis", str(other)))
+    apart = _apart(_outputs_of(network, kept), expected)
+    steps = sum(map(len, kept))
+    if apart.worst <= _TOLERANCE:
+        return Check(network.name, len(kept), steps, apart.worst)
+    return Check(network.name, len(kept), steps, apart.worst, _explained(network, kept, expected, apart))
+
+
+@dataclass(frozen=True)
+class _Apart:
+    """Where outputs differ: by how much at most, and the first word and step."""
+
+    worst: float
+    word: int = 0
+    step: int = 0
+    ours: tuple[float, ...] = ()
+    theirs: tuple[float, ...] = ()
+
+
+def _apart(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> _Apart:
+    """Return where lists of outputs (T, O) differ; theirs may be of the last step only, (1, O)."""
+    worst, first = 0.0, None
+    for number, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
+        off = abs(mine[len(mine) - len(other) :] - other).max(-1)
+        off = np.where(np.isnan(off), np.inf, off)
+        worst = max(worst, float(off.max(initial=0)))
+        if first is None and (off > _TOLERANCE).any():
+            step = int(np.argmax(off > _TOLERANCE))
+            place = step + len(mine) - len(other)
+            first = (number, place, tuple(mine[place].tolist()), tuple(other[step].tolist()))
+    return _Apart(worst) if first is None else _Apart(worst, *first)
+
+
+def _explained(network: StackModel[Any], words: list[Word], expected: list[np.ndarray], apart: _Apart) -> Finding:
+    """Return the first difference, and the known mistake that explains all of them, if one does."""
+    where = f"the outputs part at symbol {apart.step + 1} of {format_word(words[apart.word])}"
+    said = f"{where}: {_numbers(apart.ours)}, its own forward pass says {_numbers(apart.theirs)}"
+    place: dict[str, Any] = {"word": words[apart.word], "step": apart.step}
+    for name, made in _readings(expected):
+        if _apart(_outputs_of(network, words), made).worst <= _TOLERANCE:
+            return Finding("logits", f"{said}; {name}", **place)
+    for variant in variants(network):
+        try:
+            ours = variant.outputs(words, lambda model, some: _outputs_of(model, list(some)))
+        except StacklensError:
+            continue
+        if _apart(ours, expected).worst <= _TOLERANCE:
+            return Finding(variant.cause, f"{said}; with {variant.change} nothing differs", **place)
+    return Finding("unknown", f"{said}; no known mistake explains it: {_hint(network, apart)}", **place)
+
+
+def _readings(expected: list[np.ndarray]) -> Iterator[tuple[str, list[np.ndarray]]]:
+    """Yield what is said if outputs are logits on one side and probabilities on the other, and theirs so changed."""
+    tensors = [torch.from_numpy(np.asarray(one, np.float64)) for one in expected]
+    yield (
+        "its own are logits, of which the sigmoid is taken here",
+        [torch.sigmoid(one).numpy() for one in tensors],
+    )
+    yield "its own are logits, of which the softmax is taken here", [torch.softmax(one, -1).numpy() for one in tensors]
+    if all(((one >= 0) & (one <= 1)).all() for one in tensors):
+        yield (
+            'logits where probabilities are meant: give wrap activation="sigmoid"',
+            [torch.logit(one).numpy() for one in tensors],
+        )
+
+
+def _hint(network: StackModel[Any], apart: _Apart) -> str:
+    if apart.step == 0:
+        return "it is there at the first symbol, so it is the encoding, the hidden state at the start or the output"
+    if network.n_stacks:
+        return (
+            "the first symbol is right, so it is the stack (its limit, its empty value, when it is read) or the state"
+        )
+    return "the first symbol is right, so it is the hidden state that is handed on"
+
+
+def _numbers(values: tuple[float, ...]) -> str:
+    return f"({', '.join(f'{value:.4g}' for value in values[:6])}{', …' if len(values) > 6 else ''})"
+
+
+def _kept(words: Sequence[Word], network: StackModel[Any]) -> list[Word]:
+    kept: list[Word] = []
+    for word in words:
+        if len(word) and sum(map(len, kept)) + len(word) <= _MOST_STEPS:
+            kept.append(word)
+    if not kept:
+        raise StacklensError(f"give some words of one symbol or more over {' '.join(network.alphabet)} to compare on")
+    return kept
+
+
+def _outputs_of(network: StackModel[Any], words: Sequence[Word]) -> list[np.ndarray]:
+    """Return the outputs after the symbols of each word, (T, O); an end symbol's are left out."""
+    seen = trace(network, list(words), stacks=False)
+    return [seen.output[row, : len(word)].astype(np.float64) for row, word in enumerate(words)]
+
+
+class _OtherShapeError(StacklensError):
+    """Outputs of a shape that says nothing of steps."""
+
+
+class _Theirs:
+    """The forward pass of a network's author, and the form of words that it takes."""
+
+    def __init__(self, forward: Forward, network: StackModel[Any]) -> None:
+        self.forward, self.network = forward, network
+        self.form: Callable[[Word], Any] | None = None
+
+    def outputs(self, word: Word) -> np.ndarray:
+        """Return its outputs, (T, O), or (1, O) after the last symbol only."""
+        size = self._size()
+        values = self._said(word)
+        if values.numel() == len(word) * size:
+            return self._probable(values.reshape(len(word), size))
+        if values.numel() == size:
+            return self._probable(values.reshape(1, size))
+        raise _OtherShapeError(
+            f"forward gives a word of {len(word)} symbols outputs of shape {tuple(values.shape)}; expected "
+            f"(1, {len(word)}, {size}), or (1, {size}) after the last symbol"
+        )
+
+    def _size(self) -> int:
+        return 1 if self.network.task_kind == "recognition" else len(self.network.output_alphabet)
+
+    def _probable(self, values: Tensor) -> np.ndarray:
+        """Return ``values`` as the network's own outputs are read, where that is known."""
+        outputs = getattr(self.network, "outputs", None) or getattr(
+            getattr(self.network, "shape", None), "outputs", None
+        )
+        made = values.double()
+        if getattr(outputs, "activation", None) is not None:
+            made = outputs.probabilities(made)  # type: ignore[union-attr]
+        if outputs is not None and self.network.task_kind in ("recognition", "next set"):
+            made = made - outputs.threshold + 0.5
+        array: np.ndarray = made.numpy()
+        return array
+
+    def _said(self, word: Word) -> Tensor:
+        if self.form is None:
+            self.form = self._found(word)
+        said = guarded(self.forward, "forward(word)", {"word": self.form(word)})
+        while isinstance(said, tuple | list) and said:
+            said = said[0]
+        if not isinstance(said, Tensor):
+            raise StacklensError(f"forward(word) returned {shapes_of(said)}; expected a tensor of outputs")
+        return said.detach().cpu()
+
+    def _found(self, word: Word) -> Callable[[Word], Any]:
+        """Return the first form of words that the forward pass takes.
+
+        Raises:
+            StacklensError: it takes none.
+        """
+        problem: StacklensError | None = None
+        for form in self._forms():
+            try:
+                guarded(self.forward, "forward(word)", {"word": form(word)})
+                return form
+            except StacklensError as error:
+                problem = problem or error
+        assert problem is not None
+        raise problem
+
+    def _forms(self) -> list[Callable[[Word], Any]]:
+        alphabet, like = self.network.alphabet, self.network.initial_state(1).hidden
+        places = {symbol: number for number, symbol in enumerate(alphabet)}
+
+        def index(word: Word) -> Tensor:
+            return torch.tensor([[places[symbol] for symbol in word]])
+
+        def one_hot(word: Word) -> Tensor:
+            return torch.nn.functional.one_hot(index(word), self.network.n_symbols).to(like.dtype)
+
+        read = getattr(getattr(self.network, "shape", self.network), "symbols", "index")
+        first = [one_hot, index] if read == "one-hot" else [index, one_hot]
+        return [lambda word: word, *first]

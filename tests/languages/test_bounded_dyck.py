@@ -1,0 +1,60 @@
+"""Bounded Dyck: membership by its definition, by plain counting of nestings, and by its automaton are the same."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from stacklens.automata.enumeration import enumerate_words
+from stacklens.errors import StacklensError
+from stacklens.languages import get_language, get_task
+from stacklens.languages.bounded_dyck import BoundedDyck
+
+
+def plain(word: str, depth: int) -> bool:
+    opened: list[str] = []
+    for symbol in word:
+        if symbol in "([":
+            opened.append(symbol)
+        elif not opened or opened.pop() + symbol not in ("()", "[]"):
+            return False
+        if len(opened) > depth:
+            return False
+    return not opened
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_three_definitions_agree(depth: int) -> None:
+    language = BoundedDyck(2, depth)
+    words = ["".join(word) for n in range(7) for word in product("()[]", repeat=n)]
+    members = [word for word in words if plain(word, depth)]
+    assert [word for word in words if word in language] == members
+    assert sorted(map(str, language.words(6))) == sorted(members)
+    assert sorted("".join(word) for word in enumerate_words(language.automaton, 6)) == sorted(members)
+    beginnings = {member[:n] for member in (*members, *(w + c for w in members for c in ("", "()"))) for n in range(7)}
+    assert all(language.is_live(word) for word in beginnings)
+
+
+def test_samples_are_members_as_deep_as_they_may_be() -> None:
+    language = get_language("dyck-2-3")
+    assert language.name == "dyck-2-3"
+    words = [*language.sample(50, (2, 40), True, seed=1), *language.deep(5, 100, seed=1)]
+    assert all(plain(str(word), 3) for word in words)
+    assert all(not plain(str(word), 2) for word in language.deep(5, 100, seed=1))
+    assert not any(plain(str(word), 3) for word in language.sample(50, (2, 40), False, seed=1))
+
+
+def test_the_task_says_what_may_come_next() -> None:
+    task = get_task("dyck-2-2")
+    assert task.expected("([]") == [("(", ")", "["), ("]",), ("(", ")", "[")]
+    for word in task.sample(20, (2, 20), "train", seed=0).words:
+        for t, said in enumerate(task.expected(word)):
+            live = [s for s in task.alphabet if task.language.is_live(str(word)[: t + 1] + s)]  # type: ignore[attr-defined]
+            assert sorted(said or ()) == sorted(live)
+
+
+@pytest.mark.parametrize("name", ["dyck-2-0", "dyck-2-30", "dyck-9-9"])
+def test_what_is_no_language_or_too_large_is_refused(name: str) -> None:
+    with pytest.raises(StacklensError):
+        get_language(name)

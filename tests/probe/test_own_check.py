@@ -1,0 +1,201 @@
+"""`check` names the mistake in every adapter that is wrong in one thing, and finds nothing in the right ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from tests.models.own.networks_of_ones_own import Causal, StackRNN
+from torch import Tensor, nn
+
+from stacklens.errors import StacklensError
+from stacklens.models.base import StackModel
+from stacklens.models.own.wrap import wrap
+from stacklens.models.stacks.superposition import SuperpositionStack
+from stacklens.probe.own_check import check
+
+WORDS = ["(())()((", "((((()))", "))((", "(", "()()(("]
+RNN = StackRNN()
+SET: dict[str, Any] = {"stack": "superposition", "outputs": "next set"}
+
+
+def own(word: str, network: nn.Module = RNN, **options: Any) -> Any:
+    return network(torch.tensor([["()".index(symbol) for symbol in word]]), **options)
+
+
+def stepped(change: Callable[..., Any], **options: Any) -> StackModel[Any]:
+    """An adapter whose step is changed on its way out."""
+    return wrap(RNN, "()", step=lambda x, h, top: change(*RNN.step(x, h, top)), **SET, **options)
+
+
+def test_nothing_is_off_in_the_right_ones() -> None:
+    assert check(wrap(RNN, "()", step=RNN.step, **SET), own, WORDS)
+    after = wrap(RNN, "()", step=RNN.update, reads="after", output=RNN.output, **SET)
+    found = check(after, lambda word: own(word, after=True), WORDS)
+    assert found.ok
+    assert str(found).startswith("StackRNN: nothing is off; in 5 words, 27 steps, its outputs and those of its own")
+    causal = Causal()
+    model = wrap(causal, "()", forward=causal, outputs="next set", activation="sigmoid")
+    assert check(model, lambda word: own(word, causal), WORDS)
+    assert check(model, causal, WORDS)  # which takes no text
+
+
+def shifted(x: Tensor) -> Tensor:
+    return x.flip(1)
+
+
+WRONG: dict[str, tuple[Callable[[], StackModel[Any]], str, str]] = {
+    "swapped shares": (
+        lambda: wrap(RNN, "()", step=RNN.step, actions=("push", "none", "pop"), **SET),
+        "swapped operations",
+        r"with actions=\(pop, none, push\) nothing differs",
+    ),
+    "rotated shares": (
+        lambda: wrap(RNN, "()", step=RNN.step, actions=("none", "push", "pop"), **SET),
+        "swapped operations",
+        r"with actions=\(pop, none, push\) nothing differs",
+    ),
+    "another alphabet": (lambda: wrap(RNN, ")(", step=RNN.step, **SET), "alphabet order", r"with the alphabet \( \)"),
+    "logits for shares": (
+        lambda: stepped(lambda h, _, new, y: (h, RNN.shares(h), new, y)),
+        "logits",
+        "the actions are .* but logits: take their softmax",
+    ),
+    "shares that do not sum to 1": (
+        lambda: stepped(lambda h, a, new, y: (h, 0.75 * a, new, y)),
+        "shares",
+        "shares that sum to 0.75 and not to 1",
+    ),
+    "logits for probabilities": (
+        lambda: stepped(lambda h, a, new, _: (h, a, new, 9 * RNN.next_(h) + 2)),
+        "logits",
+        'the outputs are .* give wrap activation="sigmoid"',
+    ),
+    "another empty value": (
+        lambda: wrap(RNN, "()", step=RNN.step, empty_value=-1.0, **SET),
+        "what an empty cell holds",
+        "with empty_value=0 nothing differs",
+    ),
+    "too few cells": (
+        lambda: wrap(RNN, "()", step=RNN.step, limit=1, **SET),
+        "how many cells there are",
+        "with limit=None nothing differs",
+    ),
+    "no numbers": (
+        lambda: stepped(lambda h, a, new, y: (h, a, new / 0, y)),
+        "no numbers",
+        "the pushed are .*inf",
+    ),
+    "another network": (
+        lambda: stepped(lambda h, a, new, y: (h, a, 1 - new, y)),
+        "unknown",
+        "part at symbol [23] of .* no known mistake explains it: the first symbol is right, so it is the stack",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+def test_each_mistake_is_named(mistake: str) -> None:
+    made, cause, said = WRONG[mistake]
+    found = check(made(), own, WORDS)
+    assert (found.ok, found.cause) == (False, cause)
+    with pytest.raises(AssertionError, match=said):
+        raise AssertionError(str(found))
+
+
+def test_a_batch_that_is_taken_for_time_is_a_missing_axis() -> None:
+    torch.manual_seed(0)
+    gru, head = nn.GRU(2, 3), nn.Linear(3, 2)  # batch_first is not set
+
+    def step(x: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
+        said, after = gru(x[:, None], h[:1, None].transpose(0, 1).contiguous())
+        return after[0].expand(len(x), -1), head(said[:, 0]).sigmoid()
+
+    model = wrap(nn.ModuleList([gru, head]), "()", step=step, hidden=3, outputs="next set")
+    found = check(model, own, WORDS)
+    assert found.cause == "a missing axis"
+    assert "has other outputs alone than in a batch" in str(found)
+
+
+def test_outputs_of_another_shape_are_a_missing_axis() -> None:
+    found = check(wrap(RNN, "()", step=RNN.step, **SET), lambda word: own(word)[0, :, 0], WORDS)
+    assert (found.cause, "outputs of shape (8,); expected (1, 8, 2)" in str(found)) == ("a missing axis", True)
+
+
+def test_an_adapter_s_swapped_signs_are_named() -> None:
+    step: Any = lambda x, h, top: (h, x[:, :1] - x[:, 1:], torch.cat([top, top], 1)[:, :2].sigmoid())  # noqa: E731
+    made: dict[str, Any] = {"stack": "continuous", "outputs": "next set", "hidden": 0}
+    parts: dict[str, Any] = {"returns": ("hidden", "actions", "output")}
+    right = wrap(None, "()", step=step, **made, **parts)
+    wrong = wrap(None, "()", step=lambda x, h, top: (h, -step(x, h, top)[1], step(x, h, top)[2]), **made, **parts)
+
+    def forward(word: str) -> Tensor:
+        from stacklens.probe.trace import trace
+
+        return torch.from_numpy(trace(right, word).output)
+
+    assert check(right, forward, WORDS)
+    assert check(wrong, forward, WORDS).cause == "swapped operations"
+
+
+class _Rounding(SuperpositionStack):
+    """A stack that keeps a value only up to 0.5."""
+
+    def next(self, actions: Tensor, pushed: Tensor) -> SuperpositionStack:
+        return super().next(actions, pushed.clamp(max=0.5))
+
+
+class _Mixed(SuperpositionStack):
+    """A stack whose select takes the entries in another order."""
+
+    def select(self, index: Tensor) -> SuperpositionStack:
+        return super().select(index.flip(0).roll(1))
+
+
+class _OwnStack:
+    def __init__(self, kind: type[SuperpositionStack], upside_down: bool = False) -> None:
+        self.kind, self.upside_down = kind, upside_down
+
+    def empty(self, batch: int, n_stacks: int, cell: int, like: Tensor) -> SuperpositionStack:
+        return self.kind.empty((batch,), n_stacks, cell, like, depth=2)
+
+    def from_cells(self, cells: Tensor) -> SuperpositionStack:
+        return self.kind.from_cells(cells.flip(-2) if self.upside_down else cells, depth=2)
+
+
+@pytest.mark.parametrize(
+    ("stack", "cause"),
+    [
+        (_OwnStack(SuperpositionStack), None),
+        (_OwnStack(_Rounding), "values outside what the stack holds"),
+        (_OwnStack(_Mixed), "select"),
+        (_OwnStack(SuperpositionStack, upside_down=True), "stack_of"),
+    ],
+)
+def test_stacks_of_one_s_own_that_do_not_keep_what_they_are_given(stack: Any, cause: str | None) -> None:
+    def step(x: Tensor, h: Tensor, top: Tensor) -> tuple[Tensor, ...]:
+        h, shares, new, y = RNN.step(x, h, top[:, 0])
+        return h, shares[:, [2, 0, 1]], new, y
+
+    model = wrap(RNN, "()", step=step, stack=stack, actions=("push", "pop", "none"), outputs="next set", depth=2)
+    assert check(model, own, WORDS).cause == cause
+
+
+def test_a_forward_pass_that_fails_is_one_line() -> None:
+    model = wrap(RNN, "()", step=RNN.step, **SET)
+    with pytest.raises(StacklensError, match=r"forward\(word\) failed, given word of type str: invalid literal"):
+        check(model, int, WORDS)
+    with pytest.raises(StacklensError, match=r"forward\(word\) returned of type str; expected a tensor"):
+        check(model, lambda _: "no", WORDS)
+    with pytest.raises(StacklensError, match=r"give some words of one symbol or more over \( \)"):
+        check(model, own, [""])
+
+
+def test_an_adapter_that_fails_is_one_line() -> None:
+    model: Any = wrap(RNN, "()", step=RNN.step, **SET)
+    model.choice = replace(model.choice, from_cells=lambda cells: cells @ cells)
+    with pytest.raises(StacklensError, match="the adapter StackRNN failed: "):
+        check(model, own, WORDS)
