@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,15 @@ _KEY = "papers"  # of the provenance: what this file knows
 
 
 def keep_networks(
-    folder: Path, grid: str, row: GridRow, settings: RunSettings, outcomes: Sequence[Outcome], command: str
+    folder: Path,
+    grid: str,
+    row: GridRow,
+    settings: RunSettings,
+    outcomes: Sequence[Outcome],
+    command: str,
+    seconds: Mapping[str, float],
 ) -> None:
-    """Write the network of every outcome into ``folder``; ``command`` made them.
+    """Write the network of every outcome into ``folder``; ``command`` made them in so many ``seconds`` by each clock.
 
     Raises:
         StacklensError: nothing can be written there.
@@ -37,13 +43,15 @@ def keep_networks(
         except OSError as error:
             raise StacklensError(f"{path.parent}: cannot be made: {error.strerror}") from None
         task = {"kind": outcome.model.task_kind, "language": outcome.task}
-        own = {"scores": outcome.scores, **_settings(settings)}
+        own = {"scores": outcome.scores, "seconds": dict(seconds), **_settings(settings)}
         known = {"command": command, "seed": outcome.seed, "scores": outcome.scores, _KEY: own}
         save_model(path, Checkpoint(outcome.model, task, known))
 
 
-def kept_networks(folder: Path, grid: str, row: GridRow, settings: RunSettings) -> list[Outcome] | None:
-    """Return the outcomes of ``row`` by ``settings`` if ``folder`` has the network of every seed, else None.
+def kept_networks(
+    folder: Path, grid: str, row: GridRow, settings: RunSettings
+) -> tuple[list[Outcome], dict[str, float]] | None:
+    """Return the outcomes of ``row`` by ``settings`` and the seconds of its training, None unless ``folder`` has all.
 
     Raises:
         FileFormatError: a file that is there holds no network of a grid.
@@ -51,23 +59,23 @@ def kept_networks(folder: Path, grid: str, row: GridRow, settings: RunSettings) 
     paths = [_path(folder, grid, row, settings, seed) for seed in settings.seeds]
     if not all(path.is_file() for path in paths):
         return None
-    outcomes = [_outcome(path, seed, settings) for path, seed in zip(paths, settings.seeds, strict=True)]
-    known = [outcome for outcome in outcomes if outcome is not None]
-    return known if len(known) == len(outcomes) else None
+    found = [_outcome(path, seed, settings) for path, seed in zip(paths, settings.seeds, strict=True)]
+    known = [one for one in found if one is not None]
+    return ([outcome for outcome, _ in known], known[0][1]) if len(known) == len(found) else None
 
 
-def _outcome(path: Path, seed: int, settings: RunSettings) -> Outcome | None:
-    """Return what the file at ``path`` holds, None where other settings made it."""
+def _outcome(path: Path, seed: int, settings: RunSettings) -> tuple[Outcome, dict[str, float]] | None:
+    """Return what the file at ``path`` holds, and the seconds of the training; None where other settings made it."""
     from stacklens.models.io import load_checkpoint
 
     checkpoint = load_checkpoint(path)
     own = checkpoint.provenance.get(_KEY)
-    if not isinstance(own, dict) or not isinstance(own.get("scores"), dict):
+    if not isinstance(own, dict) or not all(isinstance(own.get(name), dict) for name in ("scores", "seconds")):
         raise FileFormatError(f"{path}: no network of a grid; move it away, or choose another --networks folder")
     if any(own.get(name) != value for name, value in _settings(settings).items()):
         return None
     model: StackModel[Any] = checkpoint.model
-    return Outcome(seed, own["scores"], model, checkpoint.task.get("language"))
+    return Outcome(seed, own["scores"], model, checkpoint.task.get("language")), own["seconds"]
 
 
 def _settings(settings: RunSettings) -> dict[str, Any]:

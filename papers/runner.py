@@ -118,8 +118,7 @@ class _RunRow:
 
     def __call__(self, row: GridRow) -> RowResult:
         settings, clock = self.settings, _Clock()
-        outcomes = self._outcomes(row)
-        training = clock.lap()
+        outcomes, training = self._outcomes(row, clock)
         networks = tuple(_extracted(outcome, row.extraction_seconds) for outcome in outcomes)
         extraction = clock.lap()
         return RowResult(
@@ -138,19 +137,21 @@ class _RunRow:
             texts=settings.texts,
         )
 
-    def _outcomes(self, row: GridRow) -> list[Outcome]:
-        """Return the networks of a row, those that were kept or else trained ones, which are kept."""
+    def _outcomes(self, row: GridRow, clock: _Clock) -> tuple[list[Outcome], dict[str, float]]:
+        """Return the networks of a row, kept ones or else trained ones, which are kept, and the seconds of training."""
         settings = self.settings
         known = None if self.networks is None else kept_networks(self.networks, self.grid, row, settings)
         if known is not None:
+            clock.lap()  # reading them is no part of anything
             return known
         outcomes = row.train(settings)
         if tuple(outcome.seed for outcome in outcomes) != settings.seeds:
             raise StacklensError(f"{row.name}: training gave other networks than those of the seeds {settings.seeds}")
+        training = clock.lap()
         if self.networks is not None:
             command = _command(self.grid, row, settings)
-            keep_networks(self.networks, self.grid, row, settings, outcomes, command)
-        return outcomes
+            keep_networks(self.networks, self.grid, row, settings, outcomes, command, training)
+        return outcomes, training
 
 
 def _command(grid: str, row: GridRow, settings: RunSettings) -> str:
