@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -25,7 +24,7 @@ from stacklens.extract.fidelity import (
 )
 from stacklens.extract.look import Looked, look, look_as_box
 from stacklens.extract.result import PROOF_NOT_TRIED, Extraction
-from stacklens.extract.samples import Samples, draw_samples
+from stacklens.extract.samples import draw_samples
 from stacklens.extract.search.asking.asked_automata import ASKED
 from stacklens.extract.search.candidate_search import broken, is_near, repair, second_opinion
 from stacklens.extract.search.candidates import Candidate
@@ -38,7 +37,6 @@ from stacklens.extract.verification.horizon import proved_lengths
 from stacklens.extract.verification.shortest_difference import find_horizons
 from stacklens.extract.view_use import ViewUse, differences_of_view, view_use
 from stacklens.extract.wording import budget_claim
-from stacklens.extras import is_installed
 from stacklens.languages.language import Language
 from stacklens.languages.tasks.task import Task
 from stacklens.languages.words import make_word
@@ -54,7 +52,6 @@ _DECISIVE = "rounded network"  # what the machine stands for
 _OF_WHOLE_WORDS = Certification(
     None, reason="the network chooses when to read and write; boxes follow networks that read a letter in every step"
 )
-_ASKING = 20.0  # seconds to ask a network on whose stack nothing was found
 _OF_ANSWERS = Certification(None, reason="the automaton was learned from answers alone; boxes need steps to follow")
 _log = logging.getLogger(__name__)
 
@@ -101,9 +98,8 @@ def _extract(
     reason, doubt = _faithful(looked, fidelity)
     if reason is not None and budget.ran_out:
         reason = f"{reason}; {budget_claim(budget.use().to_dict())}"
-    if reason is not None and _may_ask(model, config):
-        clock.stage("ask it as a black box")
-        looked, reason = _asked(looked, reason, runner, samples, specification, config, clock.come)
+    if reason is not None and _may_be_asked(model, config):
+        reason = f"{reason}; --method ask learns from its answers alone, as of a network without a stack"
     runner = runner if looked.boxed is None else looked.boxed
     best, tried, scorer, seen_as = looked.best, looked.tried, looked.scorer, looked.seen_as
     stacks = looked.stacks if best is None else looked.stacks.seeing(best.stacks)
@@ -177,28 +173,12 @@ def _faithful(looked: Looked, fidelity: Fidelity) -> tuple[str | None, str | Non
     return reason, doubt
 
 
-def _may_ask(model: StackModel[Any], config: ExtractionConfig) -> bool:
-    """Return whether a network on whose stack nothing was found may be asked as a black box."""
-    asked = config.method == "auto" and config.states is None and config.stack_symbols is None
-    return asked and model.action_kind != "none" and model.real_time and is_installed("aalpy")
+def _may_be_asked(model: StackModel[Any], config: ExtractionConfig) -> bool:
+    """Return whether a network on whose stack nothing was found could be asked as a black box.
 
-
-def _asked(
-    looked: Looked,
-    reason: str,
-    runner: StackModel[Any],
-    samples: Samples,
-    specification: Specification | None,
-    config: ExtractionConfig,
-    come: Callable[[int, int | None], None],
-) -> tuple[Looked, str | None]:
-    """Return what was learned from the network's answers, where that is something, else ``looked`` and why not."""
-    limit = _ASKING if config.budget is None else min(_ASKING, config.budget)
-    boxed = look_as_box(runner, samples, specification, config, come, Budget(limit, config.jobs))
-    why, _ = _faithful(boxed, Fidelity(samples.rounding(), None, 0.0, 0.0))
-    if why is not None:
-        return replace(looked, tried=[*looked.tried, *boxed.tried]), f"{reason}; asked as a black box, {why}"
-    return replace(boxed, tried=[*looked.tried, *boxed.tried]), None
+    That is not done unasked: what comes out says nothing of its stack, which is what it was looked at for.
+    """
+    return config.method not in ASKED and model.action_kind != "none" and model.real_time
 
 
 def _as_found(config: ExtractionConfig, best: Candidate) -> ExtractionConfig:

@@ -84,7 +84,7 @@ def test_every_network_of_the_zoo_has_a_fingerprint_of_its_own() -> None:
 def test_a_form_that_is_left_empty_asks_for_nothing() -> None:
     assert job.settings_of(None, None, None, None, " ") == ExtractionSettings()
     assert job.settings_of(4, 3.0, 6, 2, "palindrome ") == ExtractionSettings(4, 3, 6, 2, "palindrome")
-    assert job.settings_of(None, None, None, None, None, "kmeans", 5) == ExtractionSettings(method="kmeans", budget=5.0)
+    assert job.settings_of(None, None, None, None, None, "kmeans", 5) == ExtractionSettings(method="kmeans", budget=5)
     assert ExtractionSettings(4, 3, 6, 2, "x").config() == ExtractionConfig(
         states=4, stack_symbols=3, max_length=6, seed=2
     )
@@ -95,7 +95,7 @@ def test_a_form_that_is_left_empty_asks_for_nothing() -> None:
     [
         ({"states": 0}, "states is 0; expected a whole number from 1 to 512, or nothing."),
         ({"max_length": 2.5}, "max length is 2.5; expected a whole number from 0 to 1,000, or nothing."),
-        ({"method": "guess"}, "method is 'guess'; expected one of auto, kmeans, learn."),
+        ({"method": "guess"}, "method is 'guess'; expected one of auto, kmeans, learn, "),
         ({"budget": 0}, "budget is 0; expected a whole number from 1 to 600, or nothing."),
         ({"seed": -1}, "seed is -1; expected a whole number from 0 to 4,294,967,295, or nothing."),
         ({"seed": math.inf}, "seed is inf; expected a whole number from 0 to 4,294,967,295, or nothing."),

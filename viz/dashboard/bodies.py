@@ -82,7 +82,7 @@ def _settings(value: Any) -> bool:
         return False
     counted = all(_or_none(_whole)(value[name]) for name in _COUNTED)
     named = _or_none(_text)(value["language"]) and value["method"] in get_args(Method)
-    return counted and named and _number(value["seed"]) and _or_none(_number)(value["budget"])
+    return counted and named and _number(value["seed"]) and _whole(value["budget"])
 
 
 def _ended(value: Any) -> bool:

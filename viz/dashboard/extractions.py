@@ -65,7 +65,7 @@ class ExtractionSettings:
     seed: int = 0
     language: str | None = None
     method: Method = "auto"
-    budget: float | None = DEFAULT_BUDGET
+    budget: int = int(DEFAULT_BUDGET)  # whole: a browser sends 60.0 back as 60
 
     def config(self) -> ExtractionConfig:
         """Return what `extract` takes."""
@@ -216,7 +216,7 @@ def settings_of(
         _whole("seed", seed, 0, _LARGEST_SEED) or 0,
         (language or "").strip() or None,
         cast(Method, method or "auto"),
-        float(_whole("budget", budget, 1, _MOST_SECONDS) or DEFAULT_BUDGET),
+        _whole("budget", budget, 1, _MOST_SECONDS) or int(DEFAULT_BUDGET),
     )
 
 
