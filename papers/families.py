@@ -1,0 +1,95 @@
+"""What came of all networks with a memory that learned their task, counted by family of networks over all tables."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from stacklens.papers.grid import CONVERGED, Grid, GridRow
+from stacklens.papers.grid_results import GridResults, Network
+from stacklens.papers.grid_tables import TextTable
+
+__all__ = ["families_table", "family_of"]
+
+_COLUMNS = (
+    "family",
+    "converged",
+    "automaton",
+    "proved equal to the task",
+    "nothing contradicts it",
+    "certified",
+    "the rounded network leaves it",
+    "search out of time",
+)
+_NOTE = (
+    "converged: the network itself, not rounded, is right on 99 % of its test; an automaton may come with a word that "
+    "contradicts it; the rounded network leaves it: the median length of the shortest words known, and of how many"
+)
+
+
+def family_of(grid: Grid, row: GridRow) -> str | None:
+    """Return the family that the networks of ``row`` belong to, None where they have no memory beside their state.
+
+    >>> from stacklens.papers.suzgun2019 import grids
+    >>> table = grids()["suzgun2019-table3"]()
+    >>> [family_of(table, row) for row in table.rows if row.name.startswith("Baby")][:1]
+    ['Suzgun et al. 2019: Baby-NTM']
+    """
+    if not row.stacks:
+        return None
+    if grid.name.startswith("hao"):
+        name = f"{'buffered ' if row.cells['buffered'] == 'yes' else ''}Neural Stack, {row.cells['controller']}"
+    else:
+        name = row.name.split(",")[0].split("+Softmax")[0].split("+Gumbel")[0]
+    return f"{grid.paper}: {name}"
+
+
+def families_table(measured: Iterable[tuple[Grid, GridResults]]) -> TextTable:
+    """Return a line for each family, in the order of the tables, and one for all."""
+    families: dict[str, list[Network]] = {}
+    for grid, results in measured:
+        for row in grid.rows:
+            family, done = family_of(grid, row), results.row(row.name)
+            if family is not None and done is not None:
+                families.setdefault(family, []).extend(one for one in done.networks if _converged(one))
+    lines = [(family, *_counts(networks)) for family, networks in families.items() if networks]
+    everything = [network for networks in families.values() for network in networks]
+    return TextTable("By family", _COLUMNS, (*lines, ("all", *_counts(everything))), _NOTE)
+
+
+def _converged(network: Network) -> bool:
+    return network.scores.get("test", 0.0) >= CONVERGED
+
+
+def _counts(networks: Sequence[Network]) -> tuple[str, ...]:
+    found = [network.extraction for network in networks if network.extraction is not None]
+    read = [one for one in found if one["status"] != 3]
+    good = [one for one in read if one["status"] == 0]
+    return (
+        str(len(networks)),
+        _share(len(read), len(networks)),
+        _share(sum(_verdict(one, "proof") == "equal" for one in read), len(networks)),
+        _share(len(good), len(networks)),
+        _share(sum(_verdict(one, "certificate") == "certified" for one in read), len(networks)),
+        _leaves(read),
+        str(sum(bool((one.get("budget") or {}).get("ran_out")) for one in found)),
+    )
+
+
+def _share(number: int, of: int) -> str:
+    return f"{number} ({number / of:.0%})" if of else "–"
+
+
+def _verdict(extraction: dict[str, Any], kind: str) -> str | None:
+    entry = extraction.get(kind)
+    return None if entry is None else str(entry["verdict"])
+
+
+def _leaves(read: Sequence[dict[str, Any]]) -> str:
+    """Return the median length of the shortest words known on which rounded networks part, and of how many."""
+    horizons = [one["horizon"]["rounded network"] for one in read if one.get("horizon")]
+    lengths = [one["shortest_difference"]["length"] for one in horizons if one["shortest_difference"] is not None]
+    if not horizons:
+        return "–"
+    return f"{f'{statistics.median(lengths):g}: ' if lengths else ''}{len(lengths)} of {len(horizons)}"
