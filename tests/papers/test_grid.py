@@ -318,14 +318,13 @@ def test_tables_for_reading_have_the_statistics_of_a_score_in_one_column(tmp_pat
     assert [row[:2] for row in extracted.rows] == [("one", "0 of 2"), ("two", "not run")]
 
 
-@pytest.mark.slow
 def test_networks_that_are_kept_are_not_trained_again(tmp_path: Path) -> None:
     calls = []
 
     def train(settings: RunSettings) -> list[Outcome]:
         calls.append(settings)
         model = load_checkpoint(zoo_path("parentheses")).model
-        return [Outcome(seed, {"test": 0.5 + seed / 2}, model, "parentheses") for seed in settings.seeds]
+        return [Outcome(seed, {"test": 0.5 + seed / 4}, model, "parentheses") for seed in settings.seeds]
 
     one, kept = grid(zoo=train), tmp_path / "kept"
     first = run_grid(one, TWO, tmp_path, networks=kept)
