@@ -48,7 +48,9 @@ def extract_command(
     ] = None,
     method: Annotated[
         str,
-        typer.Option(help="How to look: learn (from what it does), kmeans (clusters of hidden vectors), or auto."),
+        typer.Option(
+            help="How: learn (from what it does), kmeans (its hidden vectors), ask (its answers alone), auto."
+        ),
     ] = "auto",
     budget: Annotated[
         str, typer.Option(help="Processor time for the search, such as 60s or 2m; or none. The best so far is checked.")
