@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 from stacklens.automata.formats.dot import render, to_dot
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import extract
 from stacklens.models.io import load_checkpoint
-from stacklens.viz.paper_figures import OUTCOMES, Trained, margins_figure, outcome_of, outcomes_figure, trained_networks
+from stacklens.viz.paper_figures import (
+    OUTCOMES,
+    Trained,
+    horizons_figure,
+    outcome_of,
+    outcomes_figure,
+    trained_networks,
+)
 from stacklens.viz.pictures import picture
 
 FOLDER = Path(__file__).parent
 ZOO = FOLDER.parent / "models" / "zoo"
 # figures of Sun et al. 1993 by the network whose automaton they show: before merging states, and after it
 AUTOMATA = {"parentheses": ("7", None), "1n0n": ("8", "9"), "palindrome": ("11", "12")}
-_GOOD = ("certified", "extracted, proved", "extracted")
-_MINORITIES = (0, 0.001, 0.01, 0.03, 1.01)
-_MARGINS = (0, 0.02, 0.1, 0.3, 0.51)
 
 
 def main() -> None:
@@ -28,7 +30,7 @@ def main() -> None:
     for name, figures in AUTOMATA.items():
         _draw_automata(name, figures)
     networks = trained_networks()
-    for name, figure in (("outcomes", outcomes_figure(networks)), ("margins", margins_figure(networks))):
+    for name, figure in (("outcomes", outcomes_figure(networks)), ("horizons", horizons_figure(networks))):
         path = FOLDER / f"findings-{name}.svg"
         path.write_bytes(picture(figure, "svg", "stacklens: findings"))
         print(f"wrote docs/{path.name}")
@@ -38,19 +40,6 @@ def main() -> None:
         if model:
             counts = Counter(outcome_of(one.network) for one in networks if _model(one) == model)
             print(f"{model}: " + "; ".join(f"{outcome}: {counts[outcome]}" for outcome in OUTCOMES))
-    measured = [
-        (
-            one.network.extraction["minority_transitions"],
-            one.network.extraction["action_margin"],
-            outcome_of(one.network),
-        )
-        for one in networks
-        if one.network.extraction is not None and one.network.extraction.get("minority_transitions") is not None
-    ]
-    for low, high in itertools.pairwise(_MINORITIES):
-        print(_line(f"minority transitions from {low:g} to {high:g}", [x for x in measured if low <= x[0] < high]))
-    for low, high in itertools.pairwise(_MARGINS):
-        print(_line(f"action margin from {low:g} to {high:g}", [x for x in measured if low <= x[1] < high]))
 
 
 def _draw_automata(name: str, figures: tuple[str, str | None]) -> None:
@@ -66,12 +55,6 @@ def _draw_automata(name: str, figures: tuple[str, str | None]) -> None:
 def _model(one: Trained) -> str:
     """Return which of the models of Suzgun et al. it is, "" for those of others."""
     return one.row.split(",")[0] if one.table.startswith("suzgun") else ""
-
-
-def _line(which: str, found: Sequence[tuple[float, float, str]]) -> str:
-    """Return how many of ``found`` have an automaton that nothing contradicts, and how many of them a certificate."""
-    good = [outcome for _, _, outcome in found if outcome in _GOOD]
-    return f"{which}: {len(found)} networks, {len(good)} extracted, {good.count('certified')} of them certified"
 
 
 if __name__ == "__main__":

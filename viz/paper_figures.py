@@ -19,7 +19,7 @@ __all__ = [
     "OUTCOMES",
     "Trained",
     "grid_figures",
-    "margins_figure",
+    "horizons_figure",
     "outcome_of",
     "outcomes_figure",
     "score_figure",
@@ -34,6 +34,7 @@ OUTCOMES = {
     "certified": (CATEGORIES[2], "star"),
     "extracted, proved": (CATEGORIES[0], "circle"),
     "extracted": (CATEGORIES[5], "circle-open"),
+    "proved, and the network leaves it": (CATEGORIES[4], "diamond-open"),
     "extracted, contradicted": (CATEGORIES[1], "x"),
     "no automaton": (CATEGORIES[3], "cross"),
     "not converged": ("#8C8C8C", "line-ns-open"),
@@ -157,7 +158,10 @@ def outcome_of(network: Network) -> str:
     if found is None:
         return "not converged"
     if found["status"] != 0:
-        return "no automaton" if found.get("automaton") is None else "extracted, contradicted"
+        if found.get("automaton") is None:
+            return "no automaton"
+        proved = (found.get("proof") or {}).get("verdict") == "equal"
+        return "proved, and the network leaves it" if proved else "extracted, contradicted"
     if found["certificate"]["verdict"] == "certified":
         return "certified"
     return "extracted, proved" if found["proof"]["verdict"] == "equal" else "extracted"
@@ -193,35 +197,45 @@ def outcomes_figure(networks: Sequence[Trained]) -> go.Figure:
     return themed(figure)
 
 
-def margins_figure(networks: Sequence[Trained]) -> go.Figure:
-    """Return every network that was looked into as a mark: its action margin, and its share of minority transitions."""
+def horizons_figure(networks: Sequence[Trained]) -> go.Figure:
+    """Return every network whose rounded form is known to leave its automaton: its action margin, and after how much.
+
+    That is the length of the shortest word known on which the two part.
+    """
     figure = go.Figure()
     for outcome, (colour, mark) in OUTCOMES.items():
-        mine = [
-            (one, one.network.extraction)
+        shown = [
+            (one, found, length)
             for one in networks
-            if one.network.extraction is not None and outcome_of(one.network) == outcome
+            if (found := one.network.extraction) is not None
+            and outcome_of(one.network) == outcome
+            and (length := _leaves_at(found)) is not None
         ]
-        shown = [(one, found) for one, found in mine if found.get("minority_transitions") is not None]
         if not shown:
             continue
         figure.add_trace(
             go.Scatter(
-                x=[found["action_margin"] for _, found in shown],
-                y=[found["minority_transitions"] for _, found in shown],
+                x=[found["action_margin"] for _, found, _ in shown],
+                y=[length for *_, length in shown],
                 mode="markers",
                 name=outcome,
                 marker={"color": colour, "symbol": mark, "size": 9},
-                hovertext=[f"{one.table}<br>{one.row}, seed {one.network.seed}" for one, _ in shown],
-                hovertemplate="%{hovertext}<br>margin %{x:.3g}<br>minority %{y:.3g}<extra></extra>",
+                hovertext=[f"{one.table}<br>{one.row}, seed {one.network.seed}" for one, *_ in shown],
+                hovertemplate="%{hovertext}<br>margin %{x:.3g}<br>length %{y}<extra></extra>",
             )
         )
     figure.update_xaxes(title={"text": "smallest distance of an action from the one that would round otherwise"})
-    figure.update_yaxes(title={"text": "share of minority transitions"}, rangemode="tozero")
+    figure.update_yaxes(title={"text": "length of the shortest such word known"}, type="log")
     figure.update_layout(
-        title={"text": "What tells beforehand whether an automaton comes out", "x": 0, "xref": "paper"},
+        title={"text": "Where rounded networks leave their automata", "x": 0, "xref": "paper"},
         height=460,
         margin={"l": 70, "r": 20, "t": 90, "b": 50},
         legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
     )
     return themed(figure)
+
+
+def _leaves_at(extraction: dict[str, Any]) -> int | None:
+    """Return the length of the shortest word known on which the rounded network is not as its automaton, if any is."""
+    first = ((extraction.get("horizon") or {}).get("rounded network") or {}).get("shortest_difference")
+    return None if first is None else int(first["length"])

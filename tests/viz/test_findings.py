@@ -9,13 +9,14 @@ import pytest
 
 from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network, RowResult
-from stacklens.viz.paper_figures import OUTCOMES, margins_figure, outcome_of, outcomes_figure, trained_networks
+from stacklens.viz.paper_figures import OUTCOMES, horizons_figure, outcome_of, outcomes_figure, trained_networks
 
 
 def extraction(status: int, proof: str = "equal", certificate: str = "not certified", **more: Any) -> dict[str, Any]:
     automaton = None if status == 3 else {"states": 1}
     verdicts = {"proof": {"verdict": proof}, "certificate": {"verdict": certificate}}
-    measures = {"action_margin": 0.3, "minority_transitions": 0.01}
+    horizon = {"rounded network": {"shortest_difference": {"length": 20}}}
+    measures = {"action_margin": 0.3, "horizon": horizon}
     return {"status": status, "automaton": automaton, **verdicts, **measures, **more}
 
 
@@ -23,7 +24,8 @@ FOUND: dict[str, dict[str, Any] | None] = {
     "certified": extraction(0, certificate="certified"),
     "extracted, proved": extraction(0),
     "extracted": extraction(0, proof="undecided"),
-    "extracted, contradicted": extraction(1),
+    "proved, and the network leaves it": extraction(1),
+    "extracted, contradicted": extraction(1, proof="different"),
     "no automaton": extraction(3),
     "not converged": None,
 }
@@ -48,7 +50,7 @@ def test_a_network_is_called_by_the_best_that_can_be_said_of_it(outcome: str) ->
 def test_an_extraction_that_was_given_up_has_no_automaton() -> None:
     given_up = {"status": 3, "reason": "it took more than 10 s"}
     assert outcome_of(Network(0, {}, True, given_up)) == "no automaton"
-    assert len(margins_figure(trained_networks([results(Network(0, {}, True, given_up))])).data) == 0
+    assert len(horizons_figure(trained_networks([results(Network(0, {}, True, given_up))])).data) == 0
 
 
 def test_every_network_is_in_one_bar_of_its_row() -> None:
@@ -70,7 +72,7 @@ def test_networks_without_a_stack_of_which_nothing_was_looked_into_are_left_out(
 
 
 def test_every_network_that_was_looked_into_is_a_mark_with_its_measures() -> None:
-    marks = margins_figure(trained_networks([everything()])).data
+    marks = horizons_figure(trained_networks([everything()])).data
     assert [mark.name for mark in marks] == list(OUTCOMES)[:-1]
-    assert all((mark.x[0], mark.y[0]) == (0.3, 0.01) for mark in marks)
+    assert all((mark.x[0], mark.y[0]) == (0.3, 20) for mark in marks)
     assert len({(mark.marker.color, mark.marker.symbol) for mark in marks}) == len(marks)
