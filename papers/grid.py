@@ -123,7 +123,6 @@ class GridRow:
         train: trains a network from each seed of the settings.
         reported: the paper's figures as printed, by the column beside which they stand, such as "test median".
         source: where shapes and settings come from: a section, or the authors' program.
-        extraction_seconds: twice the budget of an extraction's search (see `runner.extraction_of`).
         stacks: whether the networks have a stack, or a memory like one; nothing is said of what becomes of others.
     """
 
@@ -132,7 +131,6 @@ class GridRow:
     train: Callable[[RunSettings], list[Outcome]]
     reported: dict[str, str] = field(default_factory=dict)
     source: str = ""
-    extraction_seconds: float = 120.0
     stacks: bool = True
 
 

@@ -79,7 +79,6 @@ def _row(name: str, pattern: str) -> GridRow:
         train,
         reported,
         _SOURCE,
-        60 if name == FEW else 10,
         stacks=model not in _WITHOUT_MEMORY,
     )
 

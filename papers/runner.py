@@ -119,7 +119,7 @@ class _RunRow:
     def __call__(self, row: GridRow) -> RowResult:
         settings, clock = self.settings, _Clock()
         outcomes, training = self._outcomes(row, clock)
-        networks = tuple(_extracted(outcome, row.extraction_seconds) for outcome in outcomes)
+        networks = tuple(_extracted(outcome) for outcome in outcomes)
         extraction = clock.lap()
         return RowResult(
             name=row.name,
@@ -163,12 +163,12 @@ def _command(grid: str, row: GridRow, settings: RunSettings) -> str:
     return f'stacklens papers run {grid} --rows "{row.name}" {options} --fresh'
 
 
-def _extracted(outcome: Outcome, seconds: float) -> Network:
+def _extracted(outcome: Outcome) -> Network:
     scores = {name: float(score) for name, score in outcome.scores.items()}
     network = Network(outcome.seed, scores, outcome.converged)
     if not outcome.is_worth_reading or outcome.model is None:
         return network
-    return replace(network, extraction=extraction_of(outcome.model, outcome.task, seconds))
+    return replace(network, extraction=extraction_of(outcome.model, outcome.task))
 
 
 def extraction_of(model: Any, task: str | None, seconds: float = 120.0) -> dict[str, Any]:
