@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stacklens.automata.formats.dot import render, to_dot
 from stacklens.extract.by_name import specification_of
-from stacklens.extract.extraction import extract
+from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.models.io import load_checkpoint
 from stacklens.viz.paper_figures import (
     OUTCOMES,
@@ -44,7 +44,9 @@ def main() -> None:
 
 def _draw_automata(name: str, figures: tuple[str, str | None]) -> None:
     checkpoint = load_checkpoint(ZOO / f"nnpda-{name}.pt")
-    found = extract(checkpoint.model, specification_of(checkpoint))
+    found = extract(
+        checkpoint.model, specification_of(checkpoint), ExtractionConfig(method="kmeans")
+    )  # as the paper does
     for figure, pda in zip(figures, (found.raw, found.automaton), strict=True):
         if figure is not None and pda is not None:
             path = FOLDER / f"sun1993-fig{figure}.svg"
