@@ -21,10 +21,8 @@ from stacklens.errors import AutomatonError
 __all__ = ["Comparison", "Different", "Equal", "Outputs", "Undecided", "compare", "is_empty", "shortest_member"]
 
 BOUNDS = (1, 2, 4, 8)  # how far heights may be apart: each is tried where the one before does not suffice
-LIMIT, REMEDY_LIMIT = (
-    2_000_000,
-    50_000,
-)  # derivations (see `shortest_runs`) in the first search, and in each one after it
+# derivations (see `shortest_runs`) in the first search, and in each one after it
+LIMIT, REMEDY_LIMIT = 2_000_000, 50_000
 FIRST_LOOK = 1_000  # derivations after which refuted pushes are withdrawn, where everything would be far more
 
 _Runs = Runs[ControlPair, Pair, What]
@@ -91,8 +89,8 @@ def compare(
             not compared. Initial outputs are part of acceptance only. What ε-steps write belongs to the letter before.
 
     Time is polynomial while the heights of the stacks stay together, or where one automaton never pushes. `Undecided`
-    where they part, and for several
-    stacks, where equality is undecidable; and for ε-steps that cannot be put into other steps.
+    where they part, for several stacks, where equality is undecidable, and for ε-steps that cannot be put into other
+    steps.
 
     Raises:
         AutomatonError: the alphabets differ, or ``outputs`` is none of the four.

@@ -13,7 +13,6 @@ from stacklens.extract.buffer_look import candidates_of_buffers, seen_graded, wh
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import Fidelity, why_graded
 from stacklens.extract.samples import Samples, nested_words
-from stacklens.extract.search.asking.asked_automata import ASKED
 from stacklens.extract.search.candidate_search import fewest_disagreements, find_candidates, is_near
 from stacklens.extract.search.candidates import Candidate, Scorer
 from stacklens.extract.specification import Specification
@@ -153,8 +152,7 @@ def look_as_box(
     effort = config.effort(runner.stack_limit)
     scorer = Scorer(boxed, said, complete, config.seed, specification, _further(boxed, specification), effort)
     seen = trace(boxed, said.traced[:1], stacks=False)
-    asking = config if config.method in ASKED else replace(config, method="auto", states=None, stack_symbols=None)
-    tried = find_candidates(scorer, seen, asking, None, come, budget=budget, only_ask=True)
+    tried = find_candidates(scorer, seen, config, None, come, budget=budget)
     stacks = StackUse((), (), 0, 0, unseen=tuple(range(runner.n_stacks)))
     return Looked(scorer, seen, stacks, fewest_disagreements(tried), tried, boxed=boxed)
 

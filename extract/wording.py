@@ -88,7 +88,7 @@ def found_claim(method: str, quantiser: str) -> str:
     ('found with 2 clusters', 'learned from all words to length 7, 1-tails as stack symbols')
     """
     if method.startswith("learn-"):
-        return f"learned as a black box by {quantiser}: it tells what the network does, not how"
+        return f"learned as a black box by {quantiser}, nothing rounded: it tells what the network does, not how"
     return f"found with {quantiser}" if method == "kmeans" else f"learned from {quantiser} as stack symbols"
 
 

@@ -98,9 +98,7 @@ class Run(NamedTuple):
     output: Tensor  # what is said after every symbol, (T, ..., B, O)
     actions: Tensor  # of every step, (S, ..., B, n_stacks, A), where S is T for networks without extra steps
     state: NetworkState[Any]  # after the last step
-    hidden: (
-        Tensor  # hidden units after every step, (S, ..., B, H); of an LSTM h alone where many steps are taken at once
-    )
+    hidden: Tensor  # hidden units after every step, (S, ..., B, H); of an LSTM h alone where steps are taken at once
 
 
 class StackModel(nn.Module, ABC, Generic[S]):

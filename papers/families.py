@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from stacklens.papers.grid import CONVERGED, Grid, GridRow
+from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network
 from stacklens.papers.grid_tables import TextTable
 
@@ -52,14 +52,10 @@ def families_table(measured: Iterable[tuple[Grid, GridResults]]) -> TextTable:
         for row in grid.rows:
             family, done = family_of(grid, row), results.row(row.name)
             if family is not None and done is not None:
-                families.setdefault(family, []).extend(one for one in done.networks if _converged(one))
+                families.setdefault(family, []).extend(one for one in done.networks if one.converged)
     lines = [(family, *_counts(networks)) for family, networks in families.items() if networks]
     everything = [network for networks in families.values() for network in networks]
     return TextTable("By family", _COLUMNS, (*lines, ("all", *_counts(everything))), _NOTE)
-
-
-def _converged(network: Network) -> bool:
-    return network.scores.get("test", 0.0) >= CONVERGED
 
 
 def _counts(networks: Sequence[Network]) -> tuple[str, ...]:

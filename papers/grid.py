@@ -25,6 +25,7 @@ __all__ = [
     "Outcome",
     "Protocol",
     "RunSettings",
+    "has_converged",
     "statistic",
 ]
 
@@ -105,12 +106,21 @@ class Outcome:
     @property
     def converged(self) -> bool:
         """Return whether the network itself, not rounded, learned its task: its score "test", on words of its own."""
-        return self.scores.get("test", 0.0) >= CONVERGED
+        return has_converged(self.scores)
 
     @property
     def is_worth_reading(self) -> bool:
         """Return whether an automaton is worth looking for: the network converged, or does so when it is rounded."""
-        return max(self.scores.get("test", 0.0), self.scores.get("test rounded", 0.0)) >= CONVERGED
+        return self.converged or self.scores.get("test rounded", 0.0) >= CONVERGED
+
+
+def has_converged(scores: Mapping[str, float]) -> bool:
+    """Return whether a network with these scores learned its task by itself.
+
+    >>> has_converged({"test": 0.995}), has_converged({"test": 0.9, "test rounded": 1.0})
+    (True, False)
+    """
+    return scores.get("test", 0.0) >= CONVERGED
 
 
 @dataclass(frozen=True)

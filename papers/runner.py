@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stacklens.errors import StacklensError
+from stacklens.extract.budget import DEFAULT_BUDGET
 from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings
 from stacklens.papers.grid_results import GridResults, Network, RowResult, read_grid, write_grid
 from stacklens.papers.kept_networks import keep_networks, kept_networks
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["extraction_of", "left_to_do", "run_grid"]
 
 _LONGEST_WORD = 300  # characters of a word that is kept
-_SAFETY = 4  # the limit for a whole extraction, in the seconds of which its search may take half
+_SAFETY = 8  # the limit for a whole extraction, in budgets of its search
 _KEPT = "rows that are done are kept: run it again"  # what to do when a process is killed
 
 
@@ -171,10 +172,10 @@ def _extracted(outcome: Outcome) -> Network:
     return replace(network, extraction=extraction_of(outcome.model, outcome.task))
 
 
-def extraction_of(model: Any, task: str | None, seconds: float = 120.0) -> dict[str, Any]:
-    """Return what is extracted from a network, as plain data; the search has a budget of half so many ``seconds``.
+def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) -> dict[str, Any]:
+    """Return what is extracted from a network, as plain data; the search has a ``budget`` of so many seconds.
 
-    Nothing else of an extraction takes long; for whatever does there is a limit of several times the ``seconds``.
+    Nothing else of an extraction takes long; for whatever does there is a limit of several times the ``budget``.
 
     "status" is that of `extract-pda`, with "reason" for 3; sizes are those after minimisation, and before it; "proof"
     and "certificate" are verdicts; "horizon" and "equals" are those of the report; None stands for what there is not.
@@ -182,11 +183,11 @@ def extraction_of(model: Any, task: str | None, seconds: float = 120.0) -> dict[
     from stacklens.extract.by_name import subject_named
     from stacklens.extract.extraction import ExtractionConfig, extract
 
-    begun, limit = time.perf_counter(), _SAFETY * seconds
+    begun, limit = time.perf_counter(), _SAFETY * budget
     try:
         with _at_most(limit):
             subject = None if task is None else subject_named(task, model.task_kind)
-            found = extract(model, subject, ExtractionConfig(budget=seconds / 2))
+            found = extract(model, subject, ExtractionConfig(budget=budget))
     except StacklensError as error:
         kept: dict[str, Any] = {"status": 3, "reason": str(error)}
     except _OutOfTime:

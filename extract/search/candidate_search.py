@@ -46,7 +46,6 @@ def find_candidates(
     come: Callable[[int, int | None], None] = lambda *_: None,
     *,
     budget: Budget | None = None,
-    only_ask: bool = False,
 ) -> list[Candidate]:
     """Return every candidate tried on the scorer's network, in order; the last one is exact unless none is.
 
@@ -61,13 +60,12 @@ def find_candidates(
         fidelity: how near the network is to a discrete machine.
         come: told how many sizes have been tried, and of how many; then how many candidates there are.
         budget: ends the search; None for no limit.
-        only_ask: do nothing but ask, unless another method is named.
     """
     tried: list[Candidate] = []
     if not is_stack(scorer.model):
         return tried
     over = (budget or Budget()).over
-    for way in ("ask",) if only_ask and config.method == "auto" else _ways(config, scorer):
+    for way in _ways(config, scorer):
         for candidate in _found(way, scorer, seen, config, fidelity, come, over):
             tried.append(candidate)
             come(len(tried), None)

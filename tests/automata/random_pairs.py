@@ -11,7 +11,7 @@ from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import NONE, POP, Acceptance, Key, Output, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.pda import replace as replace_by
 
-__all__ = ["random_automaton", "random_domain", "random_pair", "with_a_change"]
+__all__ = ["random_automaton", "random_domain", "random_pair", "stackless_pair", "with_a_change"]
 
 ACCEPTANCES: tuple[Acceptance, ...] = ("final state", "empty stack", "both", "output")
 OUTPUTS: tuple[Output, ...] = (None, "0", "1")
@@ -83,3 +83,21 @@ def _operations(top: str, cells: Sequence[str]) -> list[StackOp]:
     if top == "⊥":
         return [NONE, *map(push, cells)]
     return [NONE, POP, POP, *map(push, cells), *map(replace_by, cells)]
+
+
+def stackless_pair(seed: int) -> tuple[PushdownAutomaton, PushdownAutomaton, Random]:
+    """Return an automaton that never pushes and mostly the same with a stack that nothing depends on, in any order."""
+    rng = Random(seed)
+    drawn = random_automaton(rng, "ab"[: rng.randint(1, 2)])
+    still = {
+        key: replace(step, operations=(NONE,)) for key, step in drawn.transitions.items() if key[2] == (drawn.bottom,)
+    }
+    a = replace(drawn, transitions=still)
+    idle: dict[Key, Transition] = {
+        (state, letter, (top,)): replace(step, operations=(rng.choice(_operations(top, drawn.stack_alphabet)),))
+        for (state, letter, _), step in still.items()
+        for top in (drawn.bottom, *drawn.stack_alphabet)
+    }
+    b = replace(drawn, transitions=idle)
+    b = with_a_change(b, rng) if rng.random() < 0.5 else b
+    return (a, b, rng) if rng.random() < 0.5 else (b, a, rng)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from tests.languages.plain_brackets import nested
 
 from stacklens.automata.enumeration import enumerate_words
 from stacklens.errors import StacklensError
@@ -12,23 +13,11 @@ from stacklens.languages import get_language, get_task
 from stacklens.languages.bounded_dyck import BoundedDyck
 
 
-def plain(word: str, depth: int) -> bool:
-    opened: list[str] = []
-    for symbol in word:
-        if symbol in "([":
-            opened.append(symbol)
-        elif not opened or opened.pop() + symbol not in ("()", "[]"):
-            return False
-        if len(opened) > depth:
-            return False
-    return not opened
-
-
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_three_definitions_agree(depth: int) -> None:
     language = BoundedDyck(2, depth)
     words = ["".join(word) for n in range(7) for word in product("()[]", repeat=n)]
-    members = [word for word in words if plain(word, depth)]
+    members = [word for word in words if nested(word, depth)]
     assert [word for word in words if word in language] == members
     assert sorted(map(str, language.words(6))) == sorted(members)
     assert sorted("".join(word) for word in enumerate_words(language.automaton, 6)) == sorted(members)
@@ -40,9 +29,9 @@ def test_samples_are_members_as_deep_as_they_may_be() -> None:
     language = get_language("dyck-2-3")
     assert language.name == "dyck-2-3"
     words = [*language.sample(50, (2, 40), True, seed=1), *language.deep(5, 100, seed=1)]
-    assert all(plain(str(word), 3) for word in words)
-    assert all(not plain(str(word), 2) for word in language.deep(5, 100, seed=1))
-    assert not any(plain(str(word), 3) for word in language.sample(50, (2, 40), False, seed=1))
+    assert all(nested(str(word), 3) for word in words)
+    assert all(not nested(str(word), 2) for word in language.deep(5, 100, seed=1))
+    assert not any(nested(str(word), 3) for word in language.sample(50, (2, 40), False, seed=1))
 
 
 def test_the_task_says_what_may_come_next() -> None:

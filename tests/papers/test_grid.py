@@ -211,7 +211,7 @@ def test_a_network_that_nothing_can_be_read_from_says_why() -> None:
 
 def test_an_extraction_that_takes_too_long_is_given_up() -> None:
     model = load_checkpoint(zoo_path("parentheses")).model
-    found = extraction_of(model, "parentheses", 0.01)
+    found = extraction_of(model, "parentheses", 0.005)
     assert found["status"] == 3
     assert found["reason"] == "no automaton was found in 0.04 seconds of processor time"
 

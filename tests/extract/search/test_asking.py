@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.languages.plain_brackets import nested
 
 import stacklens as sl
 from stacklens.automata.compare import Equal
@@ -17,18 +18,6 @@ from stacklens.languages import get_language
 
 QUICK: dict[str, Any] = {"words": 1_000, "quiet": True}
 TINY: dict[str, Any] = {"words": 350, "deep_words": 2, "depth": 6, "height": 6, "climbs": 1, "walks": 5, "quiet": True}
-
-
-def balanced(word: tuple[str, ...], depth: int = 1_000) -> bool:
-    opened: list[str] = []
-    for symbol in word:
-        if symbol in "([":
-            opened.append(symbol)
-        elif not opened or opened.pop() + symbol not in ("()", "[]"):
-            return False
-        if len(opened) > depth:
-            return False
-    return not opened
 
 
 def random_dfa(seed: int, states: int) -> Callable[[list[tuple[str, ...]]], list[bool]]:
@@ -60,7 +49,7 @@ def test_random_finite_automata_come_back(seed: int) -> None:
 
 
 def test_balanced_brackets_are_learned_with_their_stack_and_proved() -> None:
-    result = sl.learn(lambda words: [balanced(word) for word in words], "()[]", "dyck-2", **QUICK)
+    result = sl.learn(lambda words: [nested(word) for word in words], "()[]", "dyck-2", **QUICK)
     assert isinstance(result.proof, Equal)
     assert result.automaton is not None
     assert (len(result.automaton.states), set(result.automaton.stack_alphabet)) == (1, {"(", "["})
@@ -71,7 +60,7 @@ def test_balanced_brackets_are_learned_with_their_stack_and_proved() -> None:
 
 def test_calls_and_returns_may_be_given_in_place_of_a_language() -> None:
     def box(words: list[tuple[str, ...]]) -> list[bool]:
-        return [balanced(word) for word in words]
+        return [nested(word) for word in words]
 
     result = sl.learn(box, "()[]", calls="([", returns=")]", **QUICK)
     assert isinstance(sl.compare(result, "dyck-2"), Equal)
@@ -80,20 +69,20 @@ def test_calls_and_returns_may_be_given_in_place_of_a_language() -> None:
 @pytest.mark.slow
 def test_predictors_of_sets_are_learned_as_mealy_machines_or_with_their_stack() -> None:
     def may_come(word: tuple[str, ...]) -> set[str]:
-        left = [symbol for symbol in "()[]" if balanced((*word, symbol, *_closing((*word, symbol))), 2)]
+        left = [symbol for symbol in "()[]" if nested((*word, symbol, *_closing((*word, symbol))), 2)]
         return set(left)
 
     def deep(word: tuple[str, ...]) -> set[str]:
-        return {symbol for symbol in "()[]" if balanced((*word, symbol, *_closing((*word, symbol))))}
+        return {symbol for symbol in "()[]" if nested((*word, symbol, *_closing((*word, symbol))))}
 
     bounded = sl.learn(lambda words: [may_come(w) for w in words], "()[]", "dyck-2-2", first="([", **TINY)
     assert (bounded.status, isinstance(bounded.proof, Equal)) == (0, True)
     assert bounded.automaton is not None
     assert len(bounded.automaton.states) == 7
-    nested = sl.learn(lambda words: [deep(w) for w in words], "()[]", "dyck-2", first="([", **TINY)
-    assert (nested.status, isinstance(nested.proof, Equal)) == (0, True)
-    assert nested.found is not None
-    assert nested.found.method == "learn-vpa"
+    stacked = sl.learn(lambda words: [deep(w) for w in words], "()[]", "dyck-2", first="([", **TINY)
+    assert (stacked.status, isinstance(stacked.proof, Equal)) == (0, True)
+    assert stacked.found is not None
+    assert stacked.found.method == "learn-vpa"
 
 
 def _closing(word: tuple[str, ...]) -> list[str]:
@@ -129,7 +118,7 @@ def test_every_word_is_asked_once_and_in_few_batches() -> None:
 
 
 def test_what_is_no_automaton_of_few_states_is_status_3_with_the_best() -> None:
-    result = sl.learn(lambda words: [balanced(word) for word in words], "()", kind="dfa", budget=5, **QUICK)
+    result = sl.learn(lambda words: [nested(word) for word in words], "()", kind="dfa", budget=5, **QUICK)
     assert result.status in (1, 3)
     assert result.found is not None
     assert result.found.disagreements
