@@ -15,6 +15,7 @@ from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED, Certifi
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.equals import equals_of
 from stacklens.extract.fidelity import Fidelity
+from stacklens.extract.headline import headline
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import Specification
 from stacklens.extract.stack_ablation import StackUse
@@ -23,7 +24,6 @@ from stacklens.extract.verification.divergence import Divergence
 from stacklens.extract.verification.drift import Drift
 from stacklens.extract.verification.horizon import Horizon
 from stacklens.extract.view_use import ViewUse
-from stacklens.extract.wording import headline
 from stacklens.languages.words import format_word, make_word
 from stacklens.late import late
 from stacklens.models.base import StackModel

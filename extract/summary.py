@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stacklens.automata.compare import Equal
+from stacklens.extract.headline import headline, horizon_claim
 from stacklens.extract.wording import (
     as_sentence,
     automaton_claim,
@@ -13,8 +14,6 @@ from stacklens.extract.wording import (
     counts_claim,
     depth_claim,
     found_claim,
-    headline,
-    horizon_claim,
     network_claim,
     proof_claim,
     rounding_claim,

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from stacklens.errors import FileFormatError, UnknownNameError
 from stacklens.extract.equals import NETWORKS
-from stacklens.extract.wording import horizon_cell
+from stacklens.extract.headline import horizon_cell
 from stacklens.papers.claims import Experiment
 from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.findings import claims_table

@@ -11,6 +11,7 @@ from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import Key, PushdownAutomaton, Word
 from stacklens.automata.transition_coverage import transition_pair_words
 from stacklens.extract.equals import equals_of
+from stacklens.extract.headline import headline, horizon_claim
 from stacklens.extract.wording import (
     automaton_claim,
     before_claim,
@@ -18,8 +19,6 @@ from stacklens.extract.wording import (
     counts_claim,
     depth_claim,
     disagreements_claim,
-    headline,
-    horizon_claim,
     proof_claim,
     rounding_claim,
     view_claim,

@@ -15,8 +15,8 @@ from stacklens.automata.simulation import greatest_heights
 from stacklens.extract.certificate.certify import Certification
 from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.equals import NETWORKS
+from stacklens.extract.headline import horizon_claim
 from stacklens.extract.verification.agreement import Agreement, CheckKind
-from stacklens.extract.wording import horizon_claim
 from stacklens.languages.repeats import named_parts, repeated_parts
 from stacklens.languages.words import format_word
 

@@ -27,7 +27,8 @@ def rooms() -> list[Path]:
 
 def folders_with_code() -> dict[str, str]:
     """Return the dotted names of all folders that hold Python files, and where these stand."""
-    names = {"stacklens": "src/stacklens", "stacklens.cli": "src/stacklens/cli"}
+    names = {"stacklens": "src/stacklens"}
+    names |= {f"stacklens.{name}": f"src/stacklens/{name}" for name in ("cli", "face")}
     for room in rooms():
         for folder in sorted({path.parent for path in room.rglob("*.py")}):
             place = folder.relative_to(ROOT).as_posix()

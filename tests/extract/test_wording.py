@@ -9,6 +9,7 @@ import pytest
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation.trust import claims_of
 from stacklens.extract.extraction import extract
+from stacklens.extract.headline import headline, horizon_cell, horizon_claim
 from stacklens.extract.summary import summary_text
 from stacklens.extract.wording import (
     agreement_claim,
@@ -17,9 +18,6 @@ from stacklens.extract.wording import (
     before_claim,
     certificate_claim,
     depth_claim,
-    headline,
-    horizon_cell,
-    horizon_claim,
     network_claim,
     proof_claim,
     rounding_claim,

@@ -10,7 +10,8 @@ from dash import ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html,
 from stacklens.automata.description import formal_definition, transition_table
 from stacklens.errors import StacklensError
 from stacklens.extract.evaluation.trust import horizon_claims
-from stacklens.extract.wording import as_sentence, automaton_claim, before_claim, headline, nothing_found
+from stacklens.extract.headline import headline
+from stacklens.extract.wording import as_sentence, automaton_claim, before_claim, nothing_found
 from stacklens.viz.automaton import automaton_drawing
 from stacklens.viz.dashboard.automaton_views import (
     FILES,

@@ -104,8 +104,8 @@ def _verify_one(
     report: Path | None,
     quiet: bool,
 ) -> int:
+    from stacklens.extract.headline import headline
     from stacklens.extract.verification.journal import Journal
-    from stacklens.extract.wording import headline
     from stacklens.files import write_whole
 
     with Journal.open(place, job.settings(), resume) as kept:
@@ -191,13 +191,12 @@ def _report(job: Job, work: Work, found: Verification, result: Extraction | None
 
 
 def _show(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds: float) -> None:
+    from stacklens.extract.headline import headline, horizon_claim
     from stacklens.extract.wording import (
         agreement_claim,
         as_sentence,
         automaton_claim,
         counts_claim,
-        headline,
-        horizon_claim,
         network_claim,
         word_named,
     )

@@ -13,8 +13,8 @@ from stacklens.extract.by_name import specification_of
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.equals import NETWORKS
 from stacklens.extract.extraction import extract
+from stacklens.extract.headline import horizon_cell
 from stacklens.extract.verification.parallel import finished
-from stacklens.extract.wording import horizon_cell
 from stacklens.files import write_whole
 from stacklens.models.io import ZOO, Checkpoint, load_network
 

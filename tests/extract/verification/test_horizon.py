@@ -17,6 +17,7 @@ from stacklens.extract.certificate.certify import Certification
 from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import Fidelity, Rounding
+from stacklens.extract.headline import headline
 from stacklens.extract.result import Extraction
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import LanguageSpecification
@@ -34,7 +35,6 @@ from stacklens.extract.verification.horizon import (
     proved_lengths,
 )
 from stacklens.extract.verification.shortest_difference import find_horizons
-from stacklens.extract.wording import headline
 from stacklens.languages import get_language
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.words import all_words

@@ -1,0 +1,120 @@
+"""What a report comes to in one sentence: which of language, rounded network and network its automaton equals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stacklens.extract.equals import equals_of
+from stacklens.extract.wording import word_shown
+from stacklens.progress import count
+
+__all__ = ["headline", "horizon_cell", "horizon_claim"]
+
+_LONGEST_TOLD = 200  # characters of a word where there is more room than in a headline
+
+
+def headline(report: Mapping[str, Any], brief: bool = False) -> str:
+    """Return what a report comes to in one sentence: which of the three the automaton equals, or that there is none.
+
+    The three are the language or task, the rounded network and the network (see `extract.equals`), which is left out
+    where it is to be ``brief``. It begins in lower case and has no full stop, so that it can stand in other sentences.
+    """
+    if report["automaton"] is None:
+        return f"no automaton: {report['reason']}"
+    equals = equals_of(report)
+    counts = report.get("counts")
+    twice = ["its accepted words were counted twice, differently"] if counts is not None and not counts["equal"] else []
+    networks = _of("the rounded network", equals["rounded network"]) if brief else _of_networks(equals)
+    return "; ".join([_of_language(equals["language"], report), *networks, *twice])
+
+
+def _of_language(entry: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """Return what is known of automaton and language."""
+    name = report["language"]
+    if entry["verdict"] == "equal":
+        domain = "" if entry["domain"] == "all words" else f" on {entry['domain']}"
+        return f"proved equal to {name}{domain}"
+    if entry["verdict"] == "different":
+        return f"different from {name}, {'first' if entry['exact'] else 'as'} on {_word_of(entry)}"
+    if entry["verdict"] == "no difference found":
+        return f"equal to {name} {_among(entry)} (not proved)"
+    return "held against no language"
+
+
+def _of_networks(equals: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return what is known of automaton and network, the rounded one first; in one where both are alike."""
+    rounded, network = equals["rounded network"], equals["network"]
+    alike = [one["verdict"] == "no difference found" and one["by"] == "words" for one in (rounded, network)]
+    if all(alike):
+        return [f"rounded network and network follow it {_among(rounded)}"]
+    if rounded["verdict"] == network["verdict"] == "different" and rounded["exact"] == network["exact"]:
+        if rounded["word"] == network["word"]:
+            known = "first differ" if rounded["exact"] else "are first known to differ"
+            return [f"rounded network and network {known} on {_word_of(rounded)}"]
+        return [f"{_of('the rounded network', rounded)[0]}, the network on {_word_of(network)}"]
+    return [*_of("the rounded network", rounded), *_of("the network", network)]
+
+
+def _of(name: str, entry: Mapping[str, Any]) -> list[str]:
+    if entry["verdict"] == "equal":
+        return [f"{name} follows it on {entry['domain']} (certificate)"]
+    if entry["verdict"] == "different":
+        return [f"{name} {'first differs' if entry['exact'] else 'is first known to differ'} on {_word_of(entry)}"]
+    if entry["verdict"] == "no difference found":
+        return [f"{name} follows it {_among(entry)}"]
+    return []
+
+
+def _word_of(entry: Mapping[str, Any]) -> str:
+    return word_shown(entry["word"], entry["word_length"], entry["made_of"])
+
+
+def _among(entry: Mapping[str, Any]) -> str:
+    """Return among which words no difference was found."""
+    if entry["length"] is None:
+        return "on all words tried"
+    how = " (bounded certificate)" if entry["by"] == "bounded certificate" else ""
+    others = " and on all others tried" if entry["others"] else ""
+    return f"on {entry['domain']} of length <= {entry['length']:,}{how}{others}"
+
+
+def horizon_claim(entry: Mapping[str, Any]) -> str:
+    """Return up to which length all words agree, and the shortest word known on which they do not.
+
+    >>> entry = {"length": 13, "every_length": False, "shown_by": "all words run", "domain": "all words"}
+    >>> first = {"word": "[()]" * 12, "length": 48, "height": 2, "made_of": "'[()]' 12 times"}
+    >>> horizon_claim({**entry, "words": 1_000, "cycles": 20, "shortest_difference": None})
+    'agrees on all words of length <= 13; no difference found in 1,000 words and 20 repeated cycles'
+    >>> horizon_claim({**entry, "shortest_difference": first, "exact": True})
+    "agrees on all words of length <= 13; first differs on '[()]' 12 times (length 48), height 2"
+    """
+    if entry["every_length"]:
+        return f"agrees on {entry['domain'].removeprefix('all ')} of every length ({entry['shown_by']})"
+    how = "" if entry["shown_by"] == "all words run" else f" ({entry['shown_by']})"
+    shown = "agreement is shown for no length"
+    if entry["length"] is not None:
+        shown = f"agrees on {entry['domain']} of length <= {entry['length']:,}{how}"
+    first = entry["shortest_difference"]
+    if first is None:
+        cycles = f" and {count(entry['cycles'], 'repeated cycle')}" if entry["cycles"] else ""
+        return f"{shown}; no difference found in {count(entry['words'], 'word')}{cycles}"
+    word = word_shown(first["word"], first["length"], first["made_of"], _LONGEST_TOLD)
+    known = "first differs on" if entry["exact"] else "the shortest word known on which it differs:"
+    return f"{shown}; {known} {word}, height {first['height']:,}"
+
+
+def horizon_cell(entry: Mapping[str, Any] | None) -> str:
+    """Return a horizon for a table: up to which length they agree, and that of the shortest word on which they do not.
+
+    >>> entry = {"length": 13, "every_length": False, "shortest_difference": {"length": 48}}
+    >>> horizon_cell(entry), horizon_cell({**entry, "shortest_difference": None}), horizon_cell(None)
+    ('<= 13, not 48', '<= 13', '–')
+    """
+    if entry is None:
+        return "–"
+    if entry["every_length"]:
+        return "every length"
+    first = entry["shortest_difference"]
+    parts = [] if entry["length"] is None else [f"<= {entry['length']:,}"]
+    return ", ".join([*parts, *([] if first is None else [f"not {first['length']:,}"])]) or "–"

@@ -1,0 +1,11 @@
+"""The public face: what a day's work with stacklens calls, with names wherever a network, language or task is wanted.
+
+Everything is imported when it is called, so that ``import stacklens`` stays light.
+"""
+
+from stacklens.face.checking import certify, compare, verify
+from stacklens.face.opening import load, trace
+from stacklens.face.reading import extract, learn
+from stacklens.face.training import train
+
+__all__ = ["certify", "compare", "extract", "learn", "load", "trace", "train", "verify"]

@@ -1,0 +1,162 @@
+"""What is known of an automaton: verify it, certify a network, compare two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stacklens.errors import StacklensError
+from stacklens.face.arguments import AUTOMATA, automaton_of, called, network_of
+from stacklens.face.opening import load
+from stacklens.progress import progress_bar
+
+if TYPE_CHECKING:
+    from stacklens.automata.compare import Comparison
+    from stacklens.automata.finite import FiniteAutomaton
+    from stacklens.automata.pda import PushdownAutomaton
+    from stacklens.extract.certificate.claim import Certificate
+    from stacklens.extract.result import Extraction
+    from stacklens.extract.specification import Specification
+    from stacklens.extract.verification.exhaustive import Verification
+    from stacklens.face.arguments import Network, Subject
+    from stacklens.languages.language import Language
+
+__all__ = ["certify", "compare", "verify"]
+
+
+def verify(
+    found: Extraction | PushdownAutomaton | str | Path,
+    model: Network | None = None,
+    language: Subject | None = None,
+    *,
+    max_length: int | None = None,
+    jobs: int = 1,
+    quiet: bool = False,
+) -> Verification:
+    """Return how an automaton compares with language, rounded network and network on all words up to a length.
+
+    Args:
+        found: a result, an automaton, or the path of one.
+        model: the network; by default the result's. An automaton without one is compared with the language alone.
+        language: what it should do; by default the result's, or what the network's file says.
+        max_length: all words up to this length; by default about 2.5 million words.
+        jobs: processes, which make no difference to what comes out.
+        quiet: show no progress, which is shown on a terminal and in a notebook only.
+
+    Raises:
+        StacklensError: there is no automaton or no network, they do not fit together, there are too many words, or not
+            all words over the alphabet are meant, as in a stream.
+    """
+    from stacklens.extract.by_name import specification_of_network
+    from stacklens.extract.result import Extraction
+    from stacklens.extract.verification.by_language import verify_by_language
+    from stacklens.extract.verification.exhaustive import verify_exhaustively
+    from stacklens.extract.verification.job import job_for
+
+    found = load(found) if isinstance(found, str | Path) else found
+    if model is None and not isinstance(found, Extraction):
+        return verify_by_language(automaton_of(found), _language(language), max_length)
+    network = found.model if model is None and isinstance(found, Extraction) else network_of(model or "")
+    own = found.language if isinstance(found, Extraction) and language is None else None
+    specification = own or specification_of_network(network, language)
+    job = job_for(network, specification, automaton_of(found), max_length)
+    work = job.work(automaton_of(found) if job.given is None else job.given)
+    with progress_bar(quiet) as bar:
+        task = bar.add_task("verify", total=sum(map(work.words, work.chunks)))
+        return verify_exhaustively(work, jobs=jobs, progress=lambda words: bar.update(task, advance=words))
+
+
+def _language(given: Subject | None) -> Language:
+    from stacklens.languages.catalogue import get_language
+    from stacklens.languages.language import Language
+
+    given = get_language(given) if isinstance(given, str) else given
+    if not isinstance(given, Language):
+        raise StacklensError("verify an automaton against what? name its network or a language, or give the result")
+    return given
+
+
+def certify(
+    model: Network,
+    automaton: PushdownAutomaton | Extraction,
+    domain: FiniteAutomaton | None = None,
+    *,
+    stacks: Sequence[int] | None = None,
+    margin: float | None = None,
+) -> Certificate:
+    """Return whether the rounded network is proved to follow the automaton on words of every length.
+
+    Args:
+        model: a network, or the name or path of one.
+        automaton: what it should follow, or the result that it is from.
+        domain: where only some words count: the automaton that accepts these.
+        stacks: which of the network's stacks are the automaton's; by default the result's, else all.
+        margin: every decision has to be farther from another than this.
+
+    Raises:
+        StacklensError: the network is of a kind that cannot be certified, or does not fit the automaton.
+    """
+    from stacklens.extract.certificate.certifiable import MARGIN
+    from stacklens.extract.certificate.certify import certify as prove_by_boxes
+    from stacklens.extract.result import Extraction
+
+    if stacks is None and isinstance(automaton, Extraction):
+        stacks = automaton.stacks.stacks
+    chosen = MARGIN if margin is None else margin
+    return prove_by_boxes(network_of(model), automaton_of(automaton), domain, stacks=stacks, margin=chosen)
+
+
+def compare(a: Any, b: Any) -> Comparison:
+    """Return whether two automata are equal for all words, with a word that tells them apart if not.
+
+    Args:
+        a: an automaton, a result, a language or a task, or the name or path of one.
+        b: another one. A result or an automaton with outputs is held against a name as against the task of that name.
+
+    Raises:
+        StacklensError: there is no automaton, or the alphabets differ.
+
+    >>> compare("anbn", "anb2n").word
+    ('a', 'b')
+    """
+    from stacklens.automata.compare import compare as compare_automata
+    from stacklens.automata.pda import PushdownAutomaton
+
+    a, b = _compared(a), _compared(b)
+    if isinstance(a, PushdownAutomaton) and isinstance(b, PushdownAutomaton):
+        return compare_automata(a, b)
+    if isinstance(b, PushdownAutomaton):
+        a, b = b, a
+    if isinstance(a, PushdownAutomaton):
+        return _meant(b, a).compare(a)
+    mine = _meant(a).automaton()
+    if mine is None:
+        raise StacklensError(f"{_meant(a).name} has no reference automaton to compare with")
+    return _meant(b, mine).compare(mine)
+
+
+def _compared(given: Any) -> Any:
+    """Return an automaton, or what names or is a language or task."""
+    from stacklens.extract.result import Extraction
+
+    if isinstance(given, Extraction):
+        return automaton_of(given)
+    if isinstance(given, str | Path) and Path(given).suffix in AUTOMATA:
+        found = load(given)
+        return automaton_of(found) if isinstance(found, Extraction) else found
+    return given
+
+
+def _meant(given: Any, beside: PushdownAutomaton | None = None) -> Specification:
+    """Return a language or task as what an automaton is compared with; with outputs, a name is that of a task."""
+    from stacklens.extract.by_name import specification_for
+    from stacklens.languages import get_language, get_task
+
+    speaks = beside is not None and any(step.output is not None for step in beside.transitions.values())
+    if isinstance(given, str):
+        given = get_task(given) if speaks else get_language(given)
+    specification = specification_for(given)
+    if specification is None or not hasattr(specification, "compare"):
+        raise StacklensError(f"cannot compare {called(given)}; expected an automaton, a result or a language")
+    return specification
