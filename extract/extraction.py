@@ -19,6 +19,7 @@ from stacklens.extract.fidelity import (
     Fidelity,
     action_margins,
     caution,
+    unrounded_caution,
     why_unanswered,
     why_unfaithful,
 )
@@ -53,6 +54,7 @@ _OF_WHOLE_WORDS = Certification(
     None, reason="the network chooses when to read and write; boxes follow networks that read a letter in every step"
 )
 _OF_ANSWERS = Certification(None, reason="the automaton was learned from answers alone; boxes need steps to follow")
+_OF_UNROUNDED = Certification(None, reason="the automaton is that of the network as it is; boxes follow rounded ones")
 _log = logging.getLogger(__name__)
 
 
@@ -138,6 +140,8 @@ def _extract(
         certificate = _OF_WHOLE_WORDS
     elif best.by_asking:
         certificate = _OF_ANSWERS
+    elif looked.unrounded:
+        certificate = _OF_UNROUNDED
     elif use is None:
         certificate = certification(model, best.automaton, stacks, specification, config.longest_proved)
     else:
@@ -154,7 +158,9 @@ def _extract(
     if parted is not None and use is not None:
         use = replace(use, wrong=not looked.right_on(parted.word))
     result = replace(result, divergence=parted, view=use)
-    seen = use is None and looked.boxed is None and model.answers_to(()) is None  # step by step, as it is
+    seen = (
+        use is None and looked.boxed is None and not looked.unrounded and model.answers_to(()) is None
+    )  # step by step, as it is
     drift = _drift(result, model) if seen else None
     return replace(result, drift=drift, seconds=clock.stop())
 
@@ -165,6 +171,8 @@ def _faithful(looked: Looked, fidelity: Fidelity) -> tuple[str | None, str | Non
     wrong = 0 if best is not None and is_near(scorer, best) else None if best is None else best.disagreements
     if looked.boxed is not None:
         return why_unanswered(*(("", 0) if best is None else (best.method, best.states)), wrong, len(samples)), None
+    if looked.unrounded:
+        return None, unrounded_caution(fidelity)
     worth_telling = wrong == 0 and (fidelity.rounding.mismatch <= MOST_CHANGED or scorer.does_its_task())
     doubt = caution(fidelity) if worth_telling else None
     reason = looked.reason

@@ -22,6 +22,8 @@ __all__ = [
     "caution",
     "margins",
     "rounding_fidelity",
+    "rounding_makes_another",
+    "unrounded_caution",
     "why_graded",
     "why_unanswered",
     "why_unfaithful",
@@ -29,6 +31,7 @@ __all__ = [
 
 MOST_STACKS = 3  # of an automaton; the heads of more are too many to combine
 _GRADED = 0.25  # a margin below this is nearer to the threshold than to a whole operation
+_MOST_GRADED = 0.2  # of the actions: of a network with more of them it means little which whole one each is nearest to
 _LARGEST_MISMATCH = 0.1  # rounding may change the verdict on this share of the accepted words, not on more
 MOST_CHANGED = 0.5  # up to this share an exact automaton of the rounded network is worth telling, with this share
 
@@ -126,6 +129,25 @@ def caution(fidelity: Fidelity) -> str | None:
     return (
         f"rounding its actions changes {rounding.disagreements:,} of {rounding.accepted_by_either:,} acceptances: the "
         "automaton tells what the rounded network does, and not what the network does"
+    )
+
+
+def rounding_makes_another(model: StackModel[Any], fidelity: Fidelity) -> bool:
+    """Return whether a network uses its stacks in nearly whole steps, and still does something else when rounded.
+
+    What is left over by soft operations adds up then to what it counts with.
+    """
+    much = fidelity.rounding.mismatch > MOST_CHANGED
+    return much and is_stack(model) and model.action_kind != "none" and fidelity.graded_actions <= _MOST_GRADED
+
+
+def unrounded_caution(fidelity: Fidelity) -> str:
+    """Return that an automaton tells of the network itself, of which only what is read of its actions is rounded."""
+    rounding = fidelity.rounding
+    return (
+        "read from the network as it is, each operation as the whole one that it is nearest to: the automaton tells "
+        f"what the network does, and rounding its actions changes {rounding.disagreements:,} of "
+        f"{rounding.accepted_by_either:,} acceptances, so of how it does that only what it does most"
     )
 
 

@@ -11,7 +11,7 @@ from stacklens.extract.answers import network_answers
 from stacklens.extract.budget import Budget
 from stacklens.extract.buffer_look import candidates_of_buffers, seen_graded, why_not_settled
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.fidelity import Fidelity, why_graded
+from stacklens.extract.fidelity import Fidelity, rounding_makes_another, why_graded
 from stacklens.extract.samples import Samples, nested_words
 from stacklens.extract.search.candidate_search import fewest_disagreements, find_candidates, is_near
 from stacklens.extract.search.candidates import Candidate, Scorer
@@ -20,7 +20,7 @@ from stacklens.extract.stack_ablation import StackUse, relevant_stacks
 from stacklens.extract.verification.agreement import Agreement
 from stacklens.extract.view_use import SeenAs, TriedView, seen_in_turn, why_no_view
 from stacklens.models.base import StackModel
-from stacklens.models.rounding import BlackBoxed
+from stacklens.models.rounding import BlackBoxed, Unrounded
 from stacklens.probe.trace import Trace, trace
 
 __all__ = ["Looked", "look", "look_as_box"]
@@ -40,6 +40,7 @@ class Looked:
         seen_as, views: the view that they were looked for on, and all views in turn; none of a network on stacks.
         reason: why nothing was looked for.
         boxed: the network as one that only answers, where that is how it was looked at; its answers are checked then.
+        unrounded: whether the soft network was looked at, its actions rounded only to be read.
     """
 
     scorer: Scorer
@@ -51,9 +52,12 @@ class Looked:
     views: tuple[TriedView, ...] = ()
     reason: str | None = None
     boxed: StackModel[Any] | None = None
+    unrounded: bool = False
 
     def mendable(self, checks: Sequence[Agreement]) -> list[Agreement]:
         """Return those of ``checks`` whose counterexample the view gets right: others are not for states to mend."""
+        if self.unrounded:
+            return []  # they contradict the rounded network, which was not looked at
         if self.seen_as is None:
             return list(checks)
         return [one for one in checks if one.counterexample is not None and self.right_on(one.counterexample)]
@@ -88,6 +92,10 @@ def look(
         return Looked(scorer, seen, stacks, fewest_disagreements(tried), tried)
 
     views = seen_in_turn(model, runner, samples)
+    if not views and rounding_makes_another(model, fidelity):
+        soft = _look_unrounded(model, samples, specification, config, come, budget)
+        if soft.best is not None and is_near(soft.scorer, soft.best):
+            return soft
     if not any(one.holds for one in views):
         looked = on(runner, model, samples)
         return replace(looked, views=tuple(one.tried for one in views), reason=why_no_view(views) if views else None)
@@ -103,6 +111,25 @@ def look(
             break
     assert best is not None
     return replace(best, tried=tried, views=tuple(turns.values()))
+
+
+def _look_unrounded(
+    model: StackModel[Any],
+    samples: Samples,
+    specification: Specification | None,
+    config: ExtractionConfig,
+    come: Callable[[int, int | None], None],
+    budget: Budget,
+) -> Looked:
+    """Return what was learned from the network as it is, of which the operations are rounded only to be read."""
+    network = Unrounded(model)
+    said = replace(samples, rounded=network_answers(network, samples.words))
+    complete: frozenset[Output] = frozenset() if specification is None else specification.complete
+    scorer = Scorer(network, said, complete, config.seed, specification)
+    seen = trace(network, said.traced[:1], stacks=False)
+    tried = find_candidates(scorer, seen, replace(config, method="learn"), None, come, budget=budget)
+    stacks = StackUse(tuple(range(model.n_stacks)), (), 0, 0)
+    return Looked(scorer, seen, stacks, fewest_disagreements(tried), tried, unrounded=True)
 
 
 def _look_at_buffers(

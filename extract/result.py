@@ -72,7 +72,8 @@ class Extraction:
         loaded: what a saved result keeps of its network and language, which are opened when they are touched.
         second: another exact candidate, found in another way, or with other stacks in sight, if there is one.
         ways: whether its automaton does the same as the first on all words; None where there is none.
-        caution: why the automaton is no more than that of the rounded network, where that is another thing.
+        caution: why the automaton is no more than that of the rounded network, or of the network as it is, where these
+            do different things.
         budget: how long the search might take, and whether it ended for that; None where nothing is known of it.
 
     Two results are equal if all that came out of equal networks is: times and settings do not count.

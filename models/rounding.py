@@ -8,7 +8,7 @@ change.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
@@ -24,6 +24,7 @@ __all__ = [
     "Operation",
     "Rounded",
     "RoundedSteps",
+    "Unrounded",
     "Wrapper",
     "named_operations",
     "operation_numbers",
@@ -205,12 +206,30 @@ class Rounded(Wrapper[S]):
         return self.model.finish(ControllerOutput(answer.hidden, actions, answer.pushed, answer.output), reading)
 
     def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
-        """Return the step on ``symbols`` (B,); rounding leaves a network that has no actions as it is."""
-        return self.model.step(symbols, state) if self.action_kind == "none" else super().step(symbols, state)
+        """Return the step on ``symbols`` (B,); a network without actions, or with whole ones, goes on as it is."""
+        as_it_is = self.action_kind == "none" or isinstance(self.model, Unrounded)
+        return self.model.step(symbols, state) if as_it_is else super().step(symbols, state)
 
     def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
         """Return the wrapped network's answers to whole ``words``, where it gives some and has no actions."""
         return self.model.answers_to(words) if self.action_kind == "none" else None
+
+
+class Unrounded(Wrapper[S]):
+    """A network that goes on as it is, with soft actions, of which the largest or nearest whole ones are told.
+
+    It answers as the network does, and still says of each step whether that is nearer to a push, a pop or neither.
+
+    Args:
+        model: the network; its weights are shared, not copied.
+    """
+
+    name = "unrounded"
+
+    def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
+        """Return the network's own step with rounded actions beside it."""
+        step = self.model.step(symbols, state)
+        return replace(step, actions=round_actions(self.action_kind, step.actions))
 
 
 class BlackBoxed(Wrapper[S]):

@@ -17,7 +17,7 @@ from stacklens.extract.verification.agreement import Agreement, agree_on, agree_
 from stacklens.extract.verification.counterexamples import search_words
 from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families
 from stacklens.models.base import StackModel
-from stacklens.models.rounding import Rounded
+from stacklens.models.rounding import Rounded, Unrounded
 
 __all__ = ["check_all", "check_sampled", "exhaustive_length", "exhaustive_limit", "within_means"]
 
@@ -146,7 +146,8 @@ def check_sampled(
     if found.automaton is None or not found.disagreements or first_contradiction(checks) is not None:
         return ()
     words = list(dict.fromkeys([*scorer.samples.words, *scorer.broken_by(found.automaton)]))
-    return (agree_on(found.automaton, Rounded(model), None, words, "sampled", scorer.specification),)
+    side = model if isinstance(scorer.model, Unrounded) else Rounded(model)
+    return (agree_on(found.automaton, side, None, words, "sampled", scorer.specification),)
 
 
 def _made(tasks: list[_Task], jobs: int) -> Iterator[Agreement | None]:

@@ -15,7 +15,17 @@ from stacklens.languages import get_language
 from stacklens.models.base import ControllerOutput, NetworkState
 from stacklens.models.stacks.superposition import SuperpositionStack
 
-__all__ = ["LETTERS", "LatchedNet", "SlipperyNet", "WornNet", "dyck_machine", "forgetful", "sloppy", "to_depth"]
+__all__ = [
+    "LETTERS",
+    "LatchedNet",
+    "ResidueNet",
+    "SlipperyNet",
+    "WornNet",
+    "dyck_machine",
+    "forgetful",
+    "sloppy",
+    "to_depth",
+]
 
 LETTERS = ("(", ")", "[", "]")
 UNIT = 1e-3  # what one level counts for in a hidden vector: far less than what tells states apart
@@ -134,3 +144,20 @@ class WornNet(_SecretNet):
 
     def counted(self, count: Tensor, symbols: Tensor) -> Tensor:
         return torch.minimum(count + (symbols == 3), torch.full_like(count, self.slips_at))
+
+
+class ResidueNet(SuperpositionNet):
+    """One that needs what soft operations leave behind: on a cell that holds nothing but its own value it slips.
+
+    Its operations are nearly whole ones, and rounding them makes another network of it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(dyck_machine(), no_op=True)
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
+        symbols = symbols.expand(len(hidden))
+        away = torch.cdist(reading.reshape(len(reading), 1, 1), self.values.expand(len(reading), -1, -1))
+        clean = (away[:, 0].min(-1).values < 1e-9) & (symbols % 2 == 1)
+        answer = super().controller(torch.where(clean, 4 - symbols, symbols), hidden, reading)
+        return replace(answer, actions=0.9998 * answer.actions + 0.0002 / answer.actions.shape[-1])

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.extract.doctored import SlipperyNet
+from tests.extract.doctored import ResidueNet, SlipperyNet
 from tests.extract.hand_built import HandMachine, Place, Rule, SuperpositionNet
 from tests.models.hand_made import parentheses_net
 
 import stacklens as sl
+from stacklens.automata.compare import Equal
 from stacklens.extract.config import ExtractionConfig, Method
 from stacklens.extract.extraction import extract
-from stacklens.extract.fidelity import MOST_CHANGED, Fidelity, Rounding, caution
+from stacklens.extract.fidelity import MOST_CHANGED, Fidelity, Rounding, caution, rounding_makes_another
 from stacklens.extract.samples import draw_samples
 from stacklens.extract.search.candidate_search import fewest_disagreements, is_near, repair
 from stacklens.extract.search.candidates import LEARNING, Candidate, Scorer
@@ -153,3 +154,19 @@ def test_what_rounding_changes_much_is_told_with_its_share_and_never_called_righ
     assert mismatch > MOST_CHANGED if status == 3 else 0.1 < mismatch <= MOST_CHANGED
     assert result.status == status
     assert status == 3 or f"changes {result.fidelity.rounding.disagreements} of " in str(result.caution)
+
+
+def test_what_soft_operations_leave_behind_is_read_from_the_network_as_it_is() -> None:
+    """Rounded it slips on every word with a bracket; as it is, it is dyck-2's automaton on its own stack."""
+    result = extract(ResidueNet(), get_language("dyck-2"), QUICK)
+    assert rounding_makes_another(result.model, result.fidelity)
+    assert result.fidelity.rounding.mismatch > MOST_CHANGED
+    assert (result.status, isinstance(result.proof, Equal)) == (1, True)
+    assert str(result.caution).startswith("read from the network as it is")
+    wrong = {check.other: check.disagreements for check in result.checks if check.kind == "exhaustive"}
+    assert wrong["network"] == 0
+    assert wrong["rounded network"] > 0
+    assert result.horizon["network"].length == QUICK.max_length
+    assert "boxes follow rounded ones" in str(result.certificate.reason)
+    graded = replace(result.fidelity, graded_actions=0.3)
+    assert not rounding_makes_another(result.model, graded)  # it would mean little which operation each is nearest to
