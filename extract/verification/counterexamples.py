@@ -28,6 +28,7 @@ _ENDS = 8  # beginnings of a word that are tried, and ends
 _UNEQUAL = ((1, 1), (1, 2), (2, 0))  # how many rounds another part loses for each of one, and how many more
 _MOST_WAYS = 500  # pairs of repeated parts that are tried
 _TRIED = 100_000  # symbols at most of the words that are tried together where things are nested or repeated
+_ENOUGH, _ROWS = 5_000, 40  # symbols, and words, that are run at once before it is looked whether one of them serves
 BUDGET = 400_000  # symbols that are run to shorten one word
 
 T = TypeVar("T")
@@ -90,7 +91,7 @@ def shorten(
     """
     size, together = max(1, len(word) // 2), min(_TRIED, budget // 4)
     while len(word):
-        for cuts in _cuts(word, size, pda, together):
+        for cuts in _batched(_cuts(word, size, pda, together), max(_ENOUGH, _ROWS * len(word))):
             budget -= sum(map(len, cuts))
             if budget < 0:
                 return word
@@ -124,6 +125,18 @@ def _cuts(word: Word, size: int, pda: PushdownAutomaton | None, together: int) -
         yield _distinct(
             [_join(word[:a], word[a + size : b], word[b + size :]) for a in places for b in places if a < b]
         )
+
+
+def _batched(lists: Iterator[list[Word]], enough: int) -> Iterator[list[Word]]:
+    """Yield the words of ``lists`` in longer lists of ``enough`` symbols: few words take as many steps as hundreds."""
+    batch: list[Word] = []
+    for words in lists:
+        batch += words
+        if sum(map(len, batch)) >= enough:
+            yield _distinct(batch)
+            batch = []
+    if batch:
+        yield _distinct(batch)
 
 
 def _beginnings_and_ends(word: Word, number: int) -> list[Word]:

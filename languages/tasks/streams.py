@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ SIZES: dict[Split, tuple[int, int]] = {"train": (2, 19), "test": (2, 59)}  # n <
 PIECES = 10  # in a stream that ``sample`` draws
 
 _BEFORE = "before"
+_MOST_KNOWN = 50_000  # beginnings of pieces
 
 
 def curriculum(epoch: int, n_max: int, smallest: int = 2) -> tuple[int, int]:
@@ -81,7 +82,7 @@ class StreamTask(Task):
 
     def expected(self, word: Word) -> list[Output]:
         """Return, for each symbol of a stream, the next one, None where it is open."""
-        return [output for output, _ in self._read(word)]
+        return self._read(word)[0]
 
     def deterministic(self, word: Word) -> list[int]:
         """Return the positions of a stream after which the next symbol is known: those that count."""
@@ -89,28 +90,47 @@ class StreamTask(Task):
 
     def pieces(self, word: Word) -> list[str]:
         """Return the pieces that a stream consists of; the last may be cut short."""
-        ends = [t + 1 for t, (_, ended) in enumerate(self._read(word)) if ended]
+        ends = self._read(word)[1]
         bounds = [0, *ends, *([len(word)] if len(word) > max(ends, default=0) else [])]
         return ["".join(word[start:end]) for start, end in pairwise(bounds)]
 
-    def _read(self, word: Word) -> list[tuple[Symbol | None, bool]]:
-        """Return, for each symbol, the next one if that is known, and whether a piece ends with it."""
-        start, rest, read = "", "", list[tuple[Symbol | None, bool]]()
-        for t, symbol in enumerate(word):
-            if rest and symbol != rest[0]:
-                raise StacklensError(f"no stream of {self.name}: {symbol!r} at position {t + 1}, expected {rest[0]!r}")
-            if rest:
-                start, rest = start + symbol, rest[1:]
-            else:
-                start += symbol
-                found = self._rest(start)
-                if found is None:
-                    read.append((None, False))
-                    continue
-                rest = found
-            read.append((rest[0], False) if rest else (self._first, True))
-            start = start if rest else ""
-        return read
+    def _read(self, word: Word) -> tuple[list[Output], list[int]]:
+        """Return, for each symbol, the next one, None where it is open; and where pieces end."""
+        text, outputs, ends = "".join(word), list[Output](), list[int]()
+        begin = end = 0
+        while end < len(text):
+            end += 1
+            rest = self._known_rest(text[begin:end])
+            if rest is None:
+                outputs.append(None)
+                continue
+            follows = text[end : end + len(rest)]
+            if not rest.startswith(follows):
+                self._refuse(follows, rest, end)
+            outputs += [*rest, self._first][: len(follows) + 1]
+            begin = end = end + len(rest)
+            if len(follows) == len(rest):
+                ends.append(end)
+        return outputs, ends
+
+    def _refuse(self, follows: str, rest: str, end: int) -> NoReturn:
+        """Raise an error that says where ``follows``, which begins at ``end``, is not as ``rest``."""
+        wrong = next(i for i, (symbol, other) in enumerate(zip(follows, rest, strict=False)) if symbol != other)
+        position = f"{follows[wrong]!r} at position {end + wrong + 1}, expected {rest[wrong]!r}"
+        raise StacklensError(f"no stream of {self.name}: {position}")
+
+    def _known_rest(self, start: str) -> str | None:
+        """Return how a piece goes on (see `_rest`), looked up where it is known: thousands of pieces begin alike."""
+        known = self._rests
+        if start not in known:
+            if len(known) >= _MOST_KNOWN:
+                known.clear()
+            known[start] = self._rest(start)
+        return known[start]
+
+    @cached_property
+    def _rests(self) -> dict[str, str | None]:
+        return {}
 
     def words_by_n(self, low: int = 2, high: int = 59, count: int = 200, seed: int = 0) -> dict[int, list[str]]:
         """Return ``count`` random pieces of each size from ``low`` to ``high``: the paper's test, in the order read.
