@@ -143,7 +143,8 @@ def _extract(
     elif looked.unrounded:
         certificate = _OF_UNROUNDED
     elif use is None:
-        certificate = certification(model, best.automaton, stacks, specification, config.longest_proved)
+        known = any(check.other == _DECISIVE and check.disagreements for check in checks)
+        certificate = certification(model, best.automaton, stacks, specification, config.longest_proved, broken=known)
     else:
         certificate = _of_view(use)
     result = replace(result, counts=counts, proof=proof, certificate=certificate)

@@ -43,6 +43,7 @@ LAYOUTS = (
     Layout(tops=True, value_tops=True),
     Layout(tops=True, value_tops=True, hidden=0.1, values=0.1),
 )
+_ONE = LAYOUTS[1:2]  # where it is known that none can succeed: one tells where boxes fail
 _MOST = 6_000  # evaluations of a head in one attempt
 
 
@@ -62,6 +63,7 @@ def certify(
     *,
     stacks: Sequence[int] | None = None,
     margin: float = MARGIN,
+    layouts: Sequence[Layout] = LAYOUTS,
 ) -> Certificate:
     """Return whether the rounded ``model`` is proved to follow ``automaton`` on words of every length.
 
@@ -78,13 +80,14 @@ def certify(
         stacks: which of the network's stacks are the automaton's, in this order; all of them unless given. What is on
             others is held in one box a stack.
         margin: every decision has to be farther from another than this, float error counted already; at least 0.
+        layouts: which boxes are tried, one after the other.
 
     Raises:
         StacklensError: the network is of a kind that cannot be certified, or has weights that are not numbers, other
             letters, outputs or stacks than the automaton, or no end symbol where it has a marker, or gives verdicts
             where it accepts by output; the domain has other letters; or ``margin`` is negative.
     """
-    found = prove(model, automaton, domain, stacks=stacks, margin=margin)
+    found = prove(model, automaton, domain, stacks=stacks, margin=margin, layouts=layouts)
     return found.certificate if isinstance(found, Proof) else found
 
 
@@ -95,6 +98,7 @@ def prove(
     *,
     stacks: Sequence[int] | None = None,
     margin: float = MARGIN,
+    layouts: Sequence[Layout] = LAYOUTS,
 ) -> Proof | NotCertified:
     """Return what `certify` returns, a certificate with its boxes."""
     if not margin >= 0:
@@ -103,7 +107,7 @@ def prove(
     check_arguments(model, automaton, domain, kept)
     last = Fault(automaton.initial, None, (), "", "there are too many heads or pieces of boxes to look at")
     controller, words = boxes_of(model), None if domain is None else domain.trimmed()
-    for layout in LAYOUTS:
+    for layout in layouts:
         system = System(model, controller, automaton, kept, layout, words, margin)
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # bounds that overflow decide nothing
@@ -113,7 +117,7 @@ def prove(
             last = unproved.fault
         except TooMany:
             continue
-    return NotCertified(last, len(LAYOUTS))
+    return NotCertified(last, len(layouts))
 
 
 @dataclass(frozen=True)
@@ -153,22 +157,27 @@ def certification(
     stacks: StackUse,
     specification: Specification | None,
     longest: int = LONGEST,
+    *,
+    broken: bool = False,
 ) -> Certification:
     """Return whether the rounded ``model`` is certified to follow ``automaton`` on words of every length.
 
     Where that fails for all words and the task shows the network only some, it is tried for these; where it fails for
     these as well, up to some length, ``longest`` at most. An automaton that does without some of the network's stacks
-    cannot be followed step by step.
+    cannot be followed step by step. Where the rounded network is known to be ``broken``, to differ on some word that
+    counts, no certificate is to be had, and only one kind of boxes is tried, for what it says.
     """
     if stacks.unseen:
         return Certification(None, reason="the network uses stacks that the automaton does without")
     try:
-        found = Certification(certify(model, automaton, stacks=stacks.stacks))
+        layouts = _ONE if broken else LAYOUTS
+        found = Certification(certify(model, automaton, stacks=stacks.stacks, layouts=layouts))
         if isinstance(found.certificate, Certified):
             return found
         task = None if specification is None or not specification.partial_domain else specification.automaton()
         domain = None if task is None else regular_domain(task)
-        narrower = None if domain is None else certify(model, automaton, domain, stacks=stacks.stacks)
+        hopeless = domain is None or broken
+        narrower = None if hopeless else certify(model, automaton, domain, stacks=stacks.stacks)
         if isinstance(narrower, Certified):
             return Certification(narrower, "the task's")
         if not longest:
