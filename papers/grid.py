@@ -213,17 +213,26 @@ def _chosen(networks: Sequence[Mapping[str, float]], score: str) -> float:
     return max(networks, key=lambda scores: scores.get(by, scores[score]))[score]
 
 
+def _chosen_unrounded(networks: Sequence[Mapping[str, float]], score: str) -> float | None:
+    """Return the score, of rounded networks, of the one that is best on validation as it is; None for other scores."""
+    if not score.endswith(" rounded") or any(VALIDATION not in scores for scores in networks):
+        return None
+    return max(networks, key=lambda scores: scores[VALIDATION])[score]
+
+
 def _over_all(function: Callable[[list[float]], float]) -> Callable[[Sequence[Mapping[str, float]], str], float]:
     return lambda networks, score: float(function([scores[score] for scores in networks]))
 
 
-# over the networks of a row; "chosen" is the one that is best on validation, which is no look at the test
-STATISTICS: dict[str, Callable[[Sequence[Mapping[str, float]], str], float]] = {
+# over the networks of a row; "chosen" is the one that is best on validation, which is no look at the test, rounded where
+# the score is; "chosen unrounded" is the one whose score stands in the line of networks that are not rounded
+STATISTICS: dict[str, Callable[[Sequence[Mapping[str, float]], str], float | None]] = {
     "min": _over_all(min),
     "median": _over_all(statistics.median),
     "mean": _over_all(statistics.fmean),
     "max": _over_all(max),
     "chosen": _chosen,
+    "chosen unrounded": _chosen_unrounded,
 }
 
 

@@ -279,7 +279,14 @@ def test_a_grid_that_makes_no_sense_is_refused() -> None:
 def test_statistics_are_those_of_their_names_and_chosen_looks_at_validation_only() -> None:
     networks = [{"test": 0.2, "validation": 0.9}, {"test": 1.0, "validation": 0.1}, {"test": 0.6, "validation": 0.9}]
     found = {name: statistic(name, networks, "test") for name in STATISTICS}
-    assert found == {"min": 0.2, "median": 0.6, "mean": pytest.approx(0.6), "max": 1.0, "chosen": 0.2}
+    mean = pytest.approx(0.6)
+    assert found == {"min": 0.2, "median": 0.6, "mean": mean, "max": 1.0, "chosen": 0.2, "chosen unrounded": None}
+    both = [
+        {"test rounded": 0.3, "validation": 0.9, "validation rounded": 0.1},
+        {"test rounded": 0.8, "validation": 0.2, "validation rounded": 0.7},
+    ]
+    assert statistic("chosen", both, "test rounded") == 0.8
+    assert statistic("chosen unrounded", both, "test rounded") == 0.3
     assert statistic("min", [*networks, {}], "test") is None
 
 
