@@ -224,8 +224,8 @@ def _over_all(function: Callable[[list[float]], float]) -> Callable[[Sequence[Ma
     return lambda networks, score: float(function([scores[score] for scores in networks]))
 
 
-# over the networks of a row; "chosen" is the one that is best on validation, which is no look at the test, rounded where
-# the score is; "chosen unrounded" is the one whose score stands in the line of networks that are not rounded
+# over the networks of a row; "chosen" is the one that is best on validation, which is no look at the test, rounded
+# where the score is; "chosen unrounded" is the one whose score stands in the line of networks that are not rounded
 STATISTICS: dict[str, Callable[[Sequence[Mapping[str, float]], str], float | None]] = {
     "min": _over_all(min),
     "median": _over_all(statistics.median),

@@ -94,9 +94,9 @@ def table2() -> Grid:
         statistics=("chosen", "chosen unrounded", "median", "max"),
         across="pattern",
         score_names={"test": "", "test rounded": "+ rounding"},
-        note="Sizes n from 2 to 59; chosen is the restart that is best on validation, sizes 2 to 19, rounded in the lines "
-        "with rounding, as the authors' runs with -hard are; chosen unrounded is the very network whose score stands in "
-        "the line without. The first two "
+        note="Sizes n from 2 to 59; chosen is the restart that is best on validation, sizes 2 to 19, rounded in the "
+        "lines with rounding, as the authors' runs with -hard are; chosen unrounded is the very network whose score "
+        "stands in the line without. The first two "
         "strings of a stream, which begins with empty memories, are not scored.",
     )
 

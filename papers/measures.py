@@ -15,18 +15,22 @@ if TYPE_CHECKING:
     from stacklens.automata.pda import PushdownAutomaton, Word
     from stacklens.languages.language import Language
     from stacklens.models.base import StackModel
+    from stacklens.models.training.recognition import Training
 
 __all__ = [
+    "BEYOND",
     "SHOWN",
     "automaton_errors_on_all",
     "errors",
     "errors_on_all",
+    "exact_beyond",
     "first_words",
     "members_of_length",
     "mixed_words",
 ]
 
 SHOWN = 3  # words shown in a table
+BEYOND = 2  # so much longer are the words that no epoch is chosen by
 
 
 def errors_on_all(net: StackModel[Any], language: Language, max_length: int) -> tuple[int, list[Word]]:
@@ -82,3 +86,24 @@ def first_words(words: list[Word]) -> list[str]:
     from stacklens.languages.words import format_word
 
     return [format_word(word) for word in words[:SHOWN]]
+
+
+def exact_beyond(training: Training, further: int = BEYOND) -> tuple[int, int]:
+    """Return how many networks are right on all words up to ``further`` longer than those that they were chosen by.
+
+    The first number is of networks as they are, the second of rounded ones. The epoch at which a network was kept is
+    that of the fewest errors on the shorter words, so that only longer ones tell what it learned.
+    """
+    from stacklens.models.inference import verdicts_on_all
+    from stacklens.models.rounding import Rounded
+
+    language, seen = training.language, training.recipe.check_length
+    longer = range(seen + 1, seen + 1 + further)
+    members = {length: members_of_length(language, language.alphabet, length) for length in longer}
+
+    def is_right(net: StackModel[Any]) -> bool:
+        verdicts = verdicts_on_all(net, seen + further)
+        return all(bool((verdicts[length] == members[length]).all()) for length in longer)
+
+    networks = [training.network(number) for number in range(training.n_nets)]
+    return sum(map(is_right, networks)), sum(is_right(Rounded(net)) for net in networks)

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from stacklens.papers.claims import Finding
 from stacklens.papers.measures import (
+    BEYOND,
     SHOWN,
     automaton_errors_on_all,
     errors,
     errors_on_all,
+    exact_beyond,
     first_words,
     mixed_words,
 )
@@ -228,6 +230,7 @@ class _Trained:
 
     analog_exact: int
     rounded_exact: int
+    beyond: tuple[int, int]  # the same on longer words, by which no epoch was chosen
     extractions: tuple[Extraction, ...]
     check_length: int
     epochs: int
@@ -262,6 +265,7 @@ def _train(recipe: str, sizes: Sizes) -> _Trained:
     return _Trained(
         analog_exact=sum(score.analog_errors == 0 for score in training.best),
         rounded_exact=sum(score.rounded_errors == 0 for score in training.best),
+        beyond=exact_beyond(training),
         extractions=tuple(_extract(training.network(n), language, checked) for n in range(sizes.nets)),
         check_length=RECIPES[recipe].check_length,
         epochs=training.epochs_done,
@@ -277,13 +281,17 @@ def converged(recipe: str, sizes: Sizes) -> Finding:
     per_net = trained.seconds / sizes.nets
     statuses = [result.status for result in trained.extractions]
     ours = (
-        f"exact on words <= {trained.check_length}: {trained.analog_exact} analog, {trained.rounded_exact} rounded; "
-        f"exact automaton: {len(trained.exact)}; {trained.epochs} epochs, {per_net:.1f} CPU s a net"
+        f"exact on words <= {trained.check_length}, by which the epoch is chosen: {trained.analog_exact} analog, "
+        f"{trained.rounded_exact} rounded; on all words that are up to {BEYOND} longer: {trained.beyond[0]} analog, "
+        f"{trained.beyond[1]} rounded; exact automaton: {len(trained.exact)}; {trained.epochs} epochs, "
+        f"{per_net:.1f} CPU s a net"
     )
     figures = {
         "nets": sizes.nets,
         "analog_exact": trained.analog_exact,
         "rounded_exact": trained.rounded_exact,
+        "analog_exact_beyond": trained.beyond[0],
+        "rounded_exact_beyond": trained.beyond[1],
         "automaton_exact": len(trained.exact),
         "extraction_status": statuses,
         "check_length": trained.check_length,

@@ -10,10 +10,11 @@ from __future__ import annotations
 import statistics
 import time
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from stacklens.papers.claims import Experiment, Finding, PaperClaim
+from stacklens.papers.measures import BEYOND, exact_beyond
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -142,7 +143,13 @@ class _Learned:
         learned = f"{len(told)} learn their words"
         if told:
             learned += f", after {statistics.median(told):.0f} epochs ({min(told)}–{max(told)})"
-        return f"{learned}; exact: {self.exact} analog, {self.rounded} rounded"
+        beyond = f"on words <= {BEYOND} longer {self.beyond[0]} and {self.beyond[1]}"
+        return f"{learned}; exact: {self.exact} analog, {self.rounded} rounded; {beyond}"
+
+    @cached_property
+    def beyond(self) -> tuple[int, int]:
+        """Return how many are right on longer words, by which no epoch was chosen, as they are and rounded."""
+        return exact_beyond(self.training)
 
     @property
     def exact(self) -> int:
@@ -160,6 +167,8 @@ class _Learned:
         return {
             "analog_exact": self.exact,
             "rounded_exact": self.rounded,
+            "analog_exact_beyond": self.beyond[0],
+            "rounded_exact_beyond": self.beyond[1],
             "learned_after": list(self.after),
             "epochs": self.training.epochs_done,
             "seconds": round(self.seconds, 1),
@@ -203,7 +212,8 @@ def _learn(lesson: _Lesson, sizes: RtrlSizes) -> Finding:
     """Return how learning goes by either gradient."""
     exact, ours = (_trained(lesson, gradient, sizes) for gradient in ("exact", lesson.gradient))
     length = exact.training.recipe.check_length
-    shown = f"of {sizes.nets} nets, exact on words <= {length}. Exact gradients: {exact.shown}. RTRL: {ours.shown}"
+    chosen = f"exact on words <= {length}, by which the epoch is chosen"
+    shown = f"of {sizes.nets} nets, {chosen}. Exact gradients: {exact.shown}. RTRL: {ours.shown}"
     return Finding(shown, {"nets": sizes.nets, "check_length": length, "exact": exact.figures, "rtrl": ours.figures})
 
 

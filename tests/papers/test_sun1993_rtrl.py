@@ -49,6 +49,7 @@ def test_learning_is_compared_on_the_same_seeds(recipe: str, length: int) -> Non
         assert len(figures[kind]["learned_after"]) == 2
         assert all(epochs is None or epochs % 10 == 0 for epochs in figures[kind]["learned_after"])
         assert 0 <= figures[kind]["analog_exact"] <= 2
+        assert 0 <= figures[kind]["analog_exact_beyond"] <= 2
 
 
 def test_networks_that_have_learned_are_counted_with_their_epochs() -> None:
