@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from stacklens.automata.compare import Comparison, Different, Equal, compare
+from stacklens.extract.black_box import compared_outputs
 from stacklens.extract.budget import Budget
 from stacklens.extract.by_name import specification_for
 from stacklens.extract.certificate.certify import Certification, certification
@@ -190,9 +191,7 @@ def _compared(best: Candidate, second: Candidate | None) -> Comparison | None:
     """Return whether both automata do the same, wherever both say something; None where there are not two."""
     if best.automaton is None or second is None or second.automaton is None:
         return None
-    spoken = {step.output for step in best.automaton.transitions.values()}
-    partly = any(isinstance(output, str) for output in spoken)  # other words than a task's do not count
-    return compare(best.automaton, second.automaton, outputs="where both" if partly else "all")
+    return compare(best.automaton, second.automaton, outputs=compared_outputs(best.automaton))
 
 
 def _of_view(use: ViewUse) -> Certification:

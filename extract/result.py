@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stacklens.automata.compare import Comparison, Different, Equal, Undecided
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
+from stacklens.extract.black_box import BlackBoxView
 from stacklens.extract.budget import BudgetUse
 from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED, Certification
 from stacklens.extract.config import ExtractionConfig
@@ -74,6 +75,8 @@ class Extraction:
         ways: whether its automaton does the same as the first on all words; None where there is none.
         caution: why the automaton is no more than that of the rounded network, where that is another thing.
         budget: how long the search might take, and whether it ended for that; None where nothing is known of it.
+        asked: the candidate that was learned from answers alone, to compare with, where `black_box` was called.
+        box: how that compares with the automaton.
 
     Two results are equal if all that came out of equal networks is: times and settings do not count.
     """
@@ -101,6 +104,8 @@ class Extraction:
     ways: Comparison | None = None
     caution: str | None = None
     budget: BudgetUse | None = None
+    asked: Candidate | None = None
+    box: BlackBoxView | None = None
 
     def __eq__(self, other: object) -> bool:
         from stacklens.extract.result_file import outcome
@@ -155,6 +160,25 @@ class Extraction:
         from stacklens.extract.advice import advice
 
         return advice(self)
+
+    def black_box(self, *, kind: str = "auto", **settings: Any) -> Extraction:
+        """Return the result with `asked` and `box`: an automaton from answers alone, and whether it equals this one.
+
+        Args:
+            kind: what to learn: "dfa", "mealy", "vpa", or "auto", what fits.
+            settings: those of `ExtractionConfig`, such as ``budget``, ``calls`` and ``returns``.
+
+        Raises:
+            StacklensError: there is no automaton of the network's own steps to compare with, or AALpy is not installed.
+        """
+        import time
+
+        from stacklens.extract.black_box import seen_as_black_box
+
+        begun = time.perf_counter()
+        asked, box = seen_as_black_box(self, kind, settings)
+        seconds = {**self.seconds, "learn from answers alone": time.perf_counter() - begun}
+        return replace(self, asked=asked, box=box, seconds=seconds)
 
     @property
     def network(self) -> NetworkCard:
@@ -234,6 +258,7 @@ class Extraction:
             "horizon": {other: horizon.to_dict() for other, horizon in self.horizon.items()},
             "method": None if self.found is None else self.found.method,
             "second": None if self.second is None or self.ways is None else _second(self.second, self.ways),
+            "black_box": None if self.asked is None or self.box is None else _black_box(self.asked, self.box),
             "caution": self.caution,
             "budget": None if self.budget is None else self.budget.to_dict(),
             "seconds": self.seconds,
@@ -249,6 +274,13 @@ def _second(candidate: Candidate, compared: Comparison) -> dict[str, Any]:
     pda = candidate.automaton
     sizes = {} if pda is None else {"states": len(pda.states), "stacks": pda.n_stacks}
     return {"method": candidate.method, "quantiser": candidate.quantiser, **sizes, "comparison": proof_entry(compared)}
+
+
+def _black_box(asked: Candidate, box: BlackBoxView) -> dict[str, Any]:
+    """Return the entry of what was learned from answers alone: how, how large it is, and how it compares."""
+    sizes = None if asked.automaton is None or asked.raw is None else _sizes(asked.automaton, asked.raw)
+    how = {"method": asked.method, "quantiser": asked.quantiser, "automaton": sizes}
+    return {**how, "comparison": proof_entry(box.comparison), "proof": proof_entry(box.proof), **box.to_dict()}
 
 
 def proof_entry(proof: Comparison) -> dict[str, Any]:

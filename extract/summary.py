@@ -10,6 +10,7 @@ from stacklens.extract.wording import (
     as_sentence,
     automaton_claim,
     before_claim,
+    black_box_claim,
     budget_claim,
     counts_claim,
     depth_claim,
@@ -60,6 +61,8 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
     _show_splits(result, console)
     if report["second"] is not None:
         console.print(f"second     {second_claim(report['second'])}")
+    if report["black_box"] is not None:
+        console.print(f"black box  {black_box_claim(report['black_box'])}", markup=False)
     console.print(f"rounding   {rounding_claim(report['fidelity'])}")
     for number, (other, entry) in enumerate(report["horizon"].items()):
         console.print(f"{'' if number else 'horizon':10} {other}: {horizon_claim(entry)}", markup=False)
