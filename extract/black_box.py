@@ -17,7 +17,7 @@ from stacklens.automata.enumeration import word_at
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.automata.product import Outputs
 from stacklens.errors import StacklensError
-from stacklens.extract.answers import automaton_answers, automaton_answers_on_all, network_answers
+from stacklens.extract.answers import answer_name, automaton_answers, automaton_answers_on_all, network_answers
 from stacklens.extract.budget import Budget
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import why_unanswered
@@ -199,19 +199,12 @@ def _said(
     network, rounded = (network_answers(runner, [word])[0] for runner in (model, Rounded(model)))
     meant = language is None or bool(language.meant([word])[0])
     if model.task_kind == "recognition":
-        told = ["accepts" if answer[0] > 0 else "rejects" for answer in (one, other, network, rounded)]
+        told = [answer_name(int(answer[0]), model) for answer in (one, other, network, rounded)]
         return WhatIsSaid(word, shortest, None, told[0], told[1], told[2], told[3], meant)
     differ = np.flatnonzero(one != other)
     if not len(differ):  # the outputs are the same: what accepts is not
         told = ["accepts" if pda.accepts(word) else "rejects" for pda in (white, black)]
         return WhatIsSaid(word, shortest, None, told[0], told[1], "says as both do", "says as both do", meant)
     step = int(differ[0])
-    told = [_named(int(answer[step]), model) for answer in (one, other, network, rounded)]
+    told = [answer_name(int(answer[step]), model) for answer in (one, other, network, rounded)]
     return WhatIsSaid(word, shortest, step + 1, told[0], told[1], told[2], told[3], meant)
-
-
-def _named(number: int, model: StackModel[Any]) -> str:
-    if number < 0:
-        return "a rejection"
-    output = model.output_name(number)
-    return output if isinstance(output, str) else "{" + " ".join(output) + "}"

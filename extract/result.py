@@ -14,9 +14,11 @@ from stacklens.extract.black_box import BlackBoxView
 from stacklens.extract.budget import BudgetUse
 from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED, Certification
 from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.diagnosis import Diagnosis
 from stacklens.extract.equals import equals_of
 from stacklens.extract.fidelity import Fidelity
 from stacklens.extract.headline import headline
+from stacklens.extract.partings import Errors
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import Specification
 from stacklens.extract.stack_ablation import StackUse
@@ -25,6 +27,7 @@ from stacklens.extract.verification.divergence import Divergence
 from stacklens.extract.verification.drift import Drift
 from stacklens.extract.verification.horizon import Horizon
 from stacklens.extract.view_use import ViewUse
+from stacklens.extract.wording import best_claim
 from stacklens.languages.words import format_word, make_word
 from stacklens.late import late
 from stacklens.models.base import StackModel
@@ -34,7 +37,7 @@ from stacklens.plain_fields import to_plain
 if TYPE_CHECKING:
     from stacklens.automata.grammar import Grammar
 
-__all__ = ["PROOF_NOT_TRIED", "Extraction", "Loaded", "proof_entry"]
+__all__ = ["PROOF_NOT_TRIED", "Extraction", "Loaded", "NotFaithful", "proof_entry"]
 
 PROOF_NOT_TRIED = Undecided("there is nothing to compare with")
 
@@ -45,6 +48,40 @@ class Loaded:
 
     card: NetworkCard
     language: str | None
+
+
+@dataclass(frozen=True)
+class NotFaithful:
+    """An automaton that is not faithful: what came nearest, and how often it is wrong.
+
+    Attributes:
+        automaton: the automaton.
+        method: how it was found.
+        errors: how often it differs from language, rounded network and network, and the shortest word of each.
+    """
+
+    automaton: PushdownAutomaton
+    method: str
+    errors: tuple[Errors, ...]
+
+    @property
+    def error_rate(self) -> float:
+        """Return on which share of the words that either accepts it differs from the network itself, in [0, 1]."""
+        return next((one.rate for one in self.errors if one.other == "network"), 1.0)
+
+    def __str__(self) -> str:
+        return best_claim(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry "best" of a report."""
+        pda = self.automaton
+        sizes = {"states": len(pda.states), "stack_symbols": len(pda.stack_alphabet)}
+        return {
+            "automaton": {**sizes, "transitions": len(pda.transitions)},
+            "method": self.method,
+            "error_rate": self.error_rate,
+            "errors": [one.to_dict() for one in self.errors],
+        }
 
 
 @late("model", "language")
@@ -77,6 +114,7 @@ class Extraction:
         budget: how long the search might take, and whether it ended for that; None where nothing is known of it.
         asked: the candidate that was learned from answers alone, to compare with, where `black_box` was called.
         box: how that compares with the automaton.
+        diagnosis: for status 1 and 3, what was measured of why; None where nothing contradicts it, or in old files.
 
     Two results are equal if all that came out of equal networks is: times and settings do not count.
     """
@@ -106,6 +144,7 @@ class Extraction:
     budget: BudgetUse | None = None
     asked: Candidate | None = None
     box: BlackBoxView | None = None
+    diagnosis: Diagnosis | None = None
 
     def __eq__(self, other: object) -> bool:
         from stacklens.extract.result_file import outcome
@@ -210,6 +249,14 @@ class Extraction:
         return None if self.found is None else self.found.raw
 
     @property
+    def best(self) -> NotFaithful | None:
+        """Return the automaton that came nearest where there is no faithful one, with its error rate, else None."""
+        errors = () if self.diagnosis is None else self.diagnosis.errors
+        if self.automaton is not None or self.found is None or self.found.automaton is None or not errors:
+            return None
+        return NotFaithful(self.found.automaton, self.found.method, errors)
+
+    @property
     def headline(self) -> str:
         """Return in one sentence which of language, rounded network and network the automaton equals."""
         return headline(self.report())
@@ -260,6 +307,8 @@ class Extraction:
             "second": None if self.second is None or self.ways is None else _second(self.second, self.ways),
             "black_box": None if self.asked is None or self.box is None else _black_box(self.asked, self.box),
             "caution": self.caution,
+            "diagnosis": None if self.diagnosis is None else self.diagnosis.to_dict(),
+            "best": None if self.best is None else self.best.to_dict(),
             "budget": None if self.budget is None else self.budget.to_dict(),
             "seconds": self.seconds,
             "seed": None if self.config is None else self.config.seed,

@@ -10,6 +10,7 @@ from stacklens.extract.wording import (
     as_sentence,
     automaton_claim,
     before_claim,
+    best_claim,
     black_box_claim,
     budget_claim,
     counts_claim,
@@ -51,6 +52,8 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
     console.print(f"network    {network_claim(report['model'], report['language'])}")
     if result.automaton is None:
         console.print(f"automaton  none: {result.reason}")
+        if report["best"] is not None:
+            console.print(f"best       {best_claim(report['best'])}", markup=False)
         return
     if report["view"] is not None:
         console.print(f"seen as    {view_claim(report['view'])}", markup=False)

@@ -17,6 +17,7 @@ __all__ = [
     "as_sentence",
     "automaton_claim",
     "before_claim",
+    "best_claim",
     "black_box_claim",
     "budget_claim",
     "certificate_claim",
@@ -93,6 +94,23 @@ def second_claim(entry: Mapping[str, Any]) -> str:
     other = f"another automaton, {found_claim(entry['method'], entry['quantiser'])}"
     stacks = f", with {count(entry['stacks'], 'stack')}" if "stacks" in entry else ""
     return f"{other}{stacks}; the two are {proof_claim(entry['comparison'])}"
+
+
+def best_claim(entry: Mapping[str, Any]) -> str:
+    """Return how large the best automaton is where there is no faithful one, and how often it is wrong.
+
+    >>> sizes = {"states": 2, "stack_symbols": 1, "transitions": 4}
+    >>> wrong = {"other": "network", "wrong": 3, "counted": 30, "words": 90, "rate": 0.1, "word": "aab"}
+    >>> best_claim({"automaton": sizes, "errors": [wrong]})  # doctest: +NORMALIZE_WHITESPACE
+    'NOT FAITHFUL: 2 states, 1 stack symbol, 4 transitions; wrong of the network on 10.0% (3 of the 30 of 90 words that
+    either accepts), as on aab'
+    """
+    told = []
+    for one in entry["errors"]:
+        among = f"{one['wrong']:,} of the {one['counted']:,} of {one['words']:,} words that either accepts"
+        word = "" if one["word"] is None else f", as on {word_shown(one['word'], len(one['word']))}"
+        told.append(f"wrong of the {one['other']} on {one['rate']:.1%} ({among}){word}")
+    return "; ".join([f"NOT FAITHFUL: {automaton_claim(entry['automaton'])}", *told])
 
 
 def black_box_claim(entry: Mapping[str, Any]) -> str:

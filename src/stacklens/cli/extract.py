@@ -67,6 +67,10 @@ def extract_command(
             "--black-box", help="Also learn an automaton from its answers alone, and say whether the two are equal."
         ),
     ] = False,
+    best: Annotated[
+        bool,
+        typer.Option("--best", help="Where no faithful automaton is found, let --out write the best, marked as such."),
+    ] = False,
     device: Annotated[str, typer.Option(help="Where the network runs: cpu, cuda, cuda:1, …")] = "cpu",
     jobs: Annotated[
         int, typer.Option(min=1, max=MOST_JOBS, help="Processes for the search for states and the checks.")
@@ -78,8 +82,7 @@ def extract_command(
     Exit status: 0 extracted and nothing contradicts it; 1 extracted, but a check found a disagreement (the word is
     printed); 2 bad arguments or unreadable input; 3 no faithful automaton found.
     """
-    from stacklens.automata.formats.by_suffix import write_automaton
-    from stacklens.cli.paths import check_targets, write_report
+    from stacklens.cli.paths import check_targets, write_outputs, write_report
     from stacklens.models.io import find_network
 
     model = find_network(model)
@@ -111,18 +114,13 @@ def extract_command(
         write_report(report, result, str(model))
     if save is not None:
         result.save(save)
-    problem, written = None, []
-    for path in out or []:
-        try:
-            if result.automaton is not None:
-                write_automaton(path, result.automaton, result.title)
-                written.append(path)
-        except StacklensError as error:  # what came out is shown all the same
-            problem = error
+    written, problem = write_outputs(out or [], result, best)
     if not quiet:
         _show(result, [*written, *(path for path in (report, save) if path is not None)], alone, transitions=not out)
     elif result.status:
         typer.echo(result.headline)
+    if out and not quiet and not written and result.best is not None:
+        typer.echo("no automaton was written; with --best --out writes the best, which is not faithful")
     if problem is not None:
         raise problem
     return result.status
@@ -161,6 +159,8 @@ def _show(result: Extraction, written: list[Path], alone: str | None, *, transit
     show_summary(result, console, transitions=transitions)
     if alone is not None:
         console.print(f"black box  not compared: {alone}")
+    if result.status:
+        console.print(f"\n{result.why()}\n", markup=False)
     for path in written:
         console.print(f"wrote {path}")
 
