@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stacklens.automata.compare import Different, Equal
-from stacklens.extract.wording import as_sentence, view_claim, word_named, words_of_kind
+from stacklens.extract.wording import as_sentence, best_claim, view_claim, word_named, words_of_kind
 from stacklens.languages.words import format_word, make_word
 from stacklens.progress import count
 
 if TYPE_CHECKING:
     from stacklens.automata.pda import Word
+    from stacklens.extract.partings import Parting
     from stacklens.extract.result import Extraction
+    from stacklens.extract.search.candidates import Candidate
 
 __all__ = ["advice"]
 
@@ -22,13 +24,82 @@ def advice(result: Extraction) -> str:
     """Return in a few lines why the automaton cannot be relied on, or that nothing contradicts it."""
     if result.automaton is None:
         lines = [f"There is no automaton: {result.reason}."]
-        lines += ["", "Measured:", *_measures(result), "", "What to do next:", *_without_automaton(result)]
-        return "\n".join(lines)
+        lines += [*_diagnosed(result), "", "Measured:", *_measures(result), "", "What to do next:"]
+        return "\n".join([*lines, *(_by_cause(result) or _without_automaton(result))])
     reasons, said = _contradictions(result), as_sentence(result.headline)
     if not reasons:
         return f"Nothing contradicts the automaton. {said}\nPrint the result for what it was checked on."
-    lines = [said, *reasons, "", "Measured:", *_measures(result), "", "What to do next:", *_with_automaton(result)]
-    return "\n".join(lines)
+    lines = [said, *reasons, *_diagnosed(result), "", "Measured:", *_measures(result), "", "What to do next:"]
+    doubted = result.diagnosis is not None and result.diagnosis.cause.name in ("adapter suspicious", "not learned")
+    return "\n".join([*lines, *(_by_cause(result) if doubted else _with_automaton(result))])
+
+
+def _diagnosed(result: Extraction) -> list[str]:
+    """Return likely cause, accuracy by size, where who parts from whom, and what was tried, a paragraph each."""
+    found = result.diagnosis
+    if found is None:  # saved before there was one
+        return []
+    lines = ["", f"Likely cause: {found.cause.name}: {found.cause.measured}."]
+    name = "automaton" if result.automaton is not None else "best automaton"
+    if found.accuracy is not None:
+        lines += ["", f"Right about {result.language_name}:", *found.accuracy.lines(name)]
+    if found.partings:
+        lines += ["", "Where they part first, among the words of the search:"]
+        lines += [f"- {_parting_claim(one, name)}" for one in found.partings]
+    if result.best is not None:
+        lines += ["", f"Best automaton, {best_claim(result.best.to_dict())}."]
+    return [*lines, "", "Tried:", *(f"- {line}" for line in _tried(result))]
+
+
+def _parting_claim(one: Parting, name: str) -> str:
+    first, second = (name if who == "automaton" else who for who in (one.one, one.other))
+    step = "" if one.step is None else f", at step {one.step:,}"
+    told = f"{first} {_says(one.says)}, {second} {_says(one.other_says)}"
+    return f"{first} and {second}: on {_shown(one.word)}{step}: {told}"
+
+
+def _says(said: str) -> str:
+    return said if said in ("accepts", "rejects") else f"says {said}"
+
+
+def _tried(result: Extraction) -> list[str]:
+    """Return for each way how many candidates there were, and what came nearest."""
+    ways: dict[str, list[Candidate]] = {}
+    for candidate in result.candidates:
+        ways.setdefault(candidate.way, []).append(candidate)
+    lines = []
+    for way, some in ways.items():
+        scored = [one for one in some if one.disagreements is not None]
+        best = min(scored, key=lambda one: one.disagreements or 0, default=None)
+        sizes = sorted({one.states for one in some})
+        states = f"{sizes[0]:,} to {sizes[-1]:,} states" if len(sizes) > 1 else count(sizes[0], "state")
+        wrong = "none came out" if best is None else f"the best wrong of {count(best.disagreements or 0, 'word')}"
+        lines.append(f"{way}: {count(len(some), 'candidate')} of {states}, {wrong}")
+    if result.view is not None:
+        lines += [f"{one.name}: {count(one.candidates, 'candidate')}" for one in result.view.tried]
+    return lines or ["nothing: it was given up before the search"]
+
+
+def _by_cause(result: Extraction) -> list[str]:
+    """Return what to do where there is no automaton and the likely cause says what."""
+    name = "" if result.diagnosis is None else result.diagnosis.cause.name
+    trace = "- look at what the network does: sl.trace(result.model, word).plot()"
+    own = "- compare step by step with its own forward pass: sl.check(network, forward, words) names what is off"
+    advice = {
+        "adapter suspicious": [own, "- then extract again: nothing else is worth trying before"],
+        "not learned": [
+            "- train it longer, with another seed, or on shorter words first: there is nothing to extract yet",
+            *([own] if result.network.file is None else []),
+            trace,
+        ],
+        "counts in its hidden state": [
+            "- learn what it does from its answers: sl.learn(model), --method ask; with calls and returns if it nests",
+            "- train it with a smaller hidden state, or with noise (noise_robust=True), so that it needs its stack",
+        ],
+        "too many stacks": ["- train it with fewer stacks, or learn from its answers: sl.learn(model), --method ask"],
+        "time limit reached": ["- give it more time: --budget 5m, sl.extract(model, budget=300)", trace],
+    }
+    return advice.get(name, [])
 
 
 def _contradictions(result: Extraction) -> list[str]:

@@ -22,6 +22,7 @@ from stacklens.models.inference import outputs_on, verdicts_on, written_on
 
 __all__ = [
     "accepted_answers",
+    "answer_name",
     "automaton_answers",
     "automaton_answers_on_all",
     "differences",
@@ -117,3 +118,13 @@ def accepted_answers(answers: np.ndarray, model: StackModel[Any]) -> np.ndarray:
     """Return which answers accept, or, where ``model`` is no recogniser, do not cut the word short; bool."""
     accepted: np.ndarray = answers > 0 if model.task_kind == "recognition" else answers >= 0
     return accepted
+
+
+def answer_name(number: int, model: StackModel[Any]) -> str:
+    """Return what the answer with this ``number`` is called in a sentence: of a recogniser, a verdict."""
+    if model.task_kind == "recognition":
+        return "accepts" if number > 0 else "rejects"
+    if number < 0:
+        return "a rejection"
+    output = model.output_name(number)
+    return output if isinstance(output, str) else "{" + " ".join(output) + "}"

@@ -10,10 +10,12 @@ from functools import partial
 from typing import Any
 
 from stacklens.automata.compare import Comparison, Different, Equal, compare
+from stacklens.extract.black_box import compared_outputs
 from stacklens.extract.budget import Budget
 from stacklens.extract.by_name import specification_for
 from stacklens.extract.certificate.certify import Certification, certification
 from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.diagnosis import diagnose
 from stacklens.extract.fidelity import (
     MOST_CHANGED,
     Fidelity,
@@ -25,7 +27,7 @@ from stacklens.extract.fidelity import (
 )
 from stacklens.extract.look import Looked, look, look_as_box
 from stacklens.extract.result import PROOF_NOT_TRIED, Extraction
-from stacklens.extract.samples import draw_samples
+from stacklens.extract.samples import Samples, draw_samples
 from stacklens.extract.search.asking.asked_automata import ASKED
 from stacklens.extract.search.candidate_search import broken, is_near, repair, second_opinion
 from stacklens.extract.search.candidates import Candidate
@@ -109,7 +111,7 @@ def _extract(
     result = Extraction(model, specification, None, best, tried, fidelity, stacks, view=use, reason=reason)
     result = replace(result, budget=budget.use())
     if reason is not None or best is None or best.automaton is None:
-        return replace(result, seconds=clock.stop())
+        return _diagnosed(result, samples, clock)
     clock.stage("check the automaton")
     cells = model.stack_limit if use is None else use.cells
     check = partial(check_all, model=runner, specification=specification, config=config, cells=cells, come=clock.come)
@@ -154,7 +156,7 @@ def _extract(
         result, horizon=find_horizons(best.automaton, runner, specification, checks, proved, config.shortened)
     )
     if not model.real_time:  # runs of different lengths do not stand side by side
-        return replace(result, seconds=clock.stop())
+        return _diagnosed(result, samples, clock)
     parted = _divergence(result, runner, None if seen_as is None else seen_as.view)
     if parted is not None and use is not None:
         use = replace(use, wrong=not looked.right_on(parted.word))
@@ -163,7 +165,16 @@ def _extract(
         use is None and looked.boxed is None and not looked.unrounded and model.answers_to(()) is None
     )  # step by step, as it is
     drift = _drift(result, model) if seen else None
-    return replace(result, drift=drift, seconds=clock.stop())
+    return _diagnosed(replace(result, drift=drift), samples, clock)
+
+
+def _diagnosed(result: Extraction, samples: Samples, clock: _Clock) -> Extraction:
+    """Return ``result`` with why it is not faithful, where it is not, and with how long every stage took."""
+    if result.status == 0:
+        return replace(result, seconds=clock.stop())
+    clock.stage("find out why")
+    found = diagnose(result, samples)
+    return replace(result, diagnosis=found, seconds=clock.stop())
 
 
 def _faithful(looked: Looked, fidelity: Fidelity) -> tuple[str | None, str | None]:
@@ -199,9 +210,7 @@ def _compared(best: Candidate, second: Candidate | None) -> Comparison | None:
     """Return whether both automata do the same, wherever both say something; None where there are not two."""
     if best.automaton is None or second is None or second.automaton is None:
         return None
-    spoken = {step.output for step in best.automaton.transitions.values()}
-    partly = any(isinstance(output, str) for output in spoken)  # other words than a task's do not count
-    return compare(best.automaton, second.automaton, outputs="where both" if partly else "all")
+    return compare(best.automaton, second.automaton, outputs=compared_outputs(best.automaton))
 
 
 def _of_view(use: ViewUse) -> Certification:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stacklens.automata.compare import Comparison, Different, Equal, Undecided
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
+from stacklens.extract.black_box import BlackBoxView
 from stacklens.extract.budget import BudgetUse
 from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED, Certification
 from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.diagnosis import Diagnosis
 from stacklens.extract.equals import equals_of
 from stacklens.extract.fidelity import Fidelity
 from stacklens.extract.headline import headline
+from stacklens.extract.partings import Errors
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import Specification
 from stacklens.extract.stack_ablation import StackUse
@@ -24,6 +27,7 @@ from stacklens.extract.verification.divergence import Divergence
 from stacklens.extract.verification.drift import Drift
 from stacklens.extract.verification.horizon import Horizon
 from stacklens.extract.view_use import ViewUse
+from stacklens.extract.wording import best_claim
 from stacklens.languages.words import format_word, make_word
 from stacklens.late import late
 from stacklens.models.base import StackModel
@@ -33,7 +37,7 @@ from stacklens.plain_fields import to_plain
 if TYPE_CHECKING:
     from stacklens.automata.grammar import Grammar
 
-__all__ = ["PROOF_NOT_TRIED", "Extraction", "Loaded", "proof_entry"]
+__all__ = ["PROOF_NOT_TRIED", "Extraction", "Loaded", "NotFaithful", "proof_entry"]
 
 PROOF_NOT_TRIED = Undecided("there is nothing to compare with")
 
@@ -44,6 +48,40 @@ class Loaded:
 
     card: NetworkCard
     language: str | None
+
+
+@dataclass(frozen=True)
+class NotFaithful:
+    """An automaton that is not faithful: what came nearest, and how often it is wrong.
+
+    Attributes:
+        automaton: the automaton.
+        method: how it was found.
+        errors: how often it differs from language, rounded network and network, and the shortest word of each.
+    """
+
+    automaton: PushdownAutomaton
+    method: str
+    errors: tuple[Errors, ...]
+
+    @property
+    def error_rate(self) -> float:
+        """Return on which share of the words that either accepts it differs from the network itself, in [0, 1]."""
+        return next((one.rate for one in self.errors if one.other == "network"), 1.0)
+
+    def __str__(self) -> str:
+        return best_claim(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry "best" of a report."""
+        pda = self.automaton
+        sizes = {"states": len(pda.states), "stack_symbols": len(pda.stack_alphabet)}
+        return {
+            "automaton": {**sizes, "transitions": len(pda.transitions)},
+            "method": self.method,
+            "error_rate": self.error_rate,
+            "errors": [one.to_dict() for one in self.errors],
+        }
 
 
 @late("model", "language")
@@ -75,6 +113,9 @@ class Extraction:
         caution: why the automaton is no more than that of the rounded network, or of the network as it is, where these
             do different things.
         budget: how long the search might take, and whether it ended for that; None where nothing is known of it.
+        asked: the candidate that was learned from answers alone, to compare with, where `black_box` was called.
+        box: how that compares with the automaton.
+        diagnosis: for status 1 and 3, what was measured of why; None where nothing contradicts it, or in old files.
 
     Two results are equal if all that came out of equal networks is: times and settings do not count.
     """
@@ -102,6 +143,9 @@ class Extraction:
     ways: Comparison | None = None
     caution: str | None = None
     budget: BudgetUse | None = None
+    asked: Candidate | None = None
+    box: BlackBoxView | None = None
+    diagnosis: Diagnosis | None = None
 
     def __eq__(self, other: object) -> bool:
         from stacklens.extract.result_file import outcome
@@ -157,6 +201,25 @@ class Extraction:
 
         return advice(self)
 
+    def black_box(self, *, kind: str = "auto", **settings: Any) -> Extraction:
+        """Return the result with `asked` and `box`: an automaton from answers alone, and whether it equals this one.
+
+        Args:
+            kind: what to learn: "dfa", "mealy", "vpa", or "auto", what fits.
+            settings: those of `ExtractionConfig`, such as ``budget``, ``calls`` and ``returns``.
+
+        Raises:
+            StacklensError: there is no automaton of the network's own steps to compare with, or AALpy is not installed.
+        """
+        import time
+
+        from stacklens.extract.black_box import seen_as_black_box
+
+        begun = time.perf_counter()
+        asked, box = seen_as_black_box(self, kind, settings)
+        seconds = {**self.seconds, "learn from answers alone": time.perf_counter() - begun}
+        return replace(self, asked=asked, box=box, seconds=seconds)
+
     @property
     def network(self) -> NetworkCard:
         """Return what there is to say of the network, without opening the file of a saved result's."""
@@ -185,6 +248,14 @@ class Extraction:
     def raw(self) -> PushdownAutomaton | None:
         """Return the machine before minimisation."""
         return None if self.found is None else self.found.raw
+
+    @property
+    def best(self) -> NotFaithful | None:
+        """Return the automaton that came nearest where there is no faithful one, with its error rate, else None."""
+        errors = () if self.diagnosis is None else self.diagnosis.errors
+        if self.automaton is not None or self.found is None or self.found.automaton is None or not errors:
+            return None
+        return NotFaithful(self.found.automaton, self.found.method, errors)
 
     @property
     def headline(self) -> str:
@@ -235,7 +306,10 @@ class Extraction:
             "horizon": {other: horizon.to_dict() for other, horizon in self.horizon.items()},
             "method": None if self.found is None else self.found.method,
             "second": None if self.second is None or self.ways is None else _second(self.second, self.ways),
+            "black_box": None if self.asked is None or self.box is None else _black_box(self.asked, self.box),
             "caution": self.caution,
+            "diagnosis": None if self.diagnosis is None else self.diagnosis.to_dict(),
+            "best": None if self.best is None else self.best.to_dict(),
             "budget": None if self.budget is None else self.budget.to_dict(),
             "seconds": self.seconds,
             "seed": None if self.config is None else self.config.seed,
@@ -250,6 +324,13 @@ def _second(candidate: Candidate, compared: Comparison) -> dict[str, Any]:
     pda = candidate.automaton
     sizes = {} if pda is None else {"states": len(pda.states), "stacks": pda.n_stacks}
     return {"method": candidate.method, "quantiser": candidate.quantiser, **sizes, "comparison": proof_entry(compared)}
+
+
+def _black_box(asked: Candidate, box: BlackBoxView) -> dict[str, Any]:
+    """Return the entry of what was learned from answers alone: how, how large it is, and how it compares."""
+    sizes = None if asked.automaton is None or asked.raw is None else _sizes(asked.automaton, asked.raw)
+    how = {"method": asked.method, "quantiser": asked.quantiser, "automaton": sizes}
+    return {**how, "comparison": proof_entry(box.comparison), "proof": proof_entry(box.proof), **box.to_dict()}
 
 
 def proof_entry(proof: Comparison) -> dict[str, Any]:

@@ -38,7 +38,7 @@ __all__ = ["RESULT_FORMAT", "is_result", "load_result", "outcome", "save_result"
 
 RESULT_FORMAT, _SCHEMA = "stacklens result", 2
 _EXPECTED = "a result that stacklens saved"
-_NOT_PLAIN = ("model", "language", "automaton", "found", "candidates", "loaded", "second")
+_NOT_PLAIN = ("model", "language", "automaton", "found", "candidates", "loaded", "second", "asked")
 _NO_OUTCOME = ("seconds", "config")
 
 
@@ -106,11 +106,10 @@ def _plain(result: Extraction) -> dict[str, Any]:
     """Return the fields that are plain data all through, and the candidates without their machines."""
     names = [one.name for one in fields(Extraction) if one.name not in _NOT_PLAIN]
     plain = {name: to_plain(getattr(result, name)) for name in names}
-    found, second = (None if one is None else to_plain(_tried(one)) for one in (result.found, result.second))
+    others = {"found": result.found, "second": result.second, "asked": result.asked}
     return {
         **plain,
-        "found": found,
-        "second": second,
+        **{name: None if one is None else to_plain(_tried(one)) for name, one in others.items()},
         "candidates": [to_plain(_tried(one)) for one in result.candidates],
     }
 
@@ -125,6 +124,8 @@ def _automata(result: Extraction) -> dict[str, Any]:
     automata = {"minimised": result.automaton, "raw": result.raw, "nearest": nearest}
     if result.second is not None:
         automata["second"] = result.second.automaton
+    if result.asked is not None:
+        automata |= {"asked": result.asked.automaton, "asked raw": result.asked.raw}
     return {name: None if pda is None else json.loads(to_json(pda)) for name, pda in automata.items()}
 
 
@@ -159,8 +160,8 @@ def _from_content(content: Mapping[str, Any], folder: Path) -> Extraction:
     plain, automata = _object(content, "fields"), _object(content, "automata")
     card = from_plain(NetworkCard, content.get("network"), "network")
     language = from_plain(_Name, {"type": "_Name", "name": content.get("language")}, "language").name
-    kept = ("minimised", "raw", "nearest", "second")
-    minimised, raw, nearest, other = (_automaton(automata, name) for name in kept)
+    kept = ("minimised", "raw", "nearest", "second", "asked", "asked raw")
+    minimised, raw, nearest, other, asked, asked_raw = (_automaton(automata, name) for name in kept)
     found = plain.get("found")
     best = None if found is None else _candidate(found, "found")
     if best is not None:
@@ -176,7 +177,8 @@ def _from_content(content: Mapping[str, Any], folder: Path) -> Extraction:
         found=best,
         candidates=[_candidate(one, "a candidate") for one in _list(plain, "candidates")],
         loaded=Loaded(card, language),
-        second=None if plain.get("second") is None else replace(_candidate(plain["second"], "second"), automaton=other),
+        second=_other(plain, "second", other, None),
+        asked=_other(plain, "asked", asked, asked_raw),
         **{name: from_plain(hints[name], plain[name], name) for name in names},
     )
     _check(result)
@@ -221,6 +223,13 @@ def _specification(name: str, card: NetworkCard) -> Specification | None:
 def _candidate(value: object, where: str) -> Candidate:
     tried = from_plain(_Tried, value, where)
     return Candidate(**{one.name: getattr(tried, one.name) for one in fields(_Tried)})
+
+
+def _other(
+    plain: Mapping[str, Any], name: str, automaton: PushdownAutomaton | None, raw: PushdownAutomaton | None
+) -> Candidate | None:
+    """Return another candidate than the one that was found, with its automaton; None where there is none."""
+    return None if plain.get(name) is None else replace(_candidate(plain[name], name), automaton=automaton, raw=raw)
 
 
 def _automaton(automata: Mapping[str, Any], name: str) -> PushdownAutomaton | None:

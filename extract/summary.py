@@ -10,6 +10,8 @@ from stacklens.extract.wording import (
     as_sentence,
     automaton_claim,
     before_claim,
+    best_claim,
+    black_box_claim,
     budget_claim,
     counts_claim,
     depth_claim,
@@ -50,6 +52,8 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
     console.print(f"network    {network_claim(report['model'], report['language'])}")
     if result.automaton is None:
         console.print(f"automaton  none: {result.reason}")
+        if report["best"] is not None:
+            console.print(f"best       {best_claim(report['best'])}", markup=False)
         return
     if report["view"] is not None:
         console.print(f"seen as    {view_claim(report['view'])}", markup=False)
@@ -60,6 +64,8 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
     _show_splits(result, console)
     if report["second"] is not None:
         console.print(f"second     {second_claim(report['second'])}")
+    if report["black_box"] is not None:
+        console.print(f"black box  {black_box_claim(report['black_box'])}", markup=False)
     console.print(f"rounding   {rounding_claim(report['fidelity'])}")
     for number, (other, entry) in enumerate(report["horizon"].items()):
         console.print(f"{'' if number else 'horizon':10} {other}: {horizon_claim(entry)}", markup=False)

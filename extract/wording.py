@@ -17,6 +17,8 @@ __all__ = [
     "as_sentence",
     "automaton_claim",
     "before_claim",
+    "best_claim",
+    "black_box_claim",
     "budget_claim",
     "certificate_claim",
     "counts_claim",
@@ -92,6 +94,55 @@ def second_claim(entry: Mapping[str, Any]) -> str:
     other = f"another automaton, {found_claim(entry['method'], entry['quantiser'])}"
     stacks = f", with {count(entry['stacks'], 'stack')}" if "stacks" in entry else ""
     return f"{other}{stacks}; the two are {proof_claim(entry['comparison'])}"
+
+
+def best_claim(entry: Mapping[str, Any]) -> str:
+    """Return how large the best automaton is where there is no faithful one, and how often it is wrong.
+
+    >>> sizes = {"states": 2, "stack_symbols": 1, "transitions": 4}
+    >>> wrong = {"other": "network", "wrong": 3, "counted": 30, "words": 90, "rate": 0.1, "word": "aab"}
+    >>> best_claim({"automaton": sizes, "errors": [wrong]})  # doctest: +NORMALIZE_WHITESPACE
+    'NOT FAITHFUL: 2 states, 1 stack symbol, 4 transitions; wrong of the network on 10.0% (3 of the 30 of 90 words that
+    either accepts), as on aab'
+    """
+    told = []
+    for one in entry["errors"]:
+        among = f"{one['wrong']:,} of the {one['counted']:,} of {one['words']:,} words that either accepts"
+        word = "" if one["word"] is None else f", as on {word_shown(one['word'], len(one['word']))}"
+        told.append(f"wrong of the {one['other']} on {one['rate']:.1%} ({among}){word}")
+    return "; ".join([f"NOT FAITHFUL: {automaton_claim(entry['automaton'])}", *told])
+
+
+def black_box_claim(entry: Mapping[str, Any]) -> str:
+    """Return whether what was learned from answers alone equals the automaton, from a report's "black_box".
+
+    >>> said = {"word": "([)", "shortest": True, "step": 3, "meant": True, "white": "a rejection", "black": "{(}"}
+    >>> entry = {"quantiser": "L#, 90 words asked", "reason": None, "agree_to": None, "wrong": 0, "words": 9}
+    >>> entry |= {"automaton": {"states": 2, "stack_symbols": 0, "transitions": 3}}
+    >>> entry |= {"comparison": {"verdict": "different"}}
+    >>> black_box_claim({**entry, "said": {**said, "network": "{(}", "rounded": "a rejection"}})
+    ... # doctest: +NORMALIZE_WHITESPACE
+    'from answers alone (L#, 90 words asked): 2 states, 0 stack symbols, 3 transitions; different from the automaton,
+    first on ([) after symbol 3: the automaton says a rejection, the black box {(}, the network itself {(}, the rounded
+    network a rejection'
+    """
+    size = "no automaton" if entry["automaton"] is None else automaton_claim(entry["automaton"])
+    learned = f"from answers alone ({entry['quantiser']}): {size}"
+    doubt = "" if entry["reason"] is None else f", which does not stand for the network: {entry['reason']}"
+    verdict, said = entry["comparison"]["verdict"], entry["said"]
+    if verdict == "equal":
+        return f"{learned}{doubt}; proved equal to the automaton on {entry['comparison'].get('domain', 'all words')}"
+    if said is None:
+        shown = f"equal to the automaton on all words of length <= {entry['agree_to']:,}"
+        return f"{learned}{doubt}; {shown}, not proved: {entry['comparison']['reason']}"
+    known = "first on" if said["shortest"] else "as on"
+    step = "" if said["step"] is None else f" after symbol {said['step']:,}"
+    strange = "" if said["meant"] else ", which the task does not ask about"
+    parties = (("the automaton", "white"), ("the black box", "black"), ("the network itself", "network"))
+    verb = "" if said["step"] is None else "says "
+    told = ", ".join(f"{who} {verb if key == 'white' else ''}{said[key]}" for who, key in parties)
+    word = f"{known} {word_named(said['word'])}{strange}{step}"
+    return f"{learned}{doubt}; different from the automaton, {word}: {told}, the rounded network {said['rounded']}"
 
 
 def budget_claim(entry: Mapping[str, Any]) -> str:

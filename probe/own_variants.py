@@ -43,12 +43,13 @@ class Variant:
 
     def outputs(self, words: Sequence[Word], of: _Outputs) -> list[np.ndarray]:
         """Return its outputs on ``words``, given how they are found ``of`` a network."""
-        found = of(self.model, [self._spelled(word) for word in words])
+        found = of(self.model, [self.spelled(word) for word in words])
         if self.shift:
             found = [np.roll(output, self.shift, 0) for output in found]
         return found
 
-    def _spelled(self, word: Word) -> Word:
+    def spelled(self, word: Word) -> Word:
+        """Return ``word`` in the symbols by which the network of this variant reads it."""
         if self.order is None:
             return word
         alphabet = self.model.alphabet

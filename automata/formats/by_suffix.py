@@ -93,26 +93,35 @@ def check_suffix(path: Path) -> None:
         check_renderer(path.suffix[1:])
 
 
-def write_automaton(path: str | Path, pda: PushdownAutomaton, title: str | None = None) -> None:
+def write_automaton(
+    path: str | Path, pda: PushdownAutomaton, title: str | None = None, note: str | None = None
+) -> None:
     """Write ``pda`` in the format that the suffix of ``path`` names, whole or not at all.
 
-    Drawings and grammars have the ``title``.
+    Drawings and grammars have the ``title``; a ``note``, such as that it is not faithful, stands in every format.
 
     Raises:
         StacklensError: the suffix is unknown, a picture has no renderer, no grammar can be written of the automaton, or
             the file cannot be written.
     """
     check_suffix(Path(path))
-    write_whole(path, _content(Path(path).suffix, pda, title))
+    write_whole(path, _content(Path(path).suffix, pda, title, note))
 
 
-def _content(suffix: str, pda: PushdownAutomaton, title: str | None) -> str | bytes:
+def _content(suffix: str, pda: PushdownAutomaton, title: str | None, note: str | None) -> str | bytes:
     if suffix == ".json":
-        return to_json(pda)
+        return to_json(pda, note)
     if suffix == ".jff":
-        return to_jflap(pda)
+        return to_jflap(pda) if note is None else _commented(to_jflap(pda), note)
+    title = title if note is None else f"{note}: {title or 'an automaton'}"
     if suffix == ".cfg":
         heading = "" if title is None else f"# {' '.join(title.split())}\n"
         return f"{heading}{grammar_text(readable_grammar(pda))}\n"
     dot = to_dot(pda, title)
     return dot if suffix == ".dot" else render(dot, cast(PictureFormat, suffix[1:]))
+
+
+def _commented(xml: str, note: str) -> str:
+    """Return ``xml`` with a comment behind its first line."""
+    head, _, rest = xml.partition("\n")
+    return f"{head}\n<!-- {note.replace('--', '- -')} -->\n{rest}"

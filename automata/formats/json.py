@@ -15,8 +15,10 @@ __all__ = ["from_json", "to_json", "to_json_line"]
 _FORMAT, _VERSION = "stacklens-automaton", 1
 
 
-def to_json(pda: PushdownAutomaton) -> str:
+def to_json(pda: PushdownAutomaton, note: str | None = None) -> str:
     """Return the automaton as JSON text, one transition a line; `from_json` gives an equal automaton back.
+
+    A ``note`` is for whoever opens the file, and is not read back.
 
     >>> pda = PushdownAutomaton(states=("q",), input_alphabet=("a",), stack_alphabet=(), initial="q", transitions={})
     >>> from_json(to_json(pda)) == pda
@@ -26,6 +28,7 @@ def to_json(pda: PushdownAutomaton) -> str:
     content = {
         "format": _FORMAT,
         "version": _VERSION,
+        **({} if note is None else {"note": note}),
         "states": pda.states,
         "input_alphabet": pda.input_alphabet,
         "stack_alphabet": pda.stack_alphabet,

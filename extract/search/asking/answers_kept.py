@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -13,10 +13,14 @@ from stacklens.extract.answers import network_answers
 from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 
-__all__ = ["DEAD", "AnswersKept"]
+__all__ = ["DEAD", "AnswersKept", "EnoughError"]
 
 DEAD = -1  # the answer of a predictor from a rejection on
 _TOGETHER = 64  # words that are asked together with one that is not known: what may come next
+
+
+class EnoughError(Exception):
+    """The learner is to stop, with what it has proposed so far."""
 
 
 class AnswersKept:
@@ -28,13 +32,14 @@ class AnswersKept:
 
     Args:
         network: the network, not rounded; what it does to stacks does not matter.
+        over: says when the learner is to stop, which `query` then tells it by an `EnoughError`.
 
     Attributes:
         asked, batches: how many words were asked of the network, and in how many batches.
     """
 
-    def __init__(self, network: StackModel[Any]) -> None:
-        self.network = network
+    def __init__(self, network: StackModel[Any], over: Callable[[], bool] = lambda: False) -> None:
+        self.network, self.over = network, over
         self.recogniser = network.task_kind == "recognition"
         self.asked = self.batches = 0
         self.num_queries = self.num_steps = self.num_cached_queries = 0  # AALpy counts these
@@ -98,7 +103,13 @@ class AnswersKept:
         self.keep(words, network_answers(self.network, words))
 
     def query(self, word: Sequence[Symbol]) -> list[int | bool]:
-        """Return the answer after every symbol, or that to the empty word; for AALpy."""
+        """Return the answer after every symbol, or that to the empty word; for AALpy.
+
+        Raises:
+            EnoughError: the time is over.
+        """
+        if self.over():
+            raise EnoughError
         self.num_queries, self.num_steps = self.num_queries + 1, self.num_steps + len(word)
         if self.recogniser and word:  # the answer to the whole word is the one that is looked at; others may be dear
             self.answer(word)

@@ -15,9 +15,9 @@ from typing import Any, Literal, get_args
 
 from stacklens.automata.pda import PushdownAutomaton, Symbol
 from stacklens.errors import StacklensError
-from stacklens.extract.search.asking.answers_kept import AnswersKept
+from stacklens.extract.search.asking.answers_kept import AnswersKept, EnoughError
 from stacklens.extract.search.asking.complete_words import CompleteWords
-from stacklens.extract.search.asking.oracle import EnoughError, Oracle
+from stacklens.extract.search.asking.oracle import Oracle
 from stacklens.extract.search.candidates import Candidate, Scorer
 from stacklens.extras import needing
 from stacklens.languages.language import Language
@@ -106,7 +106,7 @@ def asked_candidates(
     for one in kinds:
         _check_kind(one, scorer, visible)
     for one in kinds:
-        yield from (tried := _learned(scorer, _answers(scorer, one), one, visible, over))
+        yield from (tried := _learned(scorer, _answers(scorer, one, over), one, visible, over))
         if over() or any(found.exact for found in tried):
             return
 
@@ -122,14 +122,14 @@ def _meant(scorer: Scorer) -> PushdownAutomaton | None:
     return None if scorer.specification is None else scorer.specification.automaton()
 
 
-def _answers(scorer: Scorer, kind: str) -> AnswersKept:
+def _answers(scorer: Scorer, kind: str, over: Callable[[], bool]) -> AnswersKept:
     """Return the answers to what a learner of this kind asks, those that the scorer knows among them."""
     network, samples = scorer.model, scorer.samples
     words, said = samples.words[: samples.n_short], samples.rounded[: samples.n_short]
     if kind == "learn-vpa" and network.task_kind == "next set":
         complete = CompleteWords(network, scorer.complete)
         network, said = complete, complete.verdicts(words, said)
-    answers = AnswersKept(network)
+    answers = AnswersKept(network, over)
     answers.keep(words, said)
     answers.asked, answers.batches = samples.n_short, 1
     return answers

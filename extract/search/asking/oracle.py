@@ -18,23 +18,19 @@ from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.automata.reachability import trim
 from stacklens.automata.simulation import accepts_many
 from stacklens.extract.answers import automaton_answers
-from stacklens.extract.search.asking.answers_kept import AnswersKept
+from stacklens.extract.search.asking.answers_kept import AnswersKept, EnoughError
 from stacklens.extract.search.asking.complete_words import CompleteWords, predictor
 from stacklens.extract.search.asking.hypotheses import automaton_of
 from stacklens.extract.search.candidates import Candidate, Scorer, minimised
 from stacklens.languages.words import make_word
 
-__all__ = ["EnoughError", "Oracle"]
+__all__ = ["Oracle"]
 
 _LONGEST_TAUGHT = 40  # symbols of a counterexample, where the hypothesis errs on few words
 _NEAR, _DRIFT = 0.01, 0.1  # as in the search: shares of the accepted words that may be wrong
 _TOO_LONG = 100  # symbols of a counterexample that a learner would take minutes for: it judges, and ends the search
 _MOST_STATES = 150
 _FEW_STATES, _PATIENCE, _BETTER = 40, 12, 0.75  # larger ones have to lose a quarter of their errors in so many rounds
-
-
-class EnoughError(Exception):
-    """The learner is to stop, with what it has proposed so far."""
 
 
 class Oracle:

@@ -12,6 +12,7 @@ from stacklens.cli.paths import MODEL_HELP, OUT_HELP
 from stacklens.cli.shell import MOST_JOBS, new_app, run_app
 from stacklens.errors import StacklensError
 from stacklens.extract.budget import DEFAULT_BUDGET, parse_budget
+from stacklens.extras import check_extra
 from stacklens.progress import progress_bar, stages_on
 from stacklens.seeds import LARGEST_SEED
 
@@ -60,6 +61,16 @@ def extract_command(
     save: Annotated[
         Path | None, typer.Option(help="Keep the result in this .json file, for stacklens show, verify and judge.")
     ] = None,
+    black_box: Annotated[
+        bool,
+        typer.Option(
+            "--black-box", help="Also learn an automaton from its answers alone, and say whether the two are equal."
+        ),
+    ] = False,
+    best: Annotated[
+        bool,
+        typer.Option("--best", help="Where no faithful automaton is found, let --out write the best, marked as such."),
+    ] = False,
     device: Annotated[str, typer.Option(help="Where the network runs: cpu, cuda, cuda:1, …")] = "cpu",
     jobs: Annotated[
         int, typer.Option(min=1, max=MOST_JOBS, help="Processes for the search for states and the checks.")
@@ -71,8 +82,7 @@ def extract_command(
     Exit status: 0 extracted and nothing contradicts it; 1 extracted, but a check found a disagreement (the word is
     printed); 2 bad arguments or unreadable input; 3 no faithful automaton found.
     """
-    from stacklens.automata.formats.by_suffix import write_automaton
-    from stacklens.cli.paths import check_targets, write_report
+    from stacklens.cli.paths import check_targets, write_outputs, write_report
     from stacklens.models.io import find_network
 
     model = find_network(model)
@@ -82,6 +92,8 @@ def extract_command(
     from stacklens.models.io import load_network
 
     check_device(device)
+    if black_box:
+        check_extra("AALpy", "interop", "aalpy")
     config = ExtractionConfig(
         max_length=max_length,
         states=states,
@@ -97,22 +109,18 @@ def extract_command(
     if stack_symbols is not None and network.pushes_input:
         raise StacklensError(f"--stack-symbols: this {network.name} pushes the symbol it reads, so it has no choice")
     result = _extract(checkpoint, language, config, quiet)
+    result, alone = _beside_black_box(result) if black_box else (result, None)
     if report is not None:
         write_report(report, result, str(model))
     if save is not None:
         result.save(save)
-    problem, written = None, []
-    for path in out or []:
-        try:
-            if result.automaton is not None:
-                write_automaton(path, result.automaton, result.title)
-                written.append(path)
-        except StacklensError as error:  # what came out is shown all the same
-            problem = error
+    written, problem = write_outputs(out or [], result, best)
     if not quiet:
-        _show(result, [*written, *(path for path in (report, save) if path is not None)], transitions=not out)
+        _show(result, [*written, *(path for path in (report, save) if path is not None)], alone, transitions=not out)
     elif result.status:
         typer.echo(result.headline)
+    if out and not quiet and not written and result.best is not None:
+        typer.echo("no automaton was written; with --best --out writes the best, which is not faithful")
     if problem is not None:
         raise problem
     return result.status
@@ -134,13 +142,25 @@ def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) ->
     return replace(result, config=config)
 
 
-def _show(result: Extraction, written: list[Path], *, transitions: bool) -> None:
+def _beside_black_box(result: Extraction) -> tuple[Extraction, str | None]:
+    """Return ``result`` with what its network's answers alone teach, or as it is, with why nothing is compared."""
+    try:
+        return result.black_box(), None
+    except StacklensError as error:
+        return result, str(error)
+
+
+def _show(result: Extraction, written: list[Path], alone: str | None, *, transitions: bool) -> None:
     from rich.console import Console
 
     from stacklens.extract.summary import show_summary
 
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     show_summary(result, console, transitions=transitions)
+    if alone is not None:
+        console.print(f"black box  not compared: {alone}")
+    if result.status:
+        console.print(f"\n{result.why()}\n", markup=False)
     for path in written:
         console.print(f"wrote {path}")
 

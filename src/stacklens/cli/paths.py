@@ -13,7 +13,15 @@ from stacklens.files import check_outputs, write_whole
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
 
-__all__ = ["MODEL_HELP", "MODEL_OR_RESULT_HELP", "OUT_HELP", "check_targets", "saved_result", "write_report"]
+__all__ = [
+    "MODEL_HELP",
+    "MODEL_OR_RESULT_HELP",
+    "OUT_HELP",
+    "check_targets",
+    "saved_result",
+    "write_outputs",
+    "write_report",
+]
 
 MODEL_HELP = "A trained network: a file, or the name of one of the zoo (a file of that name here comes first)."
 OUT_HELP = "Write the automaton: .dot .json .jff .svg .png .pdf, or .cfg, its grammar; may be repeated."
@@ -56,3 +64,24 @@ def write_report(path: Path, result: Extraction, source: str) -> None:
     report = {**result.report(), "versions": versions_used()}
     report["model"]["file"] = source
     write_whole(path, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_outputs(out: list[Path], result: Extraction, best: bool) -> tuple[list[Path], StacklensError | None]:
+    """Write the automaton of ``result`` to all of ``out``, and return what was written, and what went wrong if it did.
+
+    Where there is no faithful one, nothing is written, or what came nearest where the ``best`` is asked for: it says so
+    in the file.
+    """
+    from stacklens.automata.formats.by_suffix import write_automaton
+
+    pda, note, problem, written = result.automaton, None, None, list[Path]()
+    if pda is None and best and result.best is not None:
+        pda, note = result.best.automaton, f"NOT FAITHFUL, wrong of the network on {result.best.error_rate:.1%}"
+    for path in out if pda is not None else []:
+        try:
+            assert pda is not None
+            write_automaton(path, pda, result.title, note)
+            written.append(path)
+        except StacklensError as error:  # what came out is shown all the same
+            problem = error
+    return written, problem

@@ -1,0 +1,210 @@
+"""White box against black box: what was read out of a network beside what its answers alone teach.
+
+An automaton that was extracted from a network on a stack saw the stack. Learned once more from answers (see
+`search.asking`), nothing of the stack is seen and nothing is rounded. Whether the two are equal is proved, or told by a
+word and by what the network itself says on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stacklens.automata.compare import Comparison, Different, Undecided, compare
+from stacklens.automata.enumeration import word_at
+from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.automata.product import Outputs
+from stacklens.errors import StacklensError
+from stacklens.extract.answers import answer_name, automaton_answers, automaton_answers_on_all, network_answers
+from stacklens.extract.budget import Budget
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.fidelity import why_unanswered
+from stacklens.extract.samples import draw_samples
+from stacklens.extract.search.asking.asked_automata import ASKED
+from stacklens.extract.search.candidate_search import is_near
+from stacklens.extract.search.candidates import Candidate
+from stacklens.extract.specification import Specification, default_max_length
+from stacklens.extras import check_extra
+from stacklens.languages.words import format_word, make_word
+from stacklens.models.base import StackModel
+from stacklens.models.device import one_thread
+from stacklens.models.rounding import Rounded
+
+if TYPE_CHECKING:
+    from stacklens.extract.result import Extraction
+
+__all__ = ["BlackBoxView", "WhatIsSaid", "compared_outputs", "seen_as_black_box"]
+
+_WORDS = 200_000  # on which both automata are run where no proof is found, or to find a shorter word
+
+
+@dataclass(frozen=True)
+class WhatIsSaid:
+    """What all parties say on a word that tells both automata apart.
+
+    Attributes:
+        word: the word.
+        shortest: whether there is no shorter one.
+        step: after which symbol, from 1; None for the verdict on the whole word.
+        white, black: what the automaton and the one that was learned from answers say there.
+        network, rounded: what the network itself and the rounded one say there.
+        meant: whether the task asks about this word.
+    """
+
+    word: Word
+    shortest: bool
+    step: int | None
+    white: str
+    black: str
+    network: str
+    rounded: str
+    meant: bool = True
+
+
+@dataclass(frozen=True)
+class BlackBoxView:
+    """What was learned from a network's answers alone, beside its automaton.
+
+    Attributes:
+        comparison: whether both automata do the same on all words.
+        proof: whether the learned one equals the language or task.
+        words, wrong: the checking words, and on how many of them it differs from the network itself.
+        reason: why it does not stand for the network, None where it does.
+        agree_to: where nothing is proved: up to which length both do the same on all words; else None.
+        said: what all say on a word that tells them apart, None where none is known.
+    """
+
+    comparison: Comparison
+    proof: Comparison
+    words: int
+    wrong: int
+    reason: str | None
+    agree_to: int | None
+    said: WhatIsSaid | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report, without the comparisons, which are entries of their own."""
+        said = None if self.said is None else {**asdict(self.said), "word": format_word(self.said.word)}
+        names = ("words", "wrong", "reason", "agree_to")
+        return {**{name: getattr(self, name) for name in names}, "said": said}
+
+
+def seen_as_black_box(result: Extraction, kind: str, settings: dict[str, Any]) -> tuple[Candidate, BlackBoxView]:
+    """Return what is learned from the answers of a result's network, and how it compares with the result's automaton.
+
+    Args:
+        result: has an automaton that was not itself learned so.
+        kind: "auto", "dfa", "mealy" or "vpa".
+        settings: those of `ExtractionConfig` that are to differ from the result's.
+
+    Raises:
+        StacklensError: there is no such automaton, AALpy is not installed, or nothing was learned.
+    """
+    check_extra("AALpy", "interop", "aalpy")
+    _check(result, kind)
+    method = "ask" if kind == "auto" else f"learn-{kind}"
+    try:
+        config = replace(result.config or ExtractionConfig(), **settings, method=method)  # type: ignore[arg-type]
+    except TypeError:
+        raise StacklensError(f"black_box has no setting {', '.join(settings)}; it takes those of extract") from None
+    with one_thread():
+        return _learned(result, config)
+
+
+def _check(result: Extraction, kind: str) -> None:
+    if kind not in ("auto", "dfa", "mealy", "vpa"):
+        raise StacklensError(f"kind is {kind!r:.40}; expected auto, dfa, mealy or vpa")
+    if result.automaton is None:
+        raise StacklensError(
+            f"there is no automaton to compare with: {result.reason}; sl.learn(model) learns one from answers alone"
+        )
+    if result.found is not None and result.found.method in ASKED:
+        raise StacklensError("the automaton was learned from answers alone: there is no other way to compare it with")
+    if not result.model.real_time:
+        raise StacklensError(
+            "a network that chooses when to read and write has no answer after every symbol to ask for"
+        )
+
+
+def _learned(result: Extraction, config: ExtractionConfig) -> tuple[Candidate, BlackBoxView]:
+    from stacklens.extract.look import look_as_box
+
+    model, language = result.model, result.language
+    samples = draw_samples(model, language, config.seed)
+    looked = look_as_box(model, samples, language, config, lambda *_: None, Budget(config.budget))
+    best, white = looked.best, result.automaton
+    if best is None or best.automaton is None or white is None:
+        raise StacklensError("nothing was learned from the network's answers in the time that there was")
+    wrong = best.disagreements or 0
+    reason = why_unanswered(best.method, best.states, 0 if is_near(looked.scorer, best) else wrong, len(samples.words))
+    proof: Comparison = (
+        Undecided("there is nothing to compare with") if language is None else language.compare(best.automaton)
+    )
+    comparison, agree_to, said = _side_by_side(white, best.automaton, model, language)
+    return best, BlackBoxView(comparison, proof, len(samples.words), wrong, reason, agree_to, said)
+
+
+def compared_outputs(pda: PushdownAutomaton) -> Outputs:
+    """Return how outputs are compared with those of ``pda``: where it says symbols, not all words are a task's."""
+    partly = any(isinstance(step.output, str) for step in pda.transitions.values())
+    return "where both" if partly else "all"
+
+
+def _side_by_side(
+    white: PushdownAutomaton, black: PushdownAutomaton, model: StackModel[Any], language: Specification | None
+) -> tuple[Comparison, int | None, WhatIsSaid | None]:
+    """Return whether both are equal, or else up to which length, and what is said on the shortest word known."""
+    comparison = compare(white, black, outputs=compared_outputs(white))
+    agree_to, word, exact = None, None, False
+    if isinstance(comparison, Different):
+        word, exact = make_word(comparison.word, model.alphabet), comparison.shortest
+    if isinstance(comparison, Undecided) or (word is not None and not exact):
+        most = default_max_length(len(model.alphabet), _WORDS)
+        most = most if word is None else min(most, len(word))
+        found = _first_difference(white, black, model, most)
+        if found is None and word is None:
+            agree_to = most
+        elif found is not None:
+            word, exact = found, True
+    said = None if word is None else _said(word, exact, white, black, model, language)
+    return comparison, agree_to, said
+
+
+def _first_difference(
+    white: PushdownAutomaton, black: PushdownAutomaton, model: StackModel[Any], longest: int
+) -> Word | None:
+    """Return the first word up to a length on which two automata answer differently, None if there is none."""
+    partly = compared_outputs(white) == "where both"
+    both = (automaton_answers_on_all(pda, model, longest) for pda in (white, black))
+    for length, (one, other) in enumerate(zip(*both, strict=True)):
+        different = (one != other) & ((one >= 0) & (other >= 0) if partly else True)
+        if different.any():
+            symbols = word_at(int(np.flatnonzero(different)[0]), length, white.input_alphabet)
+            return make_word(symbols, model.alphabet)
+    return None
+
+
+def _said(
+    word: Word,
+    shortest: bool,
+    white: PushdownAutomaton,
+    black: PushdownAutomaton,
+    model: StackModel[Any],
+    language: Specification | None,
+) -> WhatIsSaid:
+    """Return what all say on ``word``, at the first step at which the automata say something else."""
+    one, other = (automaton_answers(pda, model, [word])[0] for pda in (white, black))
+    network, rounded = (network_answers(runner, [word])[0] for runner in (model, Rounded(model)))
+    meant = language is None or bool(language.meant([word])[0])
+    if model.task_kind == "recognition":
+        told = [answer_name(int(answer[0]), model) for answer in (one, other, network, rounded)]
+        return WhatIsSaid(word, shortest, None, told[0], told[1], told[2], told[3], meant)
+    differ = np.flatnonzero(one != other)
+    if not len(differ):  # the outputs are the same: what accepts is not
+        told = ["accepts" if pda.accepts(word) else "rejects" for pda in (white, black)]
+        return WhatIsSaid(word, shortest, None, told[0], told[1], "says as both do", "says as both do", meant)
+    step = int(differ[0])
+    told = [answer_name(int(answer[step]), model) for answer in (one, other, network, rounded)]
+    return WhatIsSaid(word, shortest, step + 1, told[0], told[1], told[2], told[3], meant)

@@ -1,0 +1,162 @@
+"""The likely cause of an automaton that is not faithful, or of there being none, decided by what was measured.
+
+Every cause has its measure and the limit that the measure is held against; where several apply, the one that explains
+the others is told: who has not learned its task has no automaton, whatever its actions are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from stacklens.automata.compare import Different, Equal
+from stacklens.extract.accuracy_table import AccuracyTable
+from stacklens.extract.adapter_doubt import better_adapter, strange_numbers
+from stacklens.extract.fidelity import MOST_STACKS
+from stacklens.models.own.step_network import StepNetwork
+from stacklens.models.own.word_network import WordNetwork
+from stacklens.models.views.views import is_stack
+from stacklens.progress import count
+
+if TYPE_CHECKING:
+    from stacklens.extract.result import Extraction
+
+__all__ = ["LEARNED", "Cause", "cause_of"]
+
+LEARNED = 0.95  # of the words of the smallest sizes: who is right on fewer has not learned its task
+_GRADED = 0.1  # of the acceptances: where rounding changes more, the actions are not whole (as in `fidelity`)
+_LOST = 0.05  # of the words of the smallest sizes: what rounding may cost
+_BLIND = 0.01  # of the acceptances: where taking the stack away changes no more, it is not used
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A likely cause.
+
+    Attributes:
+        name: "adapter suspicious", "not learned", "graded actions", "too many stacks", "counts in its hidden state",
+            "memory is no stack", "time limit reached", "values drift", "learned something else", or "no finite number
+            of states".
+        measured: what decided it, with the limit, as a sentence goes on after "for".
+    """
+
+    name: str
+    measured: str
+
+
+def cause_of(result: Extraction, accuracy: AccuracyTable | None, blinded: float | None) -> Cause:
+    """Return the likely cause.
+
+    Args:
+        result: of status 1 or 3, with its model.
+        accuracy: how often everybody is right by size; None where nothing says what is right.
+        blinded: the share of acceptances that change without the stack; None where that was not tried.
+    """
+    right = _shortest(accuracy)
+    learned = right["network"] is None or right["network"] >= LEARNED
+    found = _adapter(result, learned) or _unlearned(right["network"], accuracy) or _no_stack(result)
+    if found is not None:
+        return found
+    if result.automaton is not None:
+        return _with_automaton(result)
+    return (
+        _hidden_count(result, blinded)
+        or _graded(result, right)
+        or _many_stacks(result)
+        or _out_of_time(result)
+        or Cause("no finite number of states", f"none of {count(len(result.candidates), 'candidate')} was right")
+    )
+
+
+def _shortest(accuracy: AccuracyTable | None) -> dict[str, float | None]:
+    """Return how often network and rounded network are right on the smallest sizes, in [0, 1]; None if unknown."""
+    if accuracy is None or not accuracy.rows:
+        return {"network": None, "rounded network": None}
+    row = accuracy.rows[0]
+    return {"network": row.network / max(1, row.words), "rounded network": row.rounded / max(1, row.words)}
+
+
+def _adapter(result: Extraction, learned: bool) -> Cause | None:
+    """Return that the adapter of a network of one's own is suspicious: odd numbers, or better with another order."""
+    model = result.model
+    if not isinstance(model, StepNetwork | WordNetwork):
+        return None
+    if (strange := strange_numbers(model)) is not None:
+        return Cause("adapter suspicious", strange)
+    if learned or result.language is None:
+        return None
+    better = better_adapter(model, result.language)
+    return None if better is None else Cause("adapter suspicious", better)
+
+
+def _unlearned(right: float | None, accuracy: AccuracyTable | None) -> Cause | None:
+    if right is None or right >= LEARNED or accuracy is None:
+        return None
+    sizes = f"{accuracy.size} {accuracy.rows[0].low} to {accuracy.rows[0].high}"
+    return Cause("not learned", f"the network is right on {right:.1%} of the words of {sizes}, less than {LEARNED:.0%}")
+
+
+def _no_stack(result: Extraction) -> Cause | None:
+    if result.automaton is not None or is_stack(result.model) or not result.model.real_time:
+        return None
+    can = ", ".join(result.model.operations)
+    tried = "" if result.view is None else f", and with {count(len(result.view.tried), 'view')} it answers otherwise"
+    return Cause("memory is no stack", f"it can {can}{tried}")
+
+
+def _hidden_count(result: Extraction, blinded: float | None) -> Cause | None:
+    """Return that a network counts without its stack: it is right without it, or has none."""
+    states = max((candidate.states for candidate in result.candidates), default=0)
+    if result.model.action_kind == "none":
+        grown = f"it has no stack, and automata of up to {count(states, 'state')} do not suffice"
+        return Cause("counts in its hidden state", grown) if states else None
+    if blinded is None or blinded > _BLIND:
+        return None
+    changed = f"{blinded:.1%} of its acceptances, at most {_BLIND:.0%}"
+    return Cause("counts in its hidden state", f"shown empty stacks at every step it changes {changed}: it uses none")
+
+
+def _graded(result: Extraction, right: dict[str, float | None]) -> Cause | None:
+    fidelity = result.fidelity
+    mismatch, own, rounded = fidelity.rounding.mismatch, right["network"], right["rounded network"]
+    lost = None if own is None or rounded is None else own - rounded
+    if mismatch > _GRADED:
+        measured = f"rounding its actions changes {mismatch:.1%} of its acceptances, more than {_GRADED:.0%}"
+    elif lost is not None and lost > _LOST and fidelity.graded_actions > 0:
+        measured = f"rounding its actions costs {lost:.1%} of the shortest words, more than {_LOST:.0%}"
+    else:
+        return None
+    return Cause("graded actions", f"{measured}; {fidelity.graded_actions:.1%} of its actions are graded")
+
+
+def _many_stacks(result: Extraction) -> Cause | None:
+    kept = len(result.stacks.stacks) + len(result.stacks.unseen)
+    if kept <= MOST_STACKS:
+        return None
+    return Cause("too many stacks", f"{kept} of its stacks matter, more than the {MOST_STACKS} that can be explored")
+
+
+def _out_of_time(result: Extraction) -> Cause | None:
+    use = result.budget
+    if use is None or not use.ran_out:
+        return None
+    tried = count(len(result.candidates), "candidate")
+    return Cause("time limit reached", f"the search ended after {use.seconds:g} seconds of processor time and {tried}")
+
+
+def _with_automaton(result: Extraction) -> Cause:
+    """Return the cause where there is an automaton, and something contradicts it."""
+    wrong: Any = result.contradicted
+    rounding = result.fidelity.rounding
+    if result.caution is not None:
+        much = f"{rounding.mismatch:.1%} of its acceptances, more than {_GRADED:.0%}"
+        return Cause("graded actions", f"rounding its actions changes {much}")
+    drifts = wrong is not None and wrong.other == "rounded network"
+    if drifts and (isinstance(result.proof, Equal) or wrong.kind == "pumped"):
+        much = f"{wrong.disagreements:,} of {wrong.words:,} checks"
+        right = isinstance(result.proof, Equal)
+        proved = f"the automaton is proved equal to {result.language_name}, and " if right else ""
+        return Cause("values drift", f"{proved}the rounded network leaves it on {much}")
+    if isinstance(result.proof, Different) or (wrong is not None and wrong.other == "language"):
+        return Cause("learned something else", f"the automaton follows the network, and is not {result.language_name}")
+    return _out_of_time(result) or Cause("no finite number of states", "more states would follow it further")

@@ -1,0 +1,92 @@
+"""Why an automaton is not faithful, or there is none: how right everybody is, where they part, and the likely cause.
+
+Measured once, when the automaton is looked for, so that a saved result can say why without its network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from stacklens.extract.accuracy_table import AccuracyTable, accuracy_table
+from stacklens.extract.answers import network_answers
+from stacklens.extract.causes import Cause, cause_of
+from stacklens.extract.fidelity import rounding_fidelity
+from stacklens.extract.partings import Errors, Parting, said_by_all
+from stacklens.extract.samples import Samples
+from stacklens.models.base import ControllerOutput, StackModel
+from stacklens.models.rounding import Wrapper
+
+if TYPE_CHECKING:
+    from stacklens.extract.result import Extraction
+
+__all__ = ["Blind", "Diagnosis", "diagnose"]
+
+_BLINDED = 400  # words on which the stacks are taken away
+_PAIRS = (("network", "language"), ("rounded network", "network"), ("automaton", "rounded network"))
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Why an automaton is not faithful, or there is none.
+
+    Attributes:
+        cause: the likely cause, with the measures that decided it.
+        accuracy: how often network, rounded network and automaton, or the best one, are right by size; None where
+            nothing says what is right.
+        partings: where who parts from whom.
+        errors: of the best automaton, where there is no faithful one, how often it is wrong; else empty.
+    """
+
+    cause: Cause
+    accuracy: AccuracyTable | None
+    partings: tuple[Parting, ...]
+    errors: tuple[Errors, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        return {
+            "cause": asdict(self.cause),
+            "accuracy": None if self.accuracy is None else self.accuracy.to_dict(),
+            "partings": [one.to_dict() for one in self.partings],
+            "errors": [one.to_dict() for one in self.errors],
+        }
+
+
+class Blind(Wrapper[Any]):
+    """A network that is shown empty stacks at every step, whatever it does to them."""
+
+    name = "blind"
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
+        """Return what the wrapped controller answers to empty stacks."""
+        empty = self.model.initial_state(1).stack.reading()
+        return self.model.controller(symbols, hidden, empty.expand(reading.shape))
+
+
+def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
+    """Return what is measured on a ``result`` of status 1 or 3, whose checking words were ``samples``."""
+    model, language, pda = result.model, result.language, result.automaton
+    if pda is None and result.found is not None:
+        pda = result.found.automaton
+    by_steps = result.view is None and not (result.found is not None and result.found.by_asking)
+    said = said_by_all(model, language, pda, result.stacks.stacks if by_steps else (), samples)
+    partings = (said.parting(*pair) for pair in _PAIRS)
+    others = [other for other in ("language", "rounded network", "network") if other in said.answers]
+    errors = [said.errors(other) for other in others] if result.automaton is None and pda is not None else []
+    accuracy = accuracy_table(model, language, pda)
+    cause = cause_of(result, accuracy, _blinded(model, samples))
+    return Diagnosis(cause, accuracy, tuple(one for one in partings if one is not None), tuple(errors))
+
+
+def _blinded(model: StackModel[Any], samples: Samples) -> float | None:
+    """Return the share of acceptances that change where the network is shown empty stacks only, in [0, 1].
+
+    None where there is no stack to take away.
+    """
+    words = samples.traced[:_BLINDED]
+    if model.action_kind == "none" or not model.real_time or not words:
+        return None
+    return rounding_fidelity(network_answers(model, words), network_answers(Blind(model), words)).mismatch

@@ -1,0 +1,162 @@
+"""Why there is no automaton, or none that is faithful: every cause is planted in a network, found, and measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.extract.planted_causes import counter_in_hidden, guessing, many_stacks, swapped, unnormalised
+from tests.extract.ring_networks import RingTape
+from tests.face.quick import QUICK as FEW
+from tests.face.quick import quick_failure
+from tests.shell.commands import DATA, check_quickly, run
+
+import stacklens as sl
+from stacklens.automata.formats.by_suffix import read_automaton
+from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.extract.specification import Specification
+
+QUICK: dict[str, Any] = {**FEW, "max_length": 6, "method": "learn", "budget": 0.5, "quiet": True}
+PLANTED: dict[str, tuple[Callable[[], Any], str | None, str, str]] = {
+    "hidden": (
+        counter_in_hidden,
+        "dyck-1",
+        "counts in its hidden state",
+        "shown empty stacks at every step it changes",
+    ),
+    "swapped": (swapped, "dyck-1", "adapter suspicious", "and with actions=(pop, none, push) on 100.0%"),
+    "logits": (unnormalised, "dyck-1", "adapter suspicious", "its shares sum to 1.5 and the least is -2"),
+    "guessing": (guessing, "dyck-1", "not learned", "the network is right on 50.0% of the words of length 1 to 16"),
+    "stacks": (many_stacks, None, "too many stacks", "5 of its stacks matter, more than the 3"),
+    "graded": (lambda: DATA / "graded-pops.pt", None, "graded actions", "rounding its actions changes 81.8%"),
+}
+
+
+@cache
+def planted(name: str) -> sl.Extraction:
+    network, language, _, _ = PLANTED[name]
+    return sl.extract(network(), language, **QUICK)
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_the_planted_cause_is_found_and_its_measure_told(name: str) -> None:
+    _, _, cause, measured = PLANTED[name]
+    result = planted(name)
+    assert result.status == (1 if name == "swapped" else 3)
+    assert result.diagnosis is not None
+    assert result.diagnosis.cause.name == cause
+    assert measured in result.diagnosis.cause.measured
+    assert f"\nLikely cause: {cause}: " in result.why()
+    assert "\nWhat to do next:\n- " in result.why()
+
+
+def test_a_ring_that_comes_round_is_no_stack() -> None:
+    config = ExtractionConfig(max_length=6, long_words=60, long_lengths=(10, 30), cycles=6, walks=10, climbs=1)
+    found = extract(RingTape(3), None, config).diagnosis
+    assert found is not None
+    assert found.cause.name == "memory is no stack"
+    assert found.accuracy is None
+
+
+def test_a_search_that_ended_early_says_so() -> None:
+    found = quick_failure().diagnosis
+    assert found is not None
+    assert (found.cause.name, "the search ended after 1e-09 seconds" in found.cause.measured) == (
+        "time limit reached",
+        True,
+    )
+
+
+def test_the_table_counts_who_is_right() -> None:
+    """Against a count of our own: the same words, judged by the network and by balance."""
+    result = planted("guessing")
+    assert result.diagnosis is not None
+    table = result.diagnosis.accuracy
+    assert table is not None
+    assert [row.low for row in table.rows] == [1, 17, 33, 49, 65]
+    for row in table.rows:
+        words = _words_of(result.language, row.low, row.high)
+        assert row.words == len(words)
+        verdicts = sl.trace(result.model, words).verdicts
+        assert row.network == sum(_balanced(word) is bool(said) for word, said in zip(words, verdicts, strict=True))
+
+
+def _words_of(language: Specification | None, low: int, high: int) -> list[str]:
+    """The words that the table is drawn from: ten members and ten near-misses of every four lengths."""
+    drawn: Any = getattr(language, "language", None)
+    return [
+        word
+        for member in (True, False)
+        for number, first in enumerate(range(1, 81, 4))
+        if low <= first <= high
+        for word in drawn.sample(10, (first, first + 3), member, number)
+    ]
+
+
+def _balanced(word: str) -> bool:
+    heights = [word[:n].count("(") - word[:n].count(")") for n in range(len(word) + 1)]
+    return min(heights) == heights[-1] == 0
+
+
+def test_where_they_part_is_the_shortest_word_and_all_say_so_themselves() -> None:
+    result = planted("graded")
+    assert result.diagnosis is not None
+    parted = {(one.one, one.other): one for one in result.diagnosis.partings}
+    first = parted["rounded network", "network"]
+    said = {rounded: bool(sl.trace(result.model, first.word, rounded=rounded).verdicts[0]) for rounded in (False, True)}
+    assert (first.says, first.other_says) == ("accepts", "rejects")
+    assert (said[True], said[False]) == (True, False)
+    for shorter in ("", "0"):
+        both = [bool(sl.trace(result.model, shorter, rounded=rounded).verdicts[0]) for rounded in (False, True)]
+        assert both[0] is both[1]
+    assert parted["network", "language"].other_says == "rejects"
+
+
+def test_the_best_automaton_comes_with_its_errors_and_is_marked(tmp_path: Path) -> None:
+    result = planted("hidden")
+    assert result.automaton is None
+    best = result.best
+    assert best is not None
+    assert 0 < best.error_rate < 0.5
+    of_network = next(one for one in best.errors if one.other == "network")
+    assert of_network.word is not None
+    assert best.automaton.accepts(of_network.word) != bool(sl.trace(result.model, of_network.word).verdicts[0])
+    assert "\nbest       NOT FAITHFUL: " in str(result)
+    assert result.report()["best"]["error_rate"] == best.error_rate
+    assert planted("swapped").best is None
+    result.save(tmp_path / "r.json")
+    loaded = sl.load(tmp_path / "r.json")
+    assert (loaded, loaded.why(), str(loaded)) == (result, result.why(), str(result))
+    assert json.dumps(loaded.report()) == json.dumps(result.report())
+    assert loaded.best == best
+
+
+def test_a_result_of_earlier_says_what_it_said() -> None:
+    old = replace(planted("graded"), diagnosis=None)
+    assert old.best is None
+    assert old.why().startswith("There is no automaton: ")
+    assert "Likely cause" not in old.why()
+
+
+@pytest.mark.parametrize("suffix", ["json", "jff", "dot"])
+def test_the_shell_writes_the_best_only_where_it_is_asked_to_and_marks_the_file(
+    suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_quickly(monkeypatch)
+    out, kept = tmp_path / f"x.{suffix}", tmp_path / "r.json"
+    command = ("extract-pda", DATA / "graded-pops.pt", "--max-length", "6", "--out", out)
+    found = run(capsys, monkeypatch, *command, "--save", kept)
+    assert (found.status, out.exists()) == (3, False)
+    assert "\nLikely cause: graded actions: " in found.out
+    assert "no automaton was written; with --best --out writes the best, which is not faithful" in found.out
+    for arguments in ((*command, "--best"), ("stacklens", "show", kept, "--out", out, "--best")):
+        found = run(capsys, monkeypatch, *arguments)
+        assert (found.status, f"wrote {out}" in found.out) == (3, True)
+        assert "NOT FAITHFUL, wrong of the network on " in out.read_text(encoding="utf-8")
+        assert read_automaton(out) == sl.load(kept).best.automaton
+        out.unlink()
