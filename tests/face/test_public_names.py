@@ -23,6 +23,7 @@ FUNCTIONS = [
     "languages",
     "learn",
     "load",
+    "sweep",
     "tasks",
     "trace",
     "train",
