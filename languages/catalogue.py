@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -19,8 +20,11 @@ from stacklens.languages.dyck import BalancedParentheses, Dyck, dyck_kinds
 from stacklens.languages.language import Language
 from stacklens.languages.palindrome import MarkedPalindromes
 from stacklens.languages.tasks.bits import Reversal, SuzgunReversal, Xor
+from stacklens.languages.tasks.bracketed_arithmetic import ModularArithmeticBrackets, SolveEquation
+from stacklens.languages.tasks.finite_state import CycleNavigation, EvenPairs, ModularArithmetic, ParityCheck
 from stacklens.languages.tasks.formulas import BooleanFormula, ParenthesisPrediction
 from stacklens.languages.tasks.next_sets import DyckNextSet, PalindromeNextSet
+from stacklens.languages.tasks.stack_strings import ReverseString, StackManipulation
 from stacklens.languages.tasks.stream_patterns import PATTERNS, Addition, CountingStream, Memorization
 from stacklens.languages.tasks.streams import StreamAfter, StreamTask
 from stacklens.languages.tasks.subject_verb import AgreementTask
@@ -46,10 +50,12 @@ _LANGUAGES: dict[str, Callable[[], Language]] = {
     "anbn": lambda: CountedPairs("a", "b"),
     "anbncn": lambda: EqualBlocks(3),
     "anbncndn": lambda: EqualBlocks(4),
+    "even-pairs": lambda: _answered(EvenPairs()),
     "homomorphic-palindrome": lambda: MarkedPalindromes("abc", "#", "xyz"),
     "homomorphic-palindrome-nonempty": lambda: MarkedPalindromes("abc", "#", "xyz", empty=False),
     "palindrome": MarkedPalindromes,
     "parentheses": BalancedParentheses,
+    "parity-check": lambda: _answered(ParityCheck()),
     "simple-palindrome": lambda: MarkedPalindromes("abc", "#"),
     "simple-palindrome-nonempty": lambda: MarkedPalindromes("abc", "#", empty=False),
 }
@@ -57,6 +63,7 @@ _LANGUAGES: dict[str, Callable[[], Language]] = {
 _SUN, _JOULIN = "Sun et al. 1993", "Joulin & Mikolov 2015"
 _SUZGUN, _HAO = "Suzgun et al. 2019", "Hao et al. 2018"
 _NONEMPTY = ", w not empty"
+_DELETANG = "Delétang et al. 2023"
 
 ABOUT_LANGUAGES: dict[str, tuple[str, str]] = {
     "1n0n": ("1^n 0^n, n >= 1", f"{_SUN}, section 4.2"),
@@ -67,10 +74,12 @@ ABOUT_LANGUAGES: dict[str, tuple[str, str]] = {
     "anbncndn": ("a^n b^n c^n d^n, n >= 1: no pushdown automaton accepts it", f"{_JOULIN}, section 5.1"),
     "dyck-K-M": ("balanced brackets of K kinds, at most M deep: regular", "Hewitt et al. 2020"),
     "dyck-N": ("balanced brackets of N kinds", f"{_SUZGUN}, section 5"),
+    "even-pairs": ("ab and ba together come an even number of times: regular", _DELETANG),
     "homomorphic-palindrome": ("w # phi(w reversed) over a b c, phi to x y z", f"{_SUZGUN}, section 6"),
     "homomorphic-palindrome-nonempty": (f"w # phi(w reversed) over a b c{_NONEMPTY}", f"{_SUZGUN}, section 6"),
     "palindrome": ("w c (w reversed) over a b", f"{_SUN}, section 4.3"),
     "parentheses": ("balanced parentheses", f"{_SUN}, section 4.1"),
+    "parity-check": ("b comes an even number of times: regular", _DELETANG),
     "simple-palindrome": ("w # (w reversed) over a b c", f"{_SUZGUN}, section 6.2"),
     "simple-palindrome-nonempty": (f"w # (w reversed) over a b c{_NONEMPTY}", f"{_SUZGUN}, section 6.2"),
 }
@@ -84,24 +93,44 @@ ABOUT_TASKS: dict[str, tuple[str, str]] = {
     "anbncn": ("streams of a^n b^n c^n", f"{_JOULIN}, section 5.1"),
     "anbncndn": ("streams of a^n b^n c^n d^n", f"{_JOULIN}, section 5.1"),
     "boolean-formula": ("the value of a formula in reverse Polish notation", f"{_HAO}, section 4.4"),
+    "cycle-navigation": ("where on a cycle of five places one is", f"{_DELETANG}, regular"),
     "delayed-xor": ("the exclusive or of all symbols but the last", f"{_HAO}, section 4.2"),
     "dyck-K-M": ("which brackets may come next, K kinds, at most M deep", "Hewitt et al. 2020"),
     "dyck-N": ("which brackets may come next, N kinds", f"{_SUZGUN}, section 5"),
+    "even-pairs": ("whether ab and ba together come an odd number of times", f"{_DELETANG}, regular"),
     "homomorphic-palindrome": ("what comes next in w # phi(w reversed)", f"{_SUZGUN}, section 6"),
     "homomorphic-palindrome-nonempty": (
         f"what comes next in w # phi(w reversed){_NONEMPTY}",
         f"{_SUZGUN}, section 6",
     ),
     "memorization": ("streams of w = (w reversed)", f"{_JOULIN}, section 5.1"),
+    "modular-arithmetic": ("the value of sums and products of digits, modulo 5", f"{_DELETANG}, regular"),
+    "modular-arithmetic-brackets": (
+        "the value of an expression with brackets, modulo 5",
+        f"{_DELETANG}, deterministic context-free",
+    ),
     "parenthesis-prediction": ("the next bracket of two kinds", f"{_HAO}, section 4.3"),
+    "parity-check": ("whether b comes an odd number of times", f"{_DELETANG}, regular"),
     "reversal": ("w and then w reversed", f"{_HAO}, section 4.1"),
+    "reverse-string": ("w and then w reversed, over a b", f"{_DELETANG}, deterministic context-free"),
     "simple-palindrome": ("what comes next in w # (w reversed)", f"{_SUZGUN}, section 6.2"),
     "simple-palindrome-nonempty": (f"what comes next in w # (w reversed){_NONEMPTY}", f"{_SUZGUN}, section 6.2"),
+    "solve-equation": ("what x is, modulo 5", f"{_DELETANG}, deterministic context-free"),
+    "stack-manipulation": ("what is on a stack after some actions", f"{_DELETANG}, deterministic context-free"),
     "string-reversal": ("w and then w reversed, every position counts", f"{_SUZGUN}, section 7"),
     "xor": ("the exclusive or of all symbols so far", f"{_HAO}, section 4.2"),
 }
 
 _AFTER = re.compile(r"(.+)-after-(.)")
+
+
+def _answered(task: EvenPairs | ParityCheck) -> Language:
+    """Return the words to which ``task`` answers 0, and the empty one."""
+    pda = task.reference
+    zero = {step.target for step in pda.transitions.values() if step.output == "0"}
+    steps = {key: replace(step, output=None) for key, step in pda.transitions.items()}
+    pda = replace(pda, transitions=steps, accepting=frozenset({*zero, pda.initial}))
+    return AutomatonLanguage(task.name, grammar_of(pda), pda)
 
 
 def is_path(name: str) -> bool:
@@ -183,6 +212,15 @@ _TASKS: dict[str, Callable[[], Task]] = {
     "parenthesis-prediction": ParenthesisPrediction,
     "boolean-formula": BooleanFormula,
     "agreement": AgreementTask,
+    # Delétang et al. 2023
+    "cycle-navigation": CycleNavigation,
+    "even-pairs": EvenPairs,
+    "modular-arithmetic": ModularArithmetic,
+    "modular-arithmetic-brackets": ModularArithmeticBrackets,
+    "parity-check": ParityCheck,
+    "reverse-string": ReverseString,
+    "solve-equation": SolveEquation,
+    "stack-manipulation": StackManipulation,
 }
 
 
@@ -210,6 +248,6 @@ def task_names() -> list[str]:
     """Return the names of all tasks for people to read, sorted, ``dyck-N`` and ``dyck-K-M`` as of `language_names`.
 
     >>> len(task_names()), task_names()[:3]
-    (20, ['addition', 'agreement', 'anb2n'])
+    (28, ['addition', 'agreement', 'anb2n'])
     """
     return sorted([*_TASKS, "dyck-K-M", "dyck-N"])

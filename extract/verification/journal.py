@@ -163,7 +163,7 @@ def _decoded(path: Path, number: int, line: bytes) -> dict[str, Any]:
 
 
 def _no_journal(path: Path, number: int) -> FileFormatError:
-    return FileFormatError(f"{path}, line {number}: not a line of a journal of stacklens verify; name another file")
+    return FileFormatError(f"{path}, line {number}: not a line of a journal of stacklens; name another file")
 
 
 def _check_job(path: Path, head: dict[str, Any], job: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import types
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -50,6 +50,7 @@ class TrainingLoop(ABC):
         check_every: epochs between two checks.
         epochs_done: how many epochs have been trained.
         best_weights: the parameters that are kept, by name.
+        watch: called after every update, by whoever keeps snapshots; it must change nothing.
     """
 
     net: StackModel[Any]
@@ -57,6 +58,7 @@ class TrainingLoop(ABC):
     check_every: int = 1
     epochs_done: int
     best_weights: dict[str, Tensor]
+    watch: Callable[[], None] | None = None
 
     @property
     @abstractmethod
@@ -116,6 +118,8 @@ class TrainingLoop(ABC):
                     self.net.zero_grad()
                     costs.sum().backward()  # type: ignore[no-untyped-call]
                     self.update()
+                    if self.watch is not None:
+                        self.watch()
             self.epochs_done += 1
             if self.check_due:
                 self.check()

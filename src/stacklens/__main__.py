@@ -14,6 +14,7 @@ from stacklens.cli.papers import papers_app
 from stacklens.cli.serve import app_command
 from stacklens.cli.shell import new_app, run_app
 from stacklens.cli.show import show_command
+from stacklens.cli.sweep import sweep_command
 from stacklens.cli.trace import trace_command
 from stacklens.cli.train import train_app
 from stacklens.cli.verify import verify_command
@@ -27,6 +28,7 @@ app.command("trace")(trace_command)
 app.command("extract")(extract_command)
 app.command("show")(show_command)
 app.command("verify")(verify_command)
+app.command("sweep")(sweep_command)
 app.command("judge")(judge_command)
 app.command("export")(export_command)
 app.command("app")(app_command)

@@ -8,12 +8,17 @@ from stacklens.errors import StacklensError
 from stacklens.progress import count
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from plotly.graph_objects import Figure
 
     from stacklens.automata.pda import PushdownAutomaton
+    from stacklens.extract.evaluation.sweep import Sweep
     from stacklens.probe.trace import Trace
 
-__all__ = ["trace_figure", "trace_html"]
+__all__ = ["check_sweep_target", "save_sweep", "sweep_figure", "trace_figure", "trace_html"]
+
+_SWEEP = (".csv", ".json", ".html", ".svg", ".png")
 
 
 def trace_figure(
@@ -52,3 +57,43 @@ def trace_html(seen: Trace) -> str:
         return shown
     drawn: str = trace_figure(seen).to_html(full_html=False, include_plotlyjs=True, default_height="auto")
     return drawn
+
+
+def sweep_figure(swept: Sweep) -> Figure:
+    """Return the figure of a sweep: accuracy, automata and horizons."""
+    from stacklens.viz.sweeps import sweep_figure as draw_sweep
+
+    return draw_sweep(swept)
+
+
+def check_sweep_target(path: Path) -> None:
+    """Check that a sweep can be written to a file of that name, as far as can be told beforehand.
+
+    Raises:
+        StacklensError: another suffix, or there is no browser to draw it with.
+    """
+    if path.suffix not in _SWEEP:
+        raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(_SWEEP)}")
+    if path.suffix in (".svg", ".png"):
+        from stacklens.viz.pictures import check_browser
+
+        check_browser()
+
+
+def save_sweep(swept: Sweep, path: Path) -> None:
+    """Write the table of a sweep, all of it, or its figure, by the suffix of ``path``.
+
+    Raises:
+        StacklensError: another suffix, or the file cannot be written.
+    """
+    from stacklens.extract.evaluation.sweep_file import sweep_text
+    from stacklens.files import write_whole
+    from stacklens.viz.pictures import picture
+
+    check_sweep_target(path)
+    if path.suffix == ".csv":
+        write_whole(path, swept.to_frame().to_csv(index=False))
+    elif path.suffix == ".json":
+        write_whole(path, sweep_text(swept))
+    else:
+        write_whole(path, picture(sweep_figure(swept), path.suffix[1:], "stacklens sweep"))

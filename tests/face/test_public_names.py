@@ -23,6 +23,7 @@ FUNCTIONS = [
     "languages",
     "learn",
     "load",
+    "sweep",
     "tasks",
     "trace",
     "train",
@@ -59,7 +60,7 @@ def test_the_functions_are_there_whatever_was_imported_before(first: str) -> Non
     code = f"{first}import stacklens as sl; print(len(sl.languages()), callable(sl.extract))"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == "14 True\n"
+    assert done.stdout == "16 True\n"
 
 
 def test_every_language_and_task_is_told_what_it_is_and_where_it_is_from() -> None:

@@ -15,16 +15,19 @@ from stacklens.cli.shell import new_app
 from stacklens.errors import StacklensError
 from stacklens.files import check_folder
 from stacklens.models.training.factory import OPTIONS, SYNONYMS, make_trainer
-from stacklens.progress import progress_bar
+from stacklens.progress import count, progress_bar
 from stacklens.seeds import LARGEST_SEED
 
 if TYPE_CHECKING:
+    from stacklens.models.training.snapshots import Snapshots
     from stacklens.models.training.trainer import Trainer
 
 __all__ = ["train_app"]
 
 train_app = new_app("Train a network.")
 _INTERRUPTED = 130
+_MOST_SNAPSHOTS = 1_000
+_SNAPSHOTS = "Keep up to this many checkpoints of the best network along the way, in a folder called OUT.snapshots."
 _MOST_WEIGHTS = 1 << 28  # side by side: with gradients and moments, 8 GB
 
 
@@ -97,6 +100,7 @@ def _shared(model: str) -> list[inspect.Parameter]:
         _parameter("seed", int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the first network."), 0),
         _parameter("seeds", int, seeds, _SEEDS.get(model, 5)),
         _parameter("resume", Path | None, typer.Option(help="Go on with the training in this checkpoint."), None),
+        _parameter("snapshots", int | None, typer.Option(min=2, max=_MOST_SNAPSHOTS, help=_SNAPSHOTS), None),
         _parameter("quiet", bool, typer.Option("--quiet", help="No progress."), False),
     ]
 
@@ -127,7 +131,7 @@ def _add_command(model: str) -> None:
     parameters = [*_shared(model), *map(_own, OPTIONS[model]), *map(_synonym, hidden)]
 
     def command(**given: Any) -> int:
-        shared = (given.pop(name) for name in ("language", "out", "seed", "seeds", "resume", "quiet"))
+        shared = (given.pop(name) for name in ("language", "out", "seed", "seeds", "resume", "snapshots", "quiet"))
         return _train(model, given, *shared)
 
     about = f"Train {_ABOUT[model]} by the recipe for a language."
@@ -149,6 +153,7 @@ def _train(
     seed: int,
     seeds: int,
     resume: Path | None,
+    snapshots: int | None,
     quiet: bool,
 ) -> int:
     target = out or resume or Path(f"{model}-{language}.pt")
@@ -158,16 +163,23 @@ def _train(
 
     torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
     trainer = make_trainer(model, language, seed, seeds, options)
-    if resume is not None:
-        _resume(trainer, resume)
+    begun = None if resume is None else _resume(trainer, resume)
+    kept = _snapshots(snapshots, begun)
+    if kept is not None:
+        kept.check_folder(_folder(target))
+        kept.watch(trainer)
     _run(trainer, quiet)
     stopped = not trainer.done
     # taken before the extra check, of which an uninterrupted training knows nothing
-    state = trainer.state() if stopped else None
+    state = _state(trainer, kept) if stopped else None
     if stopped:
         trainer.check()
     _save(trainer, target, state)
     _summarise(trainer, target, stopped)
+    if kept is not None:
+        kept.end(trainer)
+        written = kept.save(trainer, _folder(target), shlex.join(["stacklens", *sys.argv[1:]]))
+        typer.echo(f"wrote {count(len(written), 'snapshot')} of it to {_folder(target)}")
     return _INTERRUPTED if stopped else 0
 
 
@@ -184,7 +196,28 @@ def _check_size(seeds: int, options: dict[str, Any]) -> None:
         raise StacklensError(f"{seeds:,} networks of {units:,} hidden units are too many; ask for --seeds {fewer:,}")
 
 
-def _resume(trainer: Trainer, path: Path) -> None:
+def _snapshots(most: int | None, begun: dict[str, Any] | None) -> Snapshots | None:
+    """Return what is kept along the way, or None; a training that is resumed goes on keeping what it kept."""
+    from stacklens.models.training.snapshots import Snapshots
+
+    state = None if begun is None else begun.get("snapshots")
+    if state is not None:
+        return Snapshots.restored(state, most)
+    return None if most is None else Snapshots(most)
+
+
+def _folder(target: Path) -> Path:
+    """Return the folder for the snapshots of the network that is written to ``target``."""
+    return target.with_suffix(".snapshots")
+
+
+def _state(trainer: Trainer, kept: Snapshots | None) -> dict[str, Any]:
+    """Return what a stopped training goes on from."""
+    return trainer.state() if kept is None else {**trainer.state(), "snapshots": kept.state()}
+
+
+def _resume(trainer: Trainer, path: Path) -> dict[str, Any]:
+    """Go on where the training in the checkpoint at ``path`` was stopped; return what that kept."""
     from stacklens.models.io import load_checkpoint
 
     checkpoint = load_checkpoint(path)
@@ -194,6 +227,7 @@ def _resume(trainer: Trainer, path: Path) -> None:
         trainer.restore(checkpoint.training)
     except StacklensError as error:
         raise StacklensError(f"{path}: {error}") from None
+    return checkpoint.training
 
 
 def _run(trainer: Trainer, quiet: bool) -> None:

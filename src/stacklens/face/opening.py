@@ -22,12 +22,12 @@ def load(name: str | Path) -> Any:
 
     Args:
         name: of the zoo, such as ``"nnpda-palindrome"`` (a file of that name here comes first); or the path of a
-            network, ours or one that a paper's authors published; of a saved result (.json) or trace (.npz); or of an
-            automaton (.json, .dot, .jff).
+            network, ours or one that a paper's authors published; of a saved result or sweep (.json), or of a trace
+            (.npz); or of an automaton (.json, .dot, .jff).
 
     Returns:
-        a `StackModel`, which knows its file, its task and its training as `origin`; an `Extraction`, a `Trace` or a
-        `PushdownAutomaton`.
+        a `StackModel`, which knows its file, its task and its training as `origin`; an `Extraction`, a `Sweep`, a
+        `Trace` or a `PushdownAutomaton`.
 
     Raises:
         FileFormatError: there is nothing of that name, or the file holds none of these; one line that names it.
@@ -47,6 +47,10 @@ def load(name: str | Path) -> Any:
 
         if is_result(name):
             return load_result(name)
+        from stacklens.extract.evaluation.sweep_file import is_sweep, load_sweep
+
+        if is_sweep(name):
+            return load_sweep(name)
     if suffix in AUTOMATA:
         from stacklens.automata.formats.by_suffix import read_automaton
 

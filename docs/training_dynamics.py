@@ -1,0 +1,38 @@
+"""Draw when in training the automaton of a Stack-RNN and of an NNPDA appears and settles: docs/training-*.svg.
+
+    python docs/training_dynamics.py [FOLDER]
+
+Both are trained anew, with snapshots, then every snapshot is extracted from, in about 20 minutes; FOLDER keeps the
+snapshots and the journals, so that a run that was stopped goes on. Beside each figure stands its table.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import stacklens as sl
+
+HERE = Path(__file__).parent
+TRAININGS = {"marnn-stack-rnn": ("dyck-2", 3), "nnpda": ("palindrome", 10)}  # what they learn, and how many networks
+SNAPSHOTS = 50
+BUDGET = 5.0  # seconds of processor time to look for an automaton in a snapshot
+
+
+def draw(model: str, folder: Path) -> None:
+    """Train networks of one kind, sweep over the snapshots of the best, and write table and figure."""
+    language, seeds = TRAININGS[model]
+    place = folder / f"{model}-{language}"
+    if not place.is_dir():
+        sl.train(model, language, seeds=seeds, snapshots=SNAPSHOTS, folder=place)
+    swept = sl.sweep(place, language, journal=folder / f"{place.name}.jsonl", budget=BUDGET)
+    for suffix in (".csv", ".svg"):
+        swept.save(HERE / f"training-{place.name}{suffix}")
+    print(f"{place.name}: {swept.settling}")
+
+
+if __name__ == "__main__":
+    kept = Path(sys.argv[1] if len(sys.argv) > 1 else "runs")
+    kept.mkdir(exist_ok=True)
+    for name in TRAININGS:
+        draw(name, kept)

@@ -1,0 +1,271 @@
+"""Many networks at once: a row for each, whatever becomes of it, kept as soon as it is known."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stacklens import __version__
+from stacklens.above import from_above
+from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
+from stacklens.extract.by_name import specification_of_network
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.evaluation.automaton_classes import Settling, classes_of, settling_of
+from stacklens.extract.evaluation.sweep_row import SweepRow, failed_row, swept
+from stacklens.extract.specification import Specification
+from stacklens.extract.verification.journal import Journal
+from stacklens.extract.verification.parallel import finished
+from stacklens.languages import get_language, get_task
+from stacklens.languages.language import Language
+from stacklens.languages.tasks.task import Task
+from stacklens.models.base import StackModel
+from stacklens.models.io import load_network
+from stacklens.models.origin import card_of
+from stacklens.plain_fields import to_plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from plotly.graph_objects import Figure
+
+__all__ = ["Given", "Sweep", "networks_named", "sweep"]
+
+Given = StackModel[Any] | str | Path
+Subject = Language | Task | Specification | str | None
+_SIZES = ("states", "stack_symbols", "transitions")
+_WHOLE = ("updates", "epochs", "seed", "automaton", *_SIZES, "differs_rounded", "differs_network")
+_WHO = {"network": "accuracy", "rounded network": "accuracy_rounded", "automaton": "accuracy_automaton"}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The rows of a sweep, in the order of the networks."""
+
+    rows: tuple[SweepRow, ...]
+
+    @cached_property
+    def classes(self) -> tuple[int | None, ...]:
+        """Return the number of every row's automaton: the same number where they are proved to do the same."""
+        return tuple(classes_of(self.rows))
+
+    @property
+    def settling(self) -> Settling | None:
+        """Return when the last automaton appears and settles, where these are the snapshots of a training."""
+        return settling_of(self.rows, self.classes)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row a network; lengths up to which all words agree are infinite where that is every length.
+
+        ``automaton`` is a number, the same where automata are proved to do the same. The accuracy is that of the
+        network on drawn words of every length; then it stands in ranges of lengths, such as ``accuracy 1-12``.
+        """
+        import pandas as pd
+
+        frame = pd.DataFrame([_cells(row, number) for row, number in zip(self.rows, self.classes, strict=True)])
+        return frame.astype(dict.fromkeys(_WHOLE, "Int64"))  # whole numbers, of which some may be missing
+
+    def plot(self) -> Figure:
+        """Return a figure: accuracy, automata and horizons over updates, or over the networks in their order."""
+        return from_above("sweep_figure")(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the table (.csv), all of it (.json, which ``sl.load`` gives back), or the figure (.html, .svg, .png).
+
+        Raises:
+            StacklensError: another suffix, or the file cannot be written.
+        """
+        from_above("save_sweep")(self, Path(path))
+
+    def _repr_html_(self) -> str:
+        shown: str = self.to_frame().dropna(axis="columns", how="all").to_html(index=False)
+        return shown
+
+
+def _cells(row: SweepRow, number: int | None) -> dict[str, Any]:
+    sizes = row.sizes or dict.fromkeys(_SIZES)
+    return {
+        "network": row.network,
+        "language": row.language,
+        "updates": row.updates,
+        "epochs": row.epochs,
+        "seed": row.seed,
+        "status": row.status,
+        "automaton": number,
+        **sizes,
+        "proof": row.proof,
+        "certificate": row.certificate,
+        "agrees_rounded": row.agrees("rounded network"),
+        "differs_rounded": row.differs("rounded network"),
+        "agrees_network": row.agrees("network"),
+        "differs_network": row.differs("network"),
+        **{name: row.accuracy(who) for who, name in _WHO.items()},
+        "seconds": row.seconds,
+        "headline": row.headline,
+        "reason": row.reason,
+        **{f"accuracy {size}": value for size, value in row.accuracy_by_size("network").items()},
+    }
+
+
+def networks_named(given: Given | Sequence[Given]) -> list[Given]:
+    """Return networks, and files in order: patterns such as ``runs/*.pt`` and folders stand for the files in them.
+
+    Files are sorted as people count: ``seed-9.pt`` comes before ``seed-10.pt``.
+
+    Raises:
+        StacklensError: nothing is given, or nothing matches a pattern or lies in a folder.
+    """
+    several = [given] if isinstance(given, str | Path | StackModel) else list(given)
+    found = [one for some in several for one in _named(some)]
+    if not found:
+        raise StacklensError("there is no network to sweep over; give files, patterns such as 'runs/*.pt', or networks")
+    return found
+
+
+def _named(given: Given) -> list[Given]:
+    if isinstance(given, StackModel):
+        return [given]
+    if not isinstance(given, str | Path):
+        raise StacklensError(f"expected networks, or their files, not a {type(given).__name__}")
+    if os.path.isdir(given):
+        pattern = os.path.join(glob.escape(str(given)), "*.pt")
+    elif os.path.exists(given) or not glob.has_magic(str(given)):
+        return [given]
+    else:
+        pattern = str(given)
+    files = sorted(filter(os.path.isfile, glob.glob(pattern, recursive=True)), key=_counted)
+    if not files:
+        raise StacklensError(f"no file matches {pattern}; expected trained networks")
+    return [Path(file) for file in files]
+
+
+def _counted(name: str) -> list[tuple[int, str]]:
+    """Return what sorts numbers in names as numbers."""
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+
+def sweep(
+    given: Given | Sequence[Given],
+    language: Subject = None,
+    config: ExtractionConfig | None = None,
+    *,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    journal: Path | None = None,
+    resume: bool = True,
+    progress: Callable[[SweepRow], None] = lambda _: None,
+) -> Sweep:
+    """Return a row for each of some networks: extracted, checked, and scored by length.
+
+    Args:
+        given: networks, files, patterns or folders (see `networks_named`).
+        language: what all of them should do; by default what the file of each says.
+        config: how much is checked; the processes are those of the sweep.
+        jobs, scheduler: see `parallel.finished`.
+        journal: where finished rows are kept until all are; a sweep that was killed goes on from there.
+        resume: whether to go on from a journal that is there already.
+        progress: told every row once it is there, those of the journal too.
+
+    Raises:
+        StacklensError: there is nothing to sweep over or no such language, the journal is another's, or workers died.
+            What is wrong with one network stands in its row.
+    """
+    networks, config = networks_named(given), config or ExtractionConfig()
+    _check_language(language)
+    run = _Run(networks, language, config, progress)
+    if journal is None:
+        run.go(None, jobs, scheduler)
+    else:
+        with Journal.open(journal, run.settings(), resume) as kept:
+            run.go(kept, jobs, scheduler)
+    return Sweep(tuple(run.rows[number] for number in range(len(networks))))
+
+
+def _check_language(language: Subject) -> None:
+    """Check that there is a language or a task of that name; for which networks it makes sense, each row says."""
+    if not isinstance(language, str):
+        return
+    try:
+        get_language(language)
+    except UnknownNameError:
+        get_task(language)
+
+
+class _Run:
+    """A sweep that is under way; rows by number."""
+
+    def __init__(
+        self, networks: list[Given], language: Subject, config: ExtractionConfig, progress: Callable[[SweepRow], None]
+    ) -> None:
+        self.networks, self.language, self.config, self.progress = networks, language, config, progress
+        self.rows: dict[int, SweepRow] = {}
+        self.called = language if isinstance(language, str | None) else getattr(language, "name", str(language))
+
+    def settings(self) -> dict[str, Any]:
+        """Return plain data that tells this sweep from others; which networks it is over makes no difference."""
+        chosen = {key: value for key, value in to_plain(self.config).items() if key not in ("jobs", "device")}
+        return {"sweep": self.called, "config": chosen, "version": __version__}
+
+    def go(self, kept: Journal | None, jobs: int, scheduler: str | None) -> None:
+        """Fill all rows, those first that the journal has."""
+        for number, key, row in finished(_Task(self.config), self._work(kept), jobs, scheduler):
+            if kept is not None:
+                kept.keep(**{key: row.to_dict()})
+            self._add(number, row)
+
+    def _add(self, number: int, row: SweepRow) -> None:
+        self.rows[number] = row
+        self.progress(row)
+
+    def _work(self, kept: Journal | None) -> Iterator[_Work]:
+        """Yield what is still to be done, each network opened here: workers elsewhere do not have the files."""
+        for number, given in enumerate(self.networks):
+            name = str(given) if isinstance(given, str | Path) else _called(given, number)
+            try:
+                model = given if isinstance(given, StackModel) else load_network(given).model
+                key = f"{name} {card_of(model).weights}"
+                if kept is not None and key in kept.kept:
+                    self._add(number, _kept_row(kept, key))
+                    continue
+                specification = specification_of_network(model, self.language)
+            except StacklensError as error:
+                self._add(number, failed_row(name, self.called, error))
+                continue
+            yield _Work(number, key, name, model, specification, dict(model.origin.provenance) if model.origin else {})
+
+
+def _called(model: StackModel[Any], number: int) -> str:
+    return f"{number + 1} {card_of(model).name}"
+
+
+def _kept_row(kept: Journal, key: str) -> SweepRow:
+    try:
+        return SweepRow.from_dict(kept.kept[key])
+    except (KeyError, TypeError, ValueError):
+        raise FileFormatError(f"{kept.path}: holds a row that cannot be read; delete the file") from None
+
+
+@dataclass(frozen=True)
+class _Work:
+    number: int
+    key: str
+    name: str
+    model: StackModel[Any]
+    specification: Specification | None
+    provenance: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is done with each network; it can be sent to another process."""
+
+    config: ExtractionConfig
+
+    def __call__(self, work: _Work) -> tuple[int, str, SweepRow]:
+        row = swept(work.name, work.model, work.specification, self.config, work.provenance)
+        return work.number, work.key, row

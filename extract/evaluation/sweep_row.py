@@ -1,0 +1,166 @@
+"""A row of a sweep: what there is to say of one network in a line, or why nothing could be said."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from stacklens.automata.formats.json import to_json
+from stacklens.errors import StacklensError
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.equals import NETWORKS
+from stacklens.extract.evaluation.accuracy_by_size import SizeScore, scores_by_size
+from stacklens.extract.extraction import extract
+from stacklens.extract.result import Extraction
+from stacklens.extract.specification import Specification
+from stacklens.models.base import StackModel
+from stacklens.models.device import one_thread
+
+__all__ = ["BAD_INPUT", "DEFECT", "SweepRow", "failed_row", "swept"]
+
+BAD_INPUT, DEFECT = 2, 70  # statuses beside those of an extraction, as those of the commands
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """What came out of one network of a sweep, as plain data.
+
+    Attributes:
+        network: its file, as it was named, or what it is called.
+        language: what it was compared with, None for nothing.
+        status: 0, 1 or 3 as of `extract-pda`; 2 where the file cannot be read or does not fit, 70 for a defect of ours.
+        headline: what the extraction comes to, in one sentence; None where there was none.
+        reason: why there is no automaton, or why nothing could be done; None where there is an automaton.
+        epochs, seed: of its training, as far as its file knows.
+        updates: of a snapshot of a training (``stacklens train --snapshots``), how often its weights had been moved.
+        sizes: states, stack_symbols and transitions of the automaton; None where there is none.
+        automaton: the automaton, as JSON text.
+        proof, certificate: the verdicts; None where there is no automaton.
+        horizon: the report's entries for "rounded network" and "network" (see `verification.horizon`).
+        scores: how often network, rounded network and automaton are right, by size (see `accuracy_by_size`).
+        size: what a size is called.
+        seconds: how long all that took, by the clock.
+    """
+
+    network: str
+    language: str | None
+    status: int
+    headline: str | None = None
+    reason: str | None = None
+    epochs: int | None = None
+    seed: int | None = None
+    updates: int | None = None
+    sizes: dict[str, int] | None = None
+    automaton: str | None = None
+    proof: str | None = None
+    certificate: str | None = None
+    horizon: dict[str, Any] = field(default_factory=dict)
+    scores: tuple[SizeScore, ...] = ()
+    size: str = "length"
+    seconds: float = 0.0
+
+    def accuracy(self, who: str) -> float | None:
+        """Return the share of all words that "network", "rounded network" or "automaton" has right, None if unknown."""
+        mine = [score for score in self.scores if score.who == who]
+        words = sum(score.words for score in mine)
+        return sum(score.right for score in mine) / words if words else None
+
+    def accuracy_by_size(self, who: str) -> dict[str, float]:
+        """Return the share of words that ``who`` has right for every range of sizes, such as "1-12"."""
+        found: dict[str, list[SizeScore]] = {}
+        for score in sorted(self.scores, key=lambda score: score.low):
+            if score.who == who:
+                name = str(score.low) if score.low == score.high else f"{score.low}-{score.high}"
+                found.setdefault(name, []).append(score)
+        return {name: sum(s.right for s in some) / sum(s.words for s in some) for name, some in found.items()}
+
+    def agrees(self, who: str) -> float | None:
+        """Return up to which length all words agree with ``who``, infinity for every length, None for none."""
+        entry = self.horizon.get(who)
+        return None if entry is None else math.inf if entry["every_length"] else entry["length"]
+
+    def differs(self, who: str) -> int | None:
+        """Return the length of the shortest word known on which ``who`` leaves the automaton, None for no such word."""
+        first = (self.horizon.get(who) or {}).get("shortest_difference")
+        return None if first is None else first["length"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain data, for `from_dict`."""
+        return {**asdict(self), "scores": [list(score) for score in self.scores]}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> SweepRow:
+        """Return what `to_dict` gave.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is something else.
+        """
+        known = {one.name: content[one.name] for one in fields(cls)}
+        return cls(**{**known, "scores": tuple(SizeScore(*score) for score in content["scores"])})
+
+
+def failed_row(name: str, language: str | None, error: Exception) -> SweepRow:
+    """Return the row of a network of which ``error`` is all that came out, told in one line."""
+    if isinstance(error, StacklensError):
+        return SweepRow(name, language, BAD_INPUT, reason=" ".join(str(error).split()))
+    told = " ".join(f"{type(error).__name__}: {error}".split())
+    return SweepRow(name, language, DEFECT, reason=f"a defect of stacklens, please report it: {told}")
+
+
+def swept(
+    name: str,
+    model: StackModel[Any],
+    specification: Specification | None,
+    config: ExtractionConfig,
+    provenance: Mapping[str, Any],
+) -> SweepRow:
+    """Return the row of ``model``: its automaton with all that it rests on, and its accuracy by size.
+
+    Whatever goes wrong with one network is its row's reason: the others have nothing to do with it.
+    """
+    begun = time.perf_counter()
+    language = None if specification is None else specification.name
+    try:
+        with one_thread():
+            found = extract(model, specification, config)
+            size, scores = _scores(model, specification, found, config.seed)
+    except Exception as error:
+        return failed_row(name, language, error)
+    report = found.report()
+    whole = {key: provenance.get(key) for key in ("epochs", "seed", "updates")}
+    return SweepRow(
+        name,
+        language,
+        found.status,
+        headline=found.headline,
+        reason=found.reason,
+        **{key: value if isinstance(value, int) else None for key, value in whole.items()},
+        sizes=_sizes(report["automaton"]),
+        automaton=None if found.automaton is None else to_json(found.automaton),
+        proof=None if found.automaton is None else report["proof"]["verdict"],
+        certificate=None if found.automaton is None else report["certificate"]["verdict"],
+        horizon={who: report["horizon"][who] for who in NETWORKS if who in report["horizon"]},
+        scores=scores,
+        size=size,
+        seconds=round(time.perf_counter() - begun, 3),
+    )
+
+
+def _sizes(entry: Mapping[str, Any] | None) -> dict[str, int] | None:
+    return None if entry is None else {key: entry[key] for key in ("states", "stack_symbols", "transitions")}
+
+
+def _scores(
+    model: StackModel[Any], specification: Specification | None, found: Extraction, seed: int
+) -> tuple[str, tuple[SizeScore, ...]]:
+    """Return what a size is called, and the scores; none where there is nothing to be right about."""
+    if specification is None or not model.real_time:
+        return "length", ()
+    try:
+        scores = scores_by_size(model, specification, found.automaton, seed=seed)
+    except StacklensError:  # there are no words of such sizes
+        return "length", ()
+    return scores.size, scores.scores
