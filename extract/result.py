@@ -29,6 +29,7 @@ from stacklens.late import late
 from stacklens.models.base import StackModel
 from stacklens.models.origin import NetworkCard, card_of
 from stacklens.plain_fields import to_plain
+from stacklens.probe.causal.outcome import Causality
 
 if TYPE_CHECKING:
     from stacklens.automata.grammar import Grammar
@@ -73,6 +74,7 @@ class Extraction:
         second: another exact candidate, found in another way, or with other stacks in sight, if there is one.
         ways: whether its automaton does the same as the first on all words; None where there is none.
         caution: why the automaton is no more than that of the rounded network, where that is another thing.
+        causality: what interchange experiments say of its inside, where they were made; see `causal`.
         budget: how long the search might take, and whether it ended for that; None where nothing is known of it.
 
     Two results are equal if all that came out of equal networks is: times and settings do not count.
@@ -101,6 +103,7 @@ class Extraction:
     ways: Comparison | None = None
     caution: str | None = None
     budget: BudgetUse | None = None
+    causality: Causality | None = None
 
     def __eq__(self, other: object) -> bool:
         from stacklens.extract.result_file import outcome
@@ -155,6 +158,33 @@ class Extraction:
         from stacklens.extract.advice import advice
 
         return advice(self)
+
+    def causal(
+        self,
+        seed: int = 0,
+        *,
+        automaton: str | PushdownAutomaton = "minimised",
+        values: str = "source",
+        cases: int = 2_000,
+    ) -> Causality:
+        """Return whether the automaton's states and stack symbols are what the network computes with, not only right.
+
+        Hidden vectors, and cells of stacks, are interchanged between runs; the automaton predicts what follows. The
+        outcome has ``.states`` and ``.symbols``, each with ``.accuracy``, ``.interval``, ``.baseline`` (that of random
+        partitions of the same sizes) and ``.worst`` (a word).
+
+        Args:
+            seed: of all that is drawn.
+            automaton: the minimised one, the "raw" one before that, or another.
+            values: what is put in: of the "source", or for states the "centre" of all that are taken for the same.
+            cases: how many interchanges of either kind.
+
+        Raises:
+            StacklensError: there is no automaton, or its steps are none of the network's.
+        """
+        from stacklens.extract.causality import causality
+
+        return causality(self, seed, automaton=automaton, values=values, cases=cases)
 
     @property
     def network(self) -> NetworkCard:
@@ -235,6 +265,7 @@ class Extraction:
             "method": None if self.found is None else self.found.method,
             "second": None if self.second is None or self.ways is None else _second(self.second, self.ways),
             "caution": self.caution,
+            "causality": None if self.causality is None else self.causality.to_dict(),
             "budget": None if self.budget is None else self.budget.to_dict(),
             "seconds": self.seconds,
             "seed": None if self.config is None else self.config.seed,
