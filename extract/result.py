@@ -33,6 +33,7 @@ from stacklens.late import late
 from stacklens.models.base import StackModel
 from stacklens.models.origin import NetworkCard, card_of
 from stacklens.plain_fields import to_plain
+from stacklens.probe.causal.outcome import Causality
 
 if TYPE_CHECKING:
     from stacklens.automata.grammar import Grammar
@@ -112,6 +113,7 @@ class Extraction:
         ways: whether its automaton does the same as the first on all words; None where there is none.
         caution: why the automaton is no more than that of the rounded network, or of the network as it is, where these
             do different things.
+        causality: what interchange experiments say of its inside, where they were made; see `causal`.
         budget: how long the search might take, and whether it ended for that; None where nothing is known of it.
         asked: the candidate that was learned from answers alone, to compare with, where `black_box` was called.
         box: how that compares with the automaton.
@@ -146,6 +148,7 @@ class Extraction:
     asked: Candidate | None = None
     box: BlackBoxView | None = None
     diagnosis: Diagnosis | None = None
+    causality: Causality | None = None
 
     def __eq__(self, other: object) -> bool:
         from stacklens.extract.result_file import outcome
@@ -219,6 +222,33 @@ class Extraction:
         asked, box = seen_as_black_box(self, kind, settings)
         seconds = {**self.seconds, "learn from answers alone": time.perf_counter() - begun}
         return replace(self, asked=asked, box=box, seconds=seconds)
+
+    def causal(
+        self,
+        seed: int = 0,
+        *,
+        automaton: str | PushdownAutomaton = "minimised",
+        values: str = "source",
+        cases: int = 2_000,
+    ) -> Causality:
+        """Return whether the automaton's states and stack symbols are what the network computes with, not only right.
+
+        Hidden vectors, and cells of stacks, are interchanged between runs; the automaton predicts what follows. The
+        outcome has ``.states`` and ``.symbols``, each with ``.accuracy``, ``.interval``, ``.baseline`` (that of random
+        partitions of the same sizes) and ``.worst`` (a word).
+
+        Args:
+            seed: of all that is drawn.
+            automaton: the minimised one, the "raw" one before that, or another.
+            values: what is put in: of the "source", or for states the "centre" of all that are taken for the same.
+            cases: how many interchanges of either kind.
+
+        Raises:
+            StacklensError: there is no automaton, or its steps are none of the network's.
+        """
+        from stacklens.extract.causality import causality
+
+        return causality(self, seed, automaton=automaton, values=values, cases=cases)
 
     @property
     def network(self) -> NetworkCard:
@@ -310,6 +340,7 @@ class Extraction:
             "caution": self.caution,
             "diagnosis": None if self.diagnosis is None else self.diagnosis.to_dict(),
             "best": None if self.best is None else self.best.to_dict(),
+            "causality": None if self.causality is None else self.causality.to_dict(),
             "budget": None if self.budget is None else self.budget.to_dict(),
             "seconds": self.seconds,
             "seed": None if self.config is None else self.config.seed,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
     from stacklens.extract.verification.agreement import Agreement
     from stacklens.extract.verification.divergence import Divergence
+    from stacklens.probe.causal.outcome import Causality
 
 __all__ = ["one_line", "show_summary", "summary_html", "summary_text"]
 
@@ -86,8 +87,18 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
     proved = " (proof)" if isinstance(result.proof, Equal) else ""
     console.print(f"proof      {proof_claim(report['proof'])}{proved}")
     console.print(f"certified  {result.certificate}", markup=False)
+    if result.causality is not None:
+        _show_causality(result.causality, console)
     if transitions:
         console.print(_transition_table(pda))
+
+
+def _show_causality(found: Causality, console: Console) -> None:
+    """Print how often interchanged hidden vectors and cells did what the automaton predicts."""
+    for number, part in enumerate((found.states, found.symbols)):
+        console.print(f"{'' if number else 'causal':10} {part.what}: {part}", markup=False)
+        if part.worst_case is not None:
+            console.print(f"           worst: {part.worst_case.call}", markup=False)
 
 
 def one_line(result: Extraction) -> str:

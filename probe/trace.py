@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,21 +13,22 @@ import numpy as np
 import torch
 
 from stacklens.above import from_above
-from stacklens.automata.pda import Word
-from stacklens.errors import UnknownSymbolError
-from stacklens.late import late
+from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.errors import StacklensError, UnknownSymbolError
+from stacklens.late import late, put_off
 from stacklens.models.base import NetworkState, StackModel
 from stacklens.models.origin import NetworkCard, card_of
 from stacklens.models.rounding import Rounded
+from stacklens.probe.automaton_run import AutomatonRun, automaton_run
 from stacklens.progress import count
 
 if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
-    from stacklens.automata.pda import PushdownAutomaton
+    from stacklens.probe.selection import Selection
 
-__all__ = ["ARRAYS", "Trace", "trace"]
+__all__ = ["ARRAYS", "Trace", "recorded", "steps_of", "trace"]
 
 ARRAYS = (  # of a trace
     *("symbols", "steps", "hidden", "actions", "pushed", "reading", "output"),
@@ -64,8 +66,9 @@ class Trace:
         model: the network itself, for figures, where it is known; that of a saved trace is opened when it is touched.
         rounded: whether it was the rounded network that was traced.
         card: of a saved trace, what it keeps of its network.
+        automaton: the automaton that was joined, see `with_automaton`.
 
-    Two traces are equal if their words, letters and arrays are, whatever networks they are of.
+    Two traces are equal if their words, letters, arrays and automata are, whatever networks they are of.
     """
 
     words: tuple[Word, ...]
@@ -84,12 +87,13 @@ class Trace:
     model: StackModel[Any] | None = None
     rounded: bool = False
     card: NetworkCard | None = field(default=None)
+    automaton: PushdownAutomaton | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trace):
             return NotImplemented
-        named = self.words, self.letters, self.rounded
-        same = named == (other.words, other.letters, other.rounded)
+        named = self.words, self.letters, self.rounded, self.automaton
+        same = named == (other.words, other.letters, other.rounded, other.automaton)
         return same and all(_equal(getattr(self, name), getattr(other, name)) for name in ARRAYS)
 
     __hash__ = None  # type: ignore[assignment]  # arrays can be written to
@@ -156,27 +160,61 @@ class Trace:
         return [(self.letters[self.symbols[word, s]], float(lengths[s])) for s in np.flatnonzero(lengths > 0)]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a step: word, step, symbol, hidden vector after it, actions, readings, output, rejected."""
-        import pandas as pd
+        """Return one row a step: word, step, symbol, hidden vector after it, actions, readings, output, rejected.
 
-        word, step = np.nonzero(self.valid)
-        columns: dict[str, Any] = {
-            "word": word,
-            "step": step,
-            "symbol": np.array(self.letters, dtype=object)[self.symbols[word, step]],
-        }
-        arrays = {
-            "hidden": self.hidden[:, 1:],
-            "action": self.actions,
-            "pushed": self.pushed,
-            "reading": self.reading,
-            "output": self.output,
-        }
-        for name, array in arrays.items():
-            rows = array[word, step]
-            for place in np.ndindex(rows.shape[1:]):
-                columns["_".join((name, *map(str, place)))] = rows[:, *place]
-        return pd.DataFrame({**columns, "rejected": self.rejected[word, step]})
+        Where an automaton is joined, its state and depth after the step, too.
+        """
+        from stacklens.probe.trace_tables import to_frame
+
+        return to_frame(self)
+
+    def to_xarray(self) -> Any:
+        """Return an xarray Dataset of all arrays with named axes; moment t is before step t.
+
+        Raises:
+            StacklensError: xarray is not installed.
+        """
+        from stacklens.probe.trace_tables import to_xarray
+
+        return to_xarray(self)
+
+    def with_automaton(self, automaton: PushdownAutomaton) -> Trace:
+        """Return the trace joined with the run of ``automaton`` on its words: see `run`, `select` and `to_frame`.
+
+        Raises:
+            StacklensError: the automaton reads other symbols, or its steps are not those of the network.
+        """
+        joined = replace(self, automaton=automaton, model=None, card=self.network)
+        object.__setattr__(joined, "run", automaton_run(automaton, self.words, self.steps))
+        return put_off(joined, model=lambda: self.model)
+
+    @cached_property
+    def run(self) -> AutomatonRun | None:
+        """Return the run of the automaton that was joined, None where none was."""
+        return None if self.automaton is None else automaton_run(self.automaton, self.words, self.steps)
+
+    @property
+    def joined(self) -> AutomatonRun:
+        """Return the run of the automaton.
+
+        Raises:
+            StacklensError: none was joined.
+        """
+        if self.run is None:
+            raise StacklensError("this trace knows no automaton's states: join one with trace.with_automaton(…)")
+        return self.run
+
+    def select(self, word: Any = None, step: Any = None, symbol: Any = None, state: Any = None) -> Selection:
+        """Return the moments at which all that is given holds; see `probe.selection.select`.
+
+        >>> from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+        >>> seen = trace(NNPDA(NNPDAConfig(("a", "b", "c"))), ["abcba", "c"])
+        >>> seen.select(symbol="c").step.tolist(), seen.select(word="c").hidden.shape
+        ([3, 1], (2, 4))
+        """
+        from stacklens.probe.selection import select
+
+        return select(self, word, step, symbol, state)
 
 
 @torch.no_grad()
@@ -202,13 +240,13 @@ def trace(
     """
     words = (words,) if isinstance(words, str) else tuple(words)
     letters = (*model.letters, "ε") if model.extra_steps else model.letters
-    codes, steps = _read(model, words)
+    codes, steps = steps_of(model, words)
     if stacks is None:
         numbers = 1 if model.pushes_input else model.n_stacks * model.cell_size
         stacks = len(words) * codes.shape[1] ** 2 * numbers < 10_000_000
     runner = Rounded(model) if rounded else model
     parts = [
-        _trace_chunk(runner, codes[begin : begin + _CHUNK], steps[begin : begin + _CHUNK], stacks)
+        recorded(runner, codes[begin : begin + _CHUNK], steps[begin : begin + _CHUNK], stacks)
         for begin in range(0, max(1, len(words)), _CHUNK)
     ]
     arrays: dict[str, Any] = {
@@ -224,7 +262,7 @@ def _equal(one: np.ndarray | None, other: np.ndarray | None) -> bool:
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
 
 
-def _read(model: StackModel[Any], words: tuple[Word, ...]) -> tuple[np.ndarray, np.ndarray]:
+def steps_of(model: StackModel[Any], words: tuple[Word, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Return what every step reads, (N, T) int, -1 beyond a word's last step, and the number of steps, (N,).
 
     After a word's symbols comes the end symbol if there is one, then the extra steps that each symbol makes for, which
@@ -244,20 +282,30 @@ def _read(model: StackModel[Any], words: tuple[Word, ...]) -> tuple[np.ndarray, 
     return codes, steps
 
 
-def _trace_chunk(model: StackModel[Any], codes: np.ndarray, steps: np.ndarray, stacks: bool) -> dict[str, Any]:
-    state = model.initial_state(len(codes))
+def recorded(
+    model: StackModel[Any],
+    codes: np.ndarray,
+    steps: np.ndarray,
+    stacks: bool,
+    entered: Callable[[NetworkState[Any], int], NetworkState[Any]] = lambda state, _: state,
+) -> dict[str, Any]:
+    """Return the arrays of a trace of words that read ``codes`` (N, T) in so many ``steps`` (N,), see `steps_of`.
+
+    ``entered`` is given every state with the number of the step to come, and says what the network goes on from.
+    """
+    state = entered(model.initial_state(len(codes)), 0)
     symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64)).to(state.hidden.device)
     hidden, rejected = [state.hidden], []
     taken: list[list[torch.Tensor]] = []  # copies: a reading is a view that would keep its whole stack in memory
     lengths: list[torch.Tensor] = []
     cells: list[torch.Tensor] = []
     decisions = [_standing(model, state)]
-    for column in symbols.unbind(1):
+    for t, column in enumerate(symbols.unbind(1)):
         step = model.step(column, state)
-        state = step.state
+        state = entered(step.state, t + 1)
         taken.append([getattr(step, name).clone() for name in _KEPT])
         rejected.append(state.rejected)
-        hidden.append(step.hidden)
+        hidden.append(state.hidden)
         decisions.append(_standing(model, state))
         if stacks and hasattr(state.stack, "lengths"):
             lengths.append(state.stack.lengths)

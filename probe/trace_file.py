@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from stacklens.automata.formats.json import from_json, to_json
 from stacklens.automata.pda import Word
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.files import LARGEST_NETWORK, read_whole, write_whole
@@ -54,6 +55,7 @@ class _Head:
     letters: tuple[str, ...]
     rounded: bool
     card: NetworkCard | None
+    automaton: str | None = None
 
 
 def save_trace(path: str | Path, seen: Trace) -> None:
@@ -64,7 +66,8 @@ def save_trace(path: str | Path, seen: Trace) -> None:
     """
     if Path(path).suffix != ".npz":
         raise StacklensError(f"cannot write {path}: expected a name that ends in .npz")
-    head = to_plain(_Head(_FORMAT, _VERSION, seen.words, seen.letters, seen.rounded, seen.network))
+    joined = None if seen.automaton is None else json.dumps(json.loads(to_json(seen.automaton)))
+    head = to_plain(_Head(_FORMAT, _VERSION, seen.words, seen.letters, seen.rounded, seen.network, joined))
     text = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), np.uint8)
     arrays = {name: array for name in ARRAYS if (array := getattr(seen, name)) is not None}
     buffer = io.BytesIO()
@@ -85,6 +88,7 @@ def load_trace(path: str | Path) -> Trace:
         arrays = _arrays(data)
         head = _head(arrays.pop("head", None))
         _check(head, arrays)
+        automaton = None if head.automaton is None else from_json(head.automaton)
     except StacklensError as error:
         raise FileFormatError(f"{path}: {error}") from None
     seen = Trace(
@@ -93,6 +97,7 @@ def load_trace(path: str | Path) -> Trace:
         **{name: arrays.get(name) for name in ARRAYS},  # type: ignore[arg-type]
         rounded=head.rounded,
         card=head.card,
+        automaton=automaton,
     )
     card, folder = head.card, Path(path).parent
     return seen if card is None else put_off(seen, model=lambda: _network(card, head.rounded, folder))

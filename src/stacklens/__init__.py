@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stacklens.automata.pda import PushdownAutomaton
     from stacklens.extract.certificate.claim import Certified, NotCertified
     from stacklens.extract.result import Extraction
-    from stacklens.face import certify, compare, extract, learn, load, sweep, trace, train, verify
+    from stacklens.face import certify, compare, extract, intervene, learn, load, sweep, trace, train, verify
     from stacklens.languages.language import Language
     from stacklens.languages.tasks.task import Task
     from stacklens.models.base import StackModel
@@ -45,6 +45,7 @@ __all__ = [
     "check",
     "compare",
     "extract",
+    "intervene",
     "languages",
     "learn",
     "load",
@@ -58,7 +59,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("certify", "compare", "learn", "load", "sweep", "trace", "train", "verify"), "stacklens.face"),
+    **dict.fromkeys(
+        ("certify", "compare", "intervene", "learn", "load", "sweep", "trace", "train", "verify"), "stacklens.face"
+    ),
     **dict.fromkeys(("tasks", "zoo"), "stacklens.tables"),
     **dict.fromkeys(("Different", "Equal", "Undecided"), "stacklens.automata.compare"),
     **dict.fromkeys(("Certified", "NotCertified"), "stacklens.extract.certificate.claim"),

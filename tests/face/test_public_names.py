@@ -20,6 +20,7 @@ FUNCTIONS = [
     "check",
     "compare",
     "extract",
+    "intervene",
     "languages",
     "learn",
     "load",

@@ -18,6 +18,7 @@ from stacklens.seeds import LARGEST_SEED
 
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
+    from stacklens.probe.causal.outcome import Causality
 
 __all__ = ["extract_command", "main"]
 
@@ -75,6 +76,10 @@ def extract_command(
     jobs: Annotated[
         int, typer.Option(min=1, max=MOST_JOBS, help="Processes for the search for states and the checks.")
     ] = 1,
+    causal: Annotated[
+        bool,
+        typer.Option("--causal", help="Interchange states and stack symbols between runs: are they the cause?"),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
 ) -> int:
     """Extract a pushdown automaton from a trained network, and check it.
@@ -110,6 +115,8 @@ def extract_command(
         raise StacklensError(f"--stack-symbols: this {network.name} pushes the symbol it reads, so it has no choice")
     result = _extract(checkpoint, language, config, quiet)
     result, alone = _beside_black_box(result) if black_box else (result, None)
+    if causal and result.automaton is not None:
+        result = replace(result, causality=_causality(result, seed))
     if report is not None:
         write_report(report, result, str(model))
     if save is not None:
@@ -124,6 +131,16 @@ def extract_command(
     if problem is not None:
         raise problem
     return result.status
+
+
+def _causality(result: Extraction, seed: int) -> Causality:
+    """Return what interchanges say, or why none can be made."""
+    from stacklens.probe.causal.outcome import Causality
+
+    try:
+        return result.causal(seed)
+    except StacklensError as error:
+        return Causality.none(str(error), seed)
 
 
 def _symbols(alphabet: str | None) -> list[str] | None:

@@ -1,0 +1,272 @@
+"""Interventions: a network's run with a part replaced at a step, and what comes of it.
+
+The steps are those of `Trace`. What a network *is* before step t (hidden vector, cells, height) is replaced before
+symbol t is read; what it *does* in step t (actions, pushed values) is replaced between its controller and its stack.
+Interchange interventions, with values of another run, are those of Geiger et al. 2021 ("Causal abstractions of neural
+networks", section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import torch
+
+from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.errors import StacklensError
+from stacklens.models.base import StackModel
+from stacklens.models.memory_editing import Cell, cell_at
+from stacklens.models.rounding import Rounded
+from stacklens.probe.kernel import CellEdit, Edit, HeightEdit, HiddenEdit, Intervened, OutputEdit, StackEdit, StepEdit
+from stacklens.probe.moments import Moments, check_steps, check_stepwise, moments_of
+from stacklens.probe.trace import Trace, recorded, steps_of
+from stacklens.probe.values import NAMED, Sources, in_shape, whole_numbers
+
+__all__ = ["PARTS", "intervene"]
+
+PARTS = ("hidden", "actions", "pushed", "cells", "height")
+_STEPWISE = ("actions", "pushed")
+Count = int | Sequence[int] | np.ndarray
+
+
+@torch.no_grad()
+def intervene(
+    model: StackModel[Any],
+    words: Sequence[Word] | Word,
+    at: Count,
+    set: str | Sequence[str] | Mapping[str, Any],  # noqa: A002 (the word for it)
+    *,
+    from_word: Sequence[Word] | Word | None = None,
+    from_step: Count | None = None,
+    units: Sequence[int] | None = None,
+    stack: int | None = None,
+    cell: Count | None = 0,
+    from_cell: Count | None = None,
+    automaton: PushdownAutomaton | None = None,
+    reference: Sequence[Word] | None = None,
+    rounded: bool = False,
+    stacks: bool | None = None,
+) -> Trace:
+    """Return the trace of ``model`` on ``words`` with parts replaced before, or in, step ``at``.
+
+    Whatever is replaced before a step, what was predicted earlier rejects nothing at that step: it was said by another
+    network.
+
+    Args:
+        model: a single network.
+        words: one word, or many: then ``at``, ``from_word``, ``from_step`` and ``cell`` may be one a word.
+        at: the step, from 0; for hidden vector, cells and height the word's length is the moment after it.
+        set: which part is set to what: ``{"hidden": …}`` and so on, of `PARTS`. Numbers, or "source" (another run's),
+            "zero", "mean" (of the reference words), "rounded", and for hidden vectors "centre" (of the automaton's
+            state). A height is a number, at most the present one. Names alone are set to "source".
+        from_word, from_step: the other run, a list for one a word; by default after all of it, for actions and pushed
+            values its last step.
+        units: which hidden units; by default all.
+        stack: which stack; by default all, of cells and height the first.
+        cell: which cell, 0 the top; None for all that the stack holds, then from a source.
+        from_cell: which cell of the source; by default the same.
+        automaton: for "centre".
+        reference: words for "mean" and "centre"; by default ``words``.
+        rounded: intervene in the rounded network.
+        stacks: as for `trace`. Stacks of lengths are not recorded where cells are replaced: they are no longer what
+            the word's own symbols pushed.
+
+    Raises:
+        StacklensError: there is no such part, step, unit, stack or cell, or the value does not fit.
+        UnknownSymbolError: a word has a symbol outside the alphabet.
+
+    >>> from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+    >>> net = NNPDA(NNPDAConfig(("a", "b", "c")), seed=1)
+    >>> seen = intervene(net, "abcba", at=3, set={"hidden": "zero"})
+    >>> seen.hidden[0, 3].tolist()
+    [0.0, 0.0, 0.0, 0.0]
+    """
+    many = (words,) if isinstance(words, str) else tuple(words)
+    check_stepwise(model)
+    if model.extra_steps:
+        raise StacklensError(f"a {model.name} reads from a queue when it likes; interventions need a step a symbol")
+    runner: StackModel[Any] = Rounded(model) if rounded else model
+    parts = _parts(set)
+    codes, steps = steps_of(model, many)
+    when = _counts(at, len(many), "at")
+    check_steps(when, steps)
+    sources = _sources(runner, many, when, from_word, from_step, parts, automaton, reference)
+    chosen = _Chosen(model, len(many), units, stack, cell, from_cell)
+    edits, within = list[Edit](), list[StepEdit]()
+    for part, value in parts.items():
+        if part in _STEPWISE:
+            within.append(_step_edit(part, value, sources, chosen))
+        else:
+            edits.append(_state_edit(part, value, sources, chosen))
+    if edits and model.task_kind == "next set":
+        size = len(model.output_alphabet)
+        edits.append(OutputEdit(torch.from_numpy(when), torch.ones(len(many), size, dtype=_dtype(model))))
+    network = Intervened(runner, edits, within)
+    keep = stacks if stacks is not None else len(many) * codes.shape[1] ** 2 * max(1, model.n_stacks) < 10_000_000
+    arrays = recorded(network, codes, steps, keep, network.entered)
+    if "cells" in parts:
+        arrays["lengths"] = None
+    return Trace(many, model.letters, codes, steps, **arrays, model=runner, rounded=rounded)
+
+
+class _Chosen:
+    """Which units, stacks and cells are meant, checked."""
+
+    def __init__(
+        self,
+        model: StackModel[Any],
+        n_words: int,
+        units: Sequence[int] | None,
+        stack: int | None,
+        cell: Count | None,
+        from_cell: Count | None,
+    ) -> None:
+        self.model, self.stack = model, stack
+        size = model.initial_state(1).hidden.shape[-1]
+        wanted = range(size) if units is None else units
+        if not all(0 <= unit < size for unit in wanted):
+            raise StacklensError(f"there are no units {list(wanted)!r:.60}: the {model.name} has {size}, from 0")
+        self.units = torch.tensor(list(wanted), dtype=torch.int64)
+        if stack is not None and not 0 <= stack < model.n_stacks:
+            raise StacklensError(f"there is no stack {stack}: the {model.name} has {model.n_stacks}, from 0")
+        self.stacks = torch.arange(model.n_stacks) if stack is None else torch.tensor([stack])
+        self.cell = None if cell is None else torch.from_numpy(_counts(cell, n_words, "cell"))
+        given = self.cell if from_cell is None else torch.from_numpy(_counts(from_cell, n_words, "from_cell"))
+        self.from_cell = given
+
+    @property
+    def number(self) -> int:
+        """Return the number of the one stack that cells and height are of."""
+        return self.stack or 0
+
+
+def _parts(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
+    names = [given] if isinstance(given, str) else list(given)
+    for name in names:
+        if name not in PARTS:
+            raise StacklensError(f"there is no part {name!r} to set; expected one of {', '.join(PARTS)}")
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(names, "source")
+    for name, value in given.items():
+        if isinstance(value, str) and value not in NAMED:
+            raise StacklensError(f"{name} cannot be set to {value!r}; expected numbers, or {', '.join(NAMED)}")
+    return dict(given)
+
+
+def _sources(
+    runner: StackModel[Any],
+    words: tuple[Word, ...],
+    at: np.ndarray,
+    from_word: Sequence[Word] | Word | None,
+    from_step: Count | None,
+    parts: Mapping[str, Any],
+    automaton: PushdownAutomaton | None,
+    reference: Sequence[Word] | None,
+) -> Sources:
+    """Return where values come from, with a source run for every word."""
+    others: list[Word] | None = None
+    steps = None
+    if from_word is not None:
+        listed = isinstance(from_word, list)
+        single = not listed and all(symbol in runner.alphabet for symbol in from_word)
+        others = [cast(Word, from_word)] * len(words) if single else list(from_word)
+        if len(others) != len(words):
+            raise StacklensError(f"{len(others)} sources for {len(words)} words; expected one a word, or one for all")
+        last = np.array([len(word) for word in others], np.int64) - (min(parts, default="") in _STEPWISE)
+        steps = last if from_step is None else _counts(from_step, len(words), "from_step")
+    return Sources(runner, words, at, others, steps, words if reference is None else reference, automaton)
+
+
+def _state_edit(part: str, value: Any, sources: Sources, chosen: _Chosen) -> Edit:
+    at = torch.from_numpy(sources.at)
+    if part == "hidden":
+        if not len(chosen.units):
+            raise StacklensError(f"the {chosen.model.name} has no hidden vector to set")
+        return HiddenEdit(at, sources.hidden(value, chosen.units), chosen.units)
+    if not chosen.model.n_stacks:
+        raise StacklensError(f"the {chosen.model.name} has no stack: there are no {part} to set")
+    if part == "height":
+        return _height_edit(value, sources, chosen)
+    if chosen.cell is None:
+        if value != "source":
+            raise StacklensError('all cells of a stack (cell=None) can only be set to those of a "source"')
+        return StackEdit(at, chosen.stacks.tolist(), sources.other().state.stack)
+    assert chosen.from_cell is not None
+    if isinstance(value, str) and value == "source":
+        found = cell_at(sources.other().state.stack, chosen.number, chosen.from_cell)
+    else:
+        here = moments_of(sources.model, sources.words, sources.at).state.stack if isinstance(value, str) else None
+        found = _made_cell(value, here, chosen, len(sources.at))
+    return CellEdit(at, chosen.number, chosen.cell, found)
+
+
+def _made_cell(value: Any, here: Any, chosen: _Chosen, n_words: int) -> Cell:
+    if not isinstance(value, str):
+        return Cell.of(in_shape(value, (n_words, chosen.model.cell_size), "cells").to(_dtype(chosen.model)))
+    assert chosen.cell is not None
+    old = cell_at(here, chosen.number, chosen.cell)
+    if value == "zero":
+        return Cell(old.lengths, torch.zeros_like(old.values))
+    if value == "rounded":
+        return Cell(old.lengths, whole_numbers(old.values))
+    raise StacklensError(f'cells cannot be set to "{value}"; expected numbers, "source", "zero" or "rounded"')
+
+
+def _height_edit(value: Any, sources: Sources, chosen: _Chosen) -> HeightEdit:
+    """Return what takes the stack down to a height, in lengths where the stack has them, else in whole cells."""
+    if isinstance(value, str):
+        raise StacklensError(f"height cannot be set to {value!r}; expected a number, at most the present height")
+    wanted = in_shape(value, (len(sources.at),), "height")
+    found = moments_of(sources.model, sources.words, sources.at)
+    high = _height(found, chosen, sources.model)
+    if bool((wanted < 0).any()) or bool((wanted > high + 1e-9).any()):
+        row = int(((wanted < 0) | (wanted > high + 1e-9)).nonzero()[0])
+        raise StacklensError(
+            f"height cannot be set to {float(wanted[row]):g}: the stack is {float(high[row]):g} high at step "
+            f"{sources.at[row]}, and nobody knows what would lie above that"
+        )
+    return HeightEdit(torch.from_numpy(sources.at), chosen.number, (high - wanted).clamp(min=0))
+
+
+def _height(found: Moments, chosen: _Chosen, runner: StackModel[Any]) -> torch.Tensor:
+    stack = getattr(found.state.stack, "stack", found.state.stack)
+    if hasattr(stack, "length"):
+        high: torch.Tensor = stack.length
+        return high
+    if not isinstance(runner, Rounded):
+        raise StacklensError(
+            f"soft actions leave the stack of a {runner.name} without a height: every cell is a mixture; set "
+            "rounded=True, or replace cells"
+        )
+    return torch.from_numpy(found.heights[:, chosen.number].astype(np.float64))
+
+
+def _step_edit(part: str, value: Any, sources: Sources, chosen: _Chosen) -> StepEdit:
+    model = chosen.model
+    if model.action_kind == "none" or not model.n_stacks:
+        raise StacklensError(f"the {model.name} has no stack: there are no {part} to set")
+    _, steps = steps_of(model, tuple(sources.words))
+    if (sources.at >= steps).any():
+        raise StacklensError(f"{part} are of a step; step {int(sources.at.max())} comes after the last one")
+    if part == "pushed":
+        size = model.cell_size
+    else:
+        size = len(model.operations) or {"signed": 1, "strengths": 2}[model.action_kind]
+    made = sources.in_step(part, value, chosen.stacks, size)
+    return StepEdit("pushed" if part == "pushed" else "actions", torch.from_numpy(sources.at), made, chosen.stacks)
+
+
+def _counts(given: Count, n_words: int, name: str) -> np.ndarray:
+    """Return one whole number a word, (N,), from one for all or as many."""
+    found = np.asarray(given)
+    if found.dtype.kind not in "iu" or found.ndim > 1 or (found.ndim == 1 and len(found) != n_words):
+        raise StacklensError(f"{name} is {given!r:.50}; expected a whole number, or one for each of {n_words} words")
+    if (found < 0).any():
+        raise StacklensError(f"{name} is {int(found.min())}; expected 0 or more")
+    return np.array(np.broadcast_to(found, n_words), np.int64)
+
+
+def _dtype(model: StackModel[Any]) -> torch.dtype:
+    return model.initial_state(1).hidden.dtype

@@ -1,0 +1,285 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.extract.hand_built import StrengthNet, SuperpositionNet, hand_machines
+from tests.models.hand_made import hand_made, input_pushing_automata
+from tests.probe.plain_interventions import PlainNNPDA, PlainStackRNN
+
+from stacklens.errors import StacklensError, UnknownSymbolError
+from stacklens.models.base import StackModel
+from stacklens.models.networks.baselines import Baseline, BaselineConfig
+from stacklens.models.networks.joulin import ListRNN, ListRNNConfig, StackRNN, StackRNNConfig
+from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
+from stacklens.probe.intervene import intervene
+from stacklens.probe.trace import Trace, trace
+
+WORDS = st.text("()", min_size=1, max_size=7)
+
+
+def stack_rnn(seed: int = 3, cells: int = 2) -> MarnnStackRNN:
+    net = MarnnStackRNN(MarnnConfig(("(", ")"), hidden=4, cell_size=cells), seed=seed)
+    net.load_state_dict({name: 4 * value for name, value in net.state_dict().items()})
+    return net.double()
+
+
+def plain_run(net: MarnnStackRNN, word: str, rounded: bool, stop: int | None = None) -> PlainStackRNN:
+    run = PlainStackRNN(net, rounded)
+    for symbol in word[:stop]:
+        run.read("()".index(symbol))
+    return run
+
+
+@settings(max_examples=25, deadline=None)
+@given(word=WORDS, other=WORDS, seed=st.integers(0, 50), rounded=st.booleans(), data=st.data())
+def test_hidden_vectors_and_cells_of_another_run_do_what_a_plain_network_does_with_them(
+    word: str, other: str, seed: int, rounded: bool, data: st.DataObject
+) -> None:
+    net, at = stack_rnn(seed), data.draw(st.integers(0, len(word)))
+    part, cell = data.draw(st.sampled_from(("hidden", "cells", "units"))), data.draw(st.integers(0, 3))
+    start = data.draw(st.integers(0, len(other)))
+    source, plain = plain_run(net, other, rounded, start), plain_run(net, word, rounded, at)
+    if part == "cells":
+        plain.cells += [[0.0, 0.0] for _ in range(cell + 1 - len(plain.cells))]
+        plain.cells[cell] = [*source.cells, *[[0.0, 0.0]] * 4][cell]
+    else:
+        for unit in (1, 3) if part == "units" else range(4):
+            plain.hidden[unit] = source.hidden[unit]
+    before = list(plain.hidden)
+    for symbol in word[at:]:
+        plain.read("()".index(symbol))
+    named, units = ("hidden", (1, 3)) if part == "units" else (part, None)
+    seen = intervene(net, word, at, named, from_word=other, from_step=start, units=units, cell=cell, rounded=rounded)
+    assert seen.hidden[0, at] == pytest.approx(before, abs=1e-9)
+    assert seen.hidden[0, -1] == pytest.approx(plain.hidden, abs=1e-9)
+    if at < len(word):
+        assert seen.output[0, -1] == pytest.approx(plain.output, abs=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(word=WORDS, seed=st.integers(0, 50), rounded=st.booleans(), data=st.data())
+def test_other_actions_and_pushed_values_reach_the_stack_of_that_step_only(
+    word: str, seed: int, rounded: bool, data: st.DataObject
+) -> None:
+    net, at = stack_rnn(seed), data.draw(st.integers(0, len(word) - 1))
+    wanted = {"actions": [0.25, 0.75], "pushed": [0.5, -0.5]}
+    chosen = {
+        name: wanted[name] for name in data.draw(st.sampled_from((("actions",), ("pushed",), ("actions", "pushed"))))
+    }
+    plain = plain_run(net, word, rounded, at)
+
+    def change(actions: list[float], pushed: list[float]) -> None:
+        actions[:], pushed[:] = chosen.get("actions", actions), chosen.get("pushed", pushed)
+
+    plain.read("()".index(word[at]), change)
+    for symbol in word[at + 1 :]:
+        plain.read("()".index(symbol))
+    seen = intervene(net, word, at, chosen, rounded=rounded)
+    assert seen.hidden[0, -1] == pytest.approx(plain.hidden, abs=1e-9)
+    assert seen.cells is not None
+    assert seen.cells[0, -1, 0] == pytest.approx(np.array(plain.cells[: len(word)]), abs=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(word=st.text("abc", min_size=1, max_size=6), seed=st.integers(0, 50), rounded=st.booleans(), data=st.data())
+def test_a_continuous_stack_with_another_vector_action_or_height_is_that_of_a_plain_one(
+    word: str, seed: int, rounded: bool, data: st.DataObject
+) -> None:
+    net = NNPDA(NNPDAConfig(("a", "b", "c"), trap=False), seed=seed, init=2.0)
+    at = data.draw(st.integers(0, len(word) - 1))
+    plain = PlainNNPDA(net, rounded)
+    for symbol in word[:at]:
+        plain.read("abc".index(symbol))
+    part = data.draw(st.sampled_from(("hidden", "actions", "height")))
+    value: Any = {"hidden": [0.9, 0.1, 0.3, 0.7], "actions": [0.75], "height": plain.stack.length / 2}[part]
+    if part == "hidden":
+        plain.hidden = value
+    if part == "height":
+        plain.stack.act(-plain.stack.length / 2, 0)
+    plain.read("abc".index(word[at]), value[0] if part == "actions" else None)
+    for symbol in word[at + 1 :]:
+        plain.read("abc".index(symbol))
+    seen = intervene(net, word, at, {part: value}, rounded=rounded)
+    assert seen.hidden[0, -1] == pytest.approx(plain.hidden, abs=1e-9)
+    assert seen.lengths is not None
+    assert seen.lengths[0, -1].sum() == pytest.approx(plain.stack.length, abs=1e-9)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_cell_of_a_continuous_stack_is_what_lies_so_deep_below_its_top(place: int) -> None:
+    pushes = torch.zeros(1, 1)
+    net = NNPDA(NNPDAConfig(("a", "b"), "full", 1, trap=False), seed=1)
+    table = torch.tensor([0.75, 0.5], dtype=torch.float64).expand(2, 3, -1)  # a pushes .75, b pushes .5
+    zeros = torch.zeros_like(net.state_weights)
+    net.load_state_dict(
+        {"state_weights": zeros, "state_bias": zeros[:, 0], "action_weights": table.reshape(1, -1).clone()}
+    )
+    # aab is a .75, a .75, b .5, whose top 1 is b .5 and a .5; below it lie a .25 and a .75
+    assert trace(net, "aaba").reading[0, 3, 0].tolist() == [0.5, 0.5]
+    seen = intervene(net, "aaba", 3, {"cells": [0, 1]}, cell=place)
+    assert seen.reading[0, 3, 0].tolist() == ([0.0, 1.0] if place == 0 else [0.5, 0.5])
+    taken = intervene(net, "aaba", 3, "cells", from_word="bb", cell=place, from_cell=0)
+    assert taken.reading[0, 3, 0].tolist() == ([0.0, 1.0] if place == 0 else [0.5, 0.5])
+    assert seen.lengths is None
+    assert pushes.sum() == 0
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    machine=hand_machines(["push", "pop", "none"], ["next symbol", "recognition"]),
+    words=st.lists(st.text("ab", max_size=5), min_size=1, max_size=4),
+    data=st.data(),
+)
+@pytest.mark.parametrize("kind", ["superposition", "strengths"])
+def test_everything_of_another_run_together_makes_the_network_go_on_as_that_run(
+    machine: Any, words: list[str], kind: str, data: st.DataObject
+) -> None:
+    net: StackModel[Any] = SuperpositionNet(machine, no_op=True) if kind == "superposition" else StrengthNet(machine)
+    others = data.draw(st.lists(st.text("ab", max_size=5), min_size=len(words), max_size=len(words)))
+    tail = "abba"
+    at = np.array([len(word) for word in words])
+    seen = intervene(
+        net, [word + tail for word in words], at, ("hidden", "cells"), from_word=others, cell=None, rounded=True
+    )
+    plain = trace(net, [other + tail for other in others], rounded=True)
+    for row, (word, other) in enumerate(zip(words, others, strict=True)):
+        ours, theirs = seen.output[row, len(word) :][: len(tail)], plain.output[row, len(other) :][: len(tail)]
+        assert np.array_equal(ours, theirs)
+
+
+@settings(max_examples=15, deadline=None)
+@given(pda=input_pushing_automata(), word=st.text("ab", min_size=2, max_size=6))
+def test_one_batch_is_many_single_interventions(pda: Any, word: str) -> None:
+    if not {"a", "b"} <= set(pda.input_alphabet):
+        return
+    net = hand_made(pda, end="e")
+    words = [word[:n] + word for n in range(len(word))]
+    at, sources = np.arange(len(words)), [word[n:] for n in range(len(words))]
+    for part in ("hidden", "cells"):
+        whole = intervene(net, words, at, part, from_word=sources, rounded=True)
+        for row in range(len(words)):
+            one = intervene(net, words[row], int(at[row]), part, from_word=[sources[row]], rounded=True)
+            steps = len(words[row]) + 1
+            assert whole.hidden[row, : steps + 1] == pytest.approx(one.hidden[0], abs=1e-12)
+            assert whole.verdicts[row] == one.verdicts[0]
+
+
+def test_setting_what_is_there_anyway_changes_nothing_at_all() -> None:
+    nets: list[StackModel[Any]] = [
+        stack_rnn(),
+        MarnnStackLSTM(MarnnConfig(("(", ")")), seed=1),
+        BabyNTM(MarnnConfig(("(", ")"), stack_limit=9), seed=1),
+        StackRNN(StackRNNConfig(("(", ")"), n_stacks=2, hidden=5), seed=1),
+        ListRNN(ListRNNConfig(("(", ")"), n_stacks=2, hidden=5), seed=1),
+        NeuralStack(NeuralStackConfig(("(", ")"), controller="rnn"), seed=1),
+        NNPDA(NNPDAConfig(("(", ")")), seed=1, init=1.0),
+        Baseline(BaselineConfig(("(", ")"), "lstm"), seed=1),
+    ]
+    words = ["(())", "()", "((("]
+    at = np.array([2, 0, 3])
+    for net in nets:
+        for rounded in (False, True):
+            plain = trace(net, words, rounded=rounded)
+            for part, cell in (("hidden", 0), ("cells", 1), ("cells", None)):
+                if part == "hidden" or net.n_stacks:
+                    seen = intervene(net, words, at, part, from_word=words, from_step=at, cell=cell, rounded=rounded)
+                    for name in ("hidden", "output"):
+                        ours, theirs = getattr(seen, name), getattr(plain, name)
+                        assert ours == pytest.approx(theirs, abs=1e-9, nan_ok=True), (net.name, part, cell, name)
+            if net.n_stacks:
+                whole = intervene(net, words, 0, {"actions": "rounded"}, rounded=True)
+                assert np.array_equal(whole.hidden, trace(net, words, rounded=True).hidden, equal_nan=True)
+
+
+def test_zero_mean_rounded_and_the_centre_of_a_state_are_what_they_say() -> None:
+    from tests.extract.hand_built import HandMachine, Place, Rule
+
+    net, word = stack_rnn(), "(()"
+    plain = trace(net, word)
+    assert intervene(net, word, 2, {"hidden": "zero"}).hidden[0, 2].tolist() == [0.0] * 4
+    assert intervene(net, word, 2, {"hidden": "mean"}).hidden[0, 2] == pytest.approx(plain.hidden[0, 1:].mean(0))
+    signs = intervene(net, word, 2, {"hidden": "rounded"}).hidden[0, 2]
+    assert signs.tolist() == np.where(plain.hidden[0, 2] > 0, 1.0, -1.0).tolist()
+    # a machine of two states that take turns, whatever is read
+    rules: dict[Place, Rule] = {
+        (s, x, ((c,),)): Rule(1 - s, (("push", 0),), 0) for s in (0, 1) for x in (0, 1) for c in (-1, 0)
+    }
+    turns = HandMachine(2, ("(", ")"), 1, 1, 1, "next symbol", rules, frozenset()).automaton()
+    reference = ["((()", "))))"]
+    found = intervene(net, word, 1, {"hidden": "centre"}, automaton=turns, reference=reference)
+    seen = trace(net, reference).hidden
+    assert found.hidden[0, 1] == pytest.approx(seen[:, 1::2].reshape(-1, 4).mean(0))
+
+
+def test_the_height_of_a_rounded_stack_is_how_many_cells_it_keeps() -> None:
+    net = SuperpositionNet(_pusher(), no_op=True)
+    assert net.n_stacks == 1
+    seen = intervene(net, "aaaaa", 3, {"height": 1}, rounded=True)
+    assert seen.cells is not None
+    assert [int((row != 0).sum()) for row in seen.cells[0, :, 0, :, 0]] == [1, 2, 1, 2, 3]
+
+
+def _pusher() -> Any:
+    from tests.extract.hand_built import HandMachine, Place, Rule
+
+    rules: dict[Place, Rule] = {(0, x, ((c,),)): Rule(0, (("push", 0),), 0) for x in (0, 1) for c in (-1, 0)}
+    return HandMachine(1, ("a", "b"), 1, 1, 1, "next symbol", rules, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"set": "tops"}, "there is no part 'tops' to set; expected one of hidden, actions, pushed, cells, height"),
+        ({"set": {"hidden": "centre of it"}}, "hidden cannot be set to 'centre of it'; expected numbers, or source"),
+        ({"set": "hidden"}, "no source: name another run with from_word"),
+        ({"set": {"hidden": "centre"}}, "no clusters: give the automaton"),
+        ({"set": {"hidden": [1.0]}}, r"hidden cannot be set to numbers of shape \(1,\); expected \(4,\)"),
+        ({"set": {"hidden": [float("nan")] * 4}}, "not finite"),
+        ({"set": {"hidden": "zero"}, "at": 5}, "no step 5 of a word of length 4"),
+        ({"set": {"hidden": "zero"}, "at": -1}, "at is -1; expected 0 or more"),
+        ({"set": {"hidden": "zero"}, "at": [1, 2]}, "expected a whole number, or one for each of 1 words"),
+        ({"set": {"hidden": "zero"}, "units": [4]}, "there are no units"),
+        ({"set": {"pushed": 0}, "at": 4}, "pushed are of a step; step 4 comes after the last one"),
+        ({"set": {"pushed": "centre"}}, "pushed have no cluster's centre"),
+        ({"set": {"cells": 0}, "stack": 1}, "there is no stack 1"),
+        ({"set": {"cells": 0}, "cell": None}, "can only be set to those of a"),
+        ({"set": {"cells": "mean"}}, 'cells cannot be set to "mean"'),
+        ({"set": {"height": 1}}, "soft actions leave the stack of a rounded|soft actions leave the stack"),
+        ({"set": {"height": 9}, "rounded": True}, "height cannot be set to 9: the stack is"),
+        ({"set": {"height": "zero"}, "rounded": True}, "height cannot be set to 'zero'; expected a number"),
+        ({"set": "hidden", "from_word": ["(", "("]}, "2 sources for 1 words"),
+        ({"set": "actions", "from_word": "(", "from_step": 1}, "its last one is its length less 1"),
+        ({"set": {"hidden": object()}}, "hidden cannot be set to <object"),
+    ],
+)
+def test_what_cannot_be_set_is_told_in_one_line(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        intervene(stack_rnn(), "(())", **{"at": 2, **arguments})
+
+
+def test_networks_without_a_stack_a_vector_or_steps_say_so() -> None:
+    baseline = Baseline(BaselineConfig(("(", ")"), "rnn"), seed=1)
+    for part in ("cells", "actions", "height"):
+        with pytest.raises(StacklensError, match="the rnn has no stack"):
+            intervene(baseline, "()", 1, {part: 0})
+    linear = NeuralStack(NeuralStackConfig(("(", ")")), seed=1)
+    with pytest.raises(StacklensError, match="has no hidden vector"):
+        intervene(linear, "()", 1, {"hidden": "zero"})
+    with pytest.raises(StacklensError, match="several networks on one axis"):
+        intervene(MarnnStackRNN(MarnnConfig(("(", ")")), nets=2), "()", 1, {"hidden": "zero"})
+    ring = BabyNTM(MarnnConfig(("(", ")"), stack_limit=9), seed=1)
+    with pytest.raises(StacklensError, match="it has no height"):
+        intervene(ring, "()", 1, {"height": 0}, rounded=True)
+    with pytest.raises(UnknownSymbolError):
+        intervene(baseline, "(x", 1, {"hidden": "zero"})
+
+
+def test_an_intervention_is_a_trace() -> None:
+    assert isinstance(intervene(stack_rnn(), "()", 1, {"hidden": "zero"}), Trace)
