@@ -103,6 +103,11 @@ class HorizonCurve:
 
         return pd.DataFrame({name: getattr(self, name) for name in ("steps", "running", "distance", "agreeing")})
 
+    def __str__(self) -> str:
+        parted = "no word parts" if self.first is None else f"the first word parts at step {self.first}"
+        shown: str = self.to_frame().to_string(index=False, float_format="{:.4f}".format)
+        return f"{shown}\n{parted}"
+
 
 def horizon_curve(model: StackModel[Any], words: Sequence[Word]) -> HorizonCurve:
     """Return from which step on ``model`` parts from its rounded form on ``words``.

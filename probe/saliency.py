@@ -75,7 +75,9 @@ class Saliency:
         )
 
     def __str__(self) -> str:
-        return f"{format_word(self.word)}: pushes agree with the automaton's top at {self.agreement:.3f} of decisions"
+        shown: str = self.to_frame().to_string(index=False, float_format="{:.3f}".format)
+        agreed = f"pushes agree with the automaton's top at {self.agreement:.3f} of decisions"
+        return f"{shown}\n{format_word(self.word)}: {agreed}"
 
 
 def saliency(model: StackModel[Any], word: Word, automaton: PushdownAutomaton | None = None) -> Saliency:

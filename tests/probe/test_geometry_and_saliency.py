@@ -88,7 +88,7 @@ def test_the_top_comes_from_the_step_that_laid_it() -> None:
     assert found.origin.tolist() == [-1, 0, 1, 2, 1, 4, 1, 0]
     assert 0 <= found.agreement <= 1
     assert len(found.to_frame()) == 8
-    assert str(found).startswith("([()[]]): pushes agree")
+    assert "([()[]]): pushes agree" in str(found)
     assert np.isnan(saliency(MarnnStackRNN(MarnnConfig(("(", ")"))), "()").agreement)  # no automaton, no origins
 
 
