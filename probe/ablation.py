@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["ROLES", "Ablated", "Ablation", "Ablations", "ablations", "answers_of"]
 
 ROLES = {  # the weights through which a unit speaks, its column in each
-    "state": ("hidden_weights", "recurrent_weights"),
+    "state": ("hidden_weights", "hidden_0_weights", "recurrent_weights"),
     "actions": ("action_weights",),
     "pushed": ("pushed_weights",),
     "output": ("output_weights",),
@@ -184,7 +184,7 @@ def _without_units(model: StackModel[Any]) -> Iterator[tuple[StackModel[Any], st
     weights = dict(model.named_parameters())
     known = {role: [name for name in names if name in weights] for role, names in ROLES.items()}
     size = model.initial_state(1).hidden.shape[-1]
-    speaks = any(known.values()) and not any("state_weights" in name for name in weights)
+    speaks = any(known.values()) and not {"state_weights", "hidden_1_weights"} & set(weights)  # nor of two layers
     if not speaks:
         for unit in range(size):
             yield Ablated(model, [unit]), "unit", f"h{unit + 1}", "state"
