@@ -21,6 +21,7 @@ NAMES = (
     "startup",
     "network",
     "tracing",
+    "interchanges",
     "training",
     "extraction",
     "growth",

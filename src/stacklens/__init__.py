@@ -18,7 +18,22 @@ if TYPE_CHECKING:
     from stacklens.automata.pda import PushdownAutomaton
     from stacklens.extract.certificate.claim import Certified, NotCertified
     from stacklens.extract.result import Extraction
-    from stacklens.face import certify, compare, extract, intervene, learn, load, sweep, trace, train, verify
+    from stacklens.face import (
+        ablate,
+        certify,
+        compare,
+        extract,
+        horizon_curve,
+        intervene,
+        learn,
+        linear_probes,
+        load,
+        saliency,
+        sweep,
+        trace,
+        train,
+        verify,
+    )
     from stacklens.languages.language import Language
     from stacklens.languages.tasks.task import Task
     from stacklens.models.base import StackModel
@@ -41,14 +56,18 @@ __all__ = [
     "Task",
     "Trace",
     "Undecided",
+    "ablate",
     "certify",
     "check",
     "compare",
     "extract",
+    "horizon_curve",
     "intervene",
     "languages",
     "learn",
+    "linear_probes",
     "load",
+    "saliency",
     "sweep",
     "tasks",
     "trace",
@@ -58,10 +77,23 @@ __all__ = [
     "zoo",
 ]
 
+_FACE = (
+    "ablate",
+    "certify",
+    "compare",
+    "horizon_curve",
+    "intervene",
+    "learn",
+    "linear_probes",
+    "load",
+    "saliency",
+    "sweep",
+    "trace",
+    "train",
+    "verify",
+)
 _HOMES = {
-    **dict.fromkeys(
-        ("certify", "compare", "intervene", "learn", "load", "sweep", "trace", "train", "verify"), "stacklens.face"
-    ),
+    **dict.fromkeys(_FACE, "stacklens.face"),
     **dict.fromkeys(("tasks", "zoo"), "stacklens.tables"),
     **dict.fromkeys(("Different", "Equal", "Undecided"), "stacklens.automata.compare"),
     **dict.fromkeys(("Certified", "NotCertified"), "stacklens.extract.certificate.claim"),

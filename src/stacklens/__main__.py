@@ -11,6 +11,7 @@ from stacklens.cli.export import export_command
 from stacklens.cli.extract import extract_command
 from stacklens.cli.judge import judge_command
 from stacklens.cli.papers import papers_app
+from stacklens.cli.probe import probe_app
 from stacklens.cli.serve import app_command
 from stacklens.cli.shell import new_app, run_app
 from stacklens.cli.show import show_command
@@ -24,6 +25,7 @@ __all__ = ["app", "main"]
 app = new_app("A lens into stack-augmented neural networks.")
 app.add_typer(train_app, name="train")
 app.add_typer(papers_app, name="papers")
+app.add_typer(probe_app, name="probe")
 app.command("trace")(trace_command)
 app.command("extract")(extract_command)
 app.command("show")(show_command)

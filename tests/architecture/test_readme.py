@@ -82,7 +82,7 @@ def run(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("one_thread")
-@pytest.mark.parametrize("example", blocks("python"), ids=["the first", "a trace"])
+@pytest.mark.parametrize("example", blocks("python"), ids=["the first", "a trace", "an intervention"])
 def test_a_python_example_gives_what_it_shows(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     test = doctest.DocTestParser().get_doctest(example, {}, "README", "README.md", 0)

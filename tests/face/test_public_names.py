@@ -16,6 +16,10 @@ from stacklens.extract import extraction
 
 ROOT = Path(__file__).parents[2]
 FUNCTIONS = [
+    "saliency",
+    "linear_probes",
+    "horizon_curve",
+    "ablate",
     "certify",
     "check",
     "compare",

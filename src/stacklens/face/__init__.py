@@ -5,9 +5,24 @@ Everything is imported when it is called, so that ``import stacklens`` stays lig
 
 from stacklens.face.checking import certify, compare, verify
 from stacklens.face.opening import load, trace
-from stacklens.face.probing import intervene
+from stacklens.face.probing import ablate, horizon_curve, intervene, linear_probes, saliency
 from stacklens.face.reading import extract, learn
 from stacklens.face.sweeping import sweep
 from stacklens.face.training import train
 
-__all__ = ["certify", "compare", "extract", "intervene", "learn", "load", "sweep", "trace", "train", "verify"]
+__all__ = [
+    "ablate",
+    "certify",
+    "compare",
+    "extract",
+    "horizon_curve",
+    "intervene",
+    "learn",
+    "linear_probes",
+    "load",
+    "saliency",
+    "sweep",
+    "trace",
+    "train",
+    "verify",
+]

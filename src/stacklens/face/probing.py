@@ -1,19 +1,28 @@
-"""Probe a network: replace something inside it."""
+"""Probe a network: replace something inside it, leave parts out, read its hidden vectors, trace decisions back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from stacklens.errors import StacklensError
 from stacklens.face.arguments import automaton_of, network_of, words_of
 
 if TYPE_CHECKING:
     from stacklens.automata.pda import PushdownAutomaton, Word
     from stacklens.extract.result import Extraction
-    from stacklens.face.arguments import Network
+    from stacklens.extract.specification import Specification
+    from stacklens.face.arguments import Network, Subject
+    from stacklens.models.base import StackModel
+    from stacklens.probe.ablation import Ablations
+    from stacklens.probe.geometry import HorizonCurve
+    from stacklens.probe.linear import LinearProbes
+    from stacklens.probe.saliency import Saliency
     from stacklens.probe.trace import Trace
 
-__all__ = ["intervene"]
+__all__ = ["ablate", "horizon_curve", "intervene", "linear_probes", "saliency"]
+
+_WORDS, _LENGTHS = 400, (2, 40)  # drawn where none are given
 
 
 def intervene(
@@ -56,3 +65,129 @@ def intervene(
         others = others * len(words)
     pda = None if automaton is None else automaton_of(automaton)
     return run(network, words, at, set, from_word=others, automaton=pda, **choices)
+
+
+def ablate(
+    model: Network,
+    language: Subject | None = None,
+    *,
+    words: Sequence[Word] | None = None,
+    rounded: bool = False,
+    seed: int = 0,
+) -> Ablations:
+    """Return what is left of a network without each of its units, stacks and operations, the most important first.
+
+    Args:
+        model: a network, or the name or path of one.
+        language: what it should do, as for `extract`; where nothing is known, what it does itself is right.
+        words: the words that it is asked; by default drawn ones.
+        rounded: take the rounded network.
+        seed: of the drawn words.
+
+    Raises:
+        StacklensError: the network only answers whole words, or there are no words.
+    """
+    from stacklens.probe.ablation import ablations
+
+    network, specification = _known(model, language)
+    given = _drawn(network, specification, seed) if words is None else words_of(words, network.alphabet)
+    expected = scored = None
+    if specification is not None:
+        expected, scored = specification.answers(network, given), specification.scored(given)
+    return ablations(network, given, expected, scored, rounded=rounded)
+
+
+def linear_probes(
+    model: Network,
+    automaton: PushdownAutomaton | Extraction | None = None,
+    *,
+    language: Subject | None = None,
+    words: Sequence[Word] | None = None,
+    rounded: bool = False,
+    seed: int = 0,
+    **choices: Any,
+) -> LinearProbes:
+    """Return what linear classifiers read off a network's hidden vectors: state, depth, top, what is below, position.
+
+    They are tested on longer words than they were trained on, beside a control task (Hewitt & Liang 2019).
+
+    Args:
+        model: a network, or the name or path of one; one without a stack, too.
+        automaton: whose states and stack are asked for, or a result; by default the language's own.
+        language: as for `extract`.
+        words: of several lengths; by default drawn ones.
+        rounded: take the rounded network.
+        seed: for all that is drawn.
+        choices: ``targets`` and ``longest``, as of `probe.linear.linear_probes`.
+
+    Raises:
+        StacklensError: no automaton is known, or the network has no hidden vector.
+    """
+    from stacklens.probe.linear import linear_probes as run
+    from stacklens.probe.trace import trace
+
+    network, specification = _known(model, language)
+    given = _drawn(network, specification, seed) if words is None else words_of(words, network.alphabet)
+    pda = None if automaton is None else automaton_of(automaton)
+    if pda is None and specification is not None:
+        pda = specification.automaton()
+    if pda is None:
+        raise StacklensError("no automaton is known whose states could be asked for: give one, or a result")
+    return run(trace(network, given, rounded=rounded, stacks=False).with_automaton(pda), seed=seed, **choices)
+
+
+def horizon_curve(
+    model: Network, words: Word | Sequence[Word] | None = None, *, language: Subject | None = None, seed: int = 0
+) -> HorizonCurve:
+    """Return from which step on a network parts from its rounded form: distance and agreement, step by step.
+
+    Args:
+        model: a network, or the name or path of one.
+        words: by default drawn ones, up to 200 symbols long.
+        language: which words are drawn.
+        seed: of these.
+    """
+    from stacklens.probe.geometry import horizon_curve as run
+
+    network, specification = _known(model, language)
+    given = _drawn(network, specification, seed, (100, 200)) if words is None else words_of(words, network.alphabet)
+    return run(network, given)
+
+
+def saliency(model: Network, word: Word, automaton: PushdownAutomaton | Extraction | None = None) -> Saliency:
+    """Return on which earlier steps every decision on a word depends, beside where the automaton's top comes from.
+
+    Args:
+        model: a network with a stack, or the name or path of one.
+        word: the word.
+        automaton: an automaton or a result; by default the language's own, where one is known.
+
+    Raises:
+        StacklensError: the network has no stack.
+    """
+    from stacklens.probe.saliency import saliency as run
+
+    network, specification = _known(model, None)
+    pda = None if automaton is None else automaton_of(automaton)
+    if pda is None and specification is not None:
+        pda = specification.automaton()
+    (read,) = words_of([word] if isinstance(word, str) else word, network.alphabet)
+    return run(network, read, pda)
+
+
+def _known(model: Network, language: Subject | None) -> tuple[StackModel[Any], Specification | None]:
+    """Return the network, and what it should do, where that is known."""
+    from stacklens.extract.by_name import specification_of_network
+
+    network = network_of(model)
+    return network, specification_of_network(network, language)
+
+
+def _drawn(
+    network: StackModel[Any], specification: Specification | None, seed: int, lengths: tuple[int, int] = _LENGTHS
+) -> list[Word]:
+    from stacklens.extract.specification import random_words
+
+    if specification is None:
+        return list(random_words(network.alphabet, _WORDS, lengths, seed))
+    return specification.long_words(_WORDS, lengths, seed)

@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.extract.hand_built import HandMachine, Rule, SuperpositionNet, hand_machines
 from tests.probe.causal.mechanisms import BRACKETS, Mechanism, claim
 
+from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.extract.causality import claim_of
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
+from stacklens.models.networks.baselines import Baseline, BaselineConfig
 from stacklens.models.rounding import Rounded
 from stacklens.plain_fields import from_plain, to_plain
 from stacklens.probe.causal.interchange import interchange
@@ -152,3 +155,37 @@ def test_the_interval_holds_the_shares_that_the_normal_test_does_not_reject(of: 
         if abs(away - 1.959963984540054) > 1e-6:
             assert (low <= share <= high) == (away < 1.959963984540054)
     assert Share(right, of).accuracy == right / of
+
+
+def delay() -> Baseline:
+    """Return a tanh RNN that says the symbol before the one it reads: its units are the symbol and the one before."""
+    net = Baseline(BaselineConfig(("a", "b"), "rnn", "next symbol", hidden=2), seed=0)
+    values = {name: torch.zeros_like(value) for name, value in net.state_dict().items()}
+    for name, value in values.items():
+        if name.startswith("input_0_weights"):
+            value[0] = torch.tensor([9.0, -9.0])  # unit 1: a or b
+        elif name.startswith("hidden_0_weights"):
+            value[1, 0] = 9.0  # unit 2 is what unit 1 was
+        elif name.startswith("output_weights"):
+            value[:, 1] = torch.tensor([1.0, -1.0])
+    net.load_state_dict(values)
+    return net
+
+
+def test_without_a_stack_all_is_in_the_hidden_vector() -> None:
+    network = delay()
+    steps: dict[Key, Transition] = {
+        (f"after {last}", symbol, ("⊥",)): Transition(f"after {symbol}", (NONE,), last)
+        for last in "ab"
+        for symbol in "ab"
+    }
+    pda = PushdownAutomaton(("after a", "after b"), ("a", "b"), (), steps, "after a")
+    words = all_words(("a", "b"), 6)[1:]
+    found = interchange(claim_of(pda, network, None, words, ()), Rounded(network), network, words, cases=300)
+    assert found.states.same.accuracy == found.states.different.accuracy == 1.0
+    assert found.states.baseline == pytest.approx(0.5, abs=0.12)
+    assert found.symbols.reason == "there is no stack that the automaton sees"
+    centred = interchange(
+        claim_of(pda, network, None, words, ()), Rounded(network), network, words, cases=300, values="centre"
+    )
+    assert centred.states.accuracy == 1.0  # what the states do not say is not needed

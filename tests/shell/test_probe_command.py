@@ -1,0 +1,54 @@
+"""`stacklens probe`: what each command prints and writes, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.shell.commands import run
+
+NETWORK = "nnpda-palindrome"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("ablate", NETWORK), "whole network: accuracy 1.000"),
+        (("linear", NETWORK), "tested on longer ones"),
+        (("saliency", NETWORK, "abcba"), "pushes agree with the automaton's top"),
+    ],
+)
+def test_each_command_prints_what_it_found(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], expected: str
+) -> None:
+    done = run(capsys, monkeypatch, "stacklens", "probe", *arguments)
+    assert done.status == 0, done.error
+    assert expected in done.out
+
+
+def test_tables_and_figures_are_written(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    table, figure = tmp_path / "t.csv", tmp_path / "t.html"
+    done = run(capsys, monkeypatch, "stacklens", "probe", "ablate", NETWORK, "--out", str(table), "--out", str(figure))
+    assert done.status == 0, done.error
+    assert table.read_text(encoding="utf-8").startswith("kind,name,role,accuracy,importance")
+    assert "plotly" in figure.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("ablate", NETWORK, "--out", "t.txt"), "cannot write t.txt: expected a name that ends in .csv"),
+        (("saliency", NETWORK, "abxba"), "symbol 'x' is not in the alphabet"),
+        (("linear", "neural-stack-reversal"), "no hidden vector to probe"),
+        (("causal", "no-such.json"), "no-such.json"),
+    ],
+)
+def test_bad_input_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], expected: str
+) -> None:
+    done = run(capsys, monkeypatch, "stacklens", "probe", *arguments)
+    assert done.status == 2
+    assert expected in done.error
+    assert done.error.count("\n") == 1
