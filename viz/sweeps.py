@@ -35,7 +35,8 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
     along = [row.updates for row in rows]
     over_time = len(rows) > 1 and None not in along and len({*along}) == len(along)
     x: list[Any] = along if over_time else list(range(1, len(rows) + 1))
-    titles = ["words that are right", "automata", "all words agree up to this length"]
+    marks = "● nothing contradicts it, ▲ differs from the language or the rounded network, ✖ none"
+    titles = ["words that are right", f"automata ({marks})", "all words agree up to this length"]
     figure = make_subplots(rows=3, cols=1, shared_xaxes=True, subplot_titles=titles, vertical_spacing=0.09)
     for trace in _accuracies(rows, x):
         figure.add_trace(trace, row=1, col=1)
@@ -51,7 +52,7 @@ def _axes(figure: go.Figure, sweep: Sweep, over_time: bool) -> None:
     """Give axes their ranges and names, and the figure its title."""
     settling = sweep.settling
     languages = " ".join(dict.fromkeys(row.language or "" for row in sweep.rows))
-    title = f"{len(sweep.rows)} networks {languages}" if settling is None else str(settling)
+    title = f"{len(sweep.rows)} networks, {languages}" if settling is None else str(settling)
     figure.update_annotations(x=0, xanchor="left", font={"size": 13})
     figure.update_yaxes(range=[-0.05, 1.08], tickformat=".0%", tickvals=[0, 0.5, 1], row=1, col=1)
     names = _names(sweep)
@@ -70,9 +71,9 @@ def _axes(figure: go.Figure, sweep: Sweep, over_time: bool) -> None:
         middle = (settling.before + settling.settles) / 2
         figure.add_vline(x=middle, line={"dash": "dot", "width": 1, "color": _NONE})
     figure.update_layout(
-        title={"text": escaped(title), "x": 0, "xref": "paper", "font": {"size": 15}},
-        height=620,
-        margin={"l": 190, "r": 20, "t": 90, "b": 50},
+        title={"text": escaped(title).replace(" (", "<br>("), "x": 0.01, "xref": "container", "font": {"size": 15}},
+        height=640,
+        margin={"l": 150, "r": 20, "t": 110, "b": 50},
         legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.03, "yanchor": "bottom"},
     )
 

@@ -46,7 +46,7 @@ def test_snapshots_stand_over_their_updates_with_the_moment_of_settling() -> Non
     figure = sweep_figure(SNAPSHOTS)
     assert marks(figure) == {0: 0, 50: 1, 100: 2}
     assert figure.data[0].y == (0.5, 0.75, 1.0)
-    assert figure.layout.title.text == str(SNAPSHOTS.settling)
+    assert figure.layout.title.text.replace("<br>", " ") == str(SNAPSHOTS.settling)
     assert list(figure.layout.yaxis2.ticktext) == ["none", "1 (2 states)", "2 = dyck-2"]
     assert "every length" in figure.layout.yaxis3.ticktext
     assert {shape.x0 for shape in figure.layout.shapes} == {75}
