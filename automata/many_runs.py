@@ -164,11 +164,13 @@ class ManyRuns:
 
     def accepted(self) -> BoolArray:
         """Return whether words that end here are accepted, the end marker read if there is one, (M,)."""
-        tables = self.of.tables
-        if tables.end is not None:
-            ended = self.step(np.full(len(self), tables.end))
-            return ended._accepting() & ~ended.over
-        return self._accepting() & ~self.over
+        ended = self.ended()
+        return ended._accepting() & ~ended.over
+
+    def ended(self) -> ManyRuns:
+        """Return the runs after the end marker, where there is one."""
+        end = self.of.tables.end
+        return self if end is None else self.step(np.full(len(self), end))
 
     def _accepting(self) -> BoolArray:
         tables = self.of.tables
