@@ -24,6 +24,7 @@ from stacklens.extract.config import ExtractionConfig, Method
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.models.io import load_network, zoo_names
+from stacklens.progress import count
 
 FOLDER = Path(__file__).parent
 KEPT, TEXT = FOLDER / "interchanges.json", FOLDER / "probing.md"
@@ -42,10 +43,11 @@ def main() -> None:
     """Measure what is missing, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", type=Path, help="a folder of kept networks")
+    parser.add_argument("--only", nargs="*", help="of the zoo only these; none to write the tables of what is kept")
     parser.add_argument("--sample", type=int, default=40, help="how many of these")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
-    jobs = [] if chosen.networks is not None else [("zoo", name, name) for name in zoo_names()]
+    jobs = [] if chosen.networks is not None else _of_the_zoo(chosen.only)
     if chosen.networks is not None:
         paths = sorted(chosen.networks.rglob("*.pt"))
         drawn = np.random.default_rng(0).permutation(len(paths))[: chosen.sample]
@@ -58,6 +60,10 @@ def main() -> None:
                 KEPT.write_text(json.dumps([*known, row], indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
                 print(group, name, method, row["status"], flush=True)
     _write()
+
+
+def _of_the_zoo(only: list[str] | None) -> list[tuple[str, str, str]]:
+    return [("zoo", name, name) for name in zoo_names() if only is None or name in only]
 
 
 def _measured(source: str, method: Method, budget: int) -> dict[str, Any]:
@@ -115,7 +121,7 @@ def _zoo_table() -> str:
 
 
 def _size(size: list[int], which: str) -> str:
-    return f"{size[0]} states, {size[1]} symbols" + (f", {which}" if which else "")
+    return f"{count(size[0], 'state')}, {count(size[1], 'symbol')}" + (f", {which}" if which else "")
 
 
 def _shares(found: dict[str, Any]) -> list[str]:
