@@ -15,7 +15,7 @@ from stacklens.automata.compiled import BoolArray, IntArray, Tables, compile_tab
 from stacklens.automata.configurations import StackTrie
 from stacklens.automata.epsilon import require_real_time
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.automata.reachability import reachable_heads
+from stacklens.automata.reachability import heads
 
 __all__ = ["ManyRuns", "RunTables"]
 
@@ -26,7 +26,7 @@ class RunTables:
 
     Attributes:
         tables: the automaton's transitions.
-        known: (Q, H) bool, which heads it reaches on some word.
+        known: (Q, H) bool, at which heads it may read a letter on some word.
         trie: the stacks of all runs.
     """
 
@@ -46,7 +46,7 @@ class RunTables:
         known = np.zeros((tables.target.shape[0], tables.target.shape[2]), np.bool_)
         tops = {symbol: top for top, symbol in enumerate((pda.bottom, *pda.stack_alphabet))}
         states = {state: number for number, state in enumerate(pda.states)}
-        for state, head in reachable_heads(pda):
+        for state, head in heads(pda).reading:
             known[states[state], sum(tops[top] * int(at) for top, at in zip(head, tables.place, strict=True))] = True
         return cls(tables, known, StackTrie(len(pda.stack_alphabet)))
 
@@ -164,11 +164,13 @@ class ManyRuns:
 
     def accepted(self) -> BoolArray:
         """Return whether words that end here are accepted, the end marker read if there is one, (M,)."""
-        tables = self.of.tables
-        if tables.end is not None:
-            ended = self.step(np.full(len(self), tables.end))
-            return ended._accepting() & ~ended.over
-        return self._accepting() & ~self.over
+        ended = self.ended()
+        return ended._accepting() & ~ended.over
+
+    def ended(self) -> ManyRuns:
+        """Return the runs after the end marker, where there is one."""
+        end = self.of.tables.end
+        return self if end is None else self.step(np.full(len(self), end))
 
     def _accepting(self) -> BoolArray:
         tables = self.of.tables

@@ -17,7 +17,7 @@ from stacklens.automata.formats.dot import render
 
 FOLDER = Path(__file__).parent
 SOURCE = FOLDER.parent / "src" / "stacklens"
-LAYERS = ("automata", "languages", "models", "probe", "extract", "papers", "viz", "cli")
+LAYERS = ("automata", "languages", "models", "probe", "extract", "papers", "viz", "face", "cli")
 _LOOKS = 'node [shape=box, style="rounded,filled", fillcolor=white, fontname=Helvetica, fontsize=11]'
 
 

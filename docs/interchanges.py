@@ -2,7 +2,7 @@
 
 `python docs/interchanges.py [--networks FOLDER --sample N]` reads every network of the zoo, once by its behaviour and
 once by clustering its hidden vectors, and interchanges states and symbols of the minimised and of the raw automaton.
-With `--networks` it does so with N networks drawn from those that `stacklens papers run --networks FOLDER` kept. What
+With `--networks` it reads N networks instead, drawn from those that `stacklens papers run --networks FOLDER` kept. What
 came of a network is kept in docs/interchanges.json when it is done, and not measured again. The tables between the
 markers are written from what is kept.
 """
@@ -24,6 +24,7 @@ from stacklens.extract.config import ExtractionConfig, Method
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.models.io import load_network, zoo_names
+from stacklens.progress import count
 
 FOLDER = Path(__file__).parent
 KEPT, TEXT = FOLDER / "interchanges.json", FOLDER / "probing.md"
@@ -33,7 +34,7 @@ MARKS = {
 }
 METHODS: tuple[Method, ...] = ("auto", "kmeans")
 _KEPT_HEAD = "| network | its automaton | networks | states, median (least) | symbols, median (least) |\n"
-BUDGET, CASES = 30, 2_000
+BUDGET, CASES = {"zoo": 30, "kept": 15}, 2_000  # seconds of processor time for a search, interchanges
 READ: dict[str, Any] = {"max_length": 5, "long_words": 300, "deep_words": 3, "depth": 60, "proved_length": 0}
 _ZOO = "| network | found by | proved | automaton | states | random | symbols | random | soft states | soft symbols |\n"
 
@@ -42,10 +43,11 @@ def main() -> None:
     """Measure what is missing, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", type=Path, help="a folder of kept networks")
+    parser.add_argument("--only", nargs="*", help="of the zoo only these; none to write the tables of what is kept")
     parser.add_argument("--sample", type=int, default=40, help="how many of these")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
-    jobs = [("zoo", name, name) for name in zoo_names()]
+    jobs = [] if chosen.networks is not None else _of_the_zoo(chosen.only)
     if chosen.networks is not None:
         paths = sorted(chosen.networks.rglob("*.pt"))
         drawn = np.random.default_rng(0).permutation(len(paths))[: chosen.sample]
@@ -54,16 +56,20 @@ def main() -> None:
         for method in METHODS if group == "zoo" else METHODS[:1]:
             known = _known()
             if not any((one["group"], one["name"], one["method"]) == (group, name, method) for one in known):
-                row = {"group": group, "name": name, "method": method, **_measured(source, method)}
+                row = {"group": group, "name": name, "method": method, **_measured(source, method, BUDGET[group])}
                 KEPT.write_text(json.dumps([*known, row], indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
                 print(group, name, method, row["status"], flush=True)
     _write()
 
 
-def _measured(source: str, method: Method) -> dict[str, Any]:
+def _of_the_zoo(only: list[str] | None) -> list[tuple[str, str, str]]:
+    return [("zoo", name, name) for name in zoo_names() if only is None or name in only]
+
+
+def _measured(source: str, method: Method, budget: int) -> dict[str, Any]:
     """Return what came of reading a network, and of interchanges against both automata."""
     checkpoint = load_network(source)
-    config = ExtractionConfig(method=method, budget=BUDGET, cycles=60, walks=40, **READ)
+    config = ExtractionConfig(method=method, budget=budget, cycles=60, walks=40, **READ)
     try:
         result = extract(checkpoint.model, specification_of(checkpoint, None), config)
     except StacklensError as error:
@@ -115,7 +121,7 @@ def _zoo_table() -> str:
 
 
 def _size(size: list[int], which: str) -> str:
-    return f"{size[0]} states, {size[1]} symbols" + (f", {which}" if which else "")
+    return f"{count(size[0], 'state')}, {count(size[1], 'symbol')}" + (f", {which}" if which else "")
 
 
 def _shares(found: dict[str, Any]) -> list[str]:

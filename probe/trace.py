@@ -184,9 +184,10 @@ class Trace:
         Raises:
             StacklensError: the automaton reads other symbols, or its steps are not those of the network.
         """
-        joined = replace(self, automaton=automaton, model=None, card=self.network)
+        opened = "model" in self.__dict__  # of a saved trace the network is opened when it is touched
+        joined = replace(self, automaton=automaton, model=self.model if opened else None)
         object.__setattr__(joined, "run", automaton_run(automaton, self.words, self.steps))
-        return put_off(joined, model=lambda: self.model)
+        return joined if opened else put_off(joined, model=lambda: self.model)
 
     @cached_property
     def run(self) -> AutomatonRun | None:

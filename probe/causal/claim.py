@@ -88,7 +88,7 @@ class Claim:
             runs = runs.step(read)
             if self.recognition:
                 numbers[:, t] = runs.accepted()
-                counted[:, t] = (read >= 0) & ~runs.undefined
+                counted[:, t] = (read >= 0) & ~runs.ended().undefined
                 continue
             numbers[:, t] = np.where(unexpected | runs.over, -1, self.numbers[runs.output])
             counted[:, t] = unexpected | (going & ~runs.over & scored)

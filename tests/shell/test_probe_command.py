@@ -52,3 +52,17 @@ def test_bad_input_is_one_line(
     assert done.status == 2
     assert expected in done.error
     assert done.error.count("\n") == 1
+
+
+def test_an_extraction_is_followed_by_interchanges_where_these_are_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    saved, drawn = tmp_path / "r.json", tmp_path / "r.csv"
+    network = "marnn-stack-rnn-string-reversal"
+    done = run(capsys, monkeypatch, "extract-pda", network, "--causal", "--max-length", "4", "--save", str(saved))
+    assert done.status == 0, done.error
+    assert "causal     states: 0.9" in done.out
+    assert "symbols: 1.000 (0.998-1.000, 2,000 of 2,000)" in done.out
+    again = run(capsys, monkeypatch, "stacklens", "probe", "causal", str(saved), "--cases", "100", "--out", str(drawn))
+    assert again.status == 0, again.error
+    assert drawn.read_text(encoding="utf-8").startswith("what,name,interchanges,accuracy,low,high\nstate,q0,")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.extract.hand_built import HandMachine, Rule, SuperpositionNet, hand_machines
 from tests.probe.causal.mechanisms import BRACKETS, Mechanism, claim
 
+from stacklens.automata.many_runs import RunTables
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.extract.causality import claim_of
 from stacklens.languages.words import all_words
@@ -189,3 +190,13 @@ def test_without_a_stack_all_is_in_the_hidden_vector() -> None:
         claim_of(pda, network, None, words, ()), Rounded(network), network, words, cases=300, values="centre"
     )
     assert centred.states.accuracy == 1.0  # what the states do not say is not needed
+
+
+def test_heads_behind_an_end_marker_are_no_claim_about_words_that_go_on() -> None:
+    """Two states that count parity, of which only one is ever on an empty stack before the end: no rejection there."""
+    table: dict[Key, Transition] = {
+        ("even", "e", ("⊥",)): Transition("odd", (NONE,)),
+        ("even", "a", ("⊥",)): Transition("even", (NONE,)),
+    }
+    pda = PushdownAutomaton(("even", "odd"), ("a",), (), table, "even", frozenset({"odd"}), end_marker="e")
+    assert RunTables.of(pda).known.tolist() == [[True], [False]]
