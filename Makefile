@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help app demo test attack check bench screenshots findings map format clean
+.PHONY: help app demo test attack check bench docs gallery screenshots findings map format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 : /p' $(MAKEFILE_LIST) | awk -F ' : ' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -29,6 +29,15 @@ check: $(READY) ## lint, format and types: what must be clean before a commit
 
 bench: $(READY) ## measure how fast it is
 	@$(BIN)/python -m benchmarks
+
+docs: $(READY) ## build the documentation site in build/docs, and check its links
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@$(BIN)/python docs/check_site.py build/docs
+	@echo "open build/docs/index.html; to search too: $(BIN)/python -m http.server -d build/docs"
+
+gallery: $(READY) ## draw the pictures of docs/gallery.md again, which takes half an hour
+	@OMP_NUM_THREADS=1 $(BIN)/python docs/gallery.py
+	@OMP_NUM_THREADS=1 $(BIN)/python docs/training_dynamics.py build/runs
 
 screenshots: $(READY) ## take the pictures of the page in the README
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/screenshots.py
@@ -54,5 +63,5 @@ $(READY): pyproject.toml constraints.txt
 	  echo "error: $(PYTHON) is not Python 3.11 or later; name one that is: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@echo "setting up .venv; this takes a minute or two, once"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[test,page,figures,interop,distributed]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[test,page,figures,interop,distributed,docs]'
 	@touch $(READY)

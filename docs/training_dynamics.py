@@ -34,7 +34,7 @@ def draw(model: str) -> None:
 
 if __name__ == "__main__":
     kept = Path(sys.argv[1] if len(sys.argv) > 1 else "runs")
-    kept.mkdir(exist_ok=True)
+    kept.mkdir(parents=True, exist_ok=True)
     os.chdir(kept)  # the tables name the snapshots as they are called there
     for name in TRAININGS:
         draw(name)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from stacklens.extras import is_installed
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -27,13 +29,17 @@ def count(number: int, one: str, many: str | None = None) -> str:
 
 @contextmanager
 def progress_bar(quiet: bool = False) -> Iterator[Progress]:
-    """Yield a progress display on stderr or in a notebook, silent where there is neither a terminal, or ``quiet``."""
+    """Yield a progress display on stderr or in a notebook, silent where there is neither a terminal, or ``quiet``.
+
+    In a notebook it needs ipywidgets: without these it is silent too, rather than warn in every cell.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     columns: list[Any] = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
-    seen = not quiet and (console.is_terminal or console.is_jupyter)
+    in_notebook = console.is_jupyter and is_installed("ipywidgets")
+    seen = not quiet and (in_notebook or (console.is_terminal and not console.is_jupyter))
     bar = Progress(*columns, TimeElapsedColumn(), console=console, disable=not seen)
     with bar:
         yield bar

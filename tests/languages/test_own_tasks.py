@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,9 @@ import pytest
 import stacklens as sl
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.errors import StacklensError
+from stacklens.extract.by_name import specification_for
 from stacklens.languages.tasks.own import OwnTask
 
-FEW: dict[str, Any] = {"words": 300, "long_words": 40, "long_lengths": (5, 10), "max_length": 5, "cycles": 5}
 STEPS: dict[Key, Transition] = {
     (state, bit, ("⊥",)): Transition(str(int(state != bit)), (NONE,), str(int(state != bit)))
     for state in "01"
@@ -24,18 +26,21 @@ PARITY = PushdownAutomaton(("0", "1"), ("0", "1"), (), STEPS, "0", frozenset("01
 def parities(word: Any) -> list[str]:
     if "2" in word:
         raise ValueError("there is no 2")
-    return [str(list(word[: n + 1]).count("1") % 2) for n in range(len(word))]
+    return [str(ones % 2) for ones in accumulate(map(int, word))]
 
 
 def draw(size: int, rng: np.random.Generator) -> str:
     return "".join(rng.choice(["0", "1"], size))
 
 
-def test_what_is_extracted_is_proved_equal_to_a_task_of_ones_own() -> None:
-    task = OwnTask("parity", "01", parities, draw, reference=PARITY)
-    found = sl.learn(lambda words: [parities(word)[-1] if word else "0" for word in words], "01", task, **FEW)
-    assert (found.status, found.language_name) == (0, "parity")
-    assert isinstance(found.proof, sl.Equal)
+def test_an_automaton_is_proved_equal_to_a_task_of_ones_own_or_different() -> None:
+    asked = specification_for(OwnTask("parity", "01", parities, draw, reference=PARITY))
+    assert asked is not None
+    assert isinstance(asked.compare(PARITY), sl.Equal)
+    stuck = {key: replace(step, target="0") for key, step in STEPS.items()}
+    found = asked.compare(replace(PARITY, transitions=stuck))
+    assert isinstance(found, sl.Different)
+    assert parities(found.word) != list(replace(PARITY, transitions=stuck).transduce(found.word))
 
 
 def test_sizes_are_those_given() -> None:

@@ -1,0 +1,85 @@
+"""The documentation site: it builds without a warning, every link leads somewhere, and no other host is asked."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import stacklens as sl
+from stacklens.languages import language_names, task_names
+from stacklens.models.io import zoo_names
+from stacklens.models.training.factory import OPTIONS
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+SHELL = re.compile(r"^(?:extract-pda|stacklens) .*$", re.MULTILINE)
+
+
+def blocks(page: Path, kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def check(site: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(DOCS / "check_site.py"), str(site)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning_and_asks_no_other_host(tmp_path: Path) -> None:
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    found = check(tmp_path)
+    assert (found.returncode, found.stdout) == (0, "the site asks no other host for anything\n")
+    reference = (tmp_path / "api" / "face.html").read_text(encoding="utf-8")
+    assert all(f'id="stacklens.face.{name}"' in reference for name in ("reading.extract", "sweeping.sweep"))
+    assert "<blockquote>" not in reference  # examples are shown as examples
+
+
+def test_what_another_host_is_asked_for_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<a href="https://example.org">fine</a><script src="https://example.org/a.js"></script>'
+        '<link rel="stylesheet" href="//example.org/a.css"><img src="there.png"><img src="lost%20one.png">'
+        '<img src="data:image/png;base64,AA==">',
+        encoding="utf-8",
+    )
+    (tmp_path / "b.css").write_text('@font-face { src: url("https://example.org/f.woff") }', encoding="utf-8")
+    (tmp_path / "there.png").touch()
+    found = check(tmp_path)
+    assert found.returncode == 1
+    assert found.stdout.splitlines() == [
+        "a.html: asks another host: https://example.org/a.js",
+        "a.html: asks another host: //example.org/a.css",
+        "a.html: not there: lost%20one.png",
+        "b.css: asks another host: https://example.org/f.woff",
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(DOCS)) for page in PAGES])
+def test_what_a_page_shows_is_there(page: Path) -> None:
+    for block in blocks(page, "python"):
+        if ">>>" not in block:
+            ast.parse(block)
+        assert [name for name in re.findall(r"\bsl\.(\w+)", block) if name not in dir(sl)] == []
+    for command in (line for block in blocks(page, "sh") for line in SHELL.findall(block)):
+        words = command.split()
+        if words[:2] == ["stacklens", "train"]:
+            assert words[2] in OPTIONS
+            subject = words[words.index("--language") + 1]
+            assert re.sub(r"dyck-\d+", "dyck-N", subject) in {*language_names(), *task_names()}
+
+
+def test_every_network_of_the_zoo_is_in_the_gallery() -> None:
+    text = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^### (\S+)$", text, re.MULTILINE)
+    assert shown == list(zoo_names())
+    pictures = {path.stem for path in (DOCS / "gallery").iterdir()}
+    assert set(re.findall(r"\(gallery/(\S+)\.svg\)", text)) == pictures <= set(shown)
