@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["load", "trace"]
 
 
-def load(name: str | Path) -> Any:
+def load(name: str | Path, *, threshold: float | None = None) -> Any:
     """Return what a file holds, or the network of the zoo that is called so.
 
     Args:
         name: of the zoo, such as ``"nnpda-palindrome"`` (a file of that name here comes first); or the path of a
             network, ours or one that a paper's authors published; of a saved result (.json) or trace (.npz); or of an
-            automaton (.json, .dot, .jff).
+            automaton (.json, .dot, .jff). A folder that the program rau wrote is a network, too.
+        threshold: of a language model: above which probability a symbol may come next; by default its own.
 
     Returns:
         a `StackModel`, which knows its file, its task and its training as `origin`; an `Extraction`, a `Trace` or a
@@ -51,6 +52,10 @@ def load(name: str | Path) -> Any:
         from stacklens.automata.formats.by_suffix import read_automaton
 
         return read_automaton(name)
+    if threshold is not None:
+        from stacklens.models.io import load_network
+
+        return load_network(name, threshold=threshold).model
     return network_of(name)
 
 
