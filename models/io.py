@@ -25,7 +25,7 @@ from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.files import LARGEST_NETWORK, read_whole, write_whole
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
-from stacklens.models.formats import marnns, rau, stack_rnn_cpp, stacknn
+from stacklens.models.formats import mapped, marnns, rau, stack_rnn_cpp, stacknn
 from stacklens.models.origin import NetworkCard, Origin
 from stacklens.models.own.reference import is_reference, network_of
 from stacklens.models.plain_data import check_weights, describe, in_short, read_plain
@@ -54,7 +54,7 @@ _FORMAT = "stacklens"
 _LONGEST_NAME = 500  # of a language, which may be a path
 _KEYS = ("format", "model", "config", "alphabet", "task", "state_dict", "provenance")
 
-FileFormat = Literal["auto", "stacklens", "marnns", "stacknn", "stack-rnn-cpp", "rau"]
+FileFormat = Literal["auto", "stacklens", "marnns", "stacknn", "stack-rnn-cpp", "rau", "mapping"]
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 _EXPECTED = "a network: a stacklens checkpoint, a file of marnns, StackNN or the C++ Stack RNN program, or a rau folder"
 # The C++ program's file names say what it was trained on (task.h): of its task 1 the letters alone, of task 2 with two
@@ -266,6 +266,8 @@ def digest_of(path: str | Path) -> str:
     """Return the hash of the file or model folder at ``path``; errors as of `read_whole`."""
     if rau.looks_like(path):
         return rau.digest_of(path)
+    if mapped.looks_like(path):
+        return mapped.digest_of(path)
     return hashlib.sha256(read_whole(path, _EXPECTED, LARGEST_NETWORK)).hexdigest()
 
 
@@ -317,6 +319,8 @@ def load_network(
     title = title or path.name
     if format == "rau" or (format == "auto" and rau.looks_like(path)):
         return mark(Checkpoint(rau.read_rau(path, alphabet, threshold), {}, {"file": title}), path, title)
+    if format == "mapping" or (format == "auto" and mapped.looks_like(path)):
+        return mark(Checkpoint(mapped.read_mapped(path, alphabet), {}, {"file": title}), path, title)
     if threshold is not None:
         raise FileFormatError(f"{path}: no language model: only of one a threshold says what may come next")
     return mark(_read_network(path, format, alphabet, title), path, title)

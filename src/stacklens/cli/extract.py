@@ -31,7 +31,7 @@ def extract_command(
         str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
     ] = None,
     format: Annotated[  # noqa: A002
-        str, typer.Option(help="Format of the file: auto, stacklens, marnns, stacknn, stack-rnn-cpp or rau.")
+        str, typer.Option(help="Format of the file: auto, stacklens, marnns, stacknn, stack-rnn-cpp, rau or mapping.")
     ] = "auto",
     alphabet: Annotated[str | None, typer.Option(help="Symbols of a file that does not name them.")] = None,
     threshold: Annotated[

@@ -23,7 +23,8 @@ def load(name: str | Path, *, threshold: float | None = None) -> Any:
     Args:
         name: of the zoo, such as ``"nnpda-palindrome"`` (a file of that name here comes first); or the path of a
             network, ours or one that a paper's authors published; of a saved result (.json) or trace (.npz); or of an
-            automaton (.json, .dot, .jff). A folder that the program rau wrote is a network, too.
+            automaton (.json, .dot, .jff). A folder that the program rau wrote is a network,
+            too, and so is a mapping (.json), which names weights in another file.
         threshold: of a language model: above which probability a symbol may come next; by default its own.
 
     Returns:
@@ -48,6 +49,10 @@ def load(name: str | Path, *, threshold: float | None = None) -> Any:
 
         if is_result(name):
             return load_result(name)
+        from stacklens.models.formats.mapped import looks_like
+
+        if looks_like(name):
+            return network_of(name)
     if suffix in AUTOMATA:
         from stacklens.automata.formats.by_suffix import read_automaton
 
