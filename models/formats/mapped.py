@@ -1,9 +1,9 @@
 """State dicts of superposition-stack RNNs as others publish them, by a mapping file that says which weight is what.
 
-A mapping is a JSON file with ``"format": "stacklens mapping"``; docs/own-networks.md has one with every entry. The hidden
-vector after a symbol x is that of an RNN, GRU or LSTM cell in torch's order of gates. It sees the top of the stack beside
-x ("input"), added to the hidden vector before that is multiplied ("hidden"; Suzgun et al. 2019), or added behind it
-("added"; Joulin & Mikolov 2015). Shares of actions, the value to push and the output come from linear layers.
+A mapping is a JSON file with ``"format": "stacklens mapping"``; docs/own-networks.md has one with every entry. The
+hidden vector after a symbol x is that of an RNN, GRU or LSTM cell in torch's order of gates. It sees the top of the
+stack beside x ("input"), added to the hidden vector before that is multiplied ("hidden"; Suzgun et al. 2019), or added
+behind it ("added"; Joulin & Mikolov 2015). Shares of actions, the value to push and the output come from linear layers.
 """
 
 from __future__ import annotations
