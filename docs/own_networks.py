@@ -1,7 +1,8 @@
 """Five networks of one's own, and two language models of rau: what is read out of each, as a table in own-networks.md.
 
-`python docs/own_networks.py` trains the networks of examples/own_networks_plain.py, some seconds each, extracts from
-them and from tests/data/rau, and writes the table between its markers, with what was measured now.
+`python docs/own_networks.py [NAME ...]` trains the networks of examples/own_networks_plain.py, some seconds each,
+extracts from them and from tests/data/rau, and writes the table between its markers, with what was measured now. Rows
+are written as they are done; with names (gru, lstm, …, rau-transformer) only these are measured, and the others stay.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ NAMES = {
     "causal": "causal transformer of 2 layers, Dyck-2 to depth 3",
     "stack-rnn": "RNN on a superposition stack with cells of 4 numbers, Dyck-2",
     "vector-stack": "RNN on a vector stack read after the update, Dyck-2",
+    "rau-lstm": "LSTM language model of rau, Dyck-2 to depth 3",
+    "rau-transformer": "transformer language model of rau, Dyck-2 to depth 3",
 }
 _BUDGET = 20.0  # seconds of processor time for the black box
 _HEAD = (
@@ -39,20 +41,18 @@ _HEAD = (
 )
 
 
-def rows() -> Iterator[tuple[str, ...]]:
-    """Yield a row for each network."""
+def measured(name: str) -> tuple[str, ...]:
+    """Return the row of the network called ``name``."""
+    if name.startswith("rau-"):
+        kind = name.removeprefix("rau-")
+        return _row(NAMES[name], "0", sl.load(RAU / f"dyck2-depth3-{kind}"), "dyck-2-3")
     sys.path.insert(0, str(EXAMPLES))
     from own_networks import ADAPTERS  # type: ignore[import-not-found, unused-ignore]
     from own_networks_plain import trained  # type: ignore[import-not-found, unused-ignore]
 
-    for name, called in NAMES.items():
-        adapter, language = ADAPTERS[name]
-        lines = str(len(inspect.getsource(adapter).splitlines()) - 2)  # without its first line and what it says it is
-        yield _row(called, lines, adapter(trained(name)), language)
-    for kind in ("lstm", "transformer"):
-        yield _row(
-            f"rau {kind} language model, Dyck-2 to depth 3", "0", sl.load(RAU / f"dyck2-depth3-{kind}"), "dyck-2-3"
-        )
+    adapter, language = ADAPTERS[name]
+    lines = str(len(inspect.getsource(adapter).splitlines()) - 2)  # without its first line and what it says it is
+    return _row(NAMES[name], lines, adapter(trained(name)), language)
 
 
 def _row(called: str, lines: str, model: Any, language: str) -> tuple[str, ...]:
@@ -87,14 +87,20 @@ def _beside(result: sl.Extraction) -> str:
     return f"to length {box.agree_to}"
 
 
-def main() -> None:
+def main(names: list[str]) -> None:
     """Measure, and write the table."""
-    text = TEXT.read_text(encoding="utf-8")
-    before, after = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]
-    table = [_HEAD, ("---",) * len(_HEAD), *rows()]
-    lines = "\n".join(f"| {' | '.join(cells)} |" for cells in table)
-    TEXT.write_text(f"{before}\n{lines}\n{after}", encoding="utf-8")
+    if unknown := [name for name in names if name not in NAMES]:
+        sys.exit(f"error: unknown {', '.join(unknown)}: expected some of {', '.join(NAMES)}")
+    for name in names or NAMES:
+        row = measured(name)
+        text = TEXT.read_text(encoding="utf-8")
+        before, after = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]
+        kept = [tuple(line.strip("| ").split(" | ")) for line in text[len(before) : -len(after)].splitlines() if line]
+        known = {cells[0]: cells for cells in kept if cells[0] in NAMES.values()} | {row[0]: row}
+        table = [_HEAD, ("---",) * len(_HEAD), *(known[called] for called in NAMES.values() if called in known)]
+        lines = "\n".join(f"| {' | '.join(cells)} |" for cells in table)
+        TEXT.write_text(f"{before}\n{lines}\n{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

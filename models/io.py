@@ -29,7 +29,7 @@ from stacklens.models.formats import mapped, marnns, rau, stack_rnn_cpp, stacknn
 from stacklens.models.origin import NetworkCard, Origin
 from stacklens.models.own.reference import is_reference, network_of
 from stacklens.models.plain_data import check_weights, describe, in_short, read_plain
-from stacklens.models.registry import build_model, expected_weights
+from stacklens.models.registry import MODELS, build_model, expected_weights
 
 __all__ = [
     "FORMATS",
@@ -249,6 +249,11 @@ def open_card(card: NetworkCard, folder: Path | None = None) -> StackModel[Any]:
     if card.path is not None and is_reference(card.path):
         raise FileFormatError(
             f"the network {card.name} is code: no file of ours runs any; make it with sl.load({card.path!r})"
+        )
+    if card.path is None and card.kind not in MODELS:
+        raise FileFormatError(
+            f"the network {card.name} is code of your own, which no file of ours holds: build and wrap it again, in a "
+            "function that extract-pda and sl.load take as package.module:function"
         )
     if card.path is None:
         raise FileFormatError(f"the network {card.name} was in no file; save it, and extract again")

@@ -18,7 +18,11 @@ from tests.shell.commands import DATA, check_quickly, run
 
 import stacklens as sl
 from stacklens.automata.formats.by_suffix import read_automaton
+from stacklens.extract.answers import network_answers
+from stacklens.extract.by_name import specification_of_network
 from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.extract.partings import said_by_all
+from stacklens.extract.samples import Samples
 from stacklens.extract.specification import Specification
 
 QUICK: dict[str, Any] = {**FEW, "max_length": 6, "method": "learn", "budget": 0.5, "quiet": True}
@@ -70,6 +74,20 @@ def test_a_search_that_ended_early_says_so() -> None:
         "time limit reached",
         True,
     )
+
+
+@pytest.mark.parametrize("name", ["nnpda-1n0n", "marnn-stack-rnn-dyck-2"])
+def test_one_word_alone_is_said_by_all(name: str) -> None:
+    """As the shortest word of a check is looked at, which is none of the search: no word is drawn then."""
+    model = sl.load(name)
+    specification = specification_of_network(model)
+    word = model.alphabet[0] * 3
+    answers = network_answers(model, [word])
+    samples = Samples([word], answers, answers, None, 1, [], [])
+    said = said_by_all(model, specification, sl.extract(name, **QUICK).automaton, (0,), samples)
+    assert set(said.answers) == {"network", "rounded network", "automaton", "language"}
+    assert all((one == answers).all() for one in said.answers.values())
+    assert said.parting("automaton", "network") is None
 
 
 @pytest.mark.slow
@@ -169,13 +187,13 @@ def test_the_shell_writes_the_best_only_where_it_is_asked_to_and_marks_the_file(
     check_quickly(monkeypatch)
     outs, kept = [tmp_path / f"x.{suffix}" for suffix in ("json", "jff", "dot")], tmp_path / "r.json"
     targets: list[str | Path] = [word for out in outs for word in ("--out", out)]
-    command = ("extract-pda", DATA / "graded-pops.pt", "--max-length", "4", *targets)
-    found = run(capsys, monkeypatch, *command, "--save", kept)
+    given: list[str | Path] = [DATA / "graded-pops.pt", "--max-length", "4", *targets]
+    found = run(capsys, monkeypatch, "extract-pda", *given, "--save", kept)
     assert (found.status, any(out.exists() for out in outs)) == (3, False)
     assert "\nLikely cause: graded actions: " in found.out
     assert "no automaton was written; with --best --out writes the best, which is not faithful" in found.out
-    for arguments in ((*command, "--best"), ("stacklens", "show", kept, *targets, "--best")):
-        found = run(capsys, monkeypatch, *arguments)
+    for command, arguments in (("extract-pda", given), ("stacklens", ["show", kept, *targets])):
+        found = run(capsys, monkeypatch, command, *arguments, "--best")
         assert found.status == 3
         for out in outs:
             assert f"wrote {out}" in found.out
