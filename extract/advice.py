@@ -44,7 +44,7 @@ def _diagnosed(result: Extraction) -> list[str]:
     if found.accuracy is not None:
         lines += ["", f"Right about {result.language_name}:", *found.accuracy.lines(name)]
     if found.partings:
-        lines += ["", "Where they part first, among the words of the search:"]
+        lines += ["", "Where they part first, on words of the search or of the checks:"]
         lines += [f"- {_parting_claim(one, name)}" for one in found.partings]
     if result.best is not None:
         lines += ["", f"Best automaton, {best_claim(result.best.to_dict())}."]

@@ -97,11 +97,11 @@ def _unlearned(right: float | None, accuracy: AccuracyTable | None) -> Cause | N
 
 
 def _no_stack(result: Extraction) -> Cause | None:
-    if result.automaton is not None or is_stack(result.model) or not result.model.real_time:
+    """Return that a memory is no stack, where no view of it as stacks answers as the network does."""
+    if result.automaton is not None or result.view is not None or is_stack(result.model) or not result.model.real_time:
         return None
     can = ", ".join(result.model.operations)
-    tried = "" if result.view is None else f", and with {count(len(result.view.tried), 'view')} it answers otherwise"
-    return Cause("memory is no stack", f"it can {can}{tried}")
+    return Cause("memory is no stack", f"it can {can}, and with no view of it as stacks it answers as it does")
 
 
 def _hidden_count(result: Extraction, blinded: float | None) -> Cause | None:

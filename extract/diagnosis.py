@@ -5,7 +5,7 @@ Measured once, when the automaton is looked for, so that a saved result can say 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
@@ -14,10 +14,10 @@ from stacklens.extract.accuracy_table import AccuracyTable, accuracy_table
 from stacklens.extract.answers import network_answers
 from stacklens.extract.causes import Cause, cause_of
 from stacklens.extract.fidelity import rounding_fidelity
-from stacklens.extract.partings import Errors, Parting, said_by_all
+from stacklens.extract.partings import Errors, Parting, Said, said_by_all
 from stacklens.extract.samples import Samples
 from stacklens.models.base import ControllerOutput, StackModel
-from stacklens.models.rounding import Wrapper
+from stacklens.models.rounding import Rounded, Wrapper
 
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
@@ -73,12 +73,26 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
         pda = result.found.automaton
     by_steps = result.view is None and not (result.found is not None and result.found.by_asking)
     said = said_by_all(model, language, pda, result.stacks.stacks if by_steps else (), samples)
-    partings = (said.parting(*pair) for pair in _PAIRS)
+    longer = _on_known_word(result, samples)
+    partings = (said.parting(*pair) or (longer.parting(*pair) if longer is not None else None) for pair in _PAIRS)
     others = [other for other in ("language", "rounded network", "network") if other in said.answers]
     errors = [said.errors(other) for other in others] if result.automaton is None and pda is not None else []
     accuracy = accuracy_table(model, language, pda)
     cause = cause_of(result, accuracy, _blinded(model, samples))
     return Diagnosis(cause, accuracy, tuple(one for one in partings if one is not None), tuple(errors))
+
+
+def _on_known_word(result: Extraction, samples: Samples) -> Said | None:
+    """Return what everybody says of the shortest word known on which the rounded network leaves the automaton."""
+    horizon = result.horizon.get("rounded network")
+    if horizon is None or horizon.difference is None:
+        return None
+    model, language, words = result.model, result.language, [horizon.difference.word]
+    analog, rounded = (network_answers(runner, words) for runner in (model, Rounded(model)))
+    scored = None if language is None else language.scored(words)
+    one = replace(samples, words=words, analog=analog, rounded=rounded, scored=scored, n_short=1)
+    stacks = result.stacks.stacks if result.view is None else ()
+    return said_by_all(model, language, result.automaton, stacks, one)
 
 
 def _blinded(model: StackModel[Any], samples: Samples) -> float | None:

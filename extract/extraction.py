@@ -32,6 +32,7 @@ from stacklens.extract.search.asking.asked_automata import ASKED
 from stacklens.extract.search.candidate_search import broken, is_near, repair, second_opinion
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import Specification, check_same_alphabet
+from stacklens.extract.threshold_margin import threshold_margin
 from stacklens.extract.verification.agreement import count_again
 from stacklens.extract.verification.checks import check_all, check_sampled, exhaustive_limit, within_means
 from stacklens.extract.verification.divergence import Divergence, divergence
@@ -109,7 +110,7 @@ def _extract(
     stacks = looked.stacks if best is None else looked.stacks.seeing(best.stacks)
     use = None if seen_as is None else view_use(seen_as, stacks.stacks, looked.views, None)
     result = Extraction(model, specification, None, best, tried, fidelity, stacks, view=use, reason=reason)
-    result = replace(result, budget=budget.use())
+    result = replace(result, budget=budget.use(), threshold=threshold_margin(model, samples))
     if reason is not None or best is None or best.automaton is None:
         return _diagnosed(result, samples, clock)
     clock.stage("check the automaton")

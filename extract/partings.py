@@ -162,5 +162,6 @@ def _joined(short: np.ndarray, drawn: np.ndarray, shape: tuple[int, ...]) -> np.
     """Return answers to short and drawn words as one array of this ``shape``; -1 beyond the words."""
     whole = np.full(shape, -1, np.int64)
     whole[: len(short), : short.shape[1]] = short
-    whole[len(short) :, : drawn.shape[1]] = drawn
+    if len(drawn):  # no words have no answers, of whatever shape
+        whole[len(short) :, : drawn.shape[1]] = drawn
     return whole

@@ -22,6 +22,7 @@ from stacklens.extract.partings import Errors
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import Specification
 from stacklens.extract.stack_ablation import StackUse
+from stacklens.extract.threshold_margin import ThresholdMargin
 from stacklens.extract.verification.agreement import AcceptedCounts, Agreement, first_contradiction
 from stacklens.extract.verification.divergence import Divergence
 from stacklens.extract.verification.drift import Drift
@@ -118,6 +119,7 @@ class Extraction:
         asked: the candidate that was learned from answers alone, to compare with, where `black_box` was called.
         box: how that compares with the automaton.
         diagnosis: for status 1 and 3, what was measured of why; None where nothing contradicts it, or in old files.
+        threshold: of a network whose probabilities become sets by a threshold, how near they come to it; else None.
 
     Two results are equal if all that came out of equal networks is: times and settings do not count.
     """
@@ -149,6 +151,7 @@ class Extraction:
     box: BlackBoxView | None = None
     diagnosis: Diagnosis | None = None
     causality: Causality | None = None
+    threshold: ThresholdMargin | None = None
 
     def __eq__(self, other: object) -> bool:
         from stacklens.extract.result_file import outcome
@@ -337,6 +340,7 @@ class Extraction:
             "method": None if self.found is None else self.found.method,
             "second": None if self.second is None or self.ways is None else _second(self.second, self.ways),
             "black_box": None if self.asked is None or self.box is None else _black_box(self.asked, self.box),
+            "threshold": None if self.threshold is None else self.threshold.to_dict(),
             "caution": self.caution,
             "diagnosis": None if self.diagnosis is None else self.diagnosis.to_dict(),
             "best": None if self.best is None else self.best.to_dict(),

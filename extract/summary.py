@@ -20,6 +20,7 @@ from stacklens.extract.wording import (
     proof_claim,
     rounding_claim,
     second_claim,
+    threshold_claim,
     unseen_claim,
     view_claim,
     word_named,
@@ -51,6 +52,8 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
     report = result.report()
     console.print(f"{as_sentence(headline(report))}\n", markup=False)
     console.print(f"network    {network_claim(report['model'], report['language'])}")
+    if report["threshold"] is not None:
+        console.print(f"threshold  {threshold_claim(report['threshold'])}", markup=False)
     if result.automaton is None:
         console.print(f"automaton  none: {result.reason}")
         if report["best"] is not None:

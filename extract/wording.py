@@ -31,6 +31,7 @@ __all__ = [
     "proof_claim",
     "rounding_claim",
     "second_claim",
+    "threshold_claim",
     "unseen_claim",
     "view_claim",
     "word_named",
@@ -143,6 +144,22 @@ def black_box_claim(entry: Mapping[str, Any]) -> str:
     told = ", ".join(f"{who} {verb if key == 'white' else ''}{said[key]}" for who, key in parties)
     word = f"{known} {word_named(said['word'])}{strange}{step}"
     return f"{learned}{doubt}; different from the automaton, {word}: {told}, the rounded network {said['rounded']}"
+
+
+def threshold_claim(entry: Mapping[str, Any]) -> str:
+    """Return which threshold makes sets of probabilities, and how near these come to it.
+
+    >>> entry = {"threshold": 0.05, "words": 1_000, "below": 0.01, "word_below": "()", "above": None}
+    >>> threshold_claim(entry)
+    'a symbol may come next where its probability is above 0.05; in 1,000 words the nearest below is 0.01 (after ())'
+    """
+    near = [
+        f"the nearest {side} is {entry[side]:.3g} (after {word_named(entry[f'word_{side}'])})"
+        for side in ("below", "above")
+        if entry[side] is not None
+    ]
+    says = f"a symbol may come next where its probability is above {entry['threshold']:.3g}"
+    return f"{says}; in {count(entry['words'], 'word')} {', '.join(near)}" if near else says
 
 
 def budget_claim(entry: Mapping[str, Any]) -> str:

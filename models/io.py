@@ -25,11 +25,11 @@ from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.files import LARGEST_NETWORK, read_whole, write_whole
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
-from stacklens.models.formats import marnns, stack_rnn_cpp, stacknn
+from stacklens.models.formats import mapped, marnns, rau, stack_rnn_cpp, stacknn
 from stacklens.models.origin import NetworkCard, Origin
 from stacklens.models.own.reference import is_reference, network_of
 from stacklens.models.plain_data import check_weights, describe, in_short, read_plain
-from stacklens.models.registry import build_model, expected_weights
+from stacklens.models.registry import MODELS, build_model, expected_weights
 
 __all__ = [
     "FORMATS",
@@ -38,6 +38,7 @@ __all__ = [
     "FileFormat",
     "checkpoint_for",
     "checkpoint_of",
+    "digest_of",
     "find_network",
     "is_checkpoint",
     "load_checkpoint",
@@ -53,9 +54,9 @@ _FORMAT = "stacklens"
 _LONGEST_NAME = 500  # of a language, which may be a path
 _KEYS = ("format", "model", "config", "alphabet", "task", "state_dict", "provenance")
 
-FileFormat = Literal["auto", "stacklens", "marnns", "stacknn", "stack-rnn-cpp"]
+FileFormat = Literal["auto", "stacklens", "marnns", "stacknn", "stack-rnn-cpp", "rau", "mapping"]
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
-_EXPECTED = "a network: a stacklens checkpoint, or a file of marnns, StackNN or the C++ Stack RNN program"
+_EXPECTED = "a network: a stacklens checkpoint, a file of marnns, StackNN or the C++ Stack RNN program, or a rau folder"
 # The C++ program's file names say what it was trained on (task.h): of its task 1 the letters alone, of task 2 with two
 # letters how many b an a has, and of the tasks that have three letters, that they have them. Tasks 5 and 6, n m times
 # and crossed pairs, no stack can do.
@@ -249,21 +250,36 @@ def open_card(card: NetworkCard, folder: Path | None = None) -> StackModel[Any]:
         raise FileFormatError(
             f"the network {card.name} is code: no file of ours runs any; make it with sl.load({card.path!r})"
         )
+    if card.path is None and card.kind not in MODELS:
+        raise FileFormatError(
+            f"the network {card.name} is code of your own, which no file of ours holds: build and wrap it again, in a "
+            "function that extract-pda and sl.load take as package.module:function"
+        )
     if card.path is None:
         raise FileFormatError(f"the network {card.name} was in no file; save it, and extract again")
     places = [Path(card.path), *([] if folder is None else [folder / Path(card.path).name])]
-    there = next((place for place in places if os.path.isfile(place)), None)
+    there = next((place for place in places if os.path.isfile(place) or rau.looks_like(place)), None)
     path = find_network(card.path) if there is None else there
-    model = load_network(path, alphabet=card.alphabet).model
+    threshold = card.config.get("threshold") if rau.looks_like(path) else None
+    model = load_network(path, alphabet=card.alphabet, threshold=threshold).model
     if model.origin is None or model.origin.sha256 != card.sha256:
         raise FileFormatError(f"{path}: not the network of this file: it was changed since; extract again")
     return model
 
 
+def digest_of(path: str | Path) -> str:
+    """Return the hash of the file or model folder at ``path``; errors as of `read_whole`."""
+    if rau.looks_like(path):
+        return rau.digest_of(path)
+    if mapped.looks_like(path):
+        return mapped.digest_of(path)
+    return hashlib.sha256(read_whole(path, _EXPECTED, LARGEST_NETWORK)).hexdigest()
+
+
 def mark(checkpoint: Checkpoint, path: str | Path, title: str | None = None) -> Checkpoint:
     """Return ``checkpoint``, whose network now knows that it is in the file at ``path``, once called ``title``."""
     path = Path(path)
-    digest = hashlib.sha256(read_whole(path, _EXPECTED, LARGEST_NETWORK)).hexdigest()
+    digest = digest_of(path)
     own = path.parent == ZOO
     place = path.stem if own else os.path.abspath(path)
     title = title or path.name
@@ -284,6 +300,7 @@ def load_network(
     format: str = "auto",  # noqa: A002
     alphabet: Sequence[str] | None = None,
     title: str | None = None,
+    threshold: float | None = None,
 ) -> Checkpoint:
     """Return the network in the file at ``path``, with the task that it was trained for as far as that is known.
 
@@ -292,6 +309,7 @@ def load_network(
         format: one of `FORMATS`; "auto" looks into the file.
         alphabet: the symbols of a file that does not name them; a checkpoint has its own.
         title: what the file was called before it came to lie at ``path``, if that was something else.
+        threshold: for a language model: what a probability has to exceed; None for its own.
 
     Raises:
         FileFormatError: the file cannot be read, or is none of these; the message names it.
@@ -304,6 +322,12 @@ def load_network(
     path = find_network(path)
     _check_there(path)
     title = title or path.name
+    if format == "rau" or (format == "auto" and rau.looks_like(path)):
+        return mark(Checkpoint(rau.read_rau(path, alphabet, threshold), {}, {"file": title}), path, title)
+    if format == "mapping" or (format == "auto" and mapped.looks_like(path)):
+        return mark(Checkpoint(mapped.read_mapped(path, alphabet), {}, {"file": title}), path, title)
+    if threshold is not None:
+        raise FileFormatError(f"{path}: no language model: only of one a threshold says what may come next")
     return mark(_read_network(path, format, alphabet, title), path, title)
 
 

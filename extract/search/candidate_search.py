@@ -222,9 +222,18 @@ def repair(
 
 
 def _drifts(scorer: Scorer, candidate: Candidate) -> bool:
-    """Return whether a candidate that is right of most words is proved to be what the network was trained to do."""
-    if candidate.automaton is None or scorer.specification is None or not scorer.errs_at_most(candidate, _DRIFT):
+    """Return whether a candidate that is right of most words is proved to be what the network was trained to do.
+
+    Of what was learned from answers alone it is enough that it is right of all short words: whoever has learned the
+    language on these, as a transformer on lengths that it was trained on, and errs on longer ones, has left it.
+    """
+    if candidate.automaton is None or scorer.specification is None:
         return False
+    if not scorer.errs_at_most(candidate, _DRIFT):
+        if not candidate.by_asking or candidate.disagreements is None:
+            return False
+        if not scorer.only_long(scorer.broken_by(candidate.automaton)):
+            return False
     return isinstance(scorer.specification.compare(candidate.automaton), Equal)
 
 

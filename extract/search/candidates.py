@@ -194,6 +194,11 @@ class Scorer:
         """Return whether a candidate differs on at most this share of the words that the rounded network accepts."""
         return candidate.disagreements is not None and candidate.disagreements <= share * self.samples.alive()
 
+    def only_long(self, words: list[Word]) -> bool:
+        """Return whether ``words`` are all longer than the short ones, of which the search runs every one."""
+        shortest = max((len(word) for word in self.samples.words[: self.samples.n_short]), default=0)
+        return all(len(word) > shortest for word in words)
+
     def does_its_task(self) -> bool:
         """Return whether the rounded network does on the checking words what it was trained to do, almost always."""
         task, samples = self.specification, self.samples

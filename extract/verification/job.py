@@ -18,9 +18,8 @@ from stacklens.extract.result import Extraction
 from stacklens.extract.specification import Specification, check_same_alphabet
 from stacklens.extract.verification.checks import exhaustive_length
 from stacklens.extract.verification.exhaustive import Work, reference_automaton, stem_length
-from stacklens.files import LARGEST_NETWORK, read_whole
 from stacklens.models.base import StackModel
-from stacklens.models.io import find_network, load_network
+from stacklens.models.io import digest_of, find_network, load_network
 
 __all__ = ["Job", "fitted", "job_for", "load_job", "result_job"]
 
@@ -51,7 +50,7 @@ class Job:
         """Return plain data that tells this job from others; how many processes do it is no part of it."""
         assert self.path is not None, "a journal is of a network in a file"
         return {
-            "model": _digest(read_whole(self.path, "a trained network", LARGEST_NETWORK)),
+            "model": digest_of(self.path),
             "automaton": "extracted" if self.given is None else _digest(to_json(self.given).encode()),
             "language": None if self.specification is None else self.specification.name,
             "reference": None if self.target is None else _digest(to_json(self.target).encode()),

@@ -117,6 +117,10 @@ class StepNetwork(StackModel[Any]):
         Raises:
             StacklensError: always.
         """
+        if self.origin is not None and self.origin.file is not None:
+            raise StacklensError(
+                f"cannot write {path}: {self.name} is read by the mapping {self.origin.file}; keep that and its weights"
+            )
         cannot_save(self.name, path)
 
     def initial_state(self, batch: int) -> NetworkState[Any]:

@@ -18,7 +18,11 @@ from tests.shell.commands import DATA, check_quickly, run
 
 import stacklens as sl
 from stacklens.automata.formats.by_suffix import read_automaton
+from stacklens.extract.answers import network_answers
+from stacklens.extract.by_name import specification_of_network
 from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.extract.partings import said_by_all
+from stacklens.extract.samples import Samples
 from stacklens.extract.specification import Specification
 
 QUICK: dict[str, Any] = {**FEW, "max_length": 6, "method": "learn", "budget": 0.5, "quiet": True}
@@ -70,6 +74,40 @@ def test_a_search_that_ended_early_says_so() -> None:
         "time limit reached",
         True,
     )
+
+
+@pytest.mark.parametrize("name", ["nnpda-1n0n", "marnn-stack-rnn-dyck-2"])
+def test_one_word_alone_is_said_by_all(name: str) -> None:
+    """As the shortest word of a check is looked at, which is none of the search: no word is drawn then."""
+    model = sl.load(name)
+    specification = specification_of_network(model)
+    word = model.alphabet[0] * 3
+    answers = network_answers(model, [word])
+    samples = Samples([word], answers, answers, None, 1, [], [])
+    said = said_by_all(model, specification, sl.extract(name, **QUICK).automaton, (0,), samples)
+    assert set(said.answers) == {"network", "rounded network", "automaton", "language"}
+    assert all((one == answers).all() for one in said.answers.values())
+    assert said.parting("automaton", "network") is None
+
+
+@pytest.mark.slow
+def test_a_network_that_drifts_is_told_with_the_step_at_which_it_parts() -> None:
+    """The trained Baby-NTM leaves its automaton on a word of a check: longer than those of the search."""
+    few: dict[str, Any] = {**FEW, "max_length": 6, "cycles": 40, "quiet": True}
+    result = sl.extract("baby-ntm-dyck-2", **few)
+    found = result.diagnosis
+    assert found is not None
+    assert found.cause.name == "values drift"
+    assert "the automaton is proved equal to dyck-2, and the rounded network leaves it on" in found.cause.measured
+    (parted,) = [one for one in found.partings if one.one == "automaton"]
+    known = result.horizon["rounded network"].difference
+    assert known is not None
+    assert parted.word == known.word
+    assert result.divergence is not None
+    assert parted.says != parted.other_says
+    early = sl.extract("baby-ntm-dyck-2", **{**few, "method": "learn", "budget": 1e-6}).diagnosis
+    assert early is not None
+    assert early.cause.name == "time limit reached"
 
 
 def test_the_table_counts_who_is_right() -> None:
@@ -143,20 +181,22 @@ def test_a_result_of_earlier_says_what_it_said() -> None:
     assert "Likely cause" not in old.why()
 
 
-@pytest.mark.parametrize("suffix", ["json", "jff", "dot"])
 def test_the_shell_writes_the_best_only_where_it_is_asked_to_and_marks_the_file(
-    suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_quickly(monkeypatch)
-    out, kept = tmp_path / f"x.{suffix}", tmp_path / "r.json"
-    command = ("extract-pda", DATA / "graded-pops.pt", "--max-length", "6", "--out", out)
-    found = run(capsys, monkeypatch, *command, "--save", kept)
-    assert (found.status, out.exists()) == (3, False)
+    outs, kept = [tmp_path / f"x.{suffix}" for suffix in ("json", "jff", "dot")], tmp_path / "r.json"
+    targets: list[str | Path] = [word for out in outs for word in ("--out", out)]
+    given: list[str | Path] = [DATA / "graded-pops.pt", "--max-length", "4", *targets]
+    found = run(capsys, monkeypatch, "extract-pda", *given, "--save", kept)
+    assert (found.status, any(out.exists() for out in outs)) == (3, False)
     assert "\nLikely cause: graded actions: " in found.out
     assert "no automaton was written; with --best --out writes the best, which is not faithful" in found.out
-    for arguments in ((*command, "--best"), ("stacklens", "show", kept, "--out", out, "--best")):
-        found = run(capsys, monkeypatch, *arguments)
-        assert (found.status, f"wrote {out}" in found.out) == (3, True)
-        assert "NOT FAITHFUL, wrong of the network on " in out.read_text(encoding="utf-8")
-        assert read_automaton(out) == sl.load(kept).best.automaton
-        out.unlink()
+    for command, arguments in (("extract-pda", given), ("stacklens", ["show", kept, *targets])):
+        found = run(capsys, monkeypatch, command, *arguments, "--best")
+        assert found.status == 3
+        for out in outs:
+            assert f"wrote {out}" in found.out
+            assert "NOT FAITHFUL, wrong of the network on " in out.read_text(encoding="utf-8")
+            assert read_automaton(out) == sl.load(kept).best.automaton
+            out.unlink()

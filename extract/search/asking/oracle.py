@@ -86,10 +86,14 @@ class Oracle:
         return f"{self.blank.quantiser}, {self.answers.asked:,} words asked, hypothesis {len(self.tried) + 1}"
 
     def _is_enough(self, found: Candidate, words: list[Word]) -> bool:
-        """Return whether only long words are wrong, and few, or the network drifts from what it was trained to do."""
+        """Return whether only long words are wrong, and few, or the network drifts from what it was trained to do.
+
+        It drifts where the hypothesis is that, and is wrong on few words, or on none of the short ones.
+        """
         if self.scorer.errs_at_most(found, _NEAR) and len(words[0]) > _LONGEST_TAUGHT:
             return True
-        if self.scorer.specification is None or not self.scorer.errs_at_most(found, _DRIFT):
+        few = self.scorer.errs_at_most(found, _DRIFT) or self.scorer.only_long(words)
+        if self.scorer.specification is None or not few:
             return False
         assert found.automaton is not None
         return isinstance(self.scorer.specification.compare(found.automaton), Equal)

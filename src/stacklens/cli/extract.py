@@ -32,9 +32,13 @@ def extract_command(
         str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
     ] = None,
     format: Annotated[  # noqa: A002
-        str, typer.Option(help="Format of the file: auto, stacklens, marnns, stacknn or stack-rnn-cpp.")
+        str, typer.Option(help="Format of the file: auto, stacklens, marnns, stacknn, stack-rnn-cpp, rau or mapping.")
     ] = "auto",
     alphabet: Annotated[str | None, typer.Option(help="Symbols of a file that does not name them.")] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Of a language model: above which probability a symbol may come next."),
+    ] = None,
     max_length: Annotated[
         int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
     ] = None,
@@ -109,7 +113,7 @@ def extract_command(
         method=method,  # type: ignore[arg-type]  # which is checked there
         budget=parse_budget(budget),
     )
-    checkpoint = load_network(model, format, _symbols(alphabet))
+    checkpoint = load_network(model, format, _symbols(alphabet), threshold=threshold)
     network = checkpoint.model
     if stack_symbols is not None and network.pushes_input:
         raise StacklensError(f"--stack-symbols: this {network.name} pushes the symbol it reads, so it has no choice")

@@ -103,9 +103,17 @@ def _base(listening: socket.socket) -> str:
 def _kept(path: Path) -> str:
     """Return the name under which the page knows the network in the file at ``path``."""
     from stacklens.files import LARGEST_NETWORK, read_whole
+    from stacklens.models.formats.mapped import looks_like as is_mapping
+    from stacklens.models.formats.rau import looks_like as is_folder
     from stacklens.models.io import ZOO, find_network, load_network
+    from stacklens.models.own.reference import is_reference
     from stacklens.viz.dashboard.networks import keep_upload
 
+    if is_reference(path) or is_folder(path) or is_mapping(path):
+        raise StacklensError(
+            f"{path}: the page opens single files, and this is code, a folder or a mapping; extract-pda {path} --save "
+            "RESULT.json reads it, and stacklens show shows what came out"
+        )
     found = find_network(path)
     if found != path and found.parent == ZOO:
         return found.stem

@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 __all__ = ["load", "trace"]
 
 
-def load(name: str | Path) -> Any:
+def load(name: str | Path, *, threshold: float | None = None) -> Any:
     """Return what a file holds, or the network of the zoo that is called so.
 
     Args:
         name: of the zoo, such as ``"nnpda-palindrome"`` (a file of that name here comes first); or the path of a
             network, ours or one that a paper's authors published; of a saved result or sweep (.json), or of a trace
-            (.npz); or of an automaton (.json, .dot, .jff).
+            (.npz); or of an automaton (.json, .dot, .jff). A folder that the program rau wrote is a network, too, and
+            so is a mapping (.json), which names weights in another file.
+        threshold: of a language model: above which probability a symbol may come next; by default its own.
 
     Returns:
         a `StackModel`, which knows its file, its task and its training as `origin`; an `Extraction`, a `Sweep`, a
@@ -51,10 +53,18 @@ def load(name: str | Path) -> Any:
 
         if is_sweep(name):
             return load_sweep(name)
+        from stacklens.models.formats.mapped import looks_like
+
+        if looks_like(name):
+            return network_of(name)
     if suffix in AUTOMATA:
         from stacklens.automata.formats.by_suffix import read_automaton
 
         return read_automaton(name)
+    if threshold is not None:
+        from stacklens.models.io import load_network
+
+        return load_network(name, threshold=threshold).model
     return network_of(name)
 
 

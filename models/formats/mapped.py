@@ -1,0 +1,239 @@
+"""State dicts of superposition-stack RNNs as others publish them, by a mapping file that says which weight is what.
+
+A mapping is a JSON file with ``"format": "stacklens mapping"``; docs/own-networks.md has one with every entry. The
+hidden vector after a symbol x is that of an RNN, GRU or LSTM cell in torch's order of gates. It sees the top of the
+stack beside x ("input"), added to the hidden vector before that is multiplied ("hidden"; Suzgun et al. 2019), or added
+behind it ("added"; Joulin & Mikolov 2015). Shares of actions, the value to push and the output come from linear layers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import torch
+from torch import Tensor
+
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.files import LARGEST_NETWORK, read_whole
+from stacklens.models.formats.mapped_cell import GATES, TOPS, MappedCell, MappedWeights
+from stacklens.models.own.step_network import StepNetwork
+from stacklens.models.own.wrap import wrap
+from stacklens.models.plain_data import check_tensor, describe, in_short, names_in_short, read_plain
+from stacklens.plain_fields import from_plain, parse_json
+
+__all__ = ["MAPPING_FORMAT", "digest_of", "looks_like", "read_mapped"]
+
+MAPPING_FORMAT = "stacklens mapping"
+_EXPECTED = f'a mapping file: JSON with "format": "{MAPPING_FORMAT}"'
+_KEYS = ("input", "hidden", "top", "embedding", "actions", "push", "output")  # each a layer: weight and bias
+_CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "cell": ("rnn", tuple(GATES)),
+    "top": ("input", TOPS),
+    "nonlinearity": ("tanh", ("tanh", "sigmoid", "relu")),
+    "push_activation": ("sigmoid", ("sigmoid", "tanh", "none")),
+    "output_activation": ("sigmoid", ("sigmoid", "softmax", "none")),
+    "outputs": ("next set", ("next set", "next symbol", "recognition", "transduction")),
+    "reads": ("before", ("before", "after")),
+}
+_NUMBERS = {"temperature": 1.0, "threshold": 0.5, "empty_value": 0.0}
+_NAMES = (
+    "format",
+    "weights",
+    "state_dict",
+    "alphabet",
+    "keys",
+    "actions",
+    "first",
+    "empty_word",
+    "limit",
+    "transposed",
+)
+
+
+def looks_like(path: str | Path) -> bool:
+    """Return whether the file at ``path`` ends in .json and says that it is a mapping."""
+    if Path(path).suffix != ".json" or not os.path.isfile(path):
+        return False
+    try:
+        return _content(Path(path)).get("format") == MAPPING_FORMAT
+    except StacklensError:
+        return False
+
+
+def digest_of(path: str | Path) -> str:
+    """Return the hash of the mapping at ``path`` and of the weights that it names."""
+    content = _content(Path(path))
+    digest = hashlib.sha256(read_whole(path, _EXPECTED))
+    digest.update(read_whole(_weights_file(Path(path), content), "a state dict", LARGEST_NETWORK))
+    return digest.hexdigest()
+
+
+def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> StepNetwork:
+    """Return the network whose weights the mapping file at ``path`` names.
+
+    Args:
+        path: the mapping.
+        alphabet: the symbols in the network's order, where the mapping has none, else the same.
+
+    Raises:
+        FileFormatError: one of both files is missing or damaged, an entry is not what it can be, or a weight is missing
+            or of a shape that does not fit the others; one line that names the mapping and the entry.
+    """
+    path = Path(path)
+    try:
+        content = _content(path)
+        _check_names(content)
+        letters = _alphabet(content, alphabet)
+        choices = {name: _choice(content, name) for name in _CHOICES}
+        numbers = {name: _number(content, name) for name in _NUMBERS}
+        weights = _weights(content, read_plain(_weights_file(path, content), "a state dict"))
+        cell = MappedCell(MappedWeights(weights), len(letters), choices, numbers["temperature"], _actions(content))
+        network = _wrapped(cell, content, letters, choices, numbers, path.stem)
+    except FileFormatError:
+        raise
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+    return network
+
+
+def _wrapped(
+    cell: MappedCell,
+    content: Mapping[str, Any],
+    letters: tuple[str, ...],
+    choices: Mapping[str, str],
+    numbers: Mapping[str, float],
+    name: str,
+) -> StepNetwork:
+    after, activation = choices["reads"] == "after", choices["output_activation"]
+    empty = content.get("empty_word")
+    if not isinstance(empty, bool | None):
+        raise StacklensError(f"empty_word is {in_short(empty)}; expected true or false")
+    network = wrap(
+        cell,
+        letters,
+        step=cell.update if after else cell.step,
+        stack="superposition",
+        actions=_actions(content),
+        outputs=cast(Any, choices["outputs"]),
+        reads=choices["reads"],
+        output=cell.output if after else None,
+        hidden=(cell.hidden, cell.hidden) if choices["cell"] == "lstm" else cell.hidden,
+        cell=cell.cell_size,
+        symbols="one-hot",
+        activation=None if activation == "none" else cast(Literal["sigmoid", "softmax"], activation),
+        threshold=numbers["threshold"],
+        first=_texts(content, "first"),
+        empty_word=empty,
+        limit=_limit(content),
+        empty_value=numbers["empty_value"],
+        name=name,
+    )
+    assert isinstance(network, StepNetwork)
+    return network
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        return parse_json(read_whole(path, _EXPECTED).decode("utf-8", "replace"), _EXPECTED)
+    except FileFormatError:
+        raise
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+
+
+def _check_names(content: Mapping[str, Any]) -> None:
+    known = (*_NAMES, *_CHOICES, *_NUMBERS)
+    if content.get("format") != MAPPING_FORMAT:
+        raise StacklensError(f"format is {in_short(content.get('format'))}; expected {_EXPECTED}")
+    if strange := [name for name in content if name not in known]:
+        raise StacklensError(f"has {names_in_short(strange)}; expected some of {', '.join(known)}")
+    keys = content.get("keys")
+    if not isinstance(keys, dict) or not keys:
+        raise StacklensError(f"keys is {in_short(keys)}; expected the names of weights for {', '.join(_KEYS)}")
+    known = tuple(f"{layer} {part}" for layer in _KEYS for part in ("weight", "bias"))
+    if strange := [name for name in keys if name not in known]:
+        raise StacklensError(f"keys has {names_in_short(strange)}; expected some of {', '.join(known)}")
+
+
+def _alphabet(content: Mapping[str, Any], given: Sequence[str] | None) -> tuple[str, ...]:
+    own = _texts(content, "alphabet")
+    if own is None and given is None:
+        raise StacklensError("names no alphabet; expected its symbols in the network's order, or --alphabet")
+    if own is not None and given is not None and tuple(given) != own:
+        raise StacklensError(f"has the alphabet {' '.join(own)}, not {' '.join(given)}")
+    return own if own is not None else tuple(given or ())
+
+
+def _texts(content: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
+    """Return a list of symbols, or one text of single ones."""
+    value = content.get(name)
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return tuple(value)
+    found: tuple[str, ...] = from_plain(tuple[str, ...], value, name)
+    return found
+
+
+def _actions(content: Mapping[str, Any]) -> tuple[str, ...]:
+    return _texts(content, "actions") or ("push", "pop", "none")
+
+
+def _limit(content: Mapping[str, Any]) -> int | None:
+    value = content.get("limit")
+    if value is not None and (type(value) is not int or value < 1):
+        raise StacklensError(f"limit is {in_short(value)}; expected how many cells the stack has, or null for no limit")
+    return value
+
+
+def _choice(content: Mapping[str, Any], name: str) -> str:
+    default, known = _CHOICES[name]
+    value = content.get(name, default)
+    if value not in known:
+        raise StacklensError(f"{name} is {in_short(value)}; expected one of {', '.join(known)}")
+    return str(value)
+
+
+def _number(content: Mapping[str, Any], name: str) -> float:
+    value = content.get(name, _NUMBERS[name])
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e6:
+        raise StacklensError(f"{name} is {in_short(value)}; expected a number")
+    if name == "temperature" and value <= 0:
+        raise StacklensError(f"temperature is {value}; expected a number above 0")
+    return float(value)
+
+
+def _weights_file(path: Path, content: Mapping[str, Any]) -> Path:
+    name = content.get("weights")
+    if not isinstance(name, str) or not name:
+        raise FileFormatError(f"{path}: weights is {in_short(name)}; expected the name of a file with a state dict")
+    return path.parent / name
+
+
+def _weights(content: Mapping[str, Any], held: object) -> dict[str, Tensor]:
+    """Return the weights by their entry in "keys", turned where the mapping says that they stand (inputs, outputs)."""
+    under = content.get("state_dict")
+    if under is not None:
+        if not isinstance(held, Mapping) or not isinstance(under, str) or under not in held:
+            raise StacklensError(f"the weights have no {in_short(under)}: {describe(held)}")
+        held = held[under]
+    if not isinstance(held, Mapping):
+        raise StacklensError(f"the weights are no state dict: {describe(held)}; name where it is with state_dict")
+    turned = _texts(content, "transposed") or ()
+    found = {}
+    for entry, key in content["keys"].items():
+        if key is None:
+            continue
+        if key not in held:
+            raise StacklensError(f"{entry} is {in_short(key)}, which the weights lack: {names_in_short(list(held))}")
+        value = check_tensor(f"{entry} ({key})", held[key])
+        if not torch.isfinite(value).all():
+            raise StacklensError(f"{entry} ({key}) holds NaN or infinite weights")
+        found[entry] = value.T if entry in turned and value.dim() == 2 else value
+    if strange := set(turned) - set(found):
+        raise StacklensError(f"transposed names {names_in_short(sorted(strange))}; expected some of {', '.join(found)}")
+    return found
