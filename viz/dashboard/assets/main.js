@@ -117,6 +117,7 @@ function wordShown(found) {
   tell(found);
   go(table.step);
   drawerChanged();
+  requestAnimationFrame(() => performance.mark("word shown"));
 }
 
 function tell(found) {
