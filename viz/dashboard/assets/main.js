@@ -279,7 +279,7 @@ function networkShown(found) {
   part("extract").textContent = found.extracted ? "extract again" : "extract";
   part("next-disagreement").disabled = !(found.disagreements || []).length;
   drawAutomaton(found.automaton || null);
-  part("automaton-says").textContent = found.extracted ? (found.automaton ? "" : `${found.why}.`) : "Nothing has been read out of this network yet: extract does it.";
+  part("automaton-says").textContent = found.extracted ? (found.automaton ? (found.settings === "sl.extract(network)" ? "" : `as ${found.settings} found it`) : `${found.why}.`) : "Nothing has been read out of this network yet: extract does it.";
   const items = (found.claims || []).map((claim) => {
     const item = element("li", "", { class: claim.verdict });
     item.append(element("b", `${claim.sign} ${claim.what}`), `: ${claim.says} `);
