@@ -9,6 +9,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
@@ -69,8 +70,10 @@ def test_the_page_opens_networks_of_ones_own_code_and_saved_results(tmp_path: Pa
     sl.extract("nnpda-1n0n", max_length=4, seed=3).save(tmp_path / "r.json")
     command = [sys.executable, "-m", "stacklens", "app", "--port", "0", "mine:load", "r.json"]
     environment = {**os.environ, "PYTHONPATH": str(SOURCE), "STACKLENS_CACHE": str(tmp_path / "store")}
-    with subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE, cwd=tmp_path) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, text=True, stdout=pipe, stderr=pipe, cwd=tmp_path) as process:
         assert process.stdout is not None
+        assert process.stderr is not None
         try:
             own, saved, _ = (process.stdout.readline().strip() for _ in range(3))
             base = own.partition("/?")[0]
@@ -83,8 +86,11 @@ def test_the_page_opens_networks_of_ones_own_code_and_saved_results(tmp_path: Pa
             assert [one["title"] for one in groups[0]["networks"]] == ["mine:load"]
             with pytest.raises(urllib.error.HTTPError, match="400"):
                 read(f"{base}/api/network?network=os:getcwd")  # only what was typed is imported
+            with ThreadPoolExecutor(40) as users:  # more than there are threads: some wait, which is no news
+                list(users.map(lambda _: read(f"{base}/api/papers"), range(80)))
         finally:
             process.kill()
+        assert process.stderr.read() == ""
 
 
 def read(address: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -49,6 +50,7 @@ def app_command(
         from stacklens.viz.dashboard.app import new_application
         from stacklens.viz.dashboard.networks import LARGEST_BODY
 
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits for a moment is no news
         access, base = _access(listening), _base(listening)
         serving = create_server(
             new_application(access),
