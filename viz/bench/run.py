@@ -105,7 +105,7 @@ def _trace_of(
 def _top(stack: Any, model: StackModel[Any]) -> np.ndarray:
     """Return the topmost cells of a stack, (n_stacks, C, D)."""
     found: np.ndarray = stack.topmost(min(CELLS, model.stack_limit or CELLS)).cpu().numpy()[0]
-    return found
+    return found[:, :CELLS]  # a ring gives all that it has
 
 
 def filled_shares(model: StackModel[Any], actions: np.ndarray, cells: int) -> np.ndarray | None:
@@ -121,10 +121,13 @@ def filled_shares(model: StackModel[Any], actions: np.ndarray, cells: int) -> np
     depth = min(len(actions), model.stack_limit or len(actions)) + 1
     push, pop = (actions[..., names.index(name), None] for name in ("push", "pop"))
     stays = np.clip(1 - push - pop, 0, 1)
-    shares, found = np.zeros((actions.shape[1], depth + 1)), []
+    shares = np.zeros((actions.shape[1], depth + 1))
+    found, kept = np.zeros((len(actions), actions.shape[1], cells)), min(cells, depth + 1)
     for t in range(len(actions)):
-        above = np.pad(shares[:, :-1], ((0, 0), (1, 0)), constant_values=1.0)
-        below = np.pad(shares[:, 1:], ((0, 0), (0, 1)))
-        shares = push[t] * above + pop[t] * below + stays[t] * shares
-        found.append(np.pad(shares[:, :cells], ((0, 0), (0, max(0, cells - shares.shape[1])))))
-    return np.clip(np.stack(found), 0, 1) if found else np.zeros((0, actions.shape[1], cells))
+        after = stays[t] * shares
+        after[:, :1] += push[t]
+        after[:, 1:] += push[t] * shares[:, :-1]
+        after[:, :-1] += pop[t] * shares[:, 1:]
+        shares = after
+        found[t, :, :kept] = after[:, :kept]
+    return np.clip(found, 0, 1)
