@@ -94,7 +94,7 @@ def _trace_of(
     """Return the steps ``taken`` as a trace of one word, as `trace` gives it without the stacks."""
     if not taken:
         return trace(model, [word], stacks=False)
-    arrays = {name: np.stack([step[name][0] for step in taken])[None] for name in _KEPT}
+    arrays: dict[str, Any] = {name: np.stack([step[name][0] for step in taken])[None] for name in _KEPT}
     rejected = np.array([[step["rejected"] for step in taken]])
     steps = np.array([len(codes)], np.int64)
     return Trace(
