@@ -2,8 +2,7 @@
 
 from stacklens.viz.dashboard.app import new_application
 
-app = new_application()
-server = app.server
+server = app = new_application()
 
 if __name__ == "__main__":
-    app.run()
+    app.run(port=8050)

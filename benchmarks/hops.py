@@ -81,16 +81,16 @@ def _fit() -> Callable[[], Any]:
 
 
 def _page() -> Callable[[], Any]:
-    from stacklens.viz.dashboard.steps import steps_of
+    from stacklens.viz.dashboard.routes import word_answer
 
-    return lambda: steps_of("nnpda-palindrome", "abcba")
+    return lambda: word_answer("nnpda-palindrome", "abcba", False)
 
 
 CALLS: dict[str, Callable[[], Callable[[], Any]]] = {
     "extract": _extract,
     "trace": _trace,
     "fit": _fit,
-    "steps_of (page)": _page,
+    "word_answer (page)": _page,
 }
 
 

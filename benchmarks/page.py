@@ -1,13 +1,11 @@
-"""The page: how long until it shows something, how fast the scrubber is, and ten users at once.
+"""The page: first content, a new word, scrubbing, what five tasks take, and twenty users at once.
 
-The server is waitress in a process of its own, as `stacklens app` runs it; the browser is Chromium. Ten users change
-the word once a second each, as somebody does who types or steps through words, while an eleventh scrubs in a browser:
-moving the scrubber itself asks the server nothing.
+The server is waitress in a process of its own, as `stacklens app` runs it; the browser is Chromium. Of the twenty users
+eight look at words of 10,000 symbols, and twelve change a short word once a second, as somebody does who types.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
@@ -20,18 +18,20 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 from urllib.parse import quote
 
 import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.measure import ROOT, Report, environment, show_seconds
+from stacklens.models.io import ZOO
 
 _NETWORK = "marnn-stack-rnn-dyck-2"
-_PAINTS, _MOVES, _USERS, _SECONDS = 7, 40, 10, 60
-_PAINT_GOAL, _MOVE_GOAL, _ANSWER_GOAL = 2.0, 0.1, 0.3
+_PAINTS, _WORDS, _MOVES, _SECONDS = 7, 12, 40, 30
+_SHORT, _LONG, _SYMBOLS = 12, 8, 10_000  # users with short words and with long ones, and how long these are
+_GOALS = {"first": 1.0, "word": 0.1, "scrub": 0.03, "answer": 0.3}
 _COLUMNS = ("", "median", "largest", "goal")
+_SIZE = {"width": 1440, "height": 900}
 
 
 def reports() -> Iterator[Report]:
@@ -43,26 +43,26 @@ def reports() -> Iterator[Report]:
         flags = ["--no-sandbox", "--disable-dev-shm-usage"]
         browser = playwright.chromium.launch(executable_path=program, args=flags)
         _paint(browser, address)  # the first one makes the server import what it needs
-        paints = [_paint(browser, address) for _ in range(_PAINTS)]
-        rows = [_row("first paint of the Probe page", paints, _PAINT_GOAL)]
+        rows = [_row("first content, empty cache", [_paint(browser, address) for _ in range(_PAINTS)], "first")]
+        rows.append(_row("a new word shown", _words(browser, address), "word"))
         for symbols in (1_000, 5_000):
-            rows.append(_row(f"scrubber over {symbols:,} symbols", _moves(browser, address, symbols), _MOVE_GOAL))
-        yield Report(
-            "page: in a browser", _COLUMNS, tuple(rows), f"{_PAINTS} paints with an empty cache, {_MOVES} moves"
-        )
+            rows.append(_row(f"one step in {symbols:,} symbols", _moves(browser, address, symbols), "scrub"))
+        yield Report("page: in a browser", _COLUMNS, tuple(rows), f"{_PAINTS} paints, {_WORDS} words, {_MOVES} steps")
+        yield _tasks(browser, address)
         before = server.memory_info().rss
         answers, wrong = _users(address)
-        rows = [_row(f"{_USERS} users for {_SECONDS} s, {len(answers):,} answers", answers, _ANSWER_GOAL)]
+        name = f"{_SHORT} users with short words, {len(answers):,} answers"
         grown = (server.memory_info().rss - before) / 2**20
         notes = f"{wrong} errors; the server's memory: {before / 2**20:.0f} MB before, {grown:+.0f} MB after"
-        yield Report("page: ten users at once, each with a new word a second", _COLUMNS, tuple(rows), notes)
+        title = f"page: {_SHORT + _LONG} users for {_SECONDS} s, {_LONG} of them on words of {_SYMBOLS:,} symbols"
+        yield Report(title, _COLUMNS, (_row(name, answers, "answer"),), notes)
         browser.close()
 
 
-def _row(name: str, seconds: list[float], goal: float) -> tuple[str, ...]:
-    median = statistics.median(seconds)
-    met = "met" if median < goal else "missed"
-    return name, show_seconds(median), show_seconds(max(seconds)), f"< {show_seconds(goal)}: {met}"
+def _row(name: str, seconds: list[float], goal: str) -> tuple[str, ...]:
+    median, wanted = statistics.median(seconds), _GOALS[goal]
+    met = "met" if median < wanted else "missed"
+    return name, show_seconds(median), show_seconds(max(seconds)), f"< {show_seconds(wanted)}: {met}"
 
 
 @contextmanager
@@ -78,46 +78,102 @@ def _served() -> Iterator[tuple[str, psutil.Process]]:
                 process.terminate()
 
 
-def _opened(browser: Browser, address: str, word: str) -> Page:
-    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-    page.goto(f"{address}/?network={_NETWORK}&word={quote(word)}")
-    page.wait_for_selector("#picture .band", state="attached")
+def _opened(browser: Browser, address: str, word: str, more: str = "") -> Page:
+    page = browser.new_context(viewport=_SIZE).new_page()  # type: ignore[arg-type]
+    page.add_init_script("localStorage.setItem('introduced', 'yes')")
+    page.goto(f"{address}/?network={_NETWORK}&word={quote(word)}{more}", wait_until="commit")
+    page.wait_for_selector("#table-1 .band", state="attached")
     return page
 
 
 def _paint(browser: Browser, address: str) -> float:
-    """Return the seconds until figure, tape and band are there, in a browser that has nothing of the page yet."""
-    begun = time.perf_counter()
+    """Return the seconds until sentence and table are there, in a browser that has nothing of the page yet.
+
+    They are counted from the beginning of the navigation to the first frame after the table was put in.
+    """
     page = _opened(browser, address, "([]())")
-    seconds = time.perf_counter() - begun
+    seconds = float(page.evaluate(_DRAWN)) / 1000
     page.context.close()
     return seconds
 
 
-# From the key to the frame in which the band stands at the next step.
-_MOVE = """key => new Promise(done => {
-  const band = document.querySelector("#picture .band"), before = band.dataset.step, begun = performance.now();
+_DRAWN = "performance.getEntriesByName('word shown')[0].startTime"
+
+# From what is done to the frame after the one in which the table shows it.
+_TIMED = """([act, shows]) => new Promise(done => {
+  const begun = performance.now(), acts = {
+    word: () => {
+      const box = document.querySelector("#word");
+      box.value = shows;
+      box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+    },
+    step: () => document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true })),
+  };
+  const there = { word: () => [...document.querySelectorAll("#table-1 tr.symbol td")].map(one => one.textContent)
+                    .join("") === shows,
+                  step: () => document.querySelector("#table-1 .band").dataset.step === shows };
+  acts[act]();
   const look = () => {
-    if (document.querySelector("#picture .band").dataset.step !== before)
-      requestAnimationFrame(() => done((performance.now() - begun) / 1000));
+    if (there[act]()) requestAnimationFrame(() => done((performance.now() - begun) / 1000));
     else requestAnimationFrame(look);
   };
-  document.querySelector("#step [role=slider]").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   look();
 })"""
 
 
-def _moves(browser: Browser, address: str, symbols: int) -> list[float]:
-    page = _opened(browser, address, "()" * (symbols // 2))
-    page.focus("#step [role=slider]")
-    seconds = [float(page.evaluate(_MOVE, "ArrowRight")) for _ in range(_MOVES)]
+def _words(browser: Browser, address: str) -> list[float]:
+    page, rng = _opened(browser, address, "()"), random.Random(0)
+    words = ["".join(rng.choice(["()", "[]", "([])"]) for _ in range(5)) for _ in range(_WORDS)]
+    seconds = [float(page.evaluate(_TIMED, ["word", word])) for word in dict.fromkeys(words)]
     page.context.close()
     return seconds
 
 
+def _moves(browser: Browser, address: str, symbols: int) -> list[float]:
+    page = _opened(browser, address, "()" * (symbols // 2))
+    seconds = [float(page.evaluate(_TIMED, ["step", str(step)])) for step in range(2, _MOVES + 2)]
+    page.context.close()
+    return seconds
+
+
+def _tasks(browser: Browser, address: str) -> Report:
+    """Return how many clicks and how much scrolling each of five tasks takes; each ends with what it is about in view.
+
+    Raises:
+        playwright.sync_api.TimeoutError: a task cannot be done so any more.
+    """
+    rows = []
+    for name, (word, clicks, seen) in _TASKS.items():
+        page = _opened(browser, address, word)
+        for click in clicks:
+            if "=" in click and not click.startswith(("#", "[")):
+                page.set_input_files("#upload", ZOO / click.partition("=")[2])
+            elif " > " in click:
+                page.select_option(*click.split(" > "))
+            else:
+                page.locator(click).first.click()
+        page.locator(seen).first.wait_for(state="visible")
+        box = page.locator(seen).first.bounding_box()
+        assert box is not None
+        below = max(0, round(box["y"] + min(box["height"], 200) - _SIZE["height"]))
+        scrolled = below + round(page.evaluate("window.scrollY"))
+        rows.append((name, str(len(clicks)), f"{scrolled} px", "3 clicks, 0 px"))
+        page.context.close()
+    return Report("page: five tasks at 1440 x 900", ("", "clicks", "scrolled", "goal"), tuple(rows))
+
+
+_LONG_WORD = "([])" * 24
+_TASKS: dict[str, tuple[str, tuple[str, ...], str]] = {  # word, clicks, what is seen in the end
+    "see why a network is wrong on a word": (_LONG_WORD, ("#next-wrong",), "#table-1 td.w"),
+    "see the automaton run": ("([])", ("#play",), "#drawing .state.lit"),
+    "check what is claimed": ("([])", ("#claim-list li:has-text('horizon, rounded') button",), "#sentence button"),
+    "compare soft and rounded": (_LONG_WORD, ("#compare > kind", "#against-says button"), "#table-2 .band.different"),
+    "open a file of one's own": ("([])", ("file=nnpda-palindrome.pt",), "#table-1 tr.segments"),
+}
+
+
 def _users(address: str) -> tuple[list[float], int]:
-    """Return how long every answer took, and how many were none."""
-    asked = [_Request(address, output) for output in ("verdicts.children", "picture.figure")]
+    """Return how long every answer to a user with a short word took, and how many were none."""
     answers: list[float] = []
     wrong: list[str] = []
     end = time.monotonic() + _SECONDS
@@ -126,16 +182,18 @@ def _users(address: str) -> tuple[list[float], int]:
         rng = random.Random(seed)
         time.sleep(rng.random())
         while time.monotonic() < end:
-            word = "".join(rng.choice(["()", "[]", "([])", "[()]"]) for _ in range(rng.randint(2, 20)))
             turn = time.monotonic()
-            for request in asked:
-                try:
-                    answers.append(request.send(word))
-                except OSError as error:
-                    wrong.append(str(error))
+            try:
+                if seed < _SHORT:
+                    pieces = (rng.choice(["()", "[]", "([])", "[()]"]) for _ in range(rng.randint(2, 20)))
+                    answers.append(_asked(address, "".join(pieces)))
+                else:
+                    _asked(address, "([])" * (_SYMBOLS // 4 - seed))
+            except OSError as error:
+                wrong.append(str(error))
             time.sleep(max(0.0, 1 - (time.monotonic() - turn)))
 
-    users = [threading.Thread(target=use, args=(seed,)) for seed in range(_USERS)]
+    users = [threading.Thread(target=use, args=(seed,)) for seed in range(_SHORT + _LONG)]
     for user in users:
         user.start()
     for user in users:
@@ -143,26 +201,9 @@ def _users(address: str) -> tuple[list[float], int]:
     return answers, len(wrong)
 
 
-class _Request:
-    """What a page asks the server when its word changes, for the callback that gives ``output``."""
-
-    def __init__(self, address: str, output: str) -> None:
-        self.url = f"{address}/_dash-update-component"
-        with urllib.request.urlopen(f"{address}/_dash-dependencies") as answer:
-            there: list[dict[str, Any]] = json.load(answer)
-        (found,) = [one for one in there if output in one["output"]]
-        parts = [part.split(".") for part in found["output"].strip(".").split("...")]
-        self.body = {"output": found["output"], "outputs": [{"id": name, "property": what} for name, what in parts]}
-        self.inputs: list[dict[str, str]] = found["inputs"]
-
-    def send(self, word: str) -> float:
-        """Return how many seconds the answer to ``word`` took."""
-        values = {"network": _NETWORK, "word": word, "kind": "soft", "page": "probe", "figure": "paper"}
-        inputs = [{**one, "value": values.get(one["id"])} for one in self.inputs]
-        body = {**self.body, "inputs": inputs, "changedPropIds": ["word.value"]}
-        headers = {"Content-Type": "application/json"}
-        request = urllib.request.Request(self.url, json.dumps(body).encode(), headers)
-        begun = time.perf_counter()
-        with urllib.request.urlopen(request) as answer:
-            answer.read()
-        return time.perf_counter() - begun
+def _asked(address: str, word: str) -> float:
+    """Return how many seconds the answer to ``word`` took; also where it says that others come first."""
+    begun = time.perf_counter()
+    with urllib.request.urlopen(f"{address}/api/word?network={_NETWORK}&word={quote(word)}") as answer:
+        answer.read()
+    return time.perf_counter() - begun

@@ -157,7 +157,10 @@ def _show_checks(checks: Sequence[Agreement], console: Console, told: Collection
 def _show_stacks(result: Extraction, console: Console) -> None:
     """Print which stacks are none of the automaton's, and why; those of a view by what they are in the memory."""
     use, view = result.stacks, result.view
-    names = [f"stack {number + 1}" for number in range(len(use.kept) + len(use.dropped) + len(use.unseen))]
+    there = len(use.kept) + len(use.dropped) + len(use.unseen)
+    if view is None:  # stacks that a learned automaton does without are in none of the lists
+        there = max(there, result.network.n_stacks)
+    names = [f"stack {number + 1}" for number in range(there)]
     if view is not None and len(view.stacks) == len(names):
         names = list(view.stacks)
     if use.unseen:

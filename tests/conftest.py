@@ -25,7 +25,7 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, ConsoleMessage, Page
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch is imported, which is later
 ROOT = str(Path(__file__).parents[1])
@@ -75,7 +75,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     from stacklens.viz.dashboard.app import new_application
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # not a line for every request
-    server = make_server("127.0.0.1", 0, new_application().server, threaded=True)
+    server = make_server("127.0.0.1", 0, new_application(), threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.port}/"
@@ -105,13 +105,19 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
+def _is_error(message: ConsoleMessage) -> bool:
+    """Return whether a line in a browser's console tells of an error; a question that is refused is none."""
+    refused = "/api/" in message.location.get("url", "") and "status of 400" in message.text
+    return message.type == "error" and not refused
+
+
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """Yield a fresh page on which every error and every request to another host is a failure in the end."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
     context.set_default_timeout(30_000)
     opened, wrong = context.new_page(), list[str]()
-    opened.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    opened.on("console", lambda message: wrong.append(message.text) if _is_error(message) else None)
     opened.on("pageerror", lambda error: wrong.append(str(error)))
     inside = (address, "data:", "blob:")
     opened.on("request", lambda request: None if request.url.startswith(inside) else wrong.append(request.url))

@@ -21,6 +21,7 @@ from stacklens.viz.style import (
     escaped,
     sentence,
     shortened,
+    state_colours,
     themed,
     title_of,
 )
@@ -142,7 +143,7 @@ def state_map(model: StackModel[Any], seen: Trace, pda: PushdownAutomaton) -> go
     Initial vectors, with a mark of their own, have the colour of the initial state.
     """
     figure = hidden_map(model, seen, states_of(pda, seen))
-    colours = category_colours(pda.states)
+    colours = state_colours(pda.states)
     for points in figure.data:
         points.marker.color = colours.get(points.name, colours[pda.initial])
     nowhere = [points for points in figure.data if points.name in (REJECTED, AFTER_WORD)]

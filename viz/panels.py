@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from stacklens.probe.trace import Trace
-from stacklens.viz.style import CATEGORIES, category_colours, escaped, scale_for, sentence, stepped, theme_layout
+from stacklens.viz.style import CATEGORIES, escaped, scale_for, sentence, state_colours, stepped, theme_layout
 
 __all__ = [
     "Panel",
@@ -203,7 +203,7 @@ def depth_track(depths: np.ndarray) -> Panel:
 
 def category_track(heading: str, names: Sequence[str]) -> Panel:
     """Return one row of coloured cells, one a step, with the name in each while there is room."""
-    colours = category_colours(names)
+    colours = state_colours(names)
     numbers = {name: number for number, name in enumerate(colours)}
     row = go.Heatmap(
         z=[[numbers[name] for name in names]],

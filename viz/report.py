@@ -136,7 +136,7 @@ def drawing(svg: bytes) -> str:
 
 
 def trust_parts(result: Extraction) -> list[str]:
-    """Return what the Trust page shows of ``result``, each part HTML for `page.page`."""
+    """Return claims, checks and accuracy of ``result``, each part HTML for `page.page`."""
     report = result.report()
     parts = [heading("How far it can be trusted"), html_table(claim_table(report))]
     checks = check_table(report)

@@ -20,12 +20,14 @@ __all__ = [
     "FONT",
     "MARKS",
     "OPERATION_COLOURS",
+    "STATE_CATEGORIES",
     "Scale",
     "category_colours",
     "escaped",
     "scale_for",
     "sentence",
     "shortened",
+    "state_colours",
     "stepped",
     "theme_layout",
     "themed",
@@ -38,6 +40,8 @@ _SIZE = 13  # points of all text
 
 # blue, orange, green, vermillion, purple, sky blue, yellow; black is left to the text
 CATEGORIES = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
+# of states; none is the colour of a stack symbol (the muted colours of P. Tol, without those too near to CATEGORIES)
+STATE_CATEGORIES = ("#332288", "#882255", "#117733", "#999933", "#AA4499", "#661100", "#6699CC", "#44AA99")
 _OTHER = "#8C8C8C"  # what comes after the palette's end, and operations that do nothing
 
 # push, pop and nothing as in Joulin & Mikolov 2015, figure 3: green, red, grey; each with a mark for those who see none
@@ -83,6 +87,12 @@ def scale_for(
 def category_colours(names: Sequence[str]) -> dict[str, str]:
     """Return a colour for each of ``names``, from the palette as far as it goes, then grey."""
     return {name: CATEGORIES[i] if i < len(CATEGORIES) else _OTHER for i, name in enumerate(dict.fromkeys(names))}
+
+
+def state_colours(names: Sequence[str]) -> dict[str, str]:
+    """Return a colour for each of ``names``, states of an automaton, from a palette that no stack symbol has."""
+    shown = dict.fromkeys(names)
+    return {name: STATE_CATEGORIES[i] if i < len(STATE_CATEGORIES) else _OTHER for i, name in enumerate(shown)}
 
 
 def themed(figure: go.Figure, theme: str = "light") -> go.Figure:

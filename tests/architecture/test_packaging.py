@@ -38,7 +38,11 @@ def folders_with_code() -> dict[str, str]:
 
 def data_files() -> set[str]:
     """Return the files besides code that an installed stacklens needs, under their names in the wheel."""
-    files = [*(ROOT / "models" / "zoo").glob("*.pt"), *(ROOT / "papers" / "results").glob("*.json")]
+    files = [
+        *(ROOT / "models" / "zoo").glob("*.pt"),
+        *(ROOT / "models" / "zoo").glob("*.json"),
+        *(ROOT / "papers" / "results").glob("*.json"),
+    ]
     files += (ROOT / "viz" / "dashboard" / "assets").iterdir()
     return {"stacklens/py.typed", *(f"stacklens/{path.relative_to(ROOT).as_posix()}" for path in files)}
 

@@ -23,12 +23,10 @@ __all__ = ["ATTACKS"]
 
 _REQUESTS = 150  # in a round
 _TOKEN = "the-token-of-this-attack"
-_UPDATE = "/_dash-update-component"
-_BACKGROUND = "automaton-ended.data"  # a request for it that is right would start a process
 _METHODS = ("GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "BREW")
 _PATHS = (
-    *("/", "/_dash-layout", "/_dash-dependencies", "/_reload-hash", "/_favicon.ico", _UPDATE, "/assets/probe.js"),
-    *("/_dash-component-suites/dash/deps/react.js", "/assets/", "/static/x", "/_dash-component-suites/os/x"),
+    *("/", "/api/networks", "/api/word", "/api/upload", "/api/extract", "/api/none", "/assets/main.js", "/assets/"),
+    *("/plotly-0.js", "/static/x", "/assets/workbench.html", "/api/file"),
     *("/%2e%2e/%2e%2e/etc/passwd", "/assets/..%2f..%2fapp_cli.py", "//evil.example", "/\\evil", "/x" * 500, "/%00"),
 )
 _HOSTS = ("localhost", "localhost:8050", "127.0.0.1", "[::1]", "evil.example", "[", "a:b:c", "x@localhost", "", "é")
@@ -37,21 +35,21 @@ _CREDENTIALS = ("Bearer", "Bearer x", "token " + _TOKEN[:-1], "Basic Og==", "é"
 _COOKIES = (f"stacklens-token-80={_TOKEN}", "=;=", "a" * 5_000, 'x="', "stacklens-token-80=")
 _QUERIES = ("", "?token=", f"?token={_TOKEN[:-1]}", "?token=%ff", "?network=x&word=%", "?" + "a=b&" * 99)
 _WORDS = {"nnpda-1n0n": ("10", "1" * 30, "01"), "marnn-stack-rnn-dyck-2": ("([])", "", ")(", "x"), "none": ("a",)}
-_MEANT: dict[str, tuple[Any, ...]] = {  # values that a page might send, by the part's id, so that callbacks are reached
-    "page": ("probe", "automaton", "trust", "papers"),
-    "kind": ("soft", "rounded"),
-    "figure": ("paper", "actions", "hidden", "map", "operations", "segments", "stack", "rounding"),
-    "table": ("none", "steps", "predictions"),
-    "theme": (None, "light", "dark"),
-    "automaton-form": ("minimised", "raw"),
-    "uploads": ([], ["upload-x", "\0"]),
-    "address": ("?network=nnpda-1n0n&word=10", "?%ff=&&&", "?step=9" * 99, "", None),
-    "trust-words": ("10\n1", "ε\n" * 5_000, "\n", "\x00", None),
-    "trust-asked": (None, ["nnpda-1n0n", 1]),
-    "papers-name": ("suzgun2019-table2", "../x", "", None),
-    "papers-score": (0, 99, None),
-    "filename": ("x.pt", "../../x", "\x00", ""),
-    "upload": ("data:;base64,AAAA", "data:;base64,é", "x", "data:application/octet-stream;base64,UEsDBA=="),
+_ROUTES = (
+    *("networks", "network", "word", "other-word", "extractions", "figure", "accuracy", "map", "drift", "stacks"),
+    *("steps", "transitions", "run", "visits", "checks", "coverage", "words", "papers", "paper", "file"),
+)
+_MEANT: dict[str, tuple[str, ...]] = {  # values that a page might send, so that answers are reached
+    "rounded": ("0", "1", "x"),
+    "raw": ("0", "1"),
+    "figure": ("paper", "actions", "hidden", "map", "operations", "segments", "stack", "rounding", "x"),
+    "table": ("steps", "predictions", "x"),
+    "theme": ("light", "dark", "x"),
+    "suffix": ("csv", "trace", "dot", "json", "jff", "svg", "x"),
+    "opened": ("", "upload-x,\0", ",,"),
+    "state": ("q0", "gone"),
+    "seed": ("0", "9", "-1", "²", "9" * 99),
+    "name": ("suzgun2019-table2", "../x", ""),
 }
 
 
@@ -60,7 +58,7 @@ def _server(token: str | None) -> Flask:
     from stacklens.viz.dashboard.access import Access
     from stacklens.viz.dashboard.app import new_application
 
-    server: Flask = new_application(Access(token)).server
+    server: Flask = new_application(Access(token))
     return server
 
 
@@ -104,49 +102,37 @@ def _send(client: FlaskClient, **sent: Any) -> Any:
     return answer
 
 
-def _bodies(seed: int) -> Counter[str]:
-    """Send bodies that are nearly those of a page, or nothing like them."""
+def _questions(seed: int) -> Counter[str]:
+    """Ask what a page asks, or nearly that, and send bodies that are nearly those of a page, or nothing like them."""
     rng, tried = random.Random(seed), Counter[str]()
     client = _server(None).test_client()
-    callbacks = json.loads(client.get("/_dash-dependencies").text)
     for _ in range(_REQUESTS):
-        body = _nearly(rng, rng.choice([one for one in callbacks if one["clientside_function"] is None]))
-        text = json.dumps(body)
-        if rng.random() < 0.2:
-            text = _torn(rng, text)
-        kind = rng.choice(["application/json"] * 9 + ["text/plain", "", "application/json; charset=x", "é"])
-        asked = rng.choice(["", "", f"?cacheKey={_noise(rng)}&job={_noise(rng)}", f"?oldJob=1~2&endId={_noise(rng)}"])
-        answer = _send(
-            client, method="POST", path=_UPDATE + asked, data=text.encode("utf-8", "replace"), content_type=kind
-        )
-        tried["malformed bodies refused" if answer.status_code >= 400 else "bodies answered"] += 1
+        network = rng.choice(tuple(_WORDS))
+        asked = {"network": network, "word": rng.choice(_WORDS[network])}
+        asked |= {name: rng.choice(some) for name, some in _MEANT.items() if rng.random() < 0.5}
+        if rng.random() < 0.5:
+            asked[rng.choice(list(asked))] = str(_junk(rng))[:5_000].encode("utf-8", "replace").decode()
+        if rng.random() < 0.6:
+            answer = _send(client, method="GET", path=f"/api/{rng.choice(_ROUTES)}", query_string=asked)
+        else:
+            answer = _send(client, method="POST", **_body(rng, network))
+        tried["malformed questions refused" if answer.status_code >= 400 else "questions answered"] += 1
     return tried
 
 
-def _nearly(rng: random.Random, callback: dict[str, Any]) -> Any:
-    parts = [part.rsplit(".", 1) for part in callback["output"].strip(".").split("...")]
-    outputs: Any = [{"id": name, "property": what} for name, what in parts]
-    network = rng.choice(tuple(_WORDS))
-    word = rng.choice(_WORDS[network])
-    values = {"network": network, "word": word, **{name: rng.choice(some) for name, some in _MEANT.items()}}
-    if callback["inputs"] and rng.random() < 0.5:
-        values[rng.choice(callback["inputs"])["id"]] = _junk(rng)
-    body: Any = {
-        "output": callback["output"],
-        "outputs": outputs if callback["output"].startswith("..") else outputs[0],
-        "inputs": [{**one, "value": values.get(_place(one))} for one in callback["inputs"]],
-        "state": [{**one, "value": values.get(_place(one))} for one in callback["state"]],
-        "changedPropIds": [f"{one['id']}.{one['property']}" for one in rng.sample(callback["inputs"], 1)],
-    }
-    if callback["output"] == _BACKGROUND:
-        body["state"][0]["value"] = rng.choice([1, [], {}, True])
+def _body(rng: random.Random, network: str) -> dict[str, Any]:
+    """Return a request with a body: words to be judged, a file, or an extraction that no page asks for."""
+    route = rng.choice(("judge", "upload", "extract", "cancel"))
+    body: Any = {"network": network, "words": rng.choice(["10\n1", "ε\n" * 5_000, "\n", "\x00"]), "different": True}
+    if route in ("extract", "cancel"):  # a request that is right would start a process
+        body = {"network": rng.choice(["none", 1, None]), "settings": _junk(rng), "again": _junk(rng)}
     elif rng.random() < 0.6:
         body = _mutated(rng, body)
-    return body
-
-
-def _place(part: dict[str, str]) -> str:
-    return part["property"] if part["property"] == "filename" else part["id"]
+    text = json.dumps(body)
+    if rng.random() < 0.3:
+        text = _torn(rng, text)
+    kind = rng.choice(["application/json"] * 9 + ["text/plain", "", "application/json; charset=x", "é"])
+    return {"path": f"/api/{route}", "data": text.encode("utf-8", "replace"), "content_type": kind}
 
 
 def _mutated(rng: random.Random, value: Any, depth: int = 0) -> Any:
@@ -231,6 +217,6 @@ def _latin(headers: dict[str, str]) -> dict[str, str]:
 
 
 ATTACKS = (
-    Attack("server: malformed callback bodies", _bodies),
+    Attack("server: malformed questions", _questions),
     Attack("server: malformed requests and who may come in", _requests),
 )

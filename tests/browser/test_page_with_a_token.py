@@ -22,7 +22,7 @@ TOKEN = "a-long-token-of-ours"
 def closed(address: str) -> Iterator[str]:
     """Yield the address of a server that asks for a token; its store is that of ``address``."""
     del address
-    server = make_server("127.0.0.1", 0, new_application(Access(TOKEN)).server, threaded=True)
+    server = make_server("127.0.0.1", 0, new_application(Access(TOKEN)), threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.port}/"
@@ -42,18 +42,19 @@ def watched(browser: Browser) -> tuple[Page, list[str]]:
 def test_the_link_opens_the_page_and_the_token_is_not_seen_again(browser: Browser, closed: str) -> None:
     page, wrong = watched(browser)
     page.goto(f"{closed}?token={TOKEN}&network=nnpda-1n0n&word=1100")
-    expect(page.locator("#picture .main-svg").first).to_be_visible()
+    expect(page.locator("#sentence")).not_to_be_empty()
     expect(page).to_have_url(re.compile("network=nnpda-1n0n"))
     assert TOKEN not in page.url
     page.fill("#word", "110")
     page.keyboard.press("Enter")
-    expect(page.locator("#tape")).to_have_text("110")
+    expect(page.locator("tr.symbol td")).to_have_text(["1", "1", "0"])
     with page.expect_download() as waiting:
-        page.click("#csv")
+        page.click("text=save")
+        page.click("[data-file=csv]")
     assert waiting.value.suggested_filename == "nnpda-1n0n.csv"
     assert page.evaluate("document.cookie") == ""
     page.reload()
-    expect(page.locator("#tape")).to_have_text("110")
+    expect(page.locator("tr.symbol td")).to_have_text(["1", "1", "0"])
     assert wrong == []
     page.context.close()
 
@@ -68,7 +69,7 @@ def test_without_the_link_there_is_one_sentence(browser: Browser, closed: str) -
 def test_no_other_page_can_show_this_one_in_a_frame_or_run_a_script_in_it(browser: Browser, address: str) -> None:
     page, wrong = watched(browser)
     page.goto(address)
-    expect(page.locator("#picture .main-svg").first).to_be_visible()
+    expect(page.locator("#sentence")).not_to_be_empty()
     script = "Object.assign(document.createElement('script'), {text: 'window.ran = 1'})"
     page.evaluate(f"() => document.body.append({script})")
     assert page.evaluate("window.ran === undefined")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -16,11 +17,14 @@ from typing import Any
 import psutil
 import pytest
 from tests.viz import page_jobs
+from tests.viz.page_client import asked, sent
 
 from stacklens.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
+from stacklens.models.io import ZOO
 from stacklens.viz.dashboard import extractions as job
+from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, fingerprint, keep_extraction, known, settings_known
 from stacklens.viz.dashboard.jobs import JobQueue, Jobs, join
 from stacklens.viz.dashboard.networks import load, network_names
@@ -44,15 +48,19 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def started(**values: Any) -> tuple[dict[str, Any], list[list[Any]]]:
     """Return what comes of an extraction in this process, and what it told on the way."""
     told: list[list[Any]] = []
-    given = {"network": NAME, "states": None, "stack_symbols": None, "max_length": None, "seed": None, "language": None}
-    given |= {"method": None, "budget": None}
-    found = job.extraction_job(lambda values: told.append(list(values)), 1, **{**given, **values}, visit="x")
-    return found, told
+    network = values.pop("network", NAME)
+    names = ("states", "stack_symbols", "max_length", "seed", "language", "method", "budget")
+    again = values.pop("again", False)
+    try:
+        settings = job.settings_of(*(values.get(name) for name in names))
+    except StacklensError as error:
+        return {"network": network, "settings": None, "problem": f"{error}."}, told
+    return job.extraction_job(lambda values: told.append(list(values)), network, vars(settings), again), told
 
 
 def test_what_is_kept_is_what_was_found(result: Extraction) -> None:
-    assert known(NAME) is None
-    assert settings_known(NAME) is None
+    assert known(NAME, ExtractionSettings(max_length=4)) is None
+    assert settings_known(NAME) == ExtractionSettings()  # which comes with the zoo
     keep_extraction(NAME, ExtractionSettings(max_length=4), result)
     found = known(NAME, ExtractionSettings(max_length=4))
     assert found is not None
@@ -63,14 +71,11 @@ def test_what_is_kept_is_what_was_found(result: Extraction) -> None:
     assert known(NAME, ExtractionSettings(max_length=5)) is None
 
 
-def test_the_usual_settings_come_before_the_last_ones(result: Extraction) -> None:
-    for settings in (ExtractionSettings(max_length=4), ExtractionSettings(seed=1)):
+def test_what_was_asked_for_last_comes_first(result: Extraction) -> None:
+    for settings in (ExtractionSettings(max_length=4), ExtractionSettings(seed=1), ExtractionSettings()):
         keep_extraction(NAME, settings, result)
         assert settings_known(NAME) == settings
     assert known(NAME) is not None
-    keep_extraction(NAME, ExtractionSettings(), result)
-    keep_extraction(NAME, ExtractionSettings(seed=2), result)
-    assert settings_known(NAME) == ExtractionSettings()
 
 
 def test_every_network_of_the_zoo_has_a_fingerprint_of_its_own() -> None:
@@ -128,6 +133,7 @@ def test_an_extraction_tells_its_stages_and_keeps_what_it_found(
     assert kept is not None
     assert kept.automaton == result.automaton
     assert started(max_length=4) == (found, [])  # it is known by now
+    assert started(max_length=4, again=True) == (found, told)
 
 
 def test_whatever_an_extraction_dies_of_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,18 +141,18 @@ def test_whatever_an_extraction_dies_of_is_said(monkeypatch: pytest.MonkeyPatch)
         raise MemoryError("much too large")
 
     monkeypatch.setattr(job, "extract", broken)
-    assert started()[0]["problem"] == "the extraction failed: MemoryError('much too large')."
+    assert started(again=True)[0]["problem"] == "the extraction failed: MemoryError('much too large')."
 
 
 TURNS = JobQueue(2, 3, lambda before: ["waits", before], full="full", stopped="stopped")
 
 
-def ended(jobs: Jobs, key: str, ticket: str) -> Any:
+def ended(jobs: Jobs, key: str) -> Any:
     """Return what comes of a job."""
     for _ in range(1_200):
-        found = jobs.get_result(key, ticket)
-        if found is not jobs.UNDEFINED:
-            return found
+        found = jobs.state(key)
+        if found is not None and not found.running:
+            return found.result
         time.sleep(0.1)
     raise AssertionError("the job does not end")
 
@@ -154,9 +160,9 @@ def ended(jobs: Jobs, key: str, ticket: str) -> Any:
 def told(jobs: Jobs, key: str, wanted: Callable[[list[Any]], bool] = bool) -> list[Any]:
     """Return what a job tells of its progress, once it is what is wanted."""
     for _ in range(1_200):
-        found: list[Any] | None = jobs.get_progress(key)  # type: ignore[no-untyped-call]
-        if found is not None and wanted(found):
-            return found
+        found = jobs.state(key)
+        if found is not None and found.progress is not None and wanted(found.progress):
+            return found.progress
         time.sleep(0.1)
     raise AssertionError("the job tells nothing of the kind")
 
@@ -223,70 +229,74 @@ def test_at_most_so_many_wait_and_nobody_overtakes() -> None:
 def test_a_job_that_waits_is_no_process_and_one_too_many_is_told_so_at_once() -> None:
     jobs = Jobs(JobQueue(1, 2, TURNS.told, full="full", stopped="stopped"))
     before = {*children()}
-    first = jobs.call_job_fn("first", page_jobs.endless, [], {})
+    jobs.start("first", page_jobs.endless, [])
     (number,) = told(jobs, "first", works)
-    waiting = [jobs.call_job_fn(key, page_jobs.spelled, [key, 1], {}) for key in ("second", "third")]
+    for key in ("second", "third"):
+        jobs.start(key, page_jobs.spelled, [key, 1])
     assert told(jobs, "third", lambda said: said == ["waits", 1])
-    late = jobs.call_job_fn("late", page_jobs.spelled, ["ab", 3], {})
-    assert ended(jobs, "late", late) == "full"
+    jobs.start("late", page_jobs.spelled, ["ab", 3])
+    assert ended(jobs, "late") == "full"
     assert {*children()} - before == {number}
     other = Jobs(TURNS)  # as another server process has it
-    assert all(other.job_running(ticket) for ticket in waiting)
-    other.terminate_job(waiting[0])
-    assert ended(other, "second", waiting[0]) == "stopped"
+    for key in ("second", "third"):
+        state = other.state(key)
+        assert state is not None
+        assert state.running
+    other.cancel("second")
+    assert ended(other, "second") == "stopped"
     assert told(jobs, "third", lambda said: said == ["waits", 0])
-    other.terminate_job(first)
-    assert ended(jobs, "first", first) == "stopped"
-    assert ended(jobs, "third", waiting[1]) == ["third"]
+    other.cancel("first")
+    assert ended(jobs, "first") == "stopped"
+    assert ended(jobs, "third") == ["third"]
     assert gone(number)
 
 
 @pytest.mark.slow
 def test_a_job_is_a_process_whose_progress_and_result_are_in_the_store() -> None:
     jobs = Jobs(TURNS)
-    ticket = jobs.call_job_fn("key", page_jobs.spelled, ["ab", 3], {})
-    assert ended(jobs, "key", ticket) == ["ab", "ab", "ab"]
-    assert store().get("key") is None
-    failed = jobs.call_job_fn("other", page_jobs.failing, ["luck"], {})
-    found = ended(jobs, "other", failed)
-    assert found["background_callback_error"]["msg"] == "no luck here"
+    assert jobs.state("key") is None
+    jobs.start("key", page_jobs.spelled, ["ab", 3])
+    assert ended(jobs, "key") == ["ab", "ab", "ab"]
+    jobs.start("other", page_jobs.failing, ["luck"])
+    assert ended(jobs, "other") == {"error": "ValueError('no luck here')"}
+    jobs.start("key", page_jobs.spelled, ["c", 1])  # again, and what came of it first is gone
+    assert ended(jobs, "key") == ["c"]
 
 
 @pytest.mark.slow
-def test_a_job_that_is_killed_says_so_and_nothing_is_left_of_it() -> None:
-    jobs = Jobs(TURNS)
-    ticket = jobs.call_job_fn("key", page_jobs.endless, [], {})
-    (number,) = told(jobs, "key", works)
-    assert number != os.getpid()
-    assert jobs.get_result("key", ticket) is jobs.UNDEFINED
-    jobs.terminate_job(ticket)
-    assert ended(jobs, "key", ticket) == "stopped"
-    assert gone(number)
+def test_whoever_asks_for_the_same_finds_the_job_that_runs() -> None:
+    jobs, other = Jobs(TURNS), Jobs(TURNS)
+    jobs.start("key", page_jobs.endless, [])
+    said = told(jobs, "key", works)
+    other.start("key", page_jobs.endless, [])
+    assert told(other, "key", works) == said
+    assert len([number for number in children() if number == said[0]]) == 1
+    other.cancel("key")
+    assert ended(jobs, "key") == "stopped"
+    assert gone(said[0])
 
 
-def test_a_job_that_is_cancelled_while_it_is_looked_at_says_that_it_was_stopped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_job_that_is_cancelled_while_it_waits_is_never_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     jobs, gate = Jobs(TURNS), threading.Event()
     monkeypatch.setattr("stacklens.viz.dashboard.jobs._first_free", lambda *_: gate.set())  # it never has its turn
-    ticket = jobs.call_job_fn("key", page_jobs.endless, [], {})
+    jobs.start("key", page_jobs.endless, [])
     assert gate.wait(60)
-    assert jobs.get_result("key", ticket) is jobs.UNDEFINED
-    jobs.terminate_job(ticket)
-    assert jobs.job_running(ticket)  # as has been said in this answer; what comes of it is asked for once more
-    assert jobs.get_result("key", ticket) == "stopped"
-    assert not jobs.job_running(ticket)
+    jobs.cancel("key")
+    assert ended(jobs, "key") == "stopped"
+    jobs.cancel("key")
+    jobs.cancel("none")
 
 
 SERVER = """
 import os, sys, time
 from tests.viz import page_jobs
+from tests.viz.page_client import asked, sent
 from stacklens.viz.dashboard.jobs import JobQueue, Jobs
 jobs = Jobs(JobQueue(1, 3, lambda before: ["waits", before], "full", "stopped"))
-tickets = [jobs.call_job_fn(key, page_jobs.endless, [], {}) for key in ("key", "next")]
-while (said := jobs.get_progress("key")) is None or said[0] == "waits": time.sleep(0.1)
-while (waits := jobs.get_progress("next")) is None: time.sleep(0.1)
-print(*said, *waits, *tickets, flush=True)
+for key in ("key", "next"): jobs.start(key, page_jobs.endless, [])
+while (said := jobs.state("key").progress) is None or said[0] == "waits": time.sleep(0.1)
+while (waits := jobs.state("next").progress) is None: time.sleep(0.1)
+print(*said, *waits, flush=True)
 os._exit(0)
 """
 
@@ -295,14 +305,60 @@ os._exit(0)
 def test_jobs_end_with_their_server_and_their_places_are_free() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run([sys.executable, "-c", SERVER], env=environment, stdout=subprocess.PIPE, check=True)
-    number, *waits, working, waiting = done.stdout.decode().split()
+    number, *waits = done.stdout.decode().split()
     assert waits == ["waits", "0"]
     assert gone(int(number))
     jobs = Jobs(TURNS)
-    assert jobs.get_result("key", working) == "stopped"
-    assert jobs.get_result("next", waiting) == "stopped"
+    assert ended(jobs, "key") == "stopped"
+    assert ended(jobs, "next") == "stopped"
     alone = Jobs(JobQueue(1, 1, TURNS.told, full="full", stopped="stopped"))
-    assert ended(alone, "mine", alone.call_job_fn("mine", page_jobs.spelled, ["ab", 1], {})) == ["ab"]
+    alone.start("mine", page_jobs.spelled, ["ab", 1])
+    assert ended(alone, "mine") == ["ab"]
+
+
+@pytest.mark.slow
+def test_whoever_looks_at_a_network_sees_its_extraction_and_can_cancel_it() -> None:
+    one, two = (new_application().test_client() for _ in range(2))
+    body = {"network": "marnn-stack-rnn-dyck-2", "settings": {"max_length": 12}}
+    assert asked(two, "extractions", network=body["network"])["extractions"] == []
+    sent(one, "extract", body)
+    (seen,) = asked(two, "extractions", network=body["network"])["extractions"]
+    assert (seen["running"], seen["settings"]["max_length"]) == (True, 12)
+    sent(two, "extract", body)  # the same: there is no second
+    assert len(asked(one, "extractions", network=body["network"])["extractions"]) == 1
+    assert asked(two, "extractions", network=NAME)["extractions"] == []
+    sent(two, "cancel", body)
+    (seen,) = asked(one, "extractions", network=body["network"])["extractions"]
+    assert seen["running"] is False
+    assert seen["problem"] == "The extraction was stopped before it came to a result."
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"states": "x"}, {"states": [1]}, [], {"method": 1}, {"language": {}}, {"budget": True}, {"seed": 1e99}],
+)
+def test_settings_that_no_page_sends_are_refused(settings: Any) -> None:
+    client = new_application().test_client()
+    assert sent(client, "extract", {"network": NAME, "settings": settings}, 400)["problem"].endswith(".")
+
+
+@pytest.mark.parametrize("name", network_names())
+def test_what_comes_with_a_network_of_the_zoo_was_read_out_of_it(name: str) -> None:
+    path = ZOO / f"{name}.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert content["network"]["sha256"] == hashlib.sha256((ZOO / f"{name}.pt").read_bytes()).hexdigest()
+    assert path.stat().st_size < 200_000
+    found = job.shipped(name)
+    assert found is not None
+    assert known(name) == found
+
+
+def test_what_comes_with_the_zoo_is_not_shown_for_another_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    job.shipped.cache_clear()
+    stranger = load("nnpda-palindrome")
+    monkeypatch.setattr(job, "load", lambda _: stranger)
+    assert job.shipped("nnpda-1n0n") is None
+    job.shipped.cache_clear()
 
 
 def test_only_plain_data_is_kept() -> None:

@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from tests.viz.test_dashboard import answer
+from tests.viz.page_client import asked
 
 from stacklens.probe.trace import trace
-from stacklens.viz.dashboard import probe_page as probing
 from stacklens.viz.dashboard import steps, turns
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.probe_page import drawn
-from stacklens.viz.dashboard.steps import LONGEST_STACKS, LONGEST_WORD, steps_of
+from stacklens.viz.dashboard.pictures import drawn, tabled
+from stacklens.viz.dashboard.steps import LONGEST_STACKS, LONGEST_WORD
 from stacklens.viz.dashboard.turns import LONG, NotYetError, Turns
 from stacklens.viz.dashboard.view import View
 
@@ -28,7 +27,7 @@ RULE = f"words of more than {LONG} symbols are worked on one at a time"
 
 @pytest.fixture(scope="module")
 def client() -> FlaskClient:
-    client: FlaskClient = new_application().server.test_client()
+    client: FlaskClient = new_application().test_client()
     return client
 
 
@@ -103,10 +102,6 @@ def test_old_results_go_and_so_does_the_thread(own: Turns) -> None:
             assert not thread.is_alive()
 
 
-def choice(word: str) -> dict[str, Any]:
-    return {"network": NAME, "word": word, "kind": "soft", "page": "probe"}
-
-
 def test_eight_users_with_long_words_keep_nobody_from_being_answered(client: FlaskClient, own: Turns) -> None:
     gate = Gate()
     with pytest.raises(NotYetError):
@@ -114,44 +109,38 @@ def test_eight_users_with_long_words_keep_nobody_from_being_answered(client: Fla
     assert gate.begun.wait(60)
     for number in range(8):
         long = "()" * (LONG + number)
-        found = answer(client, "verdicts.children", choice(long), {})
-        assert found["problem"]["children"].startswith(RULE)
-        assert found["letters"]["data"] == []
-        said = answer(client, "picture.figure", {**choice(long), "figure": "actions"}, {})["picture"]["figure"][
-            "layout"
-        ]
-        assert "worked on one at a time" in str(said).replace("<br>", " ")
-    found = answer(client, "verdicts.children", choice("()"), {})
-    assert found["problem"]["children"] is None
-    assert found["letters"]["data"] == ["(", ")"]
+        assert asked(client, "word", 202, network=NAME, word=long)["wait"].startswith(RULE)
+        assert asked(client, "figure", 202, network=NAME, word=long, figure="actions")["wait"].startswith(RULE)
+    assert asked(client, "word", network=NAME, word="()")["letters"] == ["(", ")"]
     gate.open.set()
 
 
 def test_a_long_word_is_shown_once_it_has_had_its_turn(client: FlaskClient) -> None:
     for _ in range(600):
-        found = answer(client, "verdicts.children", choice(LONG_WORD), {})
-        if found["letters"]["data"]:
+        answer = client.get(f"/api/word?network={NAME}&word={LONG_WORD}")
+        if answer.status_code == 200:
             break
         threading.Event().wait(0.05)
-    assert found["letters"]["data"] == list(LONG_WORD)
-    assert found["verdicts"]["children"] != []
+    found = answer.json
+    assert found is not None
+    assert found["letters"] == list(LONG_WORD)
+    assert {len(row["at"]) for row in found["rows"] if row["type"] == "operation"} == {len(LONG_WORD)}
 
 
-def test_verdicts_figure_and_table_of_a_long_word_share_what_the_network_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = list[int]()
+def test_figures_and_tables_of_a_long_word_share_what_the_network_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = list[int]()
 
-    def counted(model: Any, words: Any, **given: Any) -> Any:
+    def counted(model: Any, words: Any, **others: Any) -> Any:
         if len(words[0]) == len(long):  # what an earlier test began may still be going on
-            asked.append(len(words[0]))
-        return trace(model, words, **given)
+            given.append(len(words[0]))
+        return trace(model, words, **others)
 
     monkeypatch.setattr(steps, "trace", counted)
     long = "[]" * LONGEST_STACKS
-    assert steps_of(NAME, long).problem is None
     for figure in ("actions", "hidden", "map"):
-        assert drawn(View("probe", NAME, long, figure=figure)).data
-    assert len(probing.tabled(View("probe", NAME, long), "steps")) == len(long)
-    assert asked == [len(long)] * 2  # the network and the rounded one
+        assert drawn(View(NAME, long, figure=figure)).data
+    assert len(tabled(View(NAME, long), "steps")) == len(long)
+    assert given == [len(long)]
 
 
 def test_no_network_runs_only_to_say_that_its_stacks_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,18 +148,8 @@ def test_no_network_runs_only_to_say_that_its_stacks_are_not_drawn(monkeypatch: 
         raise AssertionError("the network runs")
 
     monkeypatch.setattr(steps, "trace", run)
-    assert drawn(View("probe", NAME, "([" * (LONGEST_WORD // 2), figure="paper")).data == ()
-
-
-def test_a_verdict_on_a_deep_word_takes_a_time_that_grows_with_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(*_: Any) -> None:
-        raise AssertionError("a run copies its stacks at every step")
-
-    monkeypatch.setattr("stacklens.automata.pda.PushdownAutomaton.run", run)
-    verdicts = steps_of(NAME, "(" * (LONG + 1)).verdicts
-    assert verdicts[-1] == ("language", "not a member", False)
+    assert drawn(View(NAME, "([" * (LONGEST_WORD // 2), figure="paper")).data == ()
 
 
 def test_the_page_says_how_long_a_word_may_be(client: FlaskClient) -> None:
-    said = f"at most {LONGEST_WORD:,} symbols; words of more than {LONG} are worked on one at a time, for all users"
-    assert said in client.get("/_dash-layout").text
+    assert f"at most {LONGEST_WORD:,} symbols" in client.get("/").text

@@ -19,8 +19,8 @@ from stacklens.viz.dashboard.app import new_application
 TOKEN = "a-long-token-of-ours"
 HERE = {"HTTP_HOST": "localhost:8050", "REMOTE_ADDR": "127.0.0.1", "REQUEST_METHOD": "GET"}
 ROOT = Path(__file__).parents[2]
-OPEN: Flask = new_application(Access()).server
-CLOSED: Flask = new_application(Access(TOKEN, frozenset({"page.example.org"}))).server
+OPEN: Flask = new_application(Access())
+CLOSED: Flask = new_application(Access(TOKEN, frozenset({"page.example.org"})))
 
 
 @pytest.fixture
@@ -88,11 +88,11 @@ def test_our_own_page_and_programs_may_ask() -> None:
 
 
 def test_without_the_token_nothing_is_shown(closed: FlaskClient) -> None:
-    for path in ("/", "/_dash-layout", "/_dash-dependencies", "/assets/probe.js", "/_favicon.ico", "/no-such-page"):
+    for path in ("/", "/api/networks", "/api/word", "/assets/main.js", "/assets/icon.svg", "/no-such-page"):
         answer = closed.get(path)
         assert (answer.status_code, "a token is needed" in answer.text) == (403, True)
-    assert closed.post("/_dash-update-component", json={}).status_code == 403
-    assert closed.post(f"/_dash-update-component?token={TOKEN}", json={}).status_code == 403
+    assert closed.post("/api/judge", json={}).status_code == 403
+    assert closed.post(f"/api/judge?token={TOKEN}", json={}).status_code == 403
 
 
 @pytest.mark.parametrize("wrong", ["", "x", TOKEN[:-1], f"{TOKEN}x", TOKEN.upper(), "é", "%00", "%FF"])
@@ -122,13 +122,11 @@ def test_the_token_is_never_a_way_to_another_site(closed: FlaskClient) -> None:
 
 @pytest.mark.parametrize("kind", ["Bearer", "token"])
 def test_a_program_sends_the_token_in_a_header(closed: FlaskClient, kind: str) -> None:
-    assert closed.get("/_dash-layout", headers={"Authorization": f"{kind} {TOKEN}"}).status_code == 200
-    assert closed.get("/_dash-layout", headers={"Authorization": f"{kind} nonsense"}).status_code == 403
+    assert closed.get("/api/papers", headers={"Authorization": f"{kind} {TOKEN}"}).status_code == 200
+    assert closed.get("/api/papers", headers={"Authorization": f"{kind} nonsense"}).status_code == 403
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/_dash-layout", "/assets/probe.js", "/assets/none", "/_dash-component-suites/x/y"]
-)
+@pytest.mark.parametrize("path", ["/", "/api/papers", "/assets/main.js", "/assets/none", "/api/word?network=none"])
 def test_every_answer_says_what_a_browser_may_do_with_it(client: FlaskClient, path: str) -> None:
     with client.get(path) as answer:
         headers = answer.headers

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import base64
+import json
 import os
 import pickle
 import stat
 from pathlib import Path
-from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 from tests.models.published_networks import published
-from tests.viz.test_dashboard import answer
+from tests.viz.page_client import asked
 
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.models.io import ZOO
 from stacklens.viz.dashboard import networks
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.networks import LARGEST_UPLOAD, PREFIX, decoded, keep_upload, uploaded
+from stacklens.viz.dashboard.networks import LARGEST_UPLOAD, PREFIX, keep_upload, uploaded
 from stacklens.viz.dashboard.store import store, store_folder
 
 NET = (ZOO / "nnpda-1n0n.pt").read_bytes()
@@ -30,25 +29,14 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "store"
 
 
-def as_sent(data: bytes) -> str:
-    return "data:application/octet-stream;base64," + base64.b64encode(data).decode()
-
-
 def test_a_file_comes_back_as_it_was_sent() -> None:
-    name = keep_upload(decoded(as_sent(NET)), "my net.pt").name
+    name = keep_upload(NET, "my net.pt").name
     assert name.startswith(PREFIX)
     assert uploaded(name).data == NET
     assert networks.file_of(name) == "my net.pt"
     assert networks.load(name).model.name == "nnpda"
     assert keep_upload(NET, "my net.pt").name == name
     assert keep_upload(NET, "other.pt").name != name
-
-
-def test_an_opened_file_is_offered_first_for_as_long_as_it_is_kept() -> None:
-    name = keep_upload(NET, "a.pt").name
-    choices = list(networks.offered([name, PREFIX + "gone"]))
-    assert choices[0] == {"label": "a.pt (opened)", "value": name}
-    assert len(choices) == 1 + len(networks.network_names())
 
 
 @pytest.mark.parametrize("title", ["../../etc/passwd", "..\\evil.pt", "/tmp/x/evil.pt", "", "x" * 300])
@@ -89,17 +77,6 @@ def test_what_is_no_network_is_refused_and_not_kept(data: bytes, said: str) -> N
     assert len(store()) == 0
 
 
-@pytest.mark.parametrize("coded", ["abc", "QUJé", "QUI?"])
-def test_what_did_not_arrive_whole_is_refused(coded: str) -> None:
-    with pytest.raises(StacklensError, match=r"^the file did not arrive whole; send it again$"):
-        decoded(f"data:;base64,{coded}")
-
-
-def test_what_is_too_large_is_refused() -> None:
-    with pytest.raises(StacklensError, match=r"^the file is larger than 20 MB; expected a trained network$"):
-        decoded("data:;base64," + "A" * (LARGEST_UPLOAD * 2))
-
-
 def test_a_name_that_was_never_given_is_unknown() -> None:
     with pytest.raises(StacklensError, match=r"^no file upload-x here; files are kept for a day: open it again$"):
         uploaded("upload-x")
@@ -107,46 +84,50 @@ def test_a_name_that_was_never_given_is_unknown() -> None:
 
 @pytest.fixture(scope="module")
 def client() -> FlaskClient:
-    client: FlaskClient = new_application().server.test_client()
+    client: FlaskClient = new_application().test_client()
     return client
 
 
-ON_THE_PROBE_PAGE = {"word": "10", "kind": "soft", "page": "probe"}
-ON_THE_TRUST_PAGE = {"page": "trust"}
-SHOWN = [
-    ("picture.figure", {**ON_THE_PROBE_PAGE, "figure": "paper"}),
-    ("steps.rowData", {**ON_THE_PROBE_PAGE, "table": "steps"}),
-    ("trust-claims.children", ON_THE_TRUST_PAGE),
-    ("trust-accuracy.figure", ON_THE_TRUST_PAGE),
-    ("trust-judged.rowData", ON_THE_TRUST_PAGE),
-]
+SHOWN = ["network", "word", "figure", "steps", "accuracy", "words"]
 
 
-@pytest.mark.parametrize(("output", "shown"), SHOWN)
-def test_a_network_is_shown_on_when_its_day_is_over(output: str, shown: dict[str, Any], client: FlaskClient) -> None:
+@pytest.mark.parametrize("route", SHOWN)
+def test_a_network_is_shown_on_when_its_day_is_over(route: str, client: FlaskClient) -> None:
     name = keep_upload(NET, "mine.pt").name
     networks.load.cache_clear()
     assert networks.load(name).model.name == "nnpda"
     del store()[name]
     assert (networks.file_of(name), networks.network_title(name)) == ("mine.pt", "mine.pt (opened)")
-    found = answer(client, output, {**shown, "network": name}, {"trust-words": "10"})
+    found = asked(client, route, network=name, word="10", table="steps")
     assert "files are kept for a day" not in str(found)
-    assert "mine.pt" in str(found)
 
 
-@pytest.mark.parametrize(("output", "shown"), SHOWN)
-def test_a_network_that_is_gone_is_one_sentence(output: str, shown: dict[str, Any], client: FlaskClient) -> None:
-    found = answer(client, output, {**shown, "network": "upload-gone"}, {"trust-words": "10"})
-    assert "no file upload-gone here; files are kept for a day: open it again." in str(found)
+@pytest.mark.parametrize("route", SHOWN)
+def test_a_network_that_is_gone_is_one_sentence(route: str, client: FlaskClient) -> None:
+    found = asked(client, route, 400, network="upload-gone", word="10", table="steps")
+    assert found == {"problem": "no file upload-gone here; files are kept for a day: open it again."}
 
 
-@pytest.mark.parametrize(
-    ("output", "button"), [("file.data", "csv"), ("file.data", "json"), ("word.value@", "random"), ("word.value@", "")]
-)
-def test_nothing_comes_of_a_network_that_is_gone(output: str, button: str, client: FlaskClient) -> None:
-    asked: dict[str, Any] = {button: 1} if button else {"network": "upload-gone"}
-    state = {"network": "upload-gone", "word": "10", "kind": "soft"}
-    assert answer(client, output, {"network": "upload-gone", **asked} if "word" in output else asked, state) == {}
+def test_a_file_is_sent_as_it_is_and_is_a_network_from_then_on(client: FlaskClient) -> None:
+    answer = client.post("/api/upload?title=my%20net.pt", data=NET)
+    assert answer.status_code == 200
+    name = json.loads(answer.text)["network"]
+    assert uploaded(name) == networks.Upload(name, "my net.pt", NET)
+    refused = client.post("/api/upload?title=bad.pt", data=b"hello")
+    assert refused.status_code == 400
+    said = "bad.pt: not a PyTorch file (it begins with b'hello'); expected"
+    assert json.loads(refused.text)["problem"].startswith(said)
+    large = client.post("/api/upload?title=bad.pt", data=bytes(LARGEST_UPLOAD + 1))
+    assert large.json == {"problem": "bad.pt: larger than 20 MB; expected a trained network."}
+
+
+def test_an_opened_file_is_listed_as_ones_own(client: FlaskClient) -> None:
+    name = keep_upload(NET, "a.pt").name
+    groups = asked(client, "networks", opened=f"{name},{PREFIX}gone")
+    assert groups[0]["group"] == "your own"
+    assert [one["title"] for one in groups[0]["networks"]] == ["a.pt (opened)"]
+    listed = [one["name"] for group in groups[1:] for one in group["networks"]]
+    assert sorted(listed) == list(networks.network_names())
 
 
 def test_a_file_of_the_authors_says_what_it_was_trained_on_by_its_name() -> None:

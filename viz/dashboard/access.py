@@ -16,13 +16,12 @@ from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlencode, urlsplit
 
-from dash import Dash
 from flask import Flask, Request, Response, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from stacklens.errors import StacklensError
 
-__all__ = ["COOKIE", "HOSTS", "TOKEN", "Access", "add_policy", "guard", "is_loopback", "policy_of", "refused"]
+__all__ = ["COOKIE", "HOSTS", "POLICY", "TOKEN", "Access", "add_policy", "guard", "is_loopback", "refused"]
 
 TOKEN, HOSTS = "STACKLENS_TOKEN", "STACKLENS_HOSTS"  # in the environment
 COOKIE = "stacklens-token"  # with the port, for all ports of a machine share their cookies
@@ -220,32 +219,28 @@ def refused(status: int, problem: str) -> Response:
     return Response(f"{problem}\n", status, mimetype="text/plain")
 
 
-def add_policy(app: Dash) -> None:
-    """Send with every answer of ``app`` what a browser may do with it. All callbacks must be there."""
-    policy = policy_of(app)
+def add_policy(server: Flask) -> None:
+    """Send with every answer of ``server`` what a browser may do with it."""
 
-    @app.server.after_request  # type: ignore[untyped-decorator]
+    @server.after_request
     def with_policy(answer: Response) -> Response:
-        for name, value in {"Content-Security-Policy": policy, **_SAFE}.items():
+        for name, value in {"Content-Security-Policy": POLICY, **_SAFE}.items():
             answer.headers[name] = value
         return answer
 
 
-def policy_of(app: Dash) -> str:
-    """Return the Content-Security-Policy of ``app``: nothing from another host, no script but the files and Dash's own.
-
-    Styles may stand in the page because plotly, the tables and Dash's controls put theirs there; no text of a user's
-    becomes HTML. Pictures are also made in the browser, as data and blob addresses, to be saved as files.
-    """
-    parts = {
-        "default-src": "'self'",
-        "script-src": " ".join(["'self'", *app.csp_hashes()]),  # of the one line that starts Dash
-        "style-src": "'self' 'unsafe-inline'",
-        "img-src": "'self' data: blob:",
-        "font-src": "'self' data:",
-        "object-src": "'none'",
-        "base-uri": "'none'",
-        "form-action": "'none'",
-        "frame-ancestors": "'none'",
-    }
-    return "; ".join(f"{name} {value}" for name, value in parts.items())
+# Nothing from another host, and no script but our files. Styles may stand in the page because plotly puts its own
+# there; no text of a user's becomes HTML. Pictures are also made in the browser, as data and blob addresses.
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)

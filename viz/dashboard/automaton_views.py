@@ -1,20 +1,20 @@
-"""What the Automaton page shows of a network: the automaton itself, its run on a word, and who visits which state."""
+"""What the page shows of what was read out of a network: the automaton, its run, and who visits which state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from stacklens.automata.formats.dot import render, rule, to_dot
+from stacklens.automata.formats.dot import render, to_dot
 from stacklens.automata.formats.jflap import to_jflap
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
-from stacklens.extract.evaluation.automaton_runs import moves, run_table, visit_table, visiting_words
+from stacklens.extract.evaluation.automaton_runs import run_table, visit_table, visiting_words
 from stacklens.extract.verification.drift import Drift
 from stacklens.extract.wording import nothing_found
 from stacklens.models.device import one_thread
@@ -33,11 +33,9 @@ if TYPE_CHECKING:
 __all__ = [
     "FILES",
     "Shown",
-    "asked_for",
     "drift_view",
-    "extracted_and_settings",
     "map_view",
-    "run_view",
+    "seen_on_many",
     "shown",
     "stacks_view",
     "steps_view",
@@ -81,61 +79,17 @@ class Shown:
         return pda
 
 
-def asked_for(network: str, done: Mapping[str, Any] | None) -> ExtractionSettings | None:
-    """Return with which settings a network has been extracted as ``done`` says; None if it tells of another or none."""
-    settings = (done or {}).get("settings") if (done or {}).get("network") == network else None
-    return None if settings is None else ExtractionSettings(**settings)
-
-
-def extracted_and_settings(network: str, done: Mapping[str, Any] | None) -> tuple[ExtractionSettings, Known] | None:
-    """Return what is known of a network, and with which settings it was found; None if nothing is.
-
-    What was found as ``done`` says comes first, then what others have found.
-    """
-    settings = asked_for(network, done) or settings_known(network)
-    found = None if settings is None else known(network, settings)
-    return None if settings is None or found is None else (settings, found)
-
-
-def shown(network: str, done: Mapping[str, Any] | None, form: str | None) -> Shown:
-    """Return what the page looks at; ``form`` is "raw" for the machine before minimisation.
+def shown(network: str, raw: bool = False) -> Shown:
+    """Return what the page looks at; ``raw`` is for the machine before minimisation.
 
     Raises:
         StacklensError: nothing has been extracted from this network yet.
     """
-    found = extracted_and_settings(network, done)
-    if found is None:
+    settings = settings_known(network)
+    found = None if settings is None else known(network, settings)
+    if settings is None or found is None:
         raise StacklensError("nothing has been read out of this network yet")
-    return Shown(network, *found, form == "raw")
-
-
-def run_view(one: Shown, text: str) -> dict[str, Any]:
-    """Return the run on the word ``text`` as a browser needs it to follow it by itself.
-
-    "rules" holds, for every transition, from, to, the operations as [pop, push], and what it is called; "steps" the
-    number of the rule that each step takes; "stuck" says why the run ends early, or is None.
-    """
-    pda = one.automaton
-    made = moves(pda, read_word(text, load(one.network).model))
-    places = {state: number for number, state in enumerate(pda.states)}
-    rules = [
-        [places[key[0]], places[step.target], [[op.pop, op.push] for op in step.operations], rule(key, step)]
-        for key, step in pda.transitions.items()
-    ]
-    stuck = None
-    if made and made[-1].target is None:
-        last = made.pop()
-        tops = " ".join(last.tops)
-        stuck = f"rejected: {last.state} has no transition on {last.symbol} with {tops} on top"
-    return {
-        "states": list(pda.states),
-        "initial": places[pda.initial],
-        "stacks": pda.n_stacks,
-        "bottom": pda.bottom,
-        "rules": rules,
-        "steps": [move.rule for move in made],
-        "stuck": stuck,
-    }
+    return Shown(network, settings, found, raw)
 
 
 def steps_view(one: Shown, text: str) -> pd.DataFrame:
@@ -157,12 +111,12 @@ def stacks_view(one: Shown, text: str, rounded: bool, theme: str) -> go.Figure:
 
 def map_view(one: Shown, rounded: bool, theme: str) -> go.Figure:
     """Return the map of hidden vectors, coloured by the automaton's state."""
-    return themed(state_map(runner_of(one.network, rounded), _seen(one, rounded), one.automaton), theme)
+    return themed(state_map(runner_of(one.network, rounded), seen_on_many(one, rounded), one.automaton), theme)
 
 
 def visits_view(one: Shown, rounded: bool, state: str) -> pd.DataFrame:
     """Return the words that visit ``state``, with the network's hidden vectors then."""
-    frame = visit_table(one.automaton, _seen(one, rounded), state).drop(columns="state")
+    frame = visit_table(one.automaton, seen_on_many(one, rounded), state).drop(columns="state")
     return frame.round({name: 4 for name in frame.columns if name.startswith("h")})
 
 
@@ -172,7 +126,7 @@ def drift_view(one: Shown, theme: str) -> go.Figure | None:
     return None if entry is None else themed(drift_figure(Drift.from_dict(entry)), theme)
 
 
-def _seen(one: Shown, rounded: bool) -> Trace:
+def seen_on_many(one: Shown, rounded: bool) -> Trace:
     """Return what a network does on words that visit states."""
     return _traced(one.network, one.settings.language, rounded)
 

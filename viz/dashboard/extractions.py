@@ -1,4 +1,7 @@
-"""Extractions that the page starts, and what came of them: kept as text, for all server processes and users."""
+"""Extractions that the page starts, and what came of them: kept as text, for all server processes and users.
+
+What came of the zoo's networks is there from the start: it comes with them, as files.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,13 @@ from stacklens.errors import StacklensError
 from stacklens.extract.budget import DEFAULT_BUDGET
 from stacklens.extract.config import Method
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
+from stacklens.extract.result_file import load_result
 from stacklens.models.base import StackModel
-from stacklens.models.io import Checkpoint
+from stacklens.models.io import ZOO, Checkpoint
 from stacklens.progress import count
 from stacklens.viz.dashboard.job_process import Tell
-from stacklens.viz.dashboard.jobs import JobQueue
-from stacklens.viz.dashboard.networks import load, specification_by_name
+from stacklens.viz.dashboard.jobs import JobQueue, Jobs
+from stacklens.viz.dashboard.networks import load, network_names, specification_by_name
 from stacklens.viz.dashboard.store import DAY, store
 from stacklens.viz.report import summary_text
 
@@ -31,12 +35,17 @@ __all__ = [
     "TURNS",
     "ExtractionSettings",
     "Known",
+    "cancel_extraction",
     "extraction_job",
+    "extractions_of",
     "fingerprint",
     "keep_extraction",
     "known",
+    "settings_in",
     "settings_known",
     "settings_of",
+    "shipped",
+    "start_extraction",
 ]
 
 STAGES = (
@@ -52,6 +61,7 @@ _WAITING = 8  # extractions; each may take minutes
 _MOST_WORDS = 50_000_000  # about a minute's work; the shell goes further
 _MOST_STATES = 512
 _LARGEST_SEED = 2**32 - 1
+_LISTED = 8  # extractions of a network that are remembered
 _MOST_SECONDS = 600  # of a search; the shell goes further
 
 
@@ -119,19 +129,20 @@ def known(name: str, settings: ExtractionSettings | None = None) -> Known | None
     """
     asked = settings_known(name) if settings is None else settings
     text = None if asked is None else store().get(_key(load(name), asked))
-    return None if text is None else _known(text)
+    if text is None:
+        return shipped(name) if asked == ExtractionSettings() else None
+    return _known(text)
 
 
 def settings_known(name: str) -> ExtractionSettings | None:
     """Return with which settings the network called ``name`` has been extracted; None if it has not been.
 
-    What `extract-pda` does by default comes first, then what somebody asked for last.
+    What somebody asked for last comes first, then what comes with the zoo.
     """
-    checkpoint = load(name)
-    if _key(checkpoint, ExtractionSettings()) in store():
-        return ExtractionSettings()
-    last = store().get(_key(checkpoint, None))
-    return None if last is None else ExtractionSettings(**last)
+    last = store().get(_key(load(name), None))
+    if last is not None:
+        return ExtractionSettings(**last)
+    return None if shipped(name) is None else ExtractionSettings()
 
 
 def keep_extraction(name: str, settings: ExtractionSettings, result: Extraction) -> None:
@@ -145,6 +156,37 @@ def keep_extraction(name: str, settings: ExtractionSettings, result: Extraction)
     checkpoint = load(name)
     store().set(_key(checkpoint, settings), json.dumps(content), expire=DAY)
     store().set(_key(checkpoint, None), asdict(settings), expire=DAY)
+
+
+def settings_in(result: Extraction) -> ExtractionSettings:
+    """Return with which settings of the page ``result`` was extracted, as far as it knows."""
+    config, origin = result.config, result.model.origin
+    named = None if origin is None else origin.task.get("language")
+    language = None if result.language_name == named else result.language_name
+    if config is None:
+        return ExtractionSettings(language=language)
+    kept = {name: getattr(config, name) for name in ("states", "stack_symbols", "max_length", "seed", "method")}
+    budget = ExtractionSettings.budget if config.budget is None else max(1, int(config.budget))
+    return ExtractionSettings(**kept, language=language, budget=budget)
+
+
+@lru_cache(maxsize=64)
+def shipped(name: str) -> Known | None:
+    """Return what the default settings found in the network of the zoo called ``name``, which comes with it, or None.
+
+    It counts only for the very network that it was read out of.
+    """
+    path = ZOO / f"{name}.json"
+    origin = load(name).model.origin
+    if name not in network_names() or not path.is_file() or origin is None:
+        return None
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if content["network"]["sha256"] != origin.sha256:
+        return None
+    automata = {kind: content["automata"][kind] for kind in ("minimised", "raw")}
+    read = {kind: None if pda is None else from_json(json.dumps(pda)) for kind, pda in automata.items()}
+    report = {key: value for key, value in content.items() if key not in ("format", "fields", "automata")}
+    return Known(read["minimised"], read["raw"], report, summary_text(load_result(path)))
 
 
 @lru_cache(maxsize=64)
@@ -193,6 +235,9 @@ TURNS = JobQueue(
 )
 
 
+_jobs = Jobs(TURNS)
+
+
 def settings_of(
     states: float | None,
     stack_symbols: float | None,
@@ -223,40 +268,71 @@ def settings_of(
 def _whole(name: str, value: float | None, low: int, high: int) -> int | None:
     if value is None:
         return None
-    if not isinstance(value, int | float) or not low <= value <= high or value != int(value):  # inf is in no range
+    if (
+        isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high or value != int(value)
+    ):  # inf is in no range
         raise StacklensError(f"{name} is {value}; expected a whole number from {low} to {high:,}, or nothing")
     return int(value)
 
 
-def extraction_job(
-    tell: Tell,
-    clicks: int | None,
-    network: str,
-    states: float | None,
-    stack_symbols: float | None,
-    max_length: float | None,
-    seed: float | None,
-    language: str | None,
-    method: str | None,
-    budget: float | None,
-    visit: str,
-) -> dict[str, Any]:
+def start_extraction(name: str, settings: ExtractionSettings, again: bool = False) -> None:
+    """See to it that the network called ``name`` is being extracted with ``settings``; ``again`` although it has been.
+
+    Raises:
+        StacklensError: there is no such network.
+    """
+    key = _key(load(name), None)
+    with store().transact():
+        asked = [one for one in store().get(_asked(key), []) if one != asdict(settings)]
+        store().set(_asked(key), [*asked, asdict(settings)][-_LISTED:], expire=DAY)
+    _jobs.start(_job(name, settings), extraction_job, [name, asdict(settings), again])
+
+
+def cancel_extraction(name: str, settings: ExtractionSettings) -> None:
+    """End the extraction of the network called ``name`` with ``settings``, whoever has asked for it."""
+    _jobs.cancel(_job(name, settings))
+
+
+def extractions_of(name: str) -> list[dict[str, Any]]:
+    """Return the extractions of the network called ``name`` that run or have ended today, the last asked for first.
+
+    Each has its "settings", whether it is "running", its "stage" and how many are "done", and its "problem", if any.
+    """
+    found = []
+    for settings in reversed(store().get(_asked(_key(load(name), None)), [])):
+        state = _jobs.state(_job(name, ExtractionSettings(**settings)))
+        if state is not None:
+            stage, done = state.progress or ["waiting", 0]
+            problem = None if state.running else (state.result or {}).get("problem", (state.result or {}).get("error"))
+            found.append(
+                {"settings": settings, "running": state.running, "stage": stage, "done": done, "problem": problem}
+            )
+    return found
+
+
+def _asked(key: str) -> str:
+    return f"asked {key}"
+
+
+def _job(name: str, settings: ExtractionSettings) -> str:
+    return _key(load(name), settings)
+
+
+def extraction_job(tell: Tell, network: str, settings: dict[str, Any], again: bool = False) -> dict[str, Any]:
     """Return with which settings an automaton was extracted and kept, or the problem, one sentence.
 
-    ``tell`` is given the name of each stage and its number from 0; ``visit`` and ``clicks`` tell one job from another.
+    ``tell`` is given the name of each stage and its number from 0.
     """
-    del clicks, visit
     try:
-        settings = settings_of(states, stack_symbols, max_length, seed, language, method, budget)
-        _extract(tell, network, settings)
+        _extract(tell, network, ExtractionSettings(**settings), again)
     except StacklensError as error:
         return {"network": network, "settings": None, "problem": f"{error}."}
     except Exception as error:  # a job that says nothing would leave its user waiting
         return {"network": network, "settings": None, "problem": f"the extraction failed: {error!r}."}
-    return {"network": network, "settings": asdict(settings), "problem": None}
+    return {"network": network, "settings": settings, "problem": None}
 
 
-def _extract(tell: Tell, network: str, settings: ExtractionSettings) -> None:
+def _extract(tell: Tell, network: str, settings: ExtractionSettings, again: bool) -> None:
     checkpoint = load(network)
     letters = len(checkpoint.model.alphabet)
     if settings.max_length is not None and count_all(letters, settings.max_length) > _MOST_WORDS:
@@ -267,7 +343,7 @@ def _extract(tell: Tell, network: str, settings: ExtractionSettings) -> None:
     if settings.stack_symbols is not None and checkpoint.model.pushes_input:
         raise StacklensError(f"this {checkpoint.model.name} pushes the symbol it reads: leave stack symbols empty")
     specification = specification_by_name(checkpoint, settings.language)
-    if known(network, settings) is not None:
+    if known(network, settings) is not None and not again:
         return
 
     def told(stage: str, done: int, _: int | None) -> None:

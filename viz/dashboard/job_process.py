@@ -54,7 +54,8 @@ def work(function: Callable[..., Any], arguments: Sequence[Any], key: str, progr
     try:
         found = function(tell, *arguments)
     except Exception as error:  # the server is told
-        found = {"background_callback_error": {"msg": str(error), "tb": traceback.format_exc()}}
+        print(traceback.format_exc(), file=sys.stderr)
+        found = {"error": repr(error)}
     results.set(key, found, expire=DAY)
 
 

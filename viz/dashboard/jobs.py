@@ -1,6 +1,7 @@
-"""Work that takes longer than a request: Dash's background callbacks, each job a process once its turn has come.
+"""Work that takes longer than a request: each job is a process of its own once its turn has come.
 
-Jobs wait in line, one behind another, whichever server with this store has been asked for them.
+A job belongs to what is asked, its key, and not to who asks: whoever asks for the same finds it, sees how far it is,
+and can cancel it. Jobs wait in line, one behind another, whichever server with this store has been asked for them.
 """
 
 from __future__ import annotations
@@ -15,14 +16,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
-from uuid import uuid4
 
 import psutil
-from dash import DiskcacheManager
 
 from stacklens.viz.dashboard.store import DAY, store, store_folder
 
-__all__ = ["JobQueue", "Jobs", "Waiting", "join"]
+__all__ = ["JobQueue", "JobState", "Jobs", "Waiting", "join"]
 
 _POLL = 0.3  # seconds between two looks for a free place
 _TRIES, _PAUSE = 12, 0.05  # more than a look's time: those who stand in a line with gaps in it move up
@@ -102,14 +101,14 @@ def _locked(name: str) -> IO[str] | None:
 
 @dataclass(frozen=True)
 class JobQueue:
-    """How many jobs there are at once, over all servers with one store, and what their users are told.
+    """How many jobs there are at once, over all servers with one store, and what is told of them.
 
     Attributes:
         working: how many work.
-        waiting: how many wait; a callback whose job would be one more returns ``full`` at once.
-        told: gives the values of the ``progress`` outputs for a number of jobs that are waiting before one.
+        waiting: how many wait; one that would be one more has the result ``full`` at once.
+        told: gives what a job tells of its progress while so many wait before it.
         full: see ``waiting``.
-        stopped: what a callback returns whose job ended without a result: because it was cancelled, or killed.
+        stopped: the result of a job that ended without one: because it was cancelled, or killed.
     """
 
     working: int
@@ -119,69 +118,84 @@ class JobQueue:
     stopped: Any
 
 
-class Jobs(DiskcacheManager):
-    """What runs background callbacks. Their functions stand at the top of a module and take plain data by position.
+@dataclass(frozen=True)
+class JobState:
+    """How far a job is.
 
-    They are called with a function that takes the values of the callback's ``progress`` outputs, and the inputs.
+    Attributes:
+        running: whether it waits or works.
+        progress: what it told last, or None.
+        result: what came of it once it is over, else None.
+    """
+
+    running: bool
+    progress: list[Any] | None = None
+    result: Any = None
+
+
+class Jobs:
+    """Jobs by their keys. Their functions stand at the top of a module and take plain data by position.
+
+    They are called with a function that takes what they tell of their progress, and the arguments.
     """
 
     def __init__(self, turns: JobQueue) -> None:
-        super().__init__(store())  # type: ignore[no-untyped-call]  # dash leaves it without types
-        self._turns, self._said = turns, threading.local()
+        self._turns = turns
 
-    def make_job_fn(self, fn: Callable[..., Any], progress: bool, key: str | None = None) -> Callable[..., Any]:
-        """Return the function itself: the new process finds it by its name."""
-        del progress, key
-        return fn
-
-    def call_job_fn(self, key: str, job_fn: Callable[..., Any], args: Any, context: Any) -> str:
-        """Return the ticket of a job that is worked on in its turn; where the line is full its result is there now."""
-        del context
-        ticket = uuid4().hex
+    def start(self, key: str, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
+        """See to it that there is a job called ``key``: one that waits or works already is the one."""
+        kept = store()
         asked = {
-            "module": job_fn.__module__,
-            "function": job_fn.__name__,
-            "arguments": list(args),
-            "key": key,
-            "progress_key": self._make_progress_key(key),  # type: ignore[no-untyped-call]
+            "module": function.__module__,
+            "function": function.__name__,
+            "arguments": list(arguments),
+            "key": _result(key),
+            "progress_key": _progress(key),
         }
+        with kept.transact():
+            if _result(key) not in kept and _process_of(kept.get(_key(key))) is not None:
+                return
+            for old in (_result(key), _progress(key)):
+                kept.delete(old)
+            kept.set(_key(key), _who(os.getpid(), works=False), expire=DAY)
         waiting = join(self._turns.waiting)
         if waiting is None:
-            self.handle.set(key, self._turns.full, expire=DAY)
+            kept.set(_result(key), self._turns.full, expire=DAY)
+            kept.delete(_key(key))
         else:
-            self.handle.set(_key(ticket), _who(os.getpid(), works=False), expire=DAY)
-            threading.Thread(target=self._wait, args=(ticket, asked, waiting), daemon=True).start()
-        return ticket
+            threading.Thread(target=self._wait, args=(key, asked, waiting), daemon=True).start()
 
-    def _wait(self, ticket: str, asked: dict[str, Any], waiting: Waiting) -> None:
+    def _wait(self, key: str, asked: dict[str, Any], waiting: Waiting) -> None:
         """Start a job when its turn has come, and see to its end, so that nothing is left of it in the system."""
+        kept = store()
         with waiting:
             place = waiting.turn(
                 self._turns.working,
-                lambda before: self.handle.set(asked["progress_key"], list(self._turns.told(before)), expire=DAY),
-                lambda: _key(ticket) in self.handle,
+                lambda before: kept.set(asked["progress_key"], list(self._turns.told(before)), expire=DAY),
+                lambda: _key(key) in kept,
             )
-            process = None if place is None else self._started(ticket, asked, place)
+            process = None if place is None else self._started(key, asked, place)
         if process is not None:
             process.wait()
             assert process.stdin is not None
             process.stdin.close()
-        self.handle.close()  # this thread's connection, no more
+        kept.close()  # this thread's connection, no more
 
-    def _started(self, ticket: str, asked: dict[str, Any], place: IO[str]) -> subprocess.Popen[str] | None:
+    def _started(self, key: str, asked: dict[str, Any], place: IO[str]) -> subprocess.Popen[str] | None:
         """Return the process that works on a job, if it can be made; it holds its ``place`` until it ends."""
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         held = () if os.name == "nt" else (place.fileno(),)
+        kept = store()
         with place:
             try:
                 process = subprocess.Popen(_COMMAND, stdin=subprocess.PIPE, env=environment, text=True, pass_fds=held)
             except OSError:  # the system has no room for another
-                self.handle.set(asked["key"], self._turns.stopped, expire=DAY)
+                kept.set(asked["key"], self._turns.stopped, expire=DAY)
                 return None
-        with self.handle.transact():
-            wanted = _key(ticket) in self.handle
+        with kept.transact():
+            wanted = _key(key) in kept
             if wanted:
-                self.handle.set(_key(ticket), _who(process.pid, works=True), expire=DAY)
+                kept.set(_key(key), _who(process.pid, works=True), expire=DAY)
         assert process.stdin is not None
         if wanted:
             process.stdin.write(f"{json.dumps(asked)}\n")
@@ -190,38 +204,40 @@ class Jobs(DiskcacheManager):
             process.kill()
         return process
 
-    def get_result(self, key: str, job: Any) -> Any:
-        """Return what came of a job, `UNDEFINED` while it waits or works on."""
-        running = job is not None and self._runs(job)  # looked at first: results are kept before the end
-        found = super().get_result(key, job)  # type: ignore[no-untyped-call]
-        if found is self.UNDEFINED and not running:
-            return self._turns.stopped
-        self._said.job = job if found is self.UNDEFINED else None
-        return found
+    def state(self, key: str) -> JobState | None:
+        """Return how far the job called ``key`` is, or what came of it; None where there has been none for a day."""
+        kept = store()
+        running = _process_of(kept.get(_key(key))) is not None  # looked at first: results are kept before the end
+        found = kept.get(_result(key))
+        if found is not None:
+            return JobState(False, result=found)
+        if running:
+            return JobState(True, kept.get(_progress(key)))
+        return JobState(False, result=self._turns.stopped) if _key(key) in kept or _progress(key) in kept else None
 
-    def job_running(self, job: Any) -> bool:
-        """Return whether a job waits or works on.
-
-        Just after `get_result` has said so it does: dash looks again, and if the job is cancelled between the two it
-        would take it for ended without a result and never ask for ``stopped``.
-        """
-        said, self._said.job = getattr(self._said, "job", None), None
-        return (job is not None and said == job) or self._runs(job)
-
-    def _runs(self, job: Any) -> bool:
-        return _process_of(self.handle.get(_key(job))) is not None
-
-    def terminate_job(self, job: Any) -> None:
-        """End a job, or keep it from being begun."""
-        with self.handle.transact():
-            found = self.handle.pop(_key(job))
+    def cancel(self, key: str) -> None:
+        """End a job, or keep it from being begun; what came of it is that it was stopped."""
+        kept = store()
+        with kept.transact():
+            found = kept.pop(_key(key))
+            if found is not None and _result(key) not in kept:
+                kept.set(_result(key), self._turns.stopped, expire=DAY)
         process = _process_of(found)
         if process is not None and found[_WORKS]:  # else it is the server that looks after a job that waits
-            super().terminate_job(process.pid)  # type: ignore[no-untyped-call]
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
 
 
-def _key(ticket: Any) -> str:
-    return f"job-{ticket}"
+def _key(job: str) -> str:
+    return f"job-{job}"
+
+
+def _progress(job: str) -> str:
+    return f"job-progress-{job}"
+
+
+def _result(job: str) -> str:
+    return f"job-result-{job}"
 
 
 def _who(number: int, works: bool) -> list[Any]:

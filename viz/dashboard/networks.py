@@ -6,11 +6,10 @@ name alone: whoever can reach the page must not have the server open files.
 
 from __future__ import annotations
 
-import base64
 import hashlib
+import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -30,9 +29,9 @@ from stacklens.viz.dashboard.store import DAY, store
 __all__ = [
     "LARGEST_BODY",
     "LARGEST_UPLOAD",
+    "OWN",
     "PREFIX",
     "Upload",
-    "decoded",
     "file_of",
     "fitting_specification",
     "is_known",
@@ -40,7 +39,7 @@ __all__ = [
     "load",
     "network_names",
     "network_title",
-    "offered",
+    "own_names",
     "random_word",
     "specification_by_name",
     "truth_by_name",
@@ -49,8 +48,9 @@ __all__ = [
 ]
 
 LARGEST_UPLOAD = 20_000_000  # bytes of a file; the largest network of the papers takes a tenth of it
-LARGEST_BODY = 2 * LARGEST_UPLOAD  # of a request: a file comes in base 64
+LARGEST_BODY = 2 * LARGEST_UPLOAD  # of a request: one that is somewhat too large is told so in a sentence
 PREFIX = "upload-"
+OWN = "STACKLENS_OWN"  # in the environment: networks that the app was started with, a line each; jobs have it, too
 _SHOWN = 120  # characters of a file's name
 
 _LENGTHS = (4, 20)  # symbols of a random word, from and to
@@ -65,21 +65,6 @@ class Upload:
     name: str
     title: str
     data: bytes
-
-
-def decoded(contents: str) -> bytes:
-    """Return the bytes of a file as a browser sends it, a data address in base 64.
-
-    Raises:
-        StacklensError: it is too large, or no such address.
-    """
-    _, comma, coded = contents.partition(";base64,")
-    if len(coded) > LARGEST_UPLOAD // 3 * 4 + 4:
-        raise StacklensError(f"the file is larger than {LARGEST_UPLOAD // 1_000_000} MB; expected a trained network")
-    try:
-        return base64.b64decode(coded, validate=True) if comma else b""
-    except ValueError:  # also of what is not even ASCII
-        raise StacklensError("the file did not arrive whole; send it again") from None
 
 
 def keep_upload(data: bytes, title: str) -> Upload:
@@ -131,6 +116,14 @@ def network_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in ZOO.glob("*.pt")))
 
 
+def own_names() -> tuple[str, ...]:
+    """Return the networks of the user's own code that the app was started with, as they were typed: "module:function".
+
+    Only who starts the app names them; nothing that a browser sends is ever imported.
+    """
+    return tuple(filter(None, os.environ.get(OWN, "").splitlines()))
+
+
 @lru_cache(maxsize=32)
 def load(name: str) -> Checkpoint:
     """Return the network called ``name``; nobody changes it, so all users share one.
@@ -143,6 +136,8 @@ def load(name: str) -> Checkpoint:
     if name.startswith(PREFIX):
         _title(name)  # a network is shown on when its day is over, and then its title is asked for
         return uploaded_network(uploaded(name))
+    if name in own_names():
+        return load_network(name)
     _check(name)
     return load_network(ZOO / f"{name}.pt")
 
@@ -174,14 +169,6 @@ def file_of(name: str) -> str:
 def network_title(name: str) -> str:
     """Return what the page calls the network called ``name``."""
     return f"{_title(name)} (opened)" if name.startswith(PREFIX) else name
-
-
-def offered(opened: Iterable[str]) -> Iterator[Mapping[str, str]]:
-    """Return the choices of networks, label and value: files that were ``opened``, as far as they last, and the zoo."""
-    for name in dict.fromkeys(opened):
-        if is_known(name):
-            yield {"label": network_title(name), "value": name}
-    yield from ({"label": name, "value": name} for name in network_names())
 
 
 def random_word(name: str, seed: int) -> str:

@@ -8,11 +8,11 @@ from stacklens.viz.dashboard.automaton_views import Shown
 from stacklens.viz.dashboard.extractions import ExtractionSettings, settings_known
 from stacklens.viz.dashboard.networks import file_of
 
-__all__ = ["automaton_lines", "program", "trust_lines"]
+__all__ = ["automaton_lines", "program", "trust_lines", "word_lines"]
 
 _TRUST = "stacklens.extract.evaluation.trust"
 _JUDGE = "judge_words(network, words, result.automaton, result.language, result.memories)"
-_CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of the Trust page: imports and lines
+_CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of claims and checks: imports and lines
     "claims": ((f"from {_TRUST} import claim_table",), ("claim_table(result.report())",)),
     "checks": ((f"from {_TRUST} import check_table",), ("check_table(result.report())",)),
     "coverage": ((f"from {_TRUST} import coverage_table",), ("coverage_table(result.automaton)",)),
@@ -84,3 +84,16 @@ def trust_lines(panel: str, name: str) -> str:
     settings = settings_known(name) or ExtractionSettings()
     imports, call = _CALLS[panel]
     return program(name, imports, [f"result = {settings.call()}", *call])
+
+
+def word_lines(name: str, text: str, rounded: bool) -> str:
+    """Return the Python lines that give what stands in the step table of a word."""
+    given = "Rounded(network)" if rounded else "network"
+    imports = ["from stacklens.languages.words import parse_word", "from stacklens.viz.bench.word import word_data"]
+    if rounded:
+        imports.insert(1, "from stacklens.models.rounding import Rounded")
+    settings = settings_known(name)
+    found = [] if settings is None else [f"result = {settings.call()}"]
+    rest = "" if settings is None else ", result.automaton, result.language"
+    word = f"parse_word({text!r}, network.alphabet)"
+    return program(name, imports, [*found, f"word_data({given}, {word}{rest})"])

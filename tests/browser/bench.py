@@ -1,0 +1,41 @@
+"""The workbench in a browser, opened at an address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+__all__ = ["DYCK", "cell", "opened", "saved", "step"]
+
+DYCK = "marnn-stack-rnn-dyck-2"
+
+
+def opened(page: Page, address: str, search: str = f"?network={DYCK}&word=([])&step=2") -> Page:
+    """Return the page once it shows the word that ``search`` asks for; the introduction is over."""
+    page.add_init_script("try { localStorage.setItem('introduced', 'yes') } catch (error) {}")
+    page.goto(address + search)
+    expect(page.locator("#sentence")).not_to_be_empty()
+    return page
+
+
+def step(page: Page, number: int) -> None:
+    """Wait until the page is at step ``number``: the band over the table, the box, and what is read aloud."""
+    page.wait_for_selector(f"#table-1 .band[data-step='{number}']", state="attached")
+    expect(page.locator("#step")).to_have_value(str(number))
+    expect(page.locator("#now")).to_contain_text(f"step {number} reads")
+
+
+def cell(page: Page, row: str, number: int) -> Locator:
+    """Return the cell of the row called ``row`` at step ``number``."""
+    there = page.locator("#table-1 tr", has=page.locator(f"th[title='{row}']"))
+    return there.locator(f"td[data-step='{number}']")
+
+
+def saved(page: Page, button: Locator, folder: Path) -> Path:
+    """Return the file that a button saves."""
+    with page.expect_download() as waiting:
+        button.click()
+    place = folder / waiting.value.suggested_filename
+    waiting.value.save_as(place)
+    return place

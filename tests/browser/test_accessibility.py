@@ -1,0 +1,96 @@
+"""axe-core finds nothing serious on any view, light and dark; everything can be done with the keyboard."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.browser.bench import DYCK, opened, step
+
+from stacklens.viz.dashboard.view import DRAWERS
+
+pytestmark = pytest.mark.slow
+
+_RUN = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
+    .filter((one) => one.impact === "serious" || one.impact === "critical")
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).slice(0, 4).join(" | ")}`)"""
+
+
+def axe() -> str:
+    """Return axe-core, which comes with a package of the tests."""
+    found = find_spec("axe_playwright_python")
+    if found is None or found.origin is None:
+        pytest.skip("axe-playwright-python is not installed: pip install 'stacklens[test]'")
+    return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_serious_is_found_on_any_view(theme: str, page: Page, address: str) -> None:
+    source = axe()
+    opened(page, address, f"?network={DYCK}&word=([])&step=2")
+    if theme == "dark":
+        page.click("#shade")
+    page.evaluate(source)
+    for drawer in DRAWERS:
+        if drawer:
+            page.click(f"[data-drawer={drawer}]")
+            expect(page.locator("#drawer-body")).not_to_be_empty()
+        if drawer in ("accuracy", "figures"):
+            expect(page.locator(".figure .main-svg").first).to_be_visible()
+        assert page.evaluate(_RUN) == [], drawer or "the bench"
+    page.keyboard.press("Escape")
+    page.select_option("#compare", "kind")
+    page.click("#card-button")
+    expect(page.locator("#table-2 td").first).to_be_visible()
+    assert page.evaluate(_RUN) == [], "two runs and the card"
+    page.keyboard.press("?")
+    expect(page.locator("#sheet")).to_be_visible()
+    assert page.evaluate(_RUN) == [], "the sheet of keys"
+
+
+@pytest.mark.parametrize("search", ["?network=nnpda-palindrome&word=abcb", f"?network={DYCK}&word={'([])' * 30}"])
+def test_nothing_serious_is_found_on_errors_and_segments(search: str, page: Page, address: str) -> None:
+    source = axe()
+    opened(page, address, search)
+    page.evaluate(source)
+    assert page.evaluate(_RUN) == []
+    page.keyboard.press("n")
+    page.keyboard.press("0")
+    assert page.evaluate(_RUN) == []
+
+
+def test_every_control_can_be_reached_by_tab_and_its_focus_is_seen(page: Page, address: str) -> None:
+    opened(page, address)
+    reached: set[str] = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        name, outline = page.evaluate(
+            "[document.activeElement.id || document.activeElement.dataset.drawer || '', "
+            "parseFloat(getComputedStyle(document.activeElement).outlineWidth)]"
+        )
+        if name:
+            assert outline >= 1, name
+            reached.add(name)
+    assert {"network", "word", "forward", "step", "compare", "shade", "keys", "extract", "checks", "papers"} <= reached
+    assert "upload" not in reached  # the button before it opens a file
+
+
+def test_keys_open_and_close_what_they_say(page: Page, address: str) -> None:
+    opened(page, address)
+    page.keyboard.press("?")
+    expect(page.locator("#sheet")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#sheet")).to_be_hidden()
+    page.keyboard.press("/")
+    page.keyboard.type("()[")
+    page.keyboard.press("Enter")
+    expect(page.locator("#sentence")).to_contain_text("Right on all 3")
+    page.keyboard.press("End")
+    step(page, 3)
+    page.focus("#drawing .state")
+    page.keyboard.press("Enter")
+    expect(page.locator("#drawer")).to_contain_text("words that visit q0")
+    page.keyboard.press("Escape")
+    expect(page.locator("#drawer")).to_be_hidden()

@@ -1,0 +1,232 @@
+"""What misled on the earlier pages: each once, so that it stays away."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+from tests.browser.bench import DYCK, cell, opened, saved, step
+from tests.browser.waiting import until
+
+from stacklens.models.io import ZOO
+from stacklens.viz.dashboard.networks import LARGEST_UPLOAD
+
+pytestmark = pytest.mark.slow
+
+
+def test_no_tick_on_a_word_of_which_nothing_is_expected(page: Page, address: str) -> None:
+    opened(page, address, "?network=stack-rnn-anbn&word=aaabbbaabbbab")
+    expect(page.locator("#sentence")).to_contain_text("Nothing here is right or wrong: this is no word of the task")
+    expect(page.locator("#sentence")).not_to_contain_text("✓")
+    expect(page.locator("#table-1 tr td.r:not(.part-automaton td)")).to_have_count(0)
+
+
+def test_all_parties_answer_one_question_at_every_step(page: Page, address: str) -> None:
+    opened(page, address, "?network=nnpda-1n0n&word=1100")
+    for row in ("member so far", "accepts so far", "automaton says"):
+        assert [cell(page, row, number).inner_text() for number in (1, 2, 3, 4)] == ["no", "no", "no", "yes"], row
+
+
+def test_nothing_of_the_last_network_stays_under_a_new_name(page: Page, address: str) -> None:
+    opened(page, address, "?network=nnpda-1n0n&word=1100")
+    held: list[Route] = []
+    page.route("**/api/network?*", lambda route: held.append(route))
+    page.select_option("#network", "nnpda-palindrome")
+    expect(page.locator("#busy")).to_have_text("opening the network …")
+    expect(page.locator("#sentence")).to_be_empty()
+    expect(page.locator("#drawing svg")).to_have_count(0)
+    expect(page.locator("#table-1 td")).to_have_count(0)
+    expect(page.locator("#claim-list li")).to_have_count(0)
+    until(page, "true")
+    held[0].fulfill(status=400, json={"problem": "no luck."})
+    expect(page.locator("#problem")).to_have_text("no luck.")
+    expect(page.locator("#drawing svg")).to_have_count(0)
+
+
+def test_nothing_of_the_last_word_stays_after_an_error_and_the_page_lives_on(page: Page, address: str) -> None:
+    opened(page, address)
+    page.fill("#word", "(x")
+    page.keyboard.press("Enter")
+    expect(page.locator("#problem")).to_have_text("symbol 'x' is not in the alphabet ( ) [ ].")
+    expect(page.locator("#sentence")).to_be_empty()
+    expect(page.locator("#table-1 td")).to_have_count(0)
+    expect(page.locator("#drawing .lit")).to_have_count(0)
+    page.fill("#word", "()")
+    page.keyboard.press("Enter")
+    expect(page.locator("#problem")).to_be_empty()
+    expect(page.locator("#sentence")).to_contain_text("Right on all 2")
+
+
+def test_a_figure_that_is_on_its_way_says_so_and_shows_no_empty_axes(page: Page, address: str) -> None:
+    held: list[Route] = []
+    page.route("**/plotly-*.js", lambda route: held.append(route))
+    opened(page, address, f"?network={DYCK}&word=([])&drawer=accuracy")
+    expect(page.locator(".figure")).to_have_text("drawing …")
+    expect(page.locator(".figure .xtick")).to_have_count(0)
+    held[0].continue_()
+    expect(page.locator(".figure .main-svg").first).to_be_visible()
+
+
+def test_states_and_stack_symbols_share_no_colour(page: Page, address: str) -> None:
+    opened(page, address)
+    module = page.evaluate("import('/assets/page.js').then((m) => [m.STACK, m.STATES])")
+    assert not {*module[0]} & {*module[1]}
+    from stacklens.viz.style import CATEGORIES, STATE_CATEGORIES
+
+    assert [*CATEGORIES] == module[0]
+    assert [*STATE_CATEGORIES] == module[1]
+
+
+def test_an_unknown_network_in_a_link_opens_no_other_and_says_so(page: Page, address: str) -> None:
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(message.text))
+    page.goto(f"{address}?network=no-such-network&word=()")
+    expect(page.locator("#problem")).to_contain_text("unknown network 'no-such-network': expected one of ")
+    expect(page.locator("#drawer")).to_contain_text("Joulin & Mikolov 2015")
+    expect(page.locator("#table-1 td")).to_have_count(0)
+
+
+@pytest.mark.parametrize("place", ["#forward", "[data-drawer=checks]", "#word"])
+def test_arrow_keys_walk_after_a_click_on_a_button_or_enter_in_the_box(place: str, page: Page, address: str) -> None:
+    opened(page, address, f"?network={DYCK}&word=([])&step=1")
+    page.click(place)
+    if place == "#word":
+        page.keyboard.press("Enter")
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    step(page, 3)
+
+
+def test_enter_does_not_wait(page: Page, address: str) -> None:
+    opened(page, address)
+    page.fill("#word", "()()")
+    begun = page.evaluate("performance.now()")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"word=%28%29%28%29"))
+    assert page.evaluate("performance.now()") - begun < 450  # what typing alone waits for is 500
+
+
+def test_a_job_is_seen_after_a_reload_and_by_others_and_can_be_cancelled_there(page: Page, address: str) -> None:
+    opened(page, address, f"?network={DYCK}&word=()&drawer=extract")
+    page.fill("[name=max_length]", "12")
+    page.click("#extract-so")
+    expect(page.locator("#job .cancel")).to_be_visible()
+    page.reload()
+    expect(page.locator("#job progress")).to_be_visible()
+    expect(page.locator("#extract")).to_be_disabled()
+    other = page.context.new_page()
+    other.goto(f"{address}?network={DYCK}&word=()")
+    other.click("#job .cancel")
+    expect(page.locator("#job")).to_contain_text("The extraction was stopped before it came to a result.")
+    expect(page.locator("#extract")).to_be_enabled()
+
+
+def test_an_extraction_anew_tells_how_far_it_is_and_its_result_is_shown(page: Page, address: str) -> None:
+    opened(page, address, "?network=nnpda-1n0n&word=10&drawer=extract")
+    page.fill("[name=max_length]", "4")
+    page.click("#extract-so")
+    expect(page.locator("#job .stage")).to_have_text(
+        re.compile("waiting|trace the network|look for states|check the automaton|prove equality|certify|horizon")
+    )
+    expect(page.locator("#job")).to_be_hidden(timeout=90_000)
+    expect(page.locator("#drawing svg")).to_be_visible()
+    page.fill("[name=language]", "nonsense")
+    page.click("#extract-so")
+    expect(page.locator("#job")).to_contain_text("unknown language 'nonsense': expected one of ")
+
+
+def test_a_row_that_is_clicked_changes_a_word_that_can_be_seen(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    opened(page, address, "?network=nnpda-palindrome&word=abcba&drawer=automaton")
+    page.locator("#drawer td button").nth(3).click()
+    assert page.evaluate("window.scrollY") == 0
+    expect(page.locator("#word")).to_be_in_viewport()
+    expect(page.locator("#table-1 tr.symbol")).to_be_in_viewport()
+
+
+def test_the_band_crosses_no_title(page: Page, address: str) -> None:
+    opened(page, address, f"?network={DYCK}&word=([])&step=1")
+    band = page.locator("#table-1 .band").first.bounding_box()
+    assert band is not None
+    for heading in page.locator("#table-1 th").all():
+        box = heading.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= band["x"] + 1
+
+
+def test_no_cell_is_white_in_the_dark(page: Page, address: str) -> None:
+    opened(page, address)
+    page.click("#shade")
+    colours = page.locator("#table-1 td").evaluate_all(
+        "cells => cells.map(cell => getComputedStyle(cell).backgroundColor)"
+    )
+    for colour in {*colours}:
+        red, green, blue, *alpha = (float(part) for part in re.findall(r"[\d.]+", colour))
+        assert (alpha and alpha[0] < 0.6) or max(red, green, blue) < 200, colour
+
+
+def test_no_number_has_sixteen_digits(page: Page, address: str) -> None:
+    opened(page, address, f"?network={DYCK}&word=([])&drawer=figures")
+    page.click("text=table of predictions")
+    expect(page.locator("#drawer table")).to_be_visible()
+    shown = page.locator("body").inner_text()
+    assert not re.search(r"\d\.\d{7}", shown)
+
+
+def test_figures_are_saved_under_names_that_say_what_they_are(page: Page, address: str, tmp_path: Path) -> None:
+    opened(page, address, f"?network={DYCK}&word=([])&drawer=accuracy")
+    expect(page.locator(".figure .main-svg").first).to_be_visible()
+    file = saved(page, page.locator("#drawer [data-kind=svg]"), tmp_path)
+    assert file.name == f"{DYCK}-accuracy.svg"
+    assert file.read_bytes().startswith(b"<svg")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"hello", "bad.pt: not a PyTorch file (it begins with b'hello'); expected a network: "),
+        (b"step symbol\n1 a\n", "bad.pt: not a PyTorch file (it begins with b'step symbol"),
+        (pickle.dumps(os.getcwd), "bad.pt: holds objects other than tensors and plain data, and loading them could"),
+        (bytes(LARGEST_UPLOAD + 1), "bad.pt: 20 MB; expected a trained network of at most 20 MB."),
+        (b"", "bad.pt: the file is empty; expected a network: "),
+    ],
+    ids=["text", "text trace", "code", "large", "empty"],
+)
+def test_a_file_that_is_no_network_is_refused_for_what_it_is(
+    content: bytes, said: str, page: Page, address: str, tmp_path: Path
+) -> None:
+    page.on("console", lambda _: None)
+    opened(page, address)
+    bad = tmp_path / "bad.pt"
+    bad.write_bytes(content)
+    page.set_input_files("#upload", bad)
+    expect(page.locator("#problem")).to_contain_text(said)
+    if b"step" in content:
+        expect(page.locator("#problem")).not_to_contain_text("code")
+    expect(page.locator("#network option:checked")).to_have_text(DYCK)
+
+
+def test_every_network_of_the_zoo_can_be_read_on_the_bench(page: Page, address: str) -> None:
+    """Accepting rings can be seen, and every label is inside the drawing."""
+    opened(page, address, "?network=nnpda-palindrome&word=aca")
+    rings = page.locator("#drawing .state[data-name=q1] ellipse")
+    expect(rings).to_have_count(2)
+    assert {ring.evaluate("one => getComputedStyle(one).fill") for ring in rings.all()} == {"none"}
+    for path in sorted(ZOO.glob("*.json")):
+        assert json.loads(path.read_text(encoding="utf-8"))["automaton"] is not None
+        page.select_option("#network", path.stem)
+        expect(page.locator("#card")).to_contain_text(path.stem)
+        expect(page.locator("#drawing .state").first).to_be_visible()
+        outside = page.evaluate(
+            """() => {
+            const frame = document.querySelector("#drawing").getBoundingClientRect();
+            return [...document.querySelectorAll("#drawing .rule")].map((one) => one.getBoundingClientRect())
+                .filter((box) => box.left < frame.left - 2 || box.right > frame.right + 2).length;
+        }"""
+        )
+        assert outside == 0, path.stem

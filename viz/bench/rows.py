@@ -1,0 +1,189 @@
+"""The rows of the step table as plain data, a value a step: the browser draws those that are near the current one.
+
+A row has a ``type``: "text" (names, and at each step the number of one), "heat" (numbers, between ``low`` and
+``high``), "category" (as text, in colours of a ``palette``), "operation" (as text, with a strength). Its ``marks`` are
+a letter a step: "w" wrong, "r" right, "e" empty, "." nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from stacklens.models.base import StackModel
+from stacklens.viz.bench.answers import UNSAID, answer_name
+from stacklens.viz.bench.automaton_run import AutomatonRun
+from stacklens.viz.bench.run import BenchRun
+from stacklens.viz.operations import action_names, operation_names
+from stacklens.viz.stacks import pieces_of
+
+__all__ = ["Row", "answer_rows", "automaton_rows", "network_rows", "text_row"]
+
+Row = dict[str, Any]
+_DIGITS = 3
+_VISIBLE = 0.05  # of a cell: what is filled less is as good as empty
+_FEW = 3  # cells that are shown of each of several stacks
+_MOST_STACKS = 4  # whose cells are shown
+_SIZE = 6  # numbers of a cell that are shown
+
+
+def text_row(name: str, values: Sequence[str], **more: Any) -> Row:
+    """Return a row of texts, each of which is kept once."""
+    names = list(dict.fromkeys(values))
+    places = {value: number for number, value in enumerate(names)}
+    return {"type": "text", "name": name, "names": names, "at": [places[value] for value in values], **more}
+
+
+def _heat(name: str, values: np.ndarray, low: float, high: float, **more: Any) -> Row:
+    rounded = np.round(values.astype(float), _DIGITS)
+    plain = [None if np.isnan(value) else value for value in rounded.tolist()]
+    return {"type": "heat", "name": name, "values": plain, "low": low, "high": high, **more}
+
+
+def answer_rows(model: StackModel[Any], run: BenchRun, said: np.ndarray, expected: np.ndarray) -> list[Row]:
+    """Return what should be said and what is, with its probability, and how probable every symbol is."""
+    recogniser, size = model.task_kind == "recognition", len(said)
+    rows = []
+    if (expected != UNSAID).any():
+        heading = "member so far" if recogniser else "expected"
+        rows.append(text_row(heading, [answer_name(model, number) for number in expected], id="expected"))
+    marks = "".join("." if want == UNSAID else "wr"[int(got == want)] for got, want in zip(said, expected, strict=True))
+    heading = "accepts so far" if recogniser else "says" if model.task_kind == "transduction" else "predicted"
+    rows.append(text_row(heading, [answer_name(model, number) for number in said], id="said", marks=marks))
+    if recogniser or not size or not model.real_time:
+        return rows
+    output = run.seen.output[0, :size].astype(float)
+    sure = np.max(output, 1) if model.task_kind != "next set" else 0.5 + np.abs(output - 0.5).min(1)
+    rows.append(_heat("probability", sure, 0, 1, id="probability"))
+    rows += [
+        _heat(f"p({symbol})", output[:, number], 0, 1, group="probability of each symbol")
+        for number, symbol in enumerate(model.output_alphabet)
+    ]
+    return rows
+
+
+def network_rows(run: BenchRun) -> list[Row]:
+    """Return what the network does to its stacks, what these hold, and what it pushes."""
+    model = run.model
+    if not run.steps or model.n_stacks == 0:
+        return []
+    return [*_operation_rows(run), *_segments(run), *_cell_rows(run), *_pushed_rows(run)]
+
+
+def _operation_rows(run: BenchRun) -> list[Row]:
+    model, actions = run.model, run.seen.actions[0, : run.steps].astype(float)
+    names, low = action_names(model), -1.0 if model.action_kind == "signed" else 0.0
+    taken = operation_names(model, run.seen)
+    rows: list[Row] = []
+    for stack in range(model.n_stacks):
+        which = "" if model.n_stacks == 1 else f" {stack + 1}"
+        strongest = np.round(np.abs(actions[:, stack]).max(-1), _DIGITS).tolist()
+        row = text_row(f"operation{which}", [step[stack] for step in taken], strength=strongest, id=f"operation{which}")
+        rows.append({**row, "type": "operation"})
+    hidden = {} if model.n_stacks == 1 else {"group": "strength of each operation"}
+    for stack in range(model.n_stacks):
+        which = "" if model.n_stacks == 1 else f" {stack + 1}"
+        for place, name in enumerate(names):
+            rows.append(_heat(f"{name}{which}", actions[:, stack, place], low, 1, **hidden))
+    return rows
+
+
+def _segments(run: BenchRun) -> list[Row]:
+    """Return the pieces of a stack that has lengths: [pushed at, from step, to step, bottom, top]."""
+    model = run.model
+    if model.action_kind not in ("signed", "strengths") or not model.real_time:
+        return []
+    found = [
+        [piece.pushed, piece.first, piece.last, round(piece.bottom, _DIGITS), round(piece.top, _DIGITS)]
+        for piece in pieces_of(model, run.seen)
+    ]
+    highest = max((piece[4] for piece in found), default=1.0)
+    read = run.seen.symbols[0, : run.steps].tolist()
+    return [
+        {
+            "type": "segments",
+            "name": "stack",
+            "pieces": found,
+            "high": max(1.0, highest),
+            "read": read,
+            "names": list(run.seen.letters),
+        }
+    ]
+
+
+def _cell_rows(run: BenchRun) -> list[Row]:
+    cells, filled = run.cells, run.filled
+    if cells is None:
+        return []
+    rows: list[Row] = []
+    stacks = range(cells.shape[1])
+    hidden = {} if len(stacks) <= _MOST_STACKS else {"group": "cells of the stacks"}
+    low, high = min(0.0, float(np.nanmin(cells))), max(1.0, float(np.nanmax(cells)))
+    for stack in stacks:
+        shares = None if filled is None else filled[:, stack]
+        used = _used(cells[:, stack], shares)
+        for depth in range(min(used, cells.shape[2] if len(stacks) == 1 else _FEW)):
+            marks = None if shares is None else "".join("e" if share < 0.5 else "." for share in shares[:, depth])
+            for place in range(min(cells.shape[3], _SIZE)):
+                name = _cell_name(stack, depth, place, cells.shape)
+                rows.append(_heat(name, cells[:, stack, depth, place], low, high, marks=marks, **hidden))
+    return rows
+
+
+def _used(cells: np.ndarray, shares: np.ndarray | None) -> int:
+    """Return how many of the topmost cells (T, C, D) anything ever lies in, at least one."""
+    there = np.abs(cells - cells[:1, -1:]).max((0, 2)) > _VISIBLE if shares is None else (shares > _VISIBLE).any(0)
+    return int(np.flatnonzero(there).max(initial=0)) + 1
+
+
+def _cell_name(stack: int, depth: int, place: int, shape: tuple[int, ...]) -> str:
+    which = "" if shape[1] == 1 else f"{stack + 1} "
+    number = "" if shape[3] == 1 else f" [{place + 1}]"
+    return f"stack {which}top{number}" if depth == 0 else f"{'stack ' if which else ''}{which}cell {depth + 1}{number}"
+
+
+def _pushed_rows(run: BenchRun) -> list[Row]:
+    model, pushed = run.model, run.seen.pushed[0, : run.steps].astype(float)
+    if model.pushes_input or not pushed.size:
+        return []
+    low, high = min(0.0, float(np.nanmin(pushed))), max(1.0, float(np.nanmax(pushed)))
+    single = pushed.shape[1:] == (1, 1)
+    hidden = {} if single else {"group": "value to push"}
+    rows = []
+    for stack in range(pushed.shape[1]):
+        for place in range(min(pushed.shape[2], _SIZE)):
+            which = "" if pushed.shape[1] == 1 else f" {stack + 1}"
+            number = "" if pushed.shape[2] == 1 else f" [{place + 1}]"
+            rows.append(_heat(f"value to push{which}{number}", pushed[:, stack, place], low, high, **hidden))
+    return rows
+
+
+def automaton_rows(
+    run: AutomatonRun, symbols: Sequence[str], states: Sequence[str], said: Sequence[str], marks: str
+) -> list[Row]:
+    """Return what the automaton says, does and holds at every step it takes."""
+    stacks = len(run.heights[0]) if run.heights else 0
+    rows: list[Row] = [text_row("automaton says", said, marks=marks, id="automaton", part="automaton")]
+    numbers: list[tuple[str, str, list[int], Sequence[str]]] = [("state", "state", run.states, states)]
+    for stack in range(stacks):
+        which = "" if stacks == 1 else f" {stack + 1}"
+        numbers.append((f"pushes{which}", "stack", [row[stack] for row in run.pushed], symbols))
+        numbers.append((f"top{which}", "stack", [row[stack] for row in run.tops], symbols))
+    rows += [
+        {
+            "type": "category",
+            "name": name,
+            "palette": palette,
+            "at": at,
+            "names": list(names),
+            "id": name,
+            "part": "automaton",
+        }
+        for name, palette, at, names in numbers
+    ]
+    for stack in range(stacks):
+        which = "" if stacks == 1 else f" {stack + 1}"
+        rows.append(text_row(f"height{which}", [str(row[stack]) for row in run.heights], part="automaton"))
+    return rows

@@ -1,0 +1,279 @@
+// The step table: a column a symbol. Only the columns that can be seen are there, so that a word of 10,000 symbols is as
+// quick as one of ten; where columns are narrower than a letter the rows are drawn.
+
+import { MARKS, OPERATIONS, colourOf, dark, element, escaped, tint } from "./page.js";
+
+const LETTER = 14, WIDEST = 46, ROW = 19; // pixels
+const SIGNED = ["#B35806", "#0072B2"]; // below and above 0
+
+export class StepTable {
+  constructor(place, choose) {
+    Object.assign(this, { place, choose, data: null, step: 1, begin: 0, width: WIDEST, open: new Set(), different: null });
+    place.addEventListener("click", (event) => this.clicked(event));
+    place.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    place.addEventListener("pointerover", (event) => this.explain(event));
+    this.band = element("div", "", { class: "band" });
+    this.mark = element("div", "", { class: "band different" });
+  }
+
+  get size() { return this.data ? this.data.letters.length : 0; }
+  get names() { return parseInt(getComputedStyle(this.place).getPropertyValue("--names"), 10) || 140; }
+  get room() { return Math.max(80, this.place.clientWidth - this.names - 2); }
+  get shown() { return Math.max(1, Math.min(this.size, Math.floor(this.room / this.width))); }
+
+  show(data, name = "") {
+    this.data = data;
+    this.name = name;
+    this.different = null;
+    this.fit(Math.max(LETTER + 10, Math.min(WIDEST, this.room / Math.max(1, this.size))));
+  }
+
+  clear() {
+    this.data = null;
+    this.place.replaceChildren();
+  }
+
+  fit(width = this.room / Math.max(1, this.size)) {
+    this.width = Math.min(WIDEST, width);
+    if (this.width < LETTER * 1.7 && this.width >= LETTER) this.width = Math.max(this.width, LETTER);
+    this.centre();
+    this.draw();
+  }
+
+  zoom(factor) {
+    this.width = Math.max(this.room / Math.max(1, this.size, 10), Math.min(WIDEST, this.width * factor));
+    this.centre();
+    this.draw();
+  }
+
+  centre() {
+    this.begin = Math.max(0, Math.min(this.size - this.shown, this.step - 1 - Math.floor(this.shown / 2)));
+  }
+
+  go(step) {
+    this.step = step;
+    if (!this.data) return;
+    const at = step - 1 - this.begin, edge = Math.min(2, Math.floor(this.shown / 4));
+    const left = this.begin > 0, right = this.begin + this.shown < this.size;
+    if ((at < edge && left) || (at >= this.shown - edge && right)) {
+      this.centre();
+      this.draw();
+    } else this.place_band();
+  }
+
+  pan(columns) {
+    const begin = Math.max(0, Math.min(this.size - this.shown, Math.round(this.begin + columns)));
+    if (begin === this.begin) return;
+    this.begin = begin;
+    this.draw();
+  }
+
+  rows() {
+    const found = [], groups = new Set();
+    for (const row of this.data.rows) {
+      if (row.group && !groups.has(row.group)) {
+        groups.add(row.group);
+        const count = this.data.rows.filter((one) => one.group === row.group).length;
+        found.push({ fold: row.group, count });
+      }
+      if (!row.group || this.open.has(row.group)) found.push(row);
+    }
+    return found;
+  }
+
+  draw() {
+    if (!this.data) return;
+    if (!this.size) {
+      this.place.replaceChildren(element("p", "The empty word has no steps."));
+      return;
+    }
+    if (this.width >= LETTER) this.drawCells();
+    else this.drawMap();
+    this.place.append(this.band, this.mark);
+    this.place_band();
+  }
+
+  drawCells() {
+    const end = Math.min(this.size, this.begin + this.shown);
+    const caption = `${this.name || "the word"}: steps ${this.begin + 1} to ${end} of ${this.size}`;
+    let html = `<table style="width:${this.names + this.width * (end - this.begin)}px"><caption class="unseen">${escaped(caption)}</caption>` +
+      `<colgroup><col style="width:${this.names}px"><col span="${end - this.begin}" style="width:${this.width}px"></colgroup>`;
+    html += `<tr class="steps"><th scope="row">${this.name ? `<b>${escaped(this.name)}</b>` : "step"}</th>`;
+    for (let t = this.begin; t < end; t += 1) html += `<td data-step="${t + 1}">${t + 1}</td>`;
+    html += "</tr>";
+    for (const row of this.rows()) html += row.fold ? this.fold(row, end) : this.row(row, end);
+    this.place.innerHTML = `${html}</table>`;
+  }
+
+  fold({ fold, count }, end) {
+    const open = this.open.has(fold);
+    return `<tr class="fold"><th scope="row"><button type="button" data-fold="${escaped(fold)}" aria-expanded="${open}" title="${escaped(fold)}">` +
+      `${open ? "▾" : "▸"} ${escaped(fold)} (${count})</button></th><td colspan="${end - this.begin}"></td></tr>`;
+  }
+
+  row(row, end) {
+    const kind = `${row.id === "symbol" ? "symbol" : ""}${row.part ? ` part-${row.part}` : ""}${row.type === "segments" ? " segments" : ""}`;
+    let html = `<tr class="${kind}" data-row="${this.data.rows.indexOf(row)}"><th scope="row" title="${escaped(row.name)}">${escaped(row.name)}</th>`;
+    if (row.type === "segments") return `${html}<td colspan="${end - this.begin}">${this.segments(row, end)}</td></tr>`;
+    for (let t = this.begin; t < end; t += 1) {
+      const mark = row.marks && row.marks[t] !== "." ? row.marks[t] || "" : "";
+      const colour = this.colour(row, t);
+      html += `<td data-step="${t + 1}"${mark ? ` class="${mark}"` : ""}${colour && mark !== "e" ? ` style="background:${colour}"` : ""}>${escaped(this.text(row, t))}</td>`;
+    }
+    return `${html}</tr>`;
+  }
+
+  text(row, t) {
+    if (row.type === "heat") {
+      const value = row.values[t];
+      return value === null || value === undefined || this.width < 30 ? "" : value.toFixed(2).replace(/^(-?)0\./, "$1.");
+    }
+    const name = row.at[t] === undefined || row.at[t] < 0 ? "" : row.names[row.at[t]];
+    if (row.type === "operation") return MARKS[name] || name.split(/[ -]/).map((part) => part[0]).join("");
+    return name.length * 8 > this.width + 6 ? `${name.slice(0, Math.max(1, Math.floor(this.width / 8)))}` : name;
+  }
+
+  full(row, t) {
+    const name = row.type === "heat" ? row.values[t] : row.at && row.at[t] >= 0 ? row.names[row.at[t]] : null;
+    const marks = { w: ", wrong", r: ", right", e: ", empty: less than half of it was pushed" };
+    const strength = row.strength ? ` ${row.strength[t]}` : "";
+    return `${row.name} ${name ?? "–"}${strength}${(row.marks && marks[row.marks[t]]) || ""}`;
+  }
+
+  colour(row, t) {
+    if (row.type === "heat") {
+      const value = row.values[t];
+      if (value === null || value === undefined) return null;
+      const most = Math.max(Math.abs(row.low), Math.abs(row.high));
+      return tint(SIGNED[value < 0 ? 0 : 1], Math.abs(value) / most);
+    }
+    if (row.type === "operation") return tint(OPERATIONS[row.names[row.at[t]]] || "#CC79A7", 0.25 + 0.75 * row.strength[t]);
+    if (row.type === "category") return row.at[t] >= 0 ? tint(colourOf(row.palette, row.at[t]), 0.7) : null;
+    return null;
+  }
+
+  // The pieces of a stack that has lengths, as in Sun et al. 1993, figures 4-6: from step to step, from height to height.
+  segments(row, end) {
+    const high = this.compact ? 64 : 130, scale = high / row.high;
+    const seen = row.pieces.filter(([, first, last]) => last >= this.begin && first < end);
+    const boxes = seen.map(([pushed, first, last, bottom, top]) => {
+      const x = (Math.max(first, this.begin) - this.begin) * this.width, to = (Math.min(last + 1, end) - this.begin) * this.width;
+      const y = high - top * scale, tall = (top - bottom) * scale, letter = row.read[pushed];
+      const name = tall > 11 && to - x > 9 ? `<text x="${(x + to) / 2}" y="${y + tall / 2 + 4}" text-anchor="middle">${escaped(row.names[letter])}</text>` : "";
+      return `<rect x="${x}" y="${y}" width="${to - x}" height="${tall}" fill="${colourOf("stack", letter)}" fill-opacity="0.6" stroke="var(--ground)">` +
+        `<title>pushed at step ${pushed + 1} reading ${escaped(row.names[letter])}, length ${(top - bottom).toFixed(3)}</title></rect>${name}`;
+    });
+    const says = `${seen.length} pieces on the stack, up to height ${row.high.toFixed(2)}`;
+    return `<svg role="img" aria-label="${says}" width="${(end - this.begin) * this.width}" height="${high}">${boxes.join("")}</svg>`;
+  }
+
+  // Rows of colour alone, a canvas for all: of steps that share a pixel the worst is seen.
+  drawMap() {
+    const rows = this.rows().filter((row) => !row.fold && row.type !== "segments");
+    const canvas = element("canvas", "", { role: "img", "aria-label": `${this.size} steps as ${rows.length} rows of colour` });
+    const wide = Math.floor(this.room), context = canvas.getContext("2d");
+    canvas.width = wide;
+    canvas.height = rows.length * ROW;
+    const end = Math.min(this.size, this.begin + this.shown + 1), wrong = dark() ? "#ff9a5c" : "#b04300";
+    const texts = new Map();
+    rows.forEach((row, number) => {
+      const y = number * ROW;
+      for (let x = 0, t = this.begin; t < end && x < wide;) {
+        const next = Math.max(t + 1, this.begin + Math.floor((x + 1) / this.width));
+        let bad = false;
+        if (row.marks) for (let one = t; one < Math.min(next, end); one += 1) bad = bad || row.marks[one] === "w";
+        let colour = bad ? wrong : this.colour(row, t);
+        if (!bad && row.marks && row.marks[t] === "e") colour = null;
+        if (colour === null && row.type === "text") {
+          if (!texts.has(row)) texts.set(row, new Map());
+          colour = tint(colourOf("stack", row.at[t] ?? -1) || "#8C8C8C", 0.55);
+        }
+        const width = Math.max(1, (next - t) * this.width);
+        if (colour) {
+          context.fillStyle = colour;
+          context.fillRect(x, y, Math.ceil(width), ROW - 2);
+        }
+        t = next;
+        x = (t - this.begin) * this.width;
+      }
+    });
+    const names = element("div", "", { class: "names" });
+    names.append(...rows.map((row) => element("div", row.name, { title: row.name })));
+    this.place.replaceChildren(names, canvas);
+  }
+
+  place_band() {
+    const names = this.names, left = (step) => names + (step - 1 - this.begin) * this.width;
+    const inside = (step) => step && step - 1 >= this.begin && step - 1 < this.begin + this.shown;
+    this.band.hidden = !inside(this.step);
+    this.band.dataset.step = this.step;
+    this.band.style.left = `${left(this.step)}px`;
+    this.band.style.width = `${Math.max(3, this.width)}px`;
+    this.mark.hidden = !inside(this.different);
+    this.mark.style.left = `${left(this.different || 1)}px`;
+  }
+
+  stepAt(event) {
+    const cell = event.target.closest("[data-step]");
+    if (cell && cell.tagName === "TD") return Number(cell.dataset.step);
+    if (!event.target.closest("canvas, svg")) return null;
+    const x = event.clientX - this.place.getBoundingClientRect().left - this.names;
+    return Math.max(1, Math.min(this.size, this.begin + 1 + Math.floor(x / this.width)));
+  }
+
+  clicked(event) {
+    const fold = event.target.closest("[data-fold]");
+    if (fold) {
+      const name = fold.dataset.fold;
+      this.open[this.open.has(name) ? "delete" : "add"](name);
+      this.draw();
+      this.place.querySelector(`[data-fold="${CSS.escape(name)}"]`)?.focus();
+      return;
+    }
+    const step = this.stepAt(event);
+    if (step) this.choose(step);
+  }
+
+  wheel(event) {
+    if (event.ctrlKey) {
+      event.preventDefault();
+      this.zoom(event.deltaY < 0 ? 1.25 : 0.8);
+    } else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      event.preventDefault();
+      this.pan(event.deltaX / this.width);
+    }
+  }
+
+  explain(event) {
+    const cell = event.target.closest("td[data-step]"), row = event.target.closest("tr[data-row]");
+    if (!cell || !row || cell.title) return;
+    const t = Number(cell.dataset.step) - 1;
+    cell.title = `step ${t + 1}, reads ${this.data.letters[t]}: ${this.full(this.data.rows[row.dataset.row], t)}`;
+  }
+
+  // What happens at a step, for those who do not see the table.
+  told(step) {
+    if (!this.size) return "";
+    const t = step - 1, rows = this.data.rows.filter((row) => row.at && !row.group && row.id !== "symbol");
+    return `step ${step} reads ${this.data.letters[t]}; ${rows.filter((row) => row.at[t] >= 0).map((row) => this.full(row, t)).join("; ")}`;
+  }
+}
+
+// The whole word in one strip: where the network is wrong, what the table shows, where we are.
+export function drawOverview(canvas, table) {
+  const wide = (canvas.width = canvas.clientWidth), high = canvas.height, context = canvas.getContext("2d");
+  if (!table.data || !table.size) return;
+  const each = wide / table.size, at = (t) => t * each;
+  const symbols = table.data.rows.find((row) => row.id === "symbol");
+  for (let x = 0; x < wide; x += Math.max(1, Math.floor(each))) {
+    const t = Math.min(table.size - 1, Math.floor(x / each));
+    context.fillStyle = tint(colourOf("stack", symbols.at[t]) || "#8C8C8C", 0.5);
+    context.fillRect(x, 8, Math.max(1, Math.ceil(each) - (each > 3 ? 1 : 0)), high - 16);
+  }
+  context.fillStyle = dark() ? "#ff9a5c" : "#b04300";
+  for (const step of table.data.wrong) context.fillRect(at(step - 1), 0, Math.max(2, each), 8);
+  context.strokeStyle = dark() ? "#e6e8eb" : "#1b1f24";
+  context.strokeRect(at(table.begin) + 0.5, 6.5, Math.max(2, table.shown * each - 1), high - 13);
+  context.fillStyle = dark() ? "#ff7fc0" : "#c2006b";
+  context.fillRect(at(table.step - 1), high - 8, Math.max(3, each), 8);
+}

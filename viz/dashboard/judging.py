@@ -1,0 +1,182 @@
+"""What the claims on a network's automaton rest on, accuracy by size, and many words judged at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from stacklens.automata.formats.json import from_json, to_json_line
+from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
+from stacklens.errors import StacklensError
+from stacklens.extract.by_name import specification_for, subject_named
+from stacklens.extract.evaluation.accuracy_by_size import SizeScores, scores_by_size
+from stacklens.extract.evaluation.trust import coverage_table as transitions_taken
+from stacklens.extract.evaluation.trust import covered
+from stacklens.extract.evaluation.word_list import EMPTY_WORD, JudgedWord, judge_words, parse_words, word_table
+from stacklens.extract.specification import Specification
+from stacklens.languages.words import format_word
+from stacklens.viz.curves import accuracy_figure
+from stacklens.viz.dashboard.extractions import Known, known, settings_known
+from stacklens.viz.dashboard.networks import fitting_specification, load, network_title
+from stacklens.viz.dashboard.view import View, address_of
+from stacklens.viz.style import sentence, themed
+
+__all__ = [
+    "JudgedWords",
+    "accuracy",
+    "coverage_sentence",
+    "judged_words",
+    "known_specification",
+    "transitions_taken",
+    "words_to_try",
+]
+
+MOST_WORDS, MOST_SYMBOLS, LONGEST = 2_000, 10_000, 2_000  # of a list: words, symbols in all, symbols of one word
+_DRAWN = 24  # words that the page draws, about
+# how many of which lengths; where only some words are meant these are sizes of pieces, and numbers are taken as shares
+_LENGTHS = {False: ((_DRAWN, (2, 40)),), True: ((10 * _DRAWN, (2, 6)), (3 * _DRAWN, (16, 32)))}
+
+
+def known_specification(name: str) -> Specification | None:
+    """Return what to check the network called ``name`` against; None where that is nothing we know.
+
+    It is what somebody named when it was extracted, or else what its file says.
+
+    Raises:
+        StacklensError: there is no such network.
+    """
+    settings = settings_known(name)
+    return fitting_specification(load(name), None if settings is None else settings.language)
+
+
+def coverage_sentence(pda: PushdownAutomaton) -> str:
+    """Return how many of the transitions, and of two in a row, the covering words take."""
+    singles, pairs = covered(pda)
+    return (
+        f"{singles:,} of {len(pda.transitions):,} transitions are taken by words that the checks are made on, "
+        f"and {pairs:,} pairs of two in a row."
+    )
+
+
+def accuracy(name: str, theme: str = "light") -> go.Figure:
+    """Return the accuracy by size of the network called ``name``, with its automaton's where that is known.
+
+    Raises:
+        StacklensError: there is no such network.
+    """
+    found = known(name)
+    automaton = None if found is None or found.automaton is None else to_json_line(found.automaton)
+    try:
+        specification = known_specification(name)
+        if specification is None:
+            raise StacklensError("what this network was trained on is not known, so nothing is right or wrong")
+        scores = _scores(name, specification.name, automaton)
+        figure = accuracy_figure(scores, f"{network_title(name)}: right by size")
+        if scores.size == "length" and found is not None:
+            _mark_horizons(figure, found.report)
+    except StacklensError as error:
+        figure = sentence(f"Nothing to draw: {error}.")
+    return themed(figure, theme)
+
+
+def _mark_horizons(figure: go.Figure, report: dict[str, Any]) -> None:
+    """Draw a line at the length up to which network and rounded network are shown to agree with the automaton."""
+    for place, (who, entry) in enumerate(report.get("horizon", {}).items()):
+        if entry["length"] is not None and not entry["every_length"]:
+            figure.add_vline(x=entry["length"], line={"dash": "dot", "width": 1.5})
+            said = f"horizon, {who}: {entry['length']}"
+            figure.add_annotation(x=entry["length"], y=0.12 + 0.2 * place, text=said, xanchor="left", showarrow=False)
+
+
+@lru_cache(maxsize=64)
+def _scores(name: str, subject: str, automaton: str | None) -> SizeScores:
+    """Return the scores, which cost a second or two, and are the same for all users."""
+    model = load(name).model
+    specification = specification_for(subject_named(subject, model.task_kind))
+    assert specification is not None
+    return scores_by_size(model, specification, None if automaton is None else from_json(automaton))
+
+
+@dataclass(frozen=True)
+class JudgedWords:
+    """Words as they were judged.
+
+    Attributes:
+        frame: a row a word, with a column "open": the address that shows the word at the step where runs part.
+        said: how many agree, in a sentence.
+        problem: what is wrong with the list, one sentence, or None.
+    """
+
+    frame: pd.DataFrame
+    said: str = ""
+    problem: str | None = None
+
+
+def judged_words(name: str, text: str, only_different: bool = False) -> JudgedWords:
+    """Return what is said of the words of ``text``, one a line, by the network called ``name`` and all beside it."""
+    try:
+        model = load(name).model
+        words = _list_of(text, model.alphabet)
+        found = known(name)
+        automaton, stacks = (None, None) if found is None else (found.automaton, found.stacks)
+        judged = judge_words(model, words, automaton, known_specification(name), stacks)
+    except StacklensError as error:
+        return JudgedWords(pd.DataFrame(), problem=f"{error}.")
+    different = [one for one in judged if not one.agree]
+    frame = word_table(shown := different if only_different else judged)
+    frame["open"] = [_place(name, one) for one in shown]
+    return JudgedWords(frame, _said(judged, different, found))
+
+
+def _list_of(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
+    """Return the words of ``text``.
+
+    Raises:
+        StacklensError: a symbol that is not in the alphabet, or more than the page judges at once. A long word takes
+            the time of many short ones, for its steps follow one another.
+    """
+    if (lines := text.count("\n")) >= 2 * MOST_WORDS:
+        raise StacklensError(f"these are {lines:,} lines; expected at most {MOST_WORDS:,} words at once")
+    words = parse_words(text, alphabet)
+    symbols, longest = sum(map(len, words)), max(map(len, words), default=0)
+    if len(words) > MOST_WORDS:
+        raise StacklensError(f"these are {len(words):,} words; expected at most {MOST_WORDS:,} at once")
+    if longest > LONGEST:
+        raise StacklensError(f"the longest word has {longest:,} symbols; expected at most {LONGEST:,} here")
+    if symbols > MOST_SYMBOLS:
+        raise StacklensError(f"these words have {symbols:,} symbols in all; expected at most {MOST_SYMBOLS:,} at once")
+    return words
+
+
+def _place(name: str, one: JudgedWord) -> str:
+    step = one.step or max(1, len(one.word))
+    return address_of(View(name, format_word(one.word), step=step))
+
+
+def _said(judged: list[JudgedWord], different: list[JudgedWord], found: Known | None) -> str:
+    if not judged:
+        return ""
+    count = f"{len(judged):,} {'word' if len(judged) == 1 else 'words'}"
+    missing = "" if found is not None and found.automaton is not None else " There is no automaton to compare with yet."
+    if not different:
+        return f"✓ {count}: all agree.{missing}"
+    return f"✗ {count}: not all agree on {len(different):,} of them.{missing}"
+
+
+def words_to_try(name: str, seed: int) -> str:
+    """Return words that suit the network called ``name``, one a line: short ones, members and near-misses, longer ones.
+
+    Of a task that means only some words there are these.
+    """
+    specification = known_specification(name)
+    if specification is None:
+        return "\n".join([EMPTY_WORD, *load(name).model.alphabet])
+    drawn = specification.short_words(_DRAWN // 4)
+    for number, lengths in _LENGTHS[specification.partial_domain]:
+        drawn += specification.long_words(number, lengths, seed)
+    return "\n".join(dict.fromkeys(format_word(word) or EMPTY_WORD for word in drawn))

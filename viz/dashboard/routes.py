@@ -1,0 +1,184 @@
+"""What the browser asks for while somebody works: networks, words, automata and extractions, all answered as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import unquote
+
+from flask import Flask, request
+
+from stacklens.automata.description import formal_definition
+from stacklens.errors import StacklensError
+from stacklens.extract.headline import headline
+from stacklens.extract.wording import as_sentence, nothing_found
+from stacklens.viz.bench.drawing import bench_drawing
+from stacklens.viz.bench.symbols import symbol_meanings
+from stacklens.viz.bench.word import word_data
+from stacklens.viz.dashboard.asking import answering, body, flag, number, text, texts
+from stacklens.viz.dashboard.automaton_views import seen_on_many, shown
+from stacklens.viz.dashboard.cards import network_card, network_list
+from stacklens.viz.dashboard.claims import claims_with_words, disagreements_of
+from stacklens.viz.dashboard.extractions import (
+    STAGES,
+    ExtractionSettings,
+    cancel_extraction,
+    extractions_of,
+    known,
+    settings_known,
+    settings_of,
+    start_extraction,
+)
+from stacklens.viz.dashboard.judging import known_specification
+from stacklens.viz.dashboard.networks import (
+    LARGEST_UPLOAD,
+    file_of,
+    keep_upload,
+    load,
+    network_title,
+    random_word,
+    truth_by_name,
+)
+from stacklens.viz.dashboard.python_lines import automaton_lines, trust_lines, word_lines
+from stacklens.viz.dashboard.steps import read_word, runner_of
+from stacklens.viz.dashboard.turns import in_turn
+
+__all__ = ["network_answer", "register", "word_answer"]
+
+
+def register(server: Flask) -> None:
+    """Give ``server`` the addresses under /api/ that the bench asks."""
+
+    @server.get("/api/networks")
+    @answering
+    def networks() -> Any:
+        return network_list(texts("opened"))
+
+    @server.get("/api/network")
+    @answering
+    def network() -> Any:
+        return network_answer(text("network"), flag("raw"))
+
+    @server.get("/api/word")
+    @answering
+    def word() -> Any:
+        name, typed = text("network"), text("word", "")
+        return in_turn(name, typed, word_answer, name, typed, flag("rounded"))
+
+    @server.get("/api/other-word")
+    @answering
+    def other_word() -> Any:
+        return {"word": random_word(text("network"), number("seed"))}
+
+    @server.post("/api/upload")
+    @answering
+    def upload() -> Any:
+        title = unquote(text("title", "a file"))
+        if (request.content_length or 0) > LARGEST_UPLOAD:
+            raise StacklensError(f"{title}: larger than {LARGEST_UPLOAD // 1_000_000} MB; expected a trained network")
+        return {"network": keep_upload(request.get_data(), title).name}
+
+    _register_extractions(server)
+
+
+def _register_extractions(server: Flask) -> None:
+    @server.get("/api/extractions")
+    @answering
+    def extractions() -> Any:
+        return {"extractions": extractions_of(text("network")), "stages": list(STAGES)}
+
+    @server.post("/api/extract")
+    @answering
+    def extract() -> Any:
+        asked = body()
+        name = text("network", among=asked)
+        start_extraction(name, _settings(asked), asked.get("again") is True)
+        return {"extractions": extractions_of(name), "stages": list(STAGES)}
+
+    @server.post("/api/cancel")
+    @answering
+    def cancel() -> Any:
+        asked = body()
+        name = text("network", among=asked)
+        cancel_extraction(name, _settings(asked))
+        return {"extractions": extractions_of(name), "stages": list(STAGES)}
+
+
+def _settings(asked: dict[str, Any]) -> ExtractionSettings:
+    """Return the settings in what a browser sends.
+
+    Raises:
+        StacklensError: one of them makes no sense.
+    """
+    given = asked.get("settings", {})
+    if not isinstance(given, dict):
+        raise StacklensError("the settings of this request are no object")
+    language, method = (None if given.get(name) is None else text(name, among=given) for name in ("language", "method"))
+    states, symbols, length, seed = (given.get(name) for name in ("states", "stack_symbols", "max_length", "seed"))
+    return settings_of(states, symbols, length, seed, language, method, given.get("budget"))
+
+
+def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
+    """Return all of the word ``typed`` for the network called ``name``, see `word_data`.
+
+    Raises:
+        StacklensError: there is no such network, or it cannot read the word.
+    """
+    runner = runner_of(name, rounded)
+    found = known(name)
+    automaton = None if found is None else found.automaton
+    word = read_word(typed, runner)
+    data = word_data(runner, word, automaton, known_specification(name), truth_by_name(load(name), word))
+    return {**data, "network": name, "word": typed, "rounded": rounded, "python": word_lines(name, typed, rounded)}
+
+
+def network_answer(name: str, raw: bool = False) -> dict[str, Any]:
+    """Return what the bench says of the network called ``name`` beside any word: its card, its automaton, its claims.
+
+    Raises:
+        StacklensError: there is no such network.
+    """
+    model = load(name).model
+    base = {
+        "network": name,
+        "title": network_title(name),
+        "file": file_of(name),
+        "alphabet": list(model.alphabet),
+        "stacks": model.n_stacks,
+        "card": network_card(name),
+    }
+    settings = settings_known(name)
+    found = None if settings is None else known(name, settings)
+    if settings is None or found is None:
+        return {**base, "extracted": False}
+    told = {
+        "extracted": True,
+        "settings": settings.call(),
+        "headline": as_sentence(headline(found.report)),
+        "claims": claims_with_words(found.report),
+        "disagreements": [{"word": word, "who": who} for word, who in disagreements_of(found.report)],
+        "summary": found.summary,
+        "python": trust_lines("claims", name),
+    }
+    if found.automaton is None:
+        return {**base, **told, "automaton": None, "why": nothing_found(found.report["reason"])}
+    return {**base, **told, "automaton": _automaton(name, raw)}
+
+
+def _automaton(name: str, raw: bool) -> dict[str, Any]:
+    """Return the drawing of the automaton, what its symbols mean, and its definition."""
+    one = shown(name, raw)
+    pda = one.automaton
+    try:
+        drawing = bench_drawing(pda)
+    except StacklensError as error:
+        drawing = {"svg": "", "edges": [], "says": f"{error}."}
+    seen = seen_on_many(one, rounded=False)
+    return {
+        **drawing,
+        "raw": raw,
+        "states": list(pda.states),
+        "stack_symbols": list(pda.stack_alphabet),
+        "meanings": symbol_meanings(runner_of(name, False), seen, pda, one.known.stacks),
+        "definition": formal_definition(pda),
+        "python": automaton_lines(one, "", False)["drawing"],
+    }
