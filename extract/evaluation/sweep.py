@@ -246,8 +246,8 @@ def _called(model: StackModel[Any], number: int) -> str:
 def _kept_row(kept: Journal, key: str) -> SweepRow:
     try:
         return SweepRow.from_dict(kept.kept[key])
-    except (KeyError, TypeError, ValueError):
-        raise FileFormatError(f"{kept.path}: holds a row that cannot be read; delete the file") from None
+    except StacklensError as error:
+        raise FileFormatError(f"{kept.path}: holds a row that cannot be read: {error}; delete the file") from None
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,10 @@ def load_sweep(path: str | Path) -> Sweep:
         raise FileFormatError(f"{path}: {error}") from None
     if content.get("schema") != _SCHEMA:
         raise FileFormatError(f"{path}: no sweep of this version of stacklens; sweep again")
+    rows = content.get("rows")
+    if not isinstance(rows, list):
+        raise FileFormatError(f"{path}: has no rows; sweep again")
     try:
-        return Sweep(tuple(map(SweepRow.from_dict, content["rows"])))
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileFormatError(f"{path}: holds a row that cannot be read ({error}); sweep again") from None
+        return Sweep(tuple(map(SweepRow.from_dict, rows)))
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: holds a row that cannot be read: {error}; sweep again") from None

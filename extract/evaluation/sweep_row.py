@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stacklens.automata.formats.json import to_json
@@ -18,6 +19,7 @@ from stacklens.extract.result import Extraction
 from stacklens.extract.specification import Specification
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
+from stacklens.plain_fields import from_plain, to_plain
 
 __all__ = ["BAD_INPUT", "DEFECT", "SweepRow", "failed_row", "swept"]
 
@@ -37,7 +39,7 @@ class SweepRow:
         epochs, seed: of its training, as far as its file knows.
         updates: of a snapshot of a training (``stacklens train --snapshots``), how often its weights had been moved.
         sizes: states, stack_symbols and transitions of the automaton; None where there is none.
-        automaton: the automaton, as JSON text.
+        automaton: the automaton, as JSON on one line.
         proof, certificate: the verdicts; None where there is no automaton.
         horizon: the report's entries for "rounded network" and "network" (see `verification.horizon`).
         scores: how often network, rounded network and automaton are right, by size (see `accuracy_by_size`).
@@ -89,17 +91,28 @@ class SweepRow:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data, for `from_dict`."""
-        return {**asdict(self), "scores": [list(score) for score in self.scores]}
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> SweepRow:
         """Return what `to_dict` gave.
 
         Raises:
-            KeyError, TypeError, ValueError: it is something else.
+            StacklensError: it is something else; one line that says what.
         """
-        known = {one.name: content[one.name] for one in fields(cls)}
-        return cls(**{**known, "scores": tuple(SizeScore(*score) for score in content["scores"])})
+        scores = content.get("scores") if isinstance(content, Mapping) else None
+        if not isinstance(scores, list) or not all(map(_is_score, scores)):
+            raise StacklensError("a row without its scores")
+        row = from_plain(cls, {**content, "scores": []}, "a row's")
+        return replace(row, scores=tuple(SizeScore(*score) for score in scores))
+
+
+def _is_score(given: object) -> bool:
+    """Return whether ``given`` is a score as plain data: two names, and four numbers of which the words are some."""
+    kinds = (str, str, int, int, int, int)
+    fits = isinstance(given, list) and tuple(map(type, given)) == kinds
+    return fits and given[4] > 0  # type: ignore[index]
 
 
 def failed_row(name: str, language: str | None, error: Exception) -> SweepRow:
@@ -139,7 +152,7 @@ def swept(
         reason=found.reason,
         **{key: value if isinstance(value, int) else None for key, value in whole.items()},
         sizes=_sizes(report["automaton"]),
-        automaton=None if found.automaton is None else to_json(found.automaton),
+        automaton=None if found.automaton is None else json.dumps(json.loads(to_json(found.automaton))),
         proof=None if found.automaton is None else report["proof"]["verdict"],
         certificate=None if found.automaton is None else report["certificate"]["verdict"],
         horizon={who: report["horizon"][who] for who in NETWORKS if who in report["horizon"]},

@@ -37,9 +37,17 @@ def renamed(pda: PushdownAutomaton) -> PushdownAutomaton:
     )
 
 
-def does(pda: PushdownAutomaton, length: int) -> list[object]:
-    words = [word for n in range(length + 1) for word in product(pda.input_alphabet, repeat=n)]
-    return [(plain_accepts(pda, word), plain_outputs(pda, word)[0]) for word in words]
+def parting(one: PushdownAutomaton, other: PushdownAutomaton, length: int) -> object:
+    """Return a word on which two automata differ, None for none: where outputs are symbols, where both say some."""
+    partly = any(isinstance(step.output, str) for step in one.transitions.values())
+    for word in (word for n in range(length + 1) for word in product(one.input_alphabet, repeat=n)):
+        said, told = plain_outputs(one, word)[0], plain_outputs(other, word)[0]
+        if partly:
+            if any(a != b for a, b in zip(said, told, strict=False) if a is not None and b is not None):
+                return word
+        elif (plain_accepts(one, word), said) != (plain_accepts(other, word), told):
+            return word
+    return None
 
 
 ONE_STACK = pushdown_automata(max_stacks=1, acceptances=("final state",))
@@ -52,7 +60,7 @@ def test_automata_of_one_class_do_the_same_on_all_short_words(one: PushdownAutom
     assert (first, nothing) == (1, None)
     assert third == first  # renaming changes nothing
     if second == first:
-        assert does(one, 4) == does(other, 4)
+        assert parting(other, one, 4) is None
 
 
 def test_what_is_proved_equal_to_one_language_is_the_same_whatever_its_size() -> None:

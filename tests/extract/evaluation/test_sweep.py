@@ -174,7 +174,13 @@ def test_a_sweep_is_saved_and_read_back(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(StacklensError, match=r"expected a name that ends in \.csv, \.json"):
         found.save(tmp_path / "sweep.xlsx")
     text = (tmp_path / "sweep.json").read_text(encoding="utf-8")
-    for spoilt, told in [(text[:-20], "not JSON"), (text.replace('"scores"', '"score"'), "a row that cannot be read")]:
+    for spoilt, told in [
+        (text[:-20], "not JSON"),
+        (text.replace('"scores"', '"score"'), "a row without its scores"),
+        (text.replace('"status": 0', '"status": "0"'), "status is '0'; expected a whole number"),
+        (text.replace('"rows"', '"lines"'), "has no rows"),
+        (text.replace('"schema": 1', '"schema": 2'), "no sweep of this version"),
+    ]:
         (tmp_path / "sweep.json").write_text(spoilt, encoding="utf-8")
         with pytest.raises(StacklensError, match=told):
             sl.load(tmp_path / "sweep.json")
