@@ -58,7 +58,7 @@ def _server(token: str | None) -> Flask:
     from stacklens.viz.dashboard.access import Access
     from stacklens.viz.dashboard.app import new_application
 
-    server: Flask = new_application(Access(token))
+    server: Flask = new_application(Access(token)).server
     return server
 
 

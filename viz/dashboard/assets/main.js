@@ -475,7 +475,7 @@ const KEYS = {
 // Keys walk wherever the focus is, but where they already mean something: in a box, a list, an open sheet.
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !part("sheet").open && selection.drawer && !event.target.closest("input, textarea")) openDrawer("");
-  const typed = event.target.closest("textarea, select, dialog, input:not([type=radio]):not([type=checkbox])");
+  const typed = event.target.closest("textarea, select, dialog, .ag-root-wrapper, input:not([type=radio]):not([type=checkbox])");
   const pressed = event.key === " " && event.target.closest("button, summary, input, [role=button]");
   const radio = event.key.startsWith("Arrow") && event.target.closest("input[type=radio]");
   if (!KEYS[event.key] || typed || pressed || radio || event.ctrlKey || event.altKey || event.metaKey) return;

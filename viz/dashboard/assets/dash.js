@@ -1,0 +1,106 @@
+// Dash, which shows figures and tables in the drawers. It is started once the word is shown; a step never touches it.
+
+import { element, part } from "./page.js";
+
+const IDLE = 400; // milliseconds after the word is shown, before Dash's programs are asked for
+
+let acts = null, ready = null, started = null, number = 0, last = null;
+const there = new Promise((resolve) => (ready = resolve));
+
+// What Dash calls in the browser, see callbacks.py.
+window.dash_clientside = Object.assign({}, window.dash_clientside, {
+  bench: {
+    ready: () => void ready(),
+    answered: (which) => void (which === number && show(true)),
+    later: (sign) => void (sign && setTimeout(again, 1000, number)),
+    open: (given) => {
+      for (const found of window.dash_clientside.callback_context.triggered) {
+        if (given && found.value) acts.openWord(found.value.value.word, found.value.value.step, found.value.value.rounded ?? undefined);
+      }
+    },
+    csv: () => {
+      for (const { prop_id: which, value } of window.dash_clientside.callback_context.triggered) {
+        if (value) window.dash_ag_grid.getApiAsync({ grid: JSON.parse(which.slice(0, which.lastIndexOf("."))).csv }).then((grid) => grid.exportDataAsCsv());
+      }
+    },
+  },
+});
+
+window.dashAgGridFunctions = Object.assign({}, window.dashAgGridFunctions, {
+  written: (value) => (value === null || value === undefined ? "" : (Number.isInteger(value) ? value : Number(value.toPrecision(5))).toLocaleString("en", { maximumSignificantDigits: 15 })),
+});
+
+window.dashAgGridComponentFunctions = Object.assign({}, window.dashAgGridComponentFunctions, {
+  // A word in a table; a click brings it onto the bench.
+  WordButton: ({ data, setData, value }) => {
+    if (!data.open) return value ?? "";
+    const { shown, ...word } = data.open;
+    return window.React.createElement("button", { type: "button", className: "plain", onClick: () => setData({ ...word, at: performance.now() }) }, shown);
+  },
+});
+
+// Starts Dash's programs in their order; none of them runs before.
+export function startDash() {
+  started ??= new Promise((resolve) => {
+    const programs = [...part("dash-programs").content.querySelectorAll("script[src]")].map((one) => {
+      const made = element("script", "", { src: one.getAttribute("src") });
+      made.async = false;
+      return made;
+    });
+    programs.at(-1).addEventListener("load", resolve);
+    document.head.append(...programs);
+  }).then(() => {
+    window.renderer = new window.DashRenderer();
+    return there;
+  });
+  return started;
+}
+
+export function watchDash(given) {
+  acts = given;
+  const start = () => setTimeout(startDash, IDLE);
+  if (performance.getEntriesByName("word shown").length) start();
+  else new PerformanceObserver((seen, observer) => {
+    if (!seen.getEntriesByName("word shown").length) return;
+    observer.disconnect();
+    start();
+  }).observe({ entryTypes: ["mark"] });
+  document.addEventListener("click", (event) => {
+    const kind = event.target.closest("[data-kind]"), state = event.target.closest("[data-state]");
+    if (kind && kind.closest(".figurepart")) savePicture(kind);
+    if (state) acts.chooseState(state.dataset.state);
+  });
+  // the arrow keys walk through a table; Enter does what the button in its cell does
+  part("drawer-dash").addEventListener("keydown", (event) => {
+    const button = event.key === "Enter" && event.target.closest(".ag-cell")?.querySelector("button");
+    if (button && event.target !== button) button.click();
+  });
+}
+
+function savePicture({ dataset, parentNode }) {
+  const figure = parentNode.parentNode.querySelector(".js-plotly-plot"), format = dataset.kind;
+  if (figure) window.Plotly.downloadImage(figure, { format, filename: dataset.name, scale: format === "png" ? 2 : 1 });
+}
+
+const show = (shown) => part("drawer-dash").classList.toggle("waiting", !shown);
+
+// Has Dash show something in the drawer; what stands there of another drawer is hidden until it is there.
+export async function showInDash(asked, fresh) {
+  const mine = (number += 1);
+  last = { ...asked, number: mine };
+  if (fresh) show(false);
+  part("drawer-dash").hidden = false;
+  await startDash();
+  if (mine === number) window.dash_clientside.set_props("asked", { data: last });
+}
+
+function again(which) {
+  if (which === number && last) showInDash(last, false);
+}
+
+// Nothing of Dash is in the drawer that is open.
+export function hideDash() {
+  number += 1;
+  last = null;
+  part("drawer-dash").hidden = true;
+}
