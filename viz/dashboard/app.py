@@ -33,7 +33,7 @@ _FIRST = "<!-- first -->"  # where in the page what it shows first goes
 class Workbench(Dash):
     """Dash with the workbench as its page, which is shown before Dash's own programs are there.
 
-    They stand in a template, where a browser leaves them alone; `assets/dash.js` starts them once the word is shown.
+    They stand in a template, where a browser leaves them alone; `assets/dash.js` starts them.
     """
 
     def index(self, *given: Any, **named: Any) -> Any:

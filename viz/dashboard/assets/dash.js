@@ -1,8 +1,9 @@
-// Dash, which shows figures and tables in the drawers. It is started once the word is shown; a step never touches it.
+// Dash, which shows figures and tables in the drawers. Its programs take the browser a tenth of a second to read: they
+// come when somebody is about to open a drawer, or has left the page alone for a while; a step never waits for them.
 
 import { element, part } from "./page.js";
 
-const IDLE = 400; // milliseconds after the word is shown, before Dash's programs are asked for
+const ALONE = 2000; // milliseconds without a key or a click
 
 let acts = null, ready = null, started = null, number = 0, last = null;
 const there = new Promise((resolve) => (ready = resolve));
@@ -58,13 +59,14 @@ export function startDash() {
 
 export function watchDash(given) {
   acts = given;
-  const start = () => setTimeout(startDash, IDLE);
-  if (performance.getEntriesByName("word shown").length) start();
-  else new PerformanceObserver((seen, observer) => {
-    if (!seen.getEntriesByName("word shown").length) return;
-    observer.disconnect();
-    start();
-  }).observe({ entryTypes: ["mark"] });
+  let alone = setTimeout(startDash, ALONE);
+  for (const event of ["keydown", "pointerdown", "input"]) {
+    document.addEventListener(event, () => {
+      clearTimeout(alone);
+      if (!started) alone = setTimeout(startDash, ALONE);
+    });
+  }
+  for (const event of ["pointerenter", "focusin"]) part("drawer-buttons").addEventListener(event, startDash, { once: true });
   document.addEventListener("click", (event) => {
     const kind = event.target.closest("[data-kind]"), state = event.target.closest("[data-state]");
     if (kind && kind.closest(".figurepart")) savePicture(kind);
