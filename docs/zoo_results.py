@@ -8,9 +8,8 @@ from __future__ import annotations
 import sys
 import time
 
-from stacklens.extract.by_name import specification_of
-from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.models.io import ZOO, load_network
+import stacklens as sl
+from stacklens.models.io import ZOO
 
 
 def main() -> None:
@@ -18,8 +17,7 @@ def main() -> None:
     names = sys.argv[1:] or sorted(path.stem for path in ZOO.glob("*.pt"))
     for name in names:
         begun = time.monotonic()
-        checkpoint = load_network(ZOO / f"{name}.pt")
-        result = extract(checkpoint.model, specification_of(checkpoint), ExtractionConfig())
+        result = sl.extract(name)
         result.save(ZOO / f"{name}.json")
         print(f"{name}: {time.monotonic() - begun:.0f} s, {(ZOO / f'{name}.json').stat().st_size:,} bytes", flush=True)
 

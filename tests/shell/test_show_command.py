@@ -126,4 +126,4 @@ def test_the_page_opens_a_network_of_the_zoo_under_its_own_name(
     from stacklens.cli.serve import _kept
 
     monkeypatch.chdir(tmp_path)
-    assert _kept(Path("nnpda-palindrome")) == "nnpda-palindrome"
+    assert _kept("nnpda-palindrome") == "nnpda-palindrome"

@@ -13,6 +13,7 @@ from tests.automata.strategies import dyck
 from tests.viz.networks import NETWORKS, network
 
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.errors import UnknownSymbolError
 from stacklens.extract.by_name import specification_of
 from stacklens.models.inference import outputs_on, verdicts_on
 from stacklens.models.io import ZOO, load_network
@@ -130,6 +131,17 @@ def test_shares_of_a_soft_stack_are_what_a_stack_of_ones_would_hold(pushes: list
             for depth in range(40)
         ]
         np.testing.assert_allclose(shares[t, 0], ones[:5], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("rounded", [False, True])
+def test_the_steps_are_those_of_a_trace(name: str, rounded: bool) -> None:
+    model = Rounded(network(name)) if rounded else network(name)
+    seen, run = trace(model, ["abbab"], stacks=False), bench_run(model, "abbab").seen
+    for array in ("symbols", "steps", "hidden", "actions", "pushed", "reading", "output", "rejected"):
+        np.testing.assert_array_equal(getattr(run, array), getattr(seen, array), err_msg=array)
+    with pytest.raises(UnknownSymbolError, match="symbol 'x' is not in the alphabet a b"):
+        bench_run(model, "ax")
 
 
 def test_cells_of_a_long_word_are_those_of_its_trace() -> None:

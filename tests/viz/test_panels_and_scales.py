@@ -6,7 +6,7 @@ import pytest
 from stacklens.extract.evaluation.automaton_runs import state_names, true_depths
 from stacklens.languages import get_language
 from stacklens.viz.panels import category_track, depth_track, figure_of, heat_panel
-from stacklens.viz.style import CATEGORIES, category_colours, escaped, scale_for, shortened
+from stacklens.viz.style import CATEGORIES, STATE_CATEGORIES, category_colours, escaped, scale_for, shortened
 
 NAN = float("nan")
 
@@ -68,7 +68,7 @@ def test_true_depths_and_states_are_those_of_the_run_until_it_rejects() -> None:
 def test_a_track_has_a_colour_for_every_name() -> None:
     (row,) = category_track("state", ["p", "q", "p"]).traces
     assert [list(numbers) for numbers in row.z] == [[0, 1, 0]]
-    assert [colour for _, colour in row.colorscale] == [CATEGORIES[0]] * 2 + [CATEGORIES[1]] * 2
+    assert [colour for _, colour in row.colorscale] == [STATE_CATEGORIES[0]] * 2 + [STATE_CATEGORIES[1]] * 2
 
 
 def test_colours_are_different_as_far_as_the_palette_goes_and_then_grey() -> None:

@@ -14,6 +14,7 @@ from stacklens.viz.bench.labels import Edge, edges_of, quoted
 
 __all__ = ["bench_drawing"]
 
+_PLACE = (480, 320)  # pixels of the drawing at 1440 x 900
 _SVG = "http://www.w3.org/2000/svg"
 _NODE, _EDGE = re.compile(r"n(\d+)"), re.compile(r"(?:n(\d+)|start)->n(\d+)")
 
@@ -35,7 +36,8 @@ def _drawn(pda: PushdownAutomaton, order: tuple[Any, ...]) -> dict[str, Any]:
     del order  # automata that are equal may have their transitions in another one
     check_size(pda)
     edges = edges_of(pda)
-    root = ElementTree.fromstring(render(_dot(pda, edges), "svg"))
+    both = (ElementTree.fromstring(render(_dot(pda, edges, way), "svg")) for way in ("TB", "LR"))
+    root = max(both, key=_scale)
     for group in root.iter(f"{{{_SVG}}}g"):
         title = group.find(f"{{{_SVG}}}title")
         if title is not None:
@@ -52,9 +54,14 @@ def _drawn(pda: PushdownAutomaton, order: tuple[Any, ...]) -> dict[str, Any]:
     }
 
 
-def _dot(pda: PushdownAutomaton, edges: list[Edge]) -> str:
+def _scale(root: ElementTree.Element) -> float:
+    """Return how large a drawing can be in the place that it has on the bench."""
+    width, height = (float(number) for number in root.attrib["viewBox"].split()[2:])
+    return min(_PLACE[0] / width, _PLACE[1] / height)
+
+
+def _dot(pda: PushdownAutomaton, edges: list[Edge], direction: str) -> str:
     font = 'fontname="Courier"'
-    direction = "LR" if len(pda.states) > 2 else "TB"
     lines = [f"graph [rankdir={direction}, pad=0.1, ranksep=0.5, nodesep=0.4, bgcolor=transparent]"]
     lines += [f"node [shape=circle, {font}]", f"edge [{font}, fontsize=11]", 'start [shape=point, label=""]']
     for number, state in enumerate(pda.states):

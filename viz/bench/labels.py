@@ -14,6 +14,7 @@ __all__ = ["MOST_LINES", "Edge", "edges_of", "quoted"]
 
 MOST_LINES = 6  # of an edge's label; what has more is folded to a number
 _ROOMY = 14  # lines of the only edge, which has all the room
+_IN_NAMES = "/⊥_-"  # beside letters and digits; states and stack symbols that were merged are called so
 _ANY, _FILLED = "any", "not ⊥"
 _Box = tuple[frozenset[Symbol], ...]
 
@@ -40,10 +41,11 @@ class Edge:
 def quoted(symbol: Symbol) -> str:
     """Return how a symbol is written in a label: in quotes where it could be taken for the label's own punctuation.
 
-    >>> quoted("a"), quoted("("), quoted(" "), quoted("s1")
-    ('a', '"("', '" "', 's1')
+    >>> quoted("a"), quoted("("), quoted(" "), quoted("s1/⊥")
+    ('a', '"("', '" "', 's1/⊥')
     """
-    return symbol if symbol.isalnum() or symbol in ("⊥", "⊣") else f'"{symbol}"'
+    named = len(symbol) > 1 and symbol[0].isalnum() and all(one.isalnum() or one in _IN_NAMES for one in symbol)
+    return symbol if symbol.isalnum() or named or symbol in ("⊥", "⊣") else f'"{symbol}"'
 
 
 def edges_of(pda: PushdownAutomaton) -> list[Edge]:
@@ -56,7 +58,7 @@ def edges_of(pda: PushdownAutomaton) -> list[Edge]:
     >>> steps = {("q", "(", (top,)): Transition("q", (NONE,)) for top in ("⊥", "x")}
     >>> pda = PushdownAutomaton(("q",), ("(",), ("x",), steps, "q")
     >>> [edge.lines for edge in edges_of(pda)]
-    [((('"(", any → none'), (0, 1)),)]
+    [(('"(", any → none', (0, 1)),)]
     """
     places = {state: number for number, state in enumerate(pda.states)}
     between = defaultdict(list)

@@ -9,12 +9,13 @@ import numpy as np
 import torch
 
 from stacklens.automata.pda import Word
+from stacklens.errors import UnknownSymbolError
 from stacklens.models.base import StackModel
-from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import Trace, trace
 
 __all__ = ["CELLS", "BenchRun", "bench_run", "filled_shares"]
 
+_KEPT = ("actions", "pushed", "reading", "output")  # of every step
 CELLS = 8  # topmost cells of a stack that are kept of every step
 
 
@@ -54,28 +55,57 @@ def bench_run(model: StackModel[Any], word: Word) -> BenchRun:
     Raises:
         UnknownSymbolError: the word has a symbol outside the network's alphabet.
     """
-    seen = trace(model, [word], stacks=False)
-    recogniser = model.task_kind == "recognition"
-    if not recogniser and not hasattr(model.initial_state(1).stack, "topmost"):
-        return BenchRun(model, word, seen, None, None, None)
-    state, cells, accepts = model.initial_state(1), list[np.ndarray](), list[bool]()
-    if recogniser:
-        accepts.append(bool(model.verdict(state)[0]))
-    for step, number in enumerate(seen.symbols[0, : seen.steps[0]].tolist()):
-        state = model.step(torch.tensor([number]), state).state
-        if hasattr(state.stack, "topmost"):
+    state = model.initial_state(1)
+    recogniser, has_cells = model.task_kind == "recognition", hasattr(state.stack, "topmost")
+    if model.extra_steps or not (recogniser or has_cells):
+        return BenchRun(model, word, trace(model, [word], stacks=False), None, None, None)
+    codes = _codes(model, word)
+    taken, cells = list[Any](), list[np.ndarray]()
+    hidden, accepts = [state.hidden], [bool(model.verdict(state)[0])] if recogniser else []
+    for step, number in enumerate(codes.tolist()):
+        taken.append(model.step(torch.tensor([number]), state))
+        state = taken[-1].state
+        hidden.append(state.hidden)
+        if has_cells:
             cells.append(_top(state.stack, model))
         if recogniser and step < len(word):
             accepts.append(bool(model.verdict(state)[0]))
+        taken[-1] = {name: getattr(taken[-1], name).numpy().copy() for name in _KEPT} | {
+            "rejected": bool(state.rejected[0])
+        }
+    seen = _trace_of(model, word, codes, torch.stack(hidden, 1).numpy(), taken)
     kept = np.stack(cells) if cells else None
-    filled = None if kept is None else filled_shares(model, seen.actions[0, : len(kept)], kept.shape[2])
+    filled = None if kept is None else filled_shares(model, seen.actions[0], kept.shape[2])
     return BenchRun(model, word, seen, kept, filled, np.array(accepts) if recogniser else None)
+
+
+def _codes(model: StackModel[Any], word: Word) -> np.ndarray:
+    """Return the number of the letter that each step reads, (T,)."""
+    numbers = {symbol: number for number, symbol in enumerate(model.alphabet)}
+    unknown = next((symbol for symbol in word if symbol not in numbers), None)
+    if unknown is not None:
+        raise UnknownSymbolError(unknown, model.alphabet)
+    return np.array([*(numbers[symbol] for symbol in word), *[len(numbers)] * (model.end is not None)], np.int32)
+
+
+def _trace_of(
+    model: StackModel[Any], word: Word, codes: np.ndarray, hidden: np.ndarray, taken: list[dict[str, Any]]
+) -> Trace:
+    """Return the steps ``taken`` as a trace of one word, as `trace` gives it without the stacks."""
+    if not taken:
+        return trace(model, [word], stacks=False)
+    arrays: dict[str, Any] = {name: np.stack([step[name][0] for step in taken])[None] for name in _KEPT}
+    rejected = np.array([[step["rejected"] for step in taken]])
+    steps = np.array([len(codes)], np.int64)
+    return Trace(
+        (word,), model.letters, codes[None], steps, hidden, **arrays, rejected=rejected, verdicts=~rejected[:, -1]
+    )
 
 
 def _top(stack: Any, model: StackModel[Any]) -> np.ndarray:
     """Return the topmost cells of a stack, (n_stacks, C, D)."""
     found: np.ndarray = stack.topmost(min(CELLS, model.stack_limit or CELLS)).cpu().numpy()[0]
-    return found
+    return found[:, :CELLS]  # a ring gives all that it has
 
 
 def filled_shares(model: StackModel[Any], actions: np.ndarray, cells: int) -> np.ndarray | None:
@@ -91,15 +121,13 @@ def filled_shares(model: StackModel[Any], actions: np.ndarray, cells: int) -> np
     depth = min(len(actions), model.stack_limit or len(actions)) + 1
     push, pop = (actions[..., names.index(name), None] for name in ("push", "pop"))
     stays = np.clip(1 - push - pop, 0, 1)
-    shares, found = np.zeros((actions.shape[1], depth + 1)), []
+    shares = np.zeros((actions.shape[1], depth + 1))
+    found, kept = np.zeros((len(actions), actions.shape[1], cells)), min(cells, depth + 1)
     for t in range(len(actions)):
-        above = np.pad(shares[:, :-1], ((0, 0), (1, 0)), constant_values=1.0)
-        below = np.pad(shares[:, 1:], ((0, 0), (0, 1)))
-        shares = push[t] * above + pop[t] * below + stays[t] * shares
-        found.append(np.pad(shares[:, :cells], ((0, 0), (0, max(0, cells - shares.shape[1])))))
-    return np.clip(np.stack(found), 0, 1) if found else np.zeros((0, actions.shape[1], cells))
-
-
-def soft_model(model: StackModel[Any]) -> StackModel[Any]:
-    """Return the network itself, where it may be the rounded one."""
-    return model.model if isinstance(model, Rounded) else model
+        after = stays[t] * shares
+        after[:, :1] += push[t]
+        after[:, 1:] += push[t] * shares[:, :-1]
+        after[:, :-1] += pop[t] * shares[:, 1:]
+        shares = after
+        found[t, :, :kept] = after[:, :kept]
+    return np.clip(found, 0, 1)

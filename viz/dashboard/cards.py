@@ -10,7 +10,7 @@ from stacklens.extract.headline import headline
 from stacklens.extract.wording import as_sentence
 from stacklens.models.origin import lines_of
 from stacklens.viz.dashboard.extractions import known
-from stacklens.viz.dashboard.networks import is_known, load, network_names, network_title
+from stacklens.viz.dashboard.networks import is_known, load, network_names, network_title, own_names
 
 __all__ = ["PAPERS", "network_card", "network_list"]
 
@@ -41,7 +41,7 @@ def network_card(name: str) -> dict[str, str]:
 def network_list(opened: Iterable[str]) -> list[dict[str, Any]]:
     """Return groups of networks, files that were ``opened`` first: of each network its name, its title and one line."""
     groups: dict[str, list[dict[str, str]]] = {}
-    files = [name for name in dict.fromkeys(opened) if is_known(name) and name not in network_names()]
+    files = [name for name in dict.fromkeys((*own_names(), *opened)) if is_known(name) and name not in network_names()]
     for name in (*files, *network_names()):
         group = "your own" if name in files else PAPERS.get(load(name).model.name, _OTHERS)
         groups.setdefault(group, []).append({"name": name, "title": network_title(name), "line": _line(name)})

@@ -41,6 +41,7 @@ __all__ = [
     "fingerprint",
     "keep_extraction",
     "known",
+    "settings_in",
     "settings_known",
     "settings_of",
     "shipped",
@@ -136,12 +137,9 @@ def known(name: str, settings: ExtractionSettings | None = None) -> Known | None
 def settings_known(name: str) -> ExtractionSettings | None:
     """Return with which settings the network called ``name`` has been extracted; None if it has not been.
 
-    What `extract-pda` does by default comes first, then what somebody asked for last.
+    What somebody asked for last comes first, then what comes with the zoo.
     """
-    checkpoint = load(name)
-    if _key(checkpoint, ExtractionSettings()) in store():
-        return ExtractionSettings()
-    last = store().get(_key(checkpoint, None))
+    last = store().get(_key(load(name), None))
     if last is not None:
         return ExtractionSettings(**last)
     return None if shipped(name) is None else ExtractionSettings()
@@ -158,6 +156,18 @@ def keep_extraction(name: str, settings: ExtractionSettings, result: Extraction)
     checkpoint = load(name)
     store().set(_key(checkpoint, settings), json.dumps(content), expire=DAY)
     store().set(_key(checkpoint, None), asdict(settings), expire=DAY)
+
+
+def settings_in(result: Extraction) -> ExtractionSettings:
+    """Return with which settings of the page ``result`` was extracted, as far as it knows."""
+    config, origin = result.config, result.model.origin
+    named = None if origin is None else origin.task.get("language")
+    language = None if result.language_name == named else result.language_name
+    if config is None:
+        return ExtractionSettings(language=language)
+    kept = {name: getattr(config, name) for name in ("states", "stack_symbols", "max_length", "seed", "method")}
+    budget = ExtractionSettings.budget if config.budget is None else max(1, int(config.budget))
+    return ExtractionSettings(**kept, language=language, budget=budget)
 
 
 @lru_cache(maxsize=64)

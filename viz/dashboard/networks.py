@@ -7,6 +7,7 @@ name alone: whoever can reach the page must not have the server open files.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import tempfile
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from stacklens.viz.dashboard.store import DAY, store
 __all__ = [
     "LARGEST_BODY",
     "LARGEST_UPLOAD",
+    "OWN",
     "PREFIX",
     "Upload",
     "file_of",
@@ -37,6 +39,7 @@ __all__ = [
     "load",
     "network_names",
     "network_title",
+    "own_names",
     "random_word",
     "specification_by_name",
     "truth_by_name",
@@ -47,6 +50,7 @@ __all__ = [
 LARGEST_UPLOAD = 20_000_000  # bytes of a file; the largest network of the papers takes a tenth of it
 LARGEST_BODY = 2 * LARGEST_UPLOAD  # of a request: one that is somewhat too large is told so in a sentence
 PREFIX = "upload-"
+OWN = "STACKLENS_OWN"  # in the environment: networks that the app was started with, a line each; jobs have it, too
 _SHOWN = 120  # characters of a file's name
 
 _LENGTHS = (4, 20)  # symbols of a random word, from and to
@@ -112,6 +116,14 @@ def network_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in ZOO.glob("*.pt")))
 
 
+def own_names() -> tuple[str, ...]:
+    """Return the networks of the user's own code that the app was started with, as they were typed: "module:function".
+
+    Only who starts the app names them; nothing that a browser sends is ever imported.
+    """
+    return tuple(filter(None, os.environ.get(OWN, "").splitlines()))
+
+
 @lru_cache(maxsize=32)
 def load(name: str) -> Checkpoint:
     """Return the network called ``name``; nobody changes it, so all users share one.
@@ -124,6 +136,8 @@ def load(name: str) -> Checkpoint:
     if name.startswith(PREFIX):
         _title(name)  # a network is shown on when its day is over, and then its title is asked for
         return uploaded_network(uploaded(name))
+    if name in own_names():
+        return load_network(name)
     _check(name)
     return load_network(ZOO / f"{name}.pt")
 

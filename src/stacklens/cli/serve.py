@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
@@ -24,8 +26,11 @@ _ANYWHERE = ("0.0.0.0", "::")  # no address to go to, but all of the machine's
 
 def app_command(
     models: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[MODEL]...", help="Trained networks to be opened: files, or names of the zoo."),
+        list[str] | None,
+        typer.Argument(
+            metavar="[MODEL]...",
+            help="What is to be opened: trained networks (files, names of the zoo, module:function), saved results.",
+        ),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Where to listen; 0 takes a free one.")] = 8050,
     host: Annotated[
@@ -39,12 +44,13 @@ def app_command(
     """
     check_extra("the page", "page", "dash", "dash_ag_grid", "waitress")
     with _listening(host, port) as listening:
-        names = [_kept(path) for path in models or []]
+        names = [_kept(given) for given in models or []]
         from waitress import create_server
 
         from stacklens.viz.dashboard.app import new_application
         from stacklens.viz.dashboard.networks import LARGEST_BODY
 
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits for a moment is no news
         access, base = _access(listening), _base(listening)
         serving = create_server(
             new_application(access).server,
@@ -100,14 +106,37 @@ def _base(listening: socket.socket) -> str:
     return f"http://{f'[{name}]' if ':' in name else name}:{port}"
 
 
-def _kept(path: Path) -> str:
-    """Return the name under which the page knows the network in the file at ``path``."""
+def _kept(given: str) -> str:
+    """Return the name under which the page knows the network, or that of the result, that ``given`` names."""
+    from stacklens.extract.result_file import is_result
     from stacklens.files import LARGEST_NETWORK, read_whole
     from stacklens.models.io import ZOO, find_network, load_network
-    from stacklens.viz.dashboard.networks import keep_upload
+    from stacklens.models.own.reference import is_reference
+    from stacklens.viz.dashboard.networks import OWN, keep_upload, own_names
 
+    if is_reference(given):
+        load_network(given)  # says what is wrong with it
+        os.environ[OWN] = "\n".join(dict.fromkeys((*own_names(), given)))
+        return given
+    path = Path(given)
+    if path.suffix == ".json" and is_result(path):
+        return _kept_result(path)
     found = find_network(path)
     if found != path and found.parent == ZOO:
         return found.stem
     load_network(path)  # says what is wrong with a file by its whole path
     return keep_upload(read_whole(path, "a trained network", LARGEST_NETWORK), path.name).name
+
+
+def _kept_result(path: Path) -> str:
+    """Return the name of the network that a saved result was read out of; the page shows this result of it."""
+    from stacklens.extract.result_file import load_result
+    from stacklens.viz.dashboard.extractions import keep_extraction, settings_in
+
+    result = load_result(path)
+    origin = result.model.origin  # opens it, or says why it cannot be
+    if origin is None or origin.path is None:
+        raise StacklensError(f"{path}: the network that this result was read out of was never in a file")
+    name = _kept(origin.path)
+    keep_extraction(name, settings_in(result), result)
+    return name

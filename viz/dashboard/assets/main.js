@@ -1,17 +1,20 @@
 // The workbench: what is chosen is asked for, shown in every part at once, and kept in the address.
 
-import { Problem, address, ask, asked, dark, element, part, readAddress, remember, save, selection } from "./page.js";
+import { Problem, ask, asked, dark, element, part, readAddress, remember, selection } from "./page.js";
 import { StepTable, drawOverview } from "./table.js";
 import { drawAutomaton, light, setRun, watchDrawing } from "./automaton.js";
+import { nameOf, showAgainst, watchCompare } from "./compare.js";
+import { opened, receive, saveFile } from "./files.js";
+import { watchKeys } from "./keys.js";
+import { player } from "./play.js";
 import { drawerChanged, openDrawer, watchDrawers } from "./drawers.js";
 import { showJobs, startExtraction, watchJobs } from "./jobs.js";
 
-const PLAY = 600; // milliseconds a step
-const LARGEST = 20_000_000; // bytes of a file
 
 const table = new StepTable(part("table-1"), go), second = new StepTable(part("table-2"), go);
+const play = player(() => [selection.step, table.size], go);
 let known = null; // what the server said last of the network
-let tries = 0, wordTries = 0, playing = null, disagreement = -1;
+let tries = 0, wordTries = 0, disagreement = -1;
 
 // ---- one step -------------------------------------------------------------------------------------------------------
 
@@ -34,21 +37,6 @@ function go(step) {
     });
   }
   remember();
-}
-
-function play() {
-  const stop = () => {
-    clearInterval(playing);
-    playing = null;
-    part("play").setAttribute("aria-label", "play");
-  };
-  if (playing) return stop();
-  if (selection.step >= table.size) go(1);
-  part("play").setAttribute("aria-label", "stop");
-  playing = setInterval(() => {
-    go(selection.step + 1);
-    if (selection.step >= table.size) stop();
-  }, PLAY);
 }
 
 // ---- what is wrong, what is on its way ------------------------------------------------------------------------------
@@ -128,9 +116,6 @@ function tell(found) {
   }));
 }
 
-const nameOf = (found) =>
-  `${found.network === selection.network ? "" : `${found.network} `}${found.rounded ? "rounded" : "network"}`.trim();
-
 function nextWrong() {
   const places = [...(table.data?.wrong || []), ...(table.data?.parts ? [table.data.parts] : [])].sort((a, b) => a - b);
   if (places.length) go(places.find((step) => step > selection.step) || places[0]);
@@ -157,85 +142,6 @@ export async function openWord(word, step = null, rounded = selection.rounded, n
   }
   await showWord();
   if (!step && table.data) go(table.data.wrong[0] || table.data.parts || 1);
-}
-
-// ---- another run beside it ------------------------------------------------------------------------------------------
-
-async function showAgainst(mine) {
-  const { against, other } = selection;
-  part("compare").value = against;
-  const place = part("table-2"), line = part("against");
-  place.hidden = line.hidden = !against;
-  part("bench").classList.toggle("comparing", Boolean(against));
-  table.compact = second.compact = Boolean(against);
-  if (!against) {
-    table.different = null;
-    second.clear();
-    table.draw();
-    return;
-  }
-  const given = {
-    kind: { ...asked(), rounded: selection.rounded ? 0 : 1 },
-    word: { ...asked(), word: other },
-    network: { ...asked(), network: other },
-  }[against];
-  againstLine(line);
-  if (against === "network" && !other) return;
-  try {
-    const found = await ask("word", given, { stop: () => mine !== wordTries });
-    if (mine !== wordTries || !found) return;
-    second.step = Math.min(found.letters.length || 1, selection.step);
-    second.show(found, against === "word" ? found.word || "ε" : nameOf(found));
-    if (against === "word") table.name = table.data.word || "ε";
-    table.different = second.different = firstDifference(table.data, found);
-    table.draw();
-    second.draw();
-    const at = table.different;
-    part("against-says").replaceChildren(
-      at ? element("button", `first difference at step ${at}`, { type: "button", onclick: () => go(at) }) : element("span", "no difference in what is said, done or read"));
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    second.clear();
-    part("against-says").textContent = error.message;
-  }
-}
-
-function againstLine(line) {
-  if (line.dataset.kind === `${selection.against} ${selection.network}`) return;
-  line.dataset.kind = `${selection.against} ${selection.network}`;
-  line.replaceChildren();
-  const choose = () => {
-    selection.other = line.querySelector("input, select").value;
-    remember(true);
-    showAgainst(wordTries);
-  };
-  if (selection.against === "word") {
-    const label = element("label", "the other word ", { class: "field" }), typed = element("input", "", { id: "other-word", value: selection.other });
-    typed.addEventListener("change", choose);
-    label.append(typed);
-    line.append(label);
-  } else if (selection.against === "network") {
-    const label = element("label", "the other network ", { class: "field" }), list = element("select", "", { id: "other-network" });
-    list.append(element("option", "", { value: "" }), ...[...part("network").querySelectorAll("option")].map((one) => one.cloneNode(true)));
-    list.value = selection.other;
-    list.addEventListener("change", choose);
-    label.append(list);
-    line.append(label);
-  }
-  line.append(element("span", "", { id: "against-says", role: "status" }));
-}
-
-// The first step at which two runs read, say or do something else; values that are only graded do not count.
-function firstDifference(one, other) {
-  const pairs = one.rows
-    .filter((row) => row.at && !row.group && (row.id === "symbol" || row.id === "said" || row.type === "operation" || row.part === "automaton"))
-    .map((row) => [row, other.rows.find((found) => found.name === row.name && found.type === row.type)])
-    .filter(([, found]) => found);
-  const steps = Math.min(one.letters.length, other.letters.length);
-  for (let t = 0; t < steps; t += 1) {
-    if (pairs.some(([a, b]) => a.names[a.at[t]] !== b.names[b.at[t]])) return t + 1;
-  }
-  return one.letters.length === other.letters.length ? null : steps + 1;
 }
 
 // ---- a network ------------------------------------------------------------------------------------------------------
@@ -279,7 +185,7 @@ function networkShown(found) {
   part("extract").textContent = found.extracted ? "extract again" : "extract";
   part("next-disagreement").disabled = !(found.disagreements || []).length;
   drawAutomaton(found.automaton || null);
-  part("automaton-says").textContent = found.extracted ? (found.automaton ? "" : `${found.why}.`) : "Nothing has been read out of this network yet: extract does it.";
+  part("automaton-says").textContent = found.extracted ? (found.automaton ? (found.settings === "sl.extract(network)" ? "" : `as ${found.settings} found it`) : `${found.why}.`) : "Nothing has been read out of this network yet: extract does it.";
   const items = (found.claims || []).map((claim) => {
     const item = element("li", "", { class: claim.verdict });
     item.append(element("b", `${claim.sign} ${claim.what}`), `: ${claim.says} `);
@@ -322,31 +228,6 @@ async function fillNetworks() {
   part("network").value = selection.network;
 }
 
-export const opened = () => {
-  const names = JSON.parse(window.sessionStorage.getItem("opened") || "[]");
-  return selection.network.startsWith("upload-") ? [...new Set([...names, selection.network])] : names;
-};
-
-async function receive(file) {
-  if (!file) return;
-  if (file.size > LARGEST) {
-    problem(`${file.name}: ${(file.size / 1e6).toFixed(0)} MB; expected a trained network of at most ${LARGEST / 1e6} MB.`);
-    return;
-  }
-  try {
-    const { network, word } = await ask("upload", { title: encodeURIComponent(file.name) }, { post: file });
-    window.sessionStorage.setItem("opened", JSON.stringify([...new Set([network, ...opened()])]));
-    Object.assign(selection, { network, word: word ?? null, step: 1, state: null });
-    remember(true);
-    await showNetwork();
-    await fillNetworks();
-    remember();
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    problem(error.message);
-  }
-}
-
 // ---- controls -------------------------------------------------------------------------------------------------------
 
 function setKind() {
@@ -372,6 +253,8 @@ export async function anotherWord() {
   const { word } = await ask("other-word", { network: selection.network, seed: anotherWord.times });
   chooseWord(word);
 }
+
+const bench = { problem, showNetwork: () => showNetwork(), fillNetworks: () => fillNetworks() };
 
 function watchControls() {
   on("network", "change", () => {
@@ -443,26 +326,14 @@ function watchControls() {
   on("overview", "pointermove", (event) => event.buttons && scrub(event));
   on("keys", "click", () => part("sheet").showModal());
   on("open-file", "click", () => part("upload").click());
-  on("upload", "change", () => receive(part("upload").files[0]).finally(() => (part("upload").value = "")));
-  document.querySelectorAll("[data-file]").forEach((button) => button.addEventListener("click", () => saveFile(button.dataset.file)));
+  on("upload", "change", () => receive(part("upload").files[0], bench).finally(() => (part("upload").value = "")));
+  document.querySelectorAll("[data-file]").forEach((button) => button.addEventListener("click", () => saveFile(button.dataset.file, problem)));
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => {
     event.preventDefault();
-    receive(event.dataTransfer.files[0]);
+    receive(event.dataTransfer.files[0], bench);
   });
   new ResizeObserver(() => table.data && both((one) => one.fit(one.width))).observe(part("bench"));
-}
-
-export async function saveFile(suffix) {
-  const search = new URLSearchParams({ ...asked(), suffix, raw: selection.raw ? 1 : 0 });
-  const answer = await fetch(`/api/file?${search}`), text = await answer.text();
-  const kind = answer.headers.get("Content-Type") || "";
-  if (answer.status !== 200 || kind.includes("application/json")) {
-    const said = kind.includes("json") ? JSON.parse(text) : { problem: text };
-    problem(said.problem || `${said.wait.split(":")[0]}: ask for the file again in a minute.`);
-    return;
-  }
-  save(`${selection.network}.${suffix === "trace" ? "trace.json" : suffix}`, text);
 }
 
 const KEYS = {
@@ -471,17 +342,6 @@ const KEYS = {
   n: nextWrong, d: nextDisagreement, "+": () => both((one) => one.zoom(1.4)), "-": () => both((one) => one.zoom(1 / 1.4)),
   0: () => both((one) => one.fit()), "/": () => part("word").select(), "?": () => part("sheet").showModal(),
 };
-
-// Keys walk wherever the focus is, but where they already mean something: in a box, a list, an open sheet.
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !part("sheet").open && selection.drawer && !event.target.closest("input, textarea")) openDrawer("");
-  const typed = event.target.closest("textarea, select, dialog, .ag-root-wrapper, input:not([type=radio]):not([type=checkbox])");
-  const pressed = event.key === " " && event.target.closest("button, summary, input, [role=button]");
-  const radio = event.key.startsWith("Arrow") && event.target.closest("input[type=radio]");
-  if (!KEYS[event.key] || typed || pressed || radio || event.ctrlKey || event.altKey || event.metaKey) return;
-  event.preventDefault();
-  KEYS[event.key]();
-});
 
 function introduce() {
   let seen = false;
@@ -530,8 +390,10 @@ window.addEventListener("popstate", () => {
 });
 
 watchControls();
+watchKeys(KEYS, () => openDrawer(""));
+watchCompare({ table, second, go, current: () => wordTries });
 watchDrawing(chooseState);
-watchDrawers({ openWord, saveFile, opened, chooseState, network: (name) => {
+watchDrawers({ openWord, saveFile: (suffix) => saveFile(suffix, problem), opened, chooseState, network: (name) => {
   Object.assign(selection, { network: name, step: 1, state: null, raw: false });
   remember(true);
   showNetwork().then(() => fillNetworks()).then(() => remember());

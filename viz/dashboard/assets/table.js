@@ -129,7 +129,7 @@ export class StepTable {
       return value === null || value === undefined || this.width < 30 ? "" : value.toFixed(2).replace(/^(-?)0\./, "$1.");
     }
     const name = row.at[t] === undefined || row.at[t] < 0 ? "" : row.names[row.at[t]];
-    if (row.type === "operation") return MARKS[name] || name[0];
+    if (row.type === "operation") return MARKS[name] || name.split(/[ -]/).map((part) => part[0]).join("");
     return name.length * 8 > this.width + 6 ? `${name.slice(0, Math.max(1, Math.floor(this.width / 8)))}` : name;
   }
 

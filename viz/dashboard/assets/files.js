@@ -1,0 +1,43 @@
+// Files in and out: networks of one's own that are opened or dropped, traces and automata that are saved.
+
+import { Problem, ask, asked, part, remember, save, selection } from "./page.js";
+
+const LARGEST = 20_000_000; // bytes of a file
+
+export const opened = () => {
+  const names = JSON.parse(window.sessionStorage.getItem("opened") || "[]");
+  return selection.network.startsWith("upload-") ? [...new Set([...names, selection.network])] : names;
+};
+
+// Shows the network in a file, or says what is wrong with it.
+export async function receive(file, { problem, showNetwork, fillNetworks }) {
+  if (!file) return;
+  if (file.size > LARGEST) {
+    problem(`${file.name}: ${(file.size / 1e6).toFixed(0)} MB; expected a trained network of at most ${LARGEST / 1e6} MB.`);
+    return;
+  }
+  try {
+    const { network, word } = await ask("upload", { title: encodeURIComponent(file.name) }, { post: file });
+    window.sessionStorage.setItem("opened", JSON.stringify([...new Set([network, ...opened()])]));
+    Object.assign(selection, { network, word: word ?? null, step: 1, state: null });
+    remember(true);
+    await showNetwork();
+    await fillNetworks();
+    remember();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    problem(error.message);
+  }
+}
+
+export async function saveFile(suffix, problem) {
+  const search = new URLSearchParams({ ...asked(), suffix, raw: selection.raw ? 1 : 0 });
+  const answer = await fetch(`/api/file?${search}`), text = await answer.text();
+  const kind = answer.headers.get("Content-Type") || "";
+  if (answer.status !== 200 || kind.includes("application/json")) {
+    const said = kind.includes("json") ? JSON.parse(text) : { problem: text };
+    problem(said.problem || `${said.wait.split(":")[0]}: ask for the file again in a minute.`);
+    return;
+  }
+  save(`${selection.network}.${suffix === "trace" ? "trace.json" : suffix}`, text);
+}

@@ -1,0 +1,16 @@
+// Keys walk wherever the focus is, but where they already mean something: in a box, a list, an open sheet.
+
+import { part, selection } from "./page.js";
+
+// `keys` says what each key does, `close` what Escape does while a drawer is open.
+export function watchKeys(keys, close) {
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !part("sheet").open && selection.drawer && !event.target.closest("input, textarea")) close();
+    const typed = event.target.closest("textarea, select, dialog, .ag-root-wrapper, input:not([type=radio]):not([type=checkbox])");
+    const pressed = event.key === " " && event.target.closest("button, summary, input, [role=button]");
+    const radio = event.key.startsWith("Arrow") && event.target.closest("input[type=radio]");
+    if (!keys[event.key] || typed || pressed || radio || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+}
