@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from tests.browser.bench import DYCK, opened, saved, step
 from tests.browser.waiting import until
 
@@ -114,6 +114,28 @@ def test_a_figure_is_saved_as_it_is_drawn(page: Page, address: str, tmp_path: Pa
     assert file.name == f"{DYCK}-actions.svg"
     assert "<svg" in file.read_text(encoding="utf-8")
     assert saved(page, page.locator("[data-kind=png]"), tmp_path).read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_server_that_is_gone_is_said_in_the_drawer(browser: Browser, address: str) -> None:
+    page = browser.new_context().new_page()  # one whose errors are meant
+    opened(page, address, f"?network={DYCK}&word=()&drawer=accuracy")
+    expect(page.locator(".figure .main-svg").first).to_be_visible()
+    page.context.set_offline(True)
+    page.click("[data-drawer=checks]")
+    expect(page.locator("#drawer-says")).to_have_text("The server does not answer.")
+    page.context.set_offline(False)
+    page.click("[data-drawer=accuracy]")
+    expect(page.locator(".figure .main-svg").first).to_be_visible()
+    expect(page.locator("#drawer-says")).to_be_empty()
+    page.context.close()
+
+
+def test_more_words_than_are_ever_sent_are_one_sentence(page: Page, address: str) -> None:
+    opened(page, address, f"?network={NAME}&word=ab&drawer=words")
+    expect(page.locator("#judged-says")).to_contain_text("agree")
+    page.evaluate("document.querySelector('#many').value = 'ab\\n'.repeat(700_000)")
+    page.click("#judge")
+    expect(page.locator("#drawer-says")).to_contain_text("more than 2,000,000 bytes")
 
 
 def test_the_bench_needs_nothing_of_dash_and_a_step_asks_it_nothing(page: Page, address: str) -> None:

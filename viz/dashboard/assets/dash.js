@@ -1,18 +1,25 @@
 // Dash, which shows figures and tables in the drawers. Its programs take the browser a tenth of a second to read: they
 // come when somebody is about to open a drawer, or has left the page alone for a while; a step never waits for them.
 
-import { element, part } from "./page.js";
+import { Problem, ask, element, part } from "./page.js";
 
 const ALONE = 2000; // milliseconds without a key or a click
+const PATIENCE = 3000; // milliseconds, after which the server is asked whether it is there
+const LARGEST = 1_990_000; // bytes of what is asked; with what Dash puts around it the server takes 2,000,000
 
-let acts = null, ready = null, started = null, number = 0, last = null;
+let acts = null, ready = null, started = null, number = 0, shown = 0, last = null;
 const there = new Promise((resolve) => (ready = resolve));
 
 // What Dash calls in the browser, see callbacks.py.
 window.dash_clientside = Object.assign({}, window.dash_clientside, {
   bench: {
     ready: () => void ready(),
-    answered: (which) => void (which === number && show(true)),
+    answered: (which) => {
+      if (which !== number) return;
+      shown = which;
+      say("");
+      show(true);
+    },
     later: (sign) => void (sign && setTimeout(again, 1000, number)),
     open: (given) => {
       for (const found of window.dash_clientside.callback_context.triggered) {
@@ -84,14 +91,31 @@ function savePicture({ dataset, parentNode }) {
   if (figure) window.Plotly.downloadImage(figure, { format, filename: dataset.name, scale: format === "png" ? 2 : 1 });
 }
 
-const show = (shown) => part("drawer-dash").classList.toggle("waiting", !shown);
+const show = (there_) => part("drawer-dash").classList.toggle("waiting", !there_);
+
+const say = (text) => void (part("drawer-says").textContent = text);
+
+// Dash says nothing where no answer comes: so the server is asked what it would have said.
+async function lookAfter(mine) {
+  if (mine !== number || shown === mine) return;
+  try {
+    await ask("papers");
+    setTimeout(lookAfter, PATIENCE, mine);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    if (mine === number) say(error.message);
+  }
+}
 
 // Has Dash show something in the drawer; what stands there of another drawer is hidden until it is there.
 export async function showInDash(asked, fresh) {
   const mine = (number += 1);
   last = { ...asked, number: mine };
+  say("");
   if (fresh) show(false);
   part("drawer-dash").hidden = false;
+  if (new Blob([JSON.stringify(last)]).size > LARGEST) return say("These words are more than 2,000,000 bytes, which is more than is judged at once.");
+  setTimeout(lookAfter, PATIENCE, mine);
   await startDash();
   if (mine === number) window.dash_clientside.set_props("asked", { data: last });
 }
@@ -104,5 +128,6 @@ function again(which) {
 export function hideDash() {
   number += 1;
   last = null;
+  say("");
   part("drawer-dash").hidden = true;
 }
