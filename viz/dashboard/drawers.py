@@ -27,10 +27,11 @@ from stacklens.viz.dashboard.automaton_views import (
 from stacklens.viz.dashboard.components import extra, figure_part, table_part
 from stacklens.viz.dashboard.extractions import known
 from stacklens.viz.dashboard.judging import accuracy, coverage_sentence, judged_words, transitions_taken
-from stacklens.viz.dashboard.pictures import FIGURE_NAMES, TABLES, drawn, figure_lines, table_lines, tabled
+from stacklens.viz.dashboard.pictures import TABLES, drawn, figure_lines, table_lines, tabled
 from stacklens.viz.dashboard.python_lines import automaton_lines, trust_lines
 from stacklens.viz.dashboard.turns import in_turn
 from stacklens.viz.dashboard.view import View
+from stacklens.viz.figures import FIGURES
 from stacklens.viz.paper_tables import frame_of, paper_tables
 from stacklens.viz.style import themed
 
@@ -189,7 +190,7 @@ def _figures(asked: Asked) -> list[Any]:
     if view.figure in _OF_AUTOMATON:
         figure, lines = _of_automaton(asked)
     else:
-        one_of("figure", tuple(FIGURE_NAMES), among={"figure": view.figure})
+        one_of("figure", tuple(FIGURES), among={"figure": view.figure})
         figure, lines = in_turn(view.network, view.word or "", drawn, view, theme), figure_lines(view)
     parts = [figure_part(view.figure, figure, lines, asked.name)]
     return parts if asked.table not in TABLES else [*parts, *_steps(asked)]
