@@ -12,7 +12,7 @@ from dash import dcc, html
 
 __all__ = ["extra", "figure_part", "in_python", "table_part"]
 
-_CHARACTER, _EDGES = 7, 18  # pixels of a character, and of a cell's two edges
+_CHARACTER, _EDGES = 7, 24  # pixels of a character, and of a cell's two edges
 _BUTTON = 4  # characters' room in a column's head for its filter
 _NARROW, _WIDE, _BROKEN = 5, 34, 15  # characters of a column, at least and at most, and at least of broken lines
 _ROW, _SHOWN = 27, 16  # pixels of a row, and rows that are shown at once
