@@ -2,7 +2,8 @@
 
 from stacklens.viz.dashboard.app import new_application
 
-server = app = new_application()
+app = new_application()
+server = app.server
 
 if __name__ == "__main__":
     app.run(port=8050)

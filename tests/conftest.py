@@ -75,7 +75,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     from stacklens.viz.dashboard.app import new_application
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # not a line for every request
-    server = make_server("127.0.0.1", 0, new_application(), threaded=True)
+    server = make_server("127.0.0.1", 0, new_application().server, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.port}/"

@@ -91,7 +91,7 @@ def shorten(
     """
     size, together = max(1, len(word) // 2), min(_TRIED, budget // 4)
     while len(word):
-        for cuts in _batched(_cuts(word, size, pda, together), max(_ENOUGH, _ROWS * len(word))):
+        for cuts in _batched(_cuts(word, size, pda, together), min(together, max(_ENOUGH, _ROWS * len(word)))):
             budget -= sum(map(len, cuts))
             if budget < 0:
                 return word

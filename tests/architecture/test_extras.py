@@ -14,7 +14,7 @@ from stacklens.extras import check_extra, needing
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OPTIONAL = ("flask", "diskcache", "waitress", "psutil", "kaleido", "distributed", "dask", "aalpy")
+OPTIONAL = ("dash", "dash_ag_grid", "diskcache", "waitress", "psutil", "kaleido", "distributed", "dask", "aalpy")
 
 
 def run_without(*libraries: str, code: str) -> subprocess.CompletedProcess[str]:
@@ -28,14 +28,14 @@ def stacklens(*words: str) -> str:
     return f"sys.argv = ['stacklens', *{words!r}]; from stacklens.__main__ import main; main()"
 
 
-@pytest.mark.parametrize("library", ["flask", "waitress"])
+@pytest.mark.parametrize("library", ["dash", "dash_ag_grid", "waitress"])
 def test_the_page_without_its_libraries_is_one_line_with_the_command(library: str) -> None:
     done = run_without(library, code=stacklens("app", "--port", "0"))
     assert done.returncode == 2
     assert done.stderr == "error: the page is not installed: pip install 'stacklens[page]'\n"
 
 
-@pytest.mark.parametrize("library", ["flask", "diskcache", "psutil"])
+@pytest.mark.parametrize("library", ["dash", "dash_ag_grid", "diskcache", "psutil"])
 def test_any_part_of_the_page_says_so_too(library: str) -> None:
     done = run_without(library, code="import stacklens.viz.dashboard.view")
     assert done.stderr.endswith("StacklensError: the page is not installed: pip install 'stacklens[page]'\n")

@@ -14,8 +14,8 @@ NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 NAMES = [path.stem for path in NOTEBOOKS]
 
 
-def test_there_are_three() -> None:
-    assert NAMES == ["first_automaton", "own_network", "training_dynamics"]
+def test_there_is_one_for_each_way_in() -> None:
+    assert NAMES == ["first_automaton", "own_network", "probing", "training_dynamics"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)

@@ -18,6 +18,7 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 from tests.attack.campaign import Attack
+from tests.viz.page_client import UPDATE, callback_body
 
 __all__ = ["ATTACKS"]
 
@@ -26,7 +27,15 @@ _TOKEN = "the-token-of-this-attack"
 _METHODS = ("GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "BREW")
 _PATHS = (
     *("/", "/api/networks", "/api/word", "/api/upload", "/api/extract", "/api/none", "/assets/main.js", "/assets/"),
-    *("/plotly-0.js", "/static/x", "/assets/workbench.html", "/api/file"),
+    *(
+        "/_dash-layout",
+        "/_dash-dependencies",
+        "/_dash-component-suites/dash/x",
+        "/_reload-hash",
+        "/static/x",
+        "/assets/workbench.html",
+        "/api/file",
+    ),
     *("/%2e%2e/%2e%2e/etc/passwd", "/assets/..%2f..%2fapp_cli.py", "//evil.example", "/\\evil", "/x" * 500, "/%00"),
 )
 _HOSTS = ("localhost", "localhost:8050", "127.0.0.1", "[::1]", "evil.example", "[", "a:b:c", "x@localhost", "", "é")
@@ -35,10 +44,7 @@ _CREDENTIALS = ("Bearer", "Bearer x", "token " + _TOKEN[:-1], "Basic Og==", "é"
 _COOKIES = (f"stacklens-token-80={_TOKEN}", "=;=", "a" * 5_000, 'x="', "stacklens-token-80=")
 _QUERIES = ("", "?token=", f"?token={_TOKEN[:-1]}", "?token=%ff", "?network=x&word=%", "?" + "a=b&" * 99)
 _WORDS = {"nnpda-1n0n": ("10", "1" * 30, "01"), "marnn-stack-rnn-dyck-2": ("([])", "", ")(", "x"), "none": ("a",)}
-_ROUTES = (
-    *("networks", "network", "word", "other-word", "extractions", "figure", "accuracy", "map", "drift", "stacks"),
-    *("steps", "transitions", "run", "visits", "checks", "coverage", "words", "papers", "paper", "file"),
-)
+_ROUTES = (*("networks", "network", "word", "other-word", "extractions", "words", "papers", "file"),)
 _MEANT: dict[str, tuple[str, ...]] = {  # values that a page might send, so that answers are reached
     "rounded": ("0", "1", "x"),
     "raw": ("0", "1"),
@@ -58,7 +64,7 @@ def _server(token: str | None) -> Flask:
     from stacklens.viz.dashboard.access import Access
     from stacklens.viz.dashboard.app import new_application
 
-    server: Flask = new_application(Access(token))
+    server: Flask = new_application(Access(token)).server
     return server
 
 
@@ -112,7 +118,10 @@ def _questions(seed: int) -> Counter[str]:
         asked |= {name: rng.choice(some) for name, some in _MEANT.items() if rng.random() < 0.5}
         if rng.random() < 0.5:
             asked[rng.choice(list(asked))] = str(_junk(rng))[:5_000].encode("utf-8", "replace").decode()
-        if rng.random() < 0.6:
+        kind = rng.random()
+        if kind < 0.4:
+            answer = _send(client, method="POST", **_drawer(rng, asked))
+        elif kind < 0.7:
             answer = _send(client, method="GET", path=f"/api/{rng.choice(_ROUTES)}", query_string=asked)
         else:
             answer = _send(client, method="POST", **_body(rng, network))
@@ -121,18 +130,26 @@ def _questions(seed: int) -> Counter[str]:
 
 
 def _body(rng: random.Random, network: str) -> dict[str, Any]:
-    """Return a request with a body: words to be judged, a file, or an extraction that no page asks for."""
-    route = rng.choice(("judge", "upload", "extract", "cancel"))
-    body: Any = {"network": network, "words": rng.choice(["10\n1", "ε\n" * 5_000, "\n", "\x00"]), "different": True}
+    """Return a request with a body: a file, or an extraction that no page asks for."""
+    route = rng.choice(("upload", "extract", "cancel"))
+    body: Any = {"network": network}
     if route in ("extract", "cancel"):  # a request that is right would start a process
         body = {"network": rng.choice(["none", 1, None]), "settings": _junk(rng), "again": _junk(rng)}
-    elif rng.random() < 0.6:
-        body = _mutated(rng, body)
     text = json.dumps(body)
     if rng.random() < 0.3:
         text = _torn(rng, text)
     kind = rng.choice(["application/json"] * 9 + ["text/plain", "", "application/json; charset=x", "é"])
     return {"path": f"/api/{route}", "data": text.encode("utf-8", "replace"), "content_type": kind}
+
+
+def _drawer(rng: random.Random, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return a request to fill a drawer, as Dash sends it or nearly so."""
+    words = rng.choice(["10\n1", "ε\n" * 5_000, "\n", "\x00"])
+    drawer = rng.choice(["checks", "words", "accuracy", "automaton", "figures", "papers"])
+    data: Any = {**asked, "drawer": drawer, "words": words, "different": True, "rounded": asked.get("rounded") == "1"}
+    body = callback_body(_mutated(rng, data) if rng.random() < 0.5 else data)
+    text = json.dumps(_mutated(rng, body) if rng.random() < 0.5 else body)
+    return {"path": UPDATE, "data": text.encode("utf-8", "replace"), "content_type": "application/json"}
 
 
 def _mutated(rng: random.Random, value: Any, depth: int = 0) -> Any:

@@ -36,9 +36,13 @@ def test_nothing_serious_is_found_on_any_view(theme: str, page: Page, address: s
     for drawer in DRAWERS:
         if drawer:
             page.click(f"[data-drawer={drawer}]")
+            expect(page.locator("#drawer-title")).not_to_be_empty()
+        if drawer in ("networks", "extract"):
             expect(page.locator("#drawer-body")).not_to_be_empty()
         if drawer in ("accuracy", "figures"):
             expect(page.locator(".figure .main-svg").first).to_be_visible()
+        if drawer in ("checks", "words", "automaton", "papers"):
+            expect(page.locator("#drawer .ag-row").first).to_be_visible()
         assert page.evaluate(_RUN) == [], drawer or "the bench"
     page.keyboard.press("Escape")
     page.select_option("#compare", "kind")

@@ -64,12 +64,19 @@ def test_nothing_of_the_last_word_stays_after_an_error_and_the_page_lives_on(pag
 
 def test_a_figure_that_is_on_its_way_says_so_and_shows_no_empty_axes(page: Page, address: str) -> None:
     held: list[Route] = []
-    page.route("**/plotly-*.js", lambda route: held.append(route))
+    page.route("**/plotly*.js", lambda route: held.append(route))
     opened(page, address, f"?network={DYCK}&word=([])&drawer=accuracy")
-    expect(page.locator(".figure")).to_have_text("drawing …")
+    expect(page.locator(".figure")).to_be_visible()
+    said = "getComputedStyle(document.querySelector('.figure'), '::before').content"
+    assert page.evaluate(said) == '"drawing …"'
     expect(page.locator(".figure .xtick")).to_have_count(0)
+    for _ in range(100):
+        if held:
+            break
+        page.wait_for_timeout(50)
     held[0].continue_()
     expect(page.locator(".figure .main-svg").first).to_be_visible()
+    assert page.evaluate(said) == "none"
 
 
 def test_states_and_stack_symbols_share_no_colour(page: Page, address: str) -> None:
@@ -143,7 +150,7 @@ def test_an_extraction_anew_tells_how_far_it_is_and_its_result_is_shown(page: Pa
 def test_a_row_that_is_clicked_changes_a_word_that_can_be_seen(page: Page, address: str) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     opened(page, address, "?network=nnpda-palindrome&word=abcba&drawer=automaton")
-    page.locator("#drawer td button").nth(3).click()
+    page.locator("#drawer .ag-cell button").nth(3).click()
     assert page.evaluate("window.scrollY") == 0
     expect(page.locator("#word")).to_be_in_viewport()
     expect(page.locator("#table-1 tr.symbol")).to_be_in_viewport()
@@ -172,8 +179,8 @@ def test_no_cell_is_white_in_the_dark(page: Page, address: str) -> None:
 
 def test_no_number_has_sixteen_digits(page: Page, address: str) -> None:
     opened(page, address, f"?network={DYCK}&word=([])&drawer=figures")
-    page.click("text=table of predictions")
-    expect(page.locator("#drawer table")).to_be_visible()
+    page.select_option("#steptable", "predictions")
+    expect(page.locator("#drawer .ag-row").first).to_be_visible()
     shown = page.locator("body").inner_text()
     assert not re.search(r"\d\.\d{7}", shown)
 

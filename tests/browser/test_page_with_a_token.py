@@ -22,7 +22,7 @@ TOKEN = "a-long-token-of-ours"
 def closed(address: str) -> Iterator[str]:
     """Yield the address of a server that asks for a token; its store is that of ``address``."""
     del address
-    server = make_server("127.0.0.1", 0, new_application(Access(TOKEN)), threaded=True)
+    server = make_server("127.0.0.1", 0, new_application(Access(TOKEN)).server, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.port}/"

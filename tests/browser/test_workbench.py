@@ -170,7 +170,7 @@ def test_a_state_shows_the_words_that_visit_it_and_automata_are_saved(page: Page
     assert found is not None
     file = saved(page, page.locator("[data-save=json]"), tmp_path)
     assert from_json(file.read_text(encoding="utf-8")) == found.automaton
-    page.locator("#drawer td button").first.click()
+    page.locator("#drawer .ag-cell button").first.click()
     expect(page.locator("#word")).to_have_value("c")
     page.keyboard.press("Escape")
     expect(page.locator("#drawer")).to_be_hidden()

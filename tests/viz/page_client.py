@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from flask.testing import FlaskClient
 
-__all__ = ["asked", "sent"]
+__all__ = ["UPDATE", "Drawer", "asked", "callback_body", "filled", "sent"]
+
+_OUTPUTS = [{"id": "filled", "property": "children"}] + [
+    {"id": name, "property": "data"} for name in ("answered", "later")
+]
+UPDATE = "/_dash-update-component"
 
 
 def asked(client: FlaskClient, route: str, status: int = 200, **given: Any) -> Any:
@@ -22,3 +29,72 @@ def sent(client: FlaskClient, route: str, body: Any, status: int = 200) -> Any:
     answer = client.post(f"/api/{route}", json=body)
     assert answer.status_code == status, answer.text
     return json.loads(answer.text)
+
+
+@dataclass(frozen=True)
+class Drawer:
+    """What Dash shows in a drawer: components, the number of the question, and a sign that it is to be asked again."""
+
+    components: Any
+    number: int
+    later: int | None
+
+    def of_type(self, kind: str) -> list[dict[str, Any]]:
+        """Return the properties of all components of a kind, in order."""
+        return [one["props"] for one in _walked(self.components) if one.get("type") == kind]
+
+    @property
+    def figures(self) -> list[dict[str, Any]]:
+        """Return the figures, as plotly's data."""
+        return [one["figure"] for one in self.of_type("Graph")]
+
+    @property
+    def lines(self) -> list[str]:
+        """Return the Python lines under figures and tables."""
+        return [one["children"] for one in self.of_type("Pre")]
+
+    @property
+    def said(self) -> list[Any]:
+        """Return the paragraphs."""
+        return [one["children"] for one in self.of_type("P")]
+
+    def table(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of the table called ``name``, without the columns that are not shown."""
+        (grid,) = (one for one in self.of_type("AgGrid") if one["id"] == {"grid": name})
+        fields = [column["field"] for column in grid["columnDefs"]]
+        return [{field: row[field] for field in fields} for row in grid["rowData"]]
+
+    def opens(self, name: str) -> list[Any]:
+        """Return what the buttons in the rows of a table bring onto the bench."""
+        (grid,) = (one for one in self.of_type("AgGrid") if one["id"] == {"grid": name})
+        return [row["open"] for row in grid["rowData"]]
+
+
+def _walked(part: Any) -> Iterator[dict[str, Any]]:
+    """Yield all components in ``part``, in the order in which they stand on the page."""
+    if isinstance(part, list):
+        for one in part:
+            yield from _walked(one)
+    elif isinstance(part, dict) and "props" in part:
+        yield part
+        yield from _walked(part["props"].get("children"))
+
+
+def callback_body(data: Any) -> dict[str, Any]:
+    """Return what a browser sends to have a drawer filled."""
+    return {
+        "output": "..filled.children...answered.data...later.data..",
+        "outputs": _OUTPUTS,
+        "inputs": [{"id": "asked", "property": "data", "value": data}],
+        "changedPropIds": ["asked.data"],
+        "state": [],
+        "parsedChangedPropsIds": ["asked.data"],
+    }
+
+
+def filled(client: FlaskClient, drawer: str, **given: Any) -> Drawer:
+    """Return what stands in a drawer once it has been asked for."""
+    answer = client.post(UPDATE, json=callback_body({"drawer": drawer, "number": 7, **given}))
+    assert answer.status_code == 200, answer.text
+    found = json.loads(answer.text)["response"]
+    return Drawer(found["filled"]["children"], found["answered"]["data"], found["later"]["data"])

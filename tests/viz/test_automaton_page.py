@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import pytest
 from flask.testing import FlaskClient
 from tests.automata.strategies import dyck
-from tests.viz.page_client import asked
+from tests.viz.page_client import asked, filled
 
 from stacklens.automata.formats.json import from_json
 from stacklens.automata.pda import PushdownAutomaton
@@ -43,7 +43,7 @@ def client(tmp_path_factory: pytest.TempPathFactory, result: Extraction) -> Iter
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STACKLENS_CACHE", str(tmp_path_factory.mktemp("store")))
         keep_extraction(NAME, ExtractionSettings(), result)
-        yield new_application().test_client()
+        yield new_application().server.test_client()
 
 
 def test_what_was_found_comes_with_its_claims(client: FlaskClient, result: Extraction) -> None:
@@ -71,43 +71,46 @@ def test_what_comes_with_the_zoo_is_there_at_once_and_what_is_found_anew_takes_i
 def test_a_network_of_ones_own_has_nothing_before_it_is_extracted(client: FlaskClient) -> None:
     name = keep_upload((ZOO / "stack-rnn-anbn.pt").read_bytes(), "mine.pt").name
     assert asked(client, "network", network=name)["extracted"] is False
-    said = asked(client, "transitions", 400, network=name)["problem"]
-    assert said == "nothing has been read out of this network yet."
+    for drawer in ("automaton", "checks"):
+        assert filled(client, drawer, network=name).said == ["nothing has been read out of this network yet."]
 
 
 def test_drawing_and_transitions_also_before_minimisation(client: FlaskClient) -> None:
     for raw in (0, 1):
         assert asked(client, "network", network=NAME, raw=raw)["automaton"]["svg"].count('class="state"') == 2
-        assert len(asked(client, "transitions", network=NAME, raw=raw)["rows"]) >= 11
+        assert len(filled(client, "automaton", network=NAME, raw=bool(raw)).table("rules")) >= 11
 
 
 def test_the_run_is_told_step_by_step(client: FlaskClient) -> None:
-    found = asked(client, "run", network=NAME, word="acb")
-    place = found["columns"].index("operation")
-    assert [row[place] for row in found["rows"]] == ["push a", "none", "rejects"]
-    asked(client, "run", 400, network=NAME, word="x")
+    found = filled(client, "automaton", network=NAME, word="acb")
+    assert [row["operation"] for row in found.table("run")] == ["push a", "none", "rejects"]
+    wrong = filled(client, "automaton", network=NAME, word="x")
+    assert wrong.said[-1] == "symbol 'x' is not in the alphabet a b c."
+    assert wrong.table("rules") == found.table("rules")
 
 
 def test_figures_are_those_of_the_network_that_is_chosen(client: FlaskClient) -> None:
-    for rounded, title in ((0, "nnpda on abcba"), (1, "nnpda, rounded on abcba")):
-        figure = asked(client, "stacks", network=NAME, word="abcba", rounded=rounded)["figure"]
+    for rounded, title in ((False, "nnpda on abcba"), (True, "nnpda, rounded on abcba")):
+        (figure,) = filled(client, "figures", network=NAME, figure="stacks", word="abcba", rounded=rounded).figures
         assert figure["layout"]["title"]["text"].startswith(title)
-    map_ = asked(client, "map", network=NAME, theme="dark")["figure"]
+    (map_,) = filled(client, "figures", network=NAME, figure="states", theme="dark").figures
     assert {points["name"] for points in map_["data"]} == {"start", "q0", "q1", "rejected"}
     assert map_["layout"]["paper_bgcolor"] == "#16181D"
 
 
 def test_stacks_of_a_long_word_are_not_drawn(client: FlaskClient) -> None:
-    figure = asked(client, "stacks", network=NAME, word="a" * 1_001)["figure"]
+    (figure,) = filled(client, "figures", network=NAME, figure="stacks", word="a" * 1_001).figures
     assert figure["layout"]["annotations"][0]["text"] == "Stacks are drawn for words of at most 1,000 symbols."
 
 
 def test_the_visits_of_a_state_or_of_the_first(client: FlaskClient) -> None:
     for state, shown_ in (("", "q0"), ("q1", "q1"), ("gone", "q0")):
-        found = asked(client, "visits", network=NAME, state=state)
-        assert found["state"] == shown_
-        assert found["columns"] == ["word", "step", "h1", "h2", "h3"]
-        assert ("" in {row[0] for row in found["rows"]}) == (shown_ == "q0")
+        found = filled(client, "automaton", network=NAME, state=state)
+        assert found.of_type("H3")[0]["children"] == f"words that visit {shown_}"
+        rows, opens = found.table("visits"), found.opens("visits")
+        assert list(rows[0]) == ["word", "step", "h1", "h2", "h3"]
+        assert ("" in {row["word"] for row in rows}) == (shown_ == "q0")
+        assert [one["word"] for one in opens] == [row["word"] for row in rows]
 
 
 @pytest.mark.parametrize("suffix", ["dot", "json", "jff", "svg"])

@@ -19,7 +19,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.viz.networks import heat_map, said
-from tests.viz.page_client import asked
+from tests.viz.page_client import asked, filled
 
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import UnknownNameError
@@ -46,7 +46,7 @@ NAME = "marnn-stack-rnn-dyck-2"
 
 @pytest.fixture(scope="module")
 def client() -> FlaskClient:
-    client: FlaskClient = new_application().test_client()
+    client: FlaskClient = new_application().server.test_client()
     return client
 
 
@@ -108,7 +108,7 @@ def test_a_figure_says_whether_it_runs_over_steps() -> None:
     ],
 )
 def test_what_is_wrong_with_a_word_is_said_in_one_sentence(network: str, word: str, problem: str) -> None:
-    client = new_application().test_client()
+    client = new_application().server.test_client()
     assert asked(client, "word", 400, network=network, word=word)["problem"].startswith(problem)
     assert problem in said(drawn(View(network, word)))
 
@@ -192,7 +192,7 @@ def test_a_network_has_to_be_in_the_zoo() -> None:
 
 def test_the_server_gives_the_page_and_its_own_files_only(client: FlaskClient) -> None:
     page = client.get("/").text
-    for name in sorted(set(re.findall(r'"(/(?:assets|plotly)[^"]*)"', page))):
+    for name in sorted(set(re.findall(r'"(/(?:assets|_dash-component)[^"]*)"', page))):
         with client.get(name) as answer:
             assert answer.status_code == 200, name
     assert "http://" not in page.replace("http://www.w3.org/", "")
@@ -229,15 +229,18 @@ def test_no_word_can_end_the_data_in_the_page(client: FlaskClient, tmp_path: Pat
 
 
 def test_a_figure_comes_in_the_theme_with_its_lines(client: FlaskClient) -> None:
-    found = asked(client, "figure", network=NAME, word="([)", theme="dark")
-    assert found["figure"]["layout"]["paper_bgcolor"] == "#16181D"
-    assert "sl.load" in found["python"]
+    found = filled(client, "figures", network=NAME, word="([)", theme="dark")
+    (figure,), (lines,) = found.figures, found.lines
+    assert figure["layout"]["paper_bgcolor"] == "#16181D"
+    assert "sl.load" in lines
+    (spoken,) = (one["aria-label"] for one in found.of_type("Div") if one.get("role") == "img")
+    assert spoken.startswith(figure["layout"]["title"]["text"])
 
 
-def test_a_table_comes_as_columns_and_rows(client: FlaskClient) -> None:
-    found = asked(client, "steps", network=NAME, word="([)", table="steps")
-    assert [row[found["columns"].index("symbol")] for row in found["rows"]] == list("([)")
-    problem = asked(client, "steps", 400, network="nnpda-1n0n", word="10", table="predictions")["problem"]
+def test_a_table_of_the_steps_stands_under_a_figure(client: FlaskClient) -> None:
+    found = filled(client, "figures", network=NAME, word="([)", table="steps")
+    assert [row["symbol"] for row in found.table("steps")] == list("([)")
+    problem = filled(client, "figures", network="nnpda-1n0n", word="10", table="predictions").said[-1]
     assert problem.startswith("this nnpda is a recogniser and predicts nothing")
 
 
@@ -256,7 +259,7 @@ def test_the_trace_comes_as_a_file(client: FlaskClient, suffix: str, begins: str
 
 def test_the_file_at_the_top_offers_the_application_and_its_server() -> None:
     found = runpy.run_path(str(ROOT / "app.py"))
-    assert found["app"] is found["server"]
+    assert found["app"].server is found["server"]
 
 
 @pytest.mark.slow

@@ -318,7 +318,7 @@ def test_jobs_end_with_their_server_and_their_places_are_free() -> None:
 
 @pytest.mark.slow
 def test_whoever_looks_at_a_network_sees_its_extraction_and_can_cancel_it() -> None:
-    one, two = (new_application().test_client() for _ in range(2))
+    one, two = (new_application().server.test_client() for _ in range(2))
     body = {"network": "marnn-stack-rnn-dyck-2", "settings": {"max_length": 12}}
     assert asked(two, "extractions", network=body["network"])["extractions"] == []
     sent(one, "extract", body)
@@ -338,7 +338,7 @@ def test_whoever_looks_at_a_network_sees_its_extraction_and_can_cancel_it() -> N
     [{"states": "x"}, {"states": [1]}, [], {"method": 1}, {"language": {}}, {"budget": True}, {"seed": 1e99}],
 )
 def test_settings_that_no_page_sends_are_refused(settings: Any) -> None:
-    client = new_application().test_client()
+    client = new_application().server.test_client()
     assert sent(client, "extract", {"network": NAME, "settings": settings}, 400)["problem"].endswith(".")
 
 

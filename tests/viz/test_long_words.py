@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from tests.viz.page_client import asked
+from tests.viz.page_client import asked, filled
 
 from stacklens.probe.trace import trace
 from stacklens.viz.dashboard import steps, turns
@@ -27,7 +27,7 @@ RULE = f"words of more than {LONG} symbols are worked on one at a time"
 
 @pytest.fixture(scope="module")
 def client() -> FlaskClient:
-    client: FlaskClient = new_application().test_client()
+    client: FlaskClient = new_application().server.test_client()
     return client
 
 
@@ -110,7 +110,9 @@ def test_eight_users_with_long_words_keep_nobody_from_being_answered(client: Fla
     for number in range(8):
         long = "()" * (LONG + number)
         assert asked(client, "word", 202, network=NAME, word=long)["wait"].startswith(RULE)
-        assert asked(client, "figure", 202, network=NAME, word=long, figure="actions")["wait"].startswith(RULE)
+        found = filled(client, "figures", network=NAME, word=long, figure="actions")
+        assert found.said[0].startswith(RULE)
+        assert found.later is not None
     assert asked(client, "word", network=NAME, word="()")["letters"] == ["(", ")"]
     gate.open.set()
 

@@ -11,6 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.viz.page_client import UPDATE, callback_body
 
 from stacklens.errors import StacklensError
 from stacklens.viz.dashboard.access import Access
@@ -19,8 +20,8 @@ from stacklens.viz.dashboard.app import new_application
 TOKEN = "a-long-token-of-ours"
 HERE = {"HTTP_HOST": "localhost:8050", "REMOTE_ADDR": "127.0.0.1", "REQUEST_METHOD": "GET"}
 ROOT = Path(__file__).parents[2]
-OPEN: Flask = new_application(Access())
-CLOSED: Flask = new_application(Access(TOKEN, frozenset({"page.example.org"})))
+OPEN: Flask = new_application(Access()).server
+CLOSED: Flask = new_application(Access(TOKEN, frozenset({"page.example.org"}))).server
 
 
 @pytest.fixture
@@ -88,11 +89,28 @@ def test_our_own_page_and_programs_may_ask() -> None:
 
 
 def test_without_the_token_nothing_is_shown(closed: FlaskClient) -> None:
-    for path in ("/", "/api/networks", "/api/word", "/assets/main.js", "/assets/icon.svg", "/no-such-page"):
+    for path in (
+        "/",
+        "/_dash-layout",
+        "/_dash-dependencies",
+        "/api/networks",
+        "/api/word",
+        "/assets/main.js",
+        "/assets/icon.svg",
+        "/no-such-page",
+    ):
         answer = closed.get(path)
         assert (answer.status_code, "a token is needed" in answer.text) == (403, True)
-    assert closed.post("/api/judge", json={}).status_code == 403
-    assert closed.post(f"/api/judge?token={TOKEN}", json={}).status_code == 403
+    for path in ("/api/extract", "/_dash-update-component"):
+        assert closed.post(path, json={}).status_code == 403
+        assert closed.post(f"{path}?token={TOKEN}", json={}).status_code == 403
+
+
+def test_another_page_asks_dash_for_nothing_either(client: FlaskClient) -> None:
+    sent: Any = {"json": callback_body({"drawer": "accuracy", "network": "nnpda-1n0n"})}
+    for headers in ({"Origin": "http://evil.example"}, {"Host": "evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        assert client.post(UPDATE, headers=headers, **sent).status_code == 403
+    assert client.post(UPDATE, **sent).status_code == 200
 
 
 @pytest.mark.parametrize("wrong", ["", "x", TOKEN[:-1], f"{TOKEN}x", TOKEN.upper(), "é", "%00", "%FF"])
@@ -122,11 +140,23 @@ def test_the_token_is_never_a_way_to_another_site(closed: FlaskClient) -> None:
 
 @pytest.mark.parametrize("kind", ["Bearer", "token"])
 def test_a_program_sends_the_token_in_a_header(closed: FlaskClient, kind: str) -> None:
-    assert closed.get("/api/papers", headers={"Authorization": f"{kind} {TOKEN}"}).status_code == 200
-    assert closed.get("/api/papers", headers={"Authorization": f"{kind} nonsense"}).status_code == 403
+    for path in ("/api/papers", "/_dash-layout"):
+        assert closed.get(path, headers={"Authorization": f"{kind} {TOKEN}"}).status_code == 200
+        assert closed.get(path, headers={"Authorization": f"{kind} nonsense"}).status_code == 403
 
 
-@pytest.mark.parametrize("path", ["/", "/api/papers", "/assets/main.js", "/assets/none", "/api/word?network=none"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/api/papers",
+        "/_dash-layout",
+        "/_dash-component-suites/x/y",
+        "/assets/main.js",
+        "/assets/none",
+        "/api/word?network=none",
+    ],
+)
 def test_every_answer_says_what_a_browser_may_do_with_it(client: FlaskClient, path: str) -> None:
     with client.get(path) as answer:
         headers = answer.headers

@@ -6,32 +6,35 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
-from tests.viz.page_client import asked
+from tests.viz.page_client import asked, filled
 from tests.viz.test_papers_page_tables import GRID, results
 
 from stacklens.errors import FileFormatError
-from stacklens.viz.dashboard import drawer_routes
+from stacklens.viz.dashboard import drawers
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.paper_figures import grid_figures
 from stacklens.viz.paper_tables import PaperTables, frame_of, paper_tables, table_names
 
+NAME = "nnpda-1n0n"
+
 
 @pytest.fixture(scope="module")
 def client() -> FlaskClient:
-    client: FlaskClient = new_application().test_client()
+    client: FlaskClient = new_application().server.test_client()
     return client
 
 
 @pytest.mark.parametrize("name", list(table_names()))
 def test_every_experiment_shows_its_tables_with_their_lines(name: str, client: FlaskClient) -> None:
     tables = paper_tables(name).tables
-    found = asked(client, "paper", name=name)
-    assert found["command"] == paper_tables(name).command
-    assert len(found["tables"]) == len(tables)
-    for shown, table in zip(found["tables"], tables, strict=True):
-        assert shown["rows"] == frame_of(table).to_numpy().tolist()
-        assert (shown["title"], shown["caption"]) == (table.title, table.caption)
-        exec(shown["python"], {})
+    found = filled(client, "papers", network=NAME, table=name)
+    assert found.of_type("Code")[0]["children"] == paper_tables(name).command
+    assert len(found.of_type("AgGrid")) == len(tables)
+    titles, captions = [one["children"] for one in found.of_type("H3")], found.said[1:]
+    for place, table in enumerate(tables):
+        assert [list(row.values()) for row in found.table(table.title)] == frame_of(table).to_numpy().tolist()
+        assert (titles[place], captions[place]) == (table.title, table.caption)
+        exec(found.lines[place], {})
 
 
 def test_all_tables_are_listed(client: FlaskClient) -> None:
@@ -41,16 +44,17 @@ def test_all_tables_are_listed(client: FlaskClient) -> None:
 def test_an_experiment_with_figures_shows_them(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     table = paper_tables("sun1993-claims").tables[0]
     drawn = PaperTables("A paper", "two models", "a command", True, (table,), tuple(grid_figures(GRID, results())))
-    monkeypatch.setattr(drawer_routes, "paper_tables", lambda _: drawn)
-    (figure,) = asked(client, "paper", name="a-grid", theme="dark")["figures"]
-    assert figure["title"] == "test"
-    assert figure["figure"]["layout"]["paper_bgcolor"] == "#16181D"
-    assert figure["figure"]["data"][0]["x"] == list(drawn.figures[0].data[0].x)
+    monkeypatch.setattr(drawers, "paper_tables", lambda _: drawn)
+    found = filled(client, "papers", network=NAME, table="a-grid", theme="dark")
+    (figure,) = found.figures
+    assert found.of_type("H3")[-1]["children"] == "test"
+    assert figure["layout"]["paper_bgcolor"] == "#16181D"
+    assert figure["data"][0]["x"] == list(drawn.figures[0].data[0].x)
 
 
 def test_a_file_that_cannot_be_read_is_one_sentence(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(name: str) -> PaperTables:
         raise FileFormatError(f"{Path(name)}.json: no results")
 
-    monkeypatch.setattr(drawer_routes, "paper_tables", broken)
-    assert asked(client, "paper", 400, name="verify") == {"problem": "verify.json: no results."}
+    monkeypatch.setattr(drawers, "paper_tables", broken)
+    assert filled(client, "papers", network=NAME, table="verify").said == ["verify.json: no results."]

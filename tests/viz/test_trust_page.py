@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 from tests.viz.networks import said
-from tests.viz.page_client import asked, sent
+from tests.viz.page_client import asked, filled
 
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.evaluation.word_list import PARTIES
@@ -47,7 +47,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     os.environ["STACKLENS_CACHE"] = str(tmp_path_factory.mktemp("store"))
     for name in (NAME, "buffered-neural-stack-reversal"):
         keep_extraction(name, ExtractionSettings(), small_extraction(name))
-    yield new_application().test_client()
+    yield new_application().server.test_client()
     del os.environ["STACKLENS_CACHE"]
     if before is not None:
         os.environ["STACKLENS_CACHE"] = before
@@ -57,12 +57,13 @@ def test_an_extracted_network_shows_claims_checks_and_transitions(client: FlaskC
     claims = {claim["what"]: claim for claim in asked(client, "network", network=NAME)["claims"]}
     assert claims["proof"]["says"].startswith("the automaton is equal to that of the language 1n0n for all words")
     assert claims["proof"]["sign"] == "✓"
-    checks = asked(client, "checks", network=NAME)
-    assert checks["columns"][:4] == ["words", "up to length", "checked", "accepted"]
-    assert checks["rows"][0] == ["all words", 5, 63, 2, "language", 0, ""]
-    coverage = asked(client, "coverage", network=NAME)
-    assert coverage["says"].startswith("4 of 4 transitions are taken by")
-    assert len(coverage["rows"]) == 4
+    found = filled(client, "checks", network=NAME)
+    checks = found.table("checks")
+    assert list(checks[0])[:4] == ["words", "up to length", "checked", "accepted"]
+    assert list(checks[0].values()) == ["all words", 5, 63, 2, "language", 0, ""]
+    assert found.said[0].startswith("4 of 4 transitions are taken by")
+    assert len(found.table("coverage")) == 4
+    assert [one and one["word"] for one in found.opens("checks")] == [row["counterexample"] or None for row in checks]
 
 
 def test_every_claim_that_names_a_word_has_it_to_be_opened(client: FlaskClient) -> None:
@@ -82,18 +83,23 @@ def test_an_automaton_that_was_not_found_has_claims_and_no_transitions(client: F
     name = "buffered-neural-stack-reversal"
     claims = asked(client, "network", network=name)["claims"]
     assert claims[0]["says"].startswith("none: no finite set of states was found")
-    assert "No faithful" in asked(client, "coverage", 400, network=name)["problem"].capitalize()
+    assert "No faithful" in filled(client, "automaton", network=name).said[0].capitalize()
+    found = filled(client, "checks", network=name)
+    assert [one["id"] for one in found.of_type("AgGrid")] == [{"grid": "checks"}]
 
 
 def test_a_network_that_is_gone_is_one_sentence(client: FlaskClient) -> None:
-    for route in ("network", "checks", "accuracy", "words"):
+    for route in ("network", "words"):
         assert "upload-gone" in asked(client, route, 400, network="upload-gone")["problem"]
+    for drawer in ("checks", "words", "automaton", "figures"):
+        (said_,) = filled(client, drawer, network="upload-gone").said
+        assert said_ == "no file upload-gone here; files are kept for a day: open it again."
 
 
 def test_the_figure_has_the_automaton_where_there_is_one_and_its_horizon(client: FlaskClient) -> None:
     own = keep_upload((ZOO / f"{UNSEEN}.pt").read_bytes(), "mine.pt").name
     for name, parties in ((NAME, {"network", "rounded network", "automaton"}), (own, {"network", "rounded network"})):
-        figure = asked(client, "accuracy", network=name, theme="dark")["figure"]
+        (figure,) = filled(client, "accuracy", network=name, theme="dark").figures
         assert {line["name"] for line in figure["data"]} == parties
         assert figure["layout"]["paper_bgcolor"] == "#16181D"
         marked = [note["text"] for note in figure["layout"]["annotations"] if "horizon" in note["text"]]
@@ -101,14 +107,12 @@ def test_the_figure_has_the_automaton_where_there_is_one_and_its_horizon(client:
 
 
 def test_words_are_judged_and_lead_to_the_step_where_runs_part(client: FlaskClient) -> None:
-    found = sent(client, "judge", {"network": NAME, "words": "10\n110\nε\n"})
-    rows = [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
+    found = filled(client, "words", network=NAME, words="10\n110\nε\n")
+    rows = found.table("words")
     assert [row["word"] for row in rows] == ["10", "110", "ε"]
     assert [row["automaton"] for row in rows] == ["✓ accepts", "✗ rejects", "✗ rejects"]
-    assert [row["open"] for row in rows] == [
-        address_of(View(NAME, word, step=step)) for word, step in (("10", 2), ("110", 3), ("", 1))
-    ]
-    assert found["says"] == "✓ 3 words: all agree."
+    assert [(one["word"], one["step"]) for one in found.opens("words")] == [("10", 2), ("110", 3), ("", 1)]
+    assert found.said == ["✓ 3 words: all agree."]
 
 
 def test_the_words_that_are_not_agreed_on_can_be_shown_alone(client: FlaskClient) -> None:
@@ -124,8 +128,9 @@ def test_the_words_that_are_not_agreed_on_can_be_shown_alone(client: FlaskClient
 
 
 def test_what_is_wrong_with_the_words_is_one_sentence(client: FlaskClient) -> None:
-    found = sent(client, "judge", {"network": NAME, "words": "10\n1x"})
-    assert found == {"problem": "line 2: symbol 'x' is not in the alphabet 1 0."}
+    found = filled(client, "words", network=NAME, words="10\n1x")
+    assert found.said == ["line 2: symbol 'x' is not in the alphabet 1 0."]
+    assert found.of_type("AgGrid") == []
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ import os
 import pickle
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 from tests.models.published_networks import published
-from tests.viz.page_client import asked
+from tests.viz.page_client import asked, filled
 
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.models.io import ZOO
@@ -84,11 +85,11 @@ def test_a_name_that_was_never_given_is_unknown() -> None:
 
 @pytest.fixture(scope="module")
 def client() -> FlaskClient:
-    client: FlaskClient = new_application().test_client()
+    client: FlaskClient = new_application().server.test_client()
     return client
 
 
-SHOWN = ["network", "word", "figure", "steps", "accuracy", "words"]
+SHOWN = ["network", "word", "words", "drawer figures", "drawer accuracy", "drawer words"]
 
 
 @pytest.mark.parametrize("route", SHOWN)
@@ -98,14 +99,21 @@ def test_a_network_is_shown_on_when_its_day_is_over(route: str, client: FlaskCli
     assert networks.load(name).model.name == "nnpda"
     del store()[name]
     assert (networks.file_of(name), networks.network_title(name)) == ("mine.pt", "mine.pt (opened)")
-    found = asked(client, route, network=name, word="10", table="steps")
-    assert "files are kept for a day" not in str(found)
+    assert "files are kept for a day" not in str(shown(client, route, name, 200))
 
 
 @pytest.mark.parametrize("route", SHOWN)
 def test_a_network_that_is_gone_is_one_sentence(route: str, client: FlaskClient) -> None:
-    found = asked(client, route, 400, network="upload-gone", word="10", table="steps")
-    assert found == {"problem": "no file upload-gone here; files are kept for a day: open it again."}
+    found = shown(client, route, "upload-gone", 400)
+    assert "no file upload-gone here; files are kept for a day: open it again." in str(found)
+
+
+def shown(client: FlaskClient, route: str, name: str, status: int) -> Any:
+    """Return what the server answers on one of the routes that are `SHOWN`, which for a drawer is always whole."""
+    kind, _, drawer = route.partition(" ")
+    if drawer:
+        return filled(client, drawer, network=name, word="10", table="steps", words="10").components
+    return asked(client, kind, status, network=name, word="10")
 
 
 def test_a_file_is_sent_as_it_is_and_is_a_network_from_then_on(client: FlaskClient) -> None:

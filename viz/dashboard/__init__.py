@@ -5,4 +5,4 @@ The extra "page" brings the libraries that it needs; whoever imports a part of i
 
 from stacklens.extras import check_extra
 
-check_extra("the page", "page", "flask", "diskcache", "psutil")
+check_extra("the page", "page", "dash", "dash_ag_grid", "diskcache", "psutil")

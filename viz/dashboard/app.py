@@ -1,6 +1,7 @@
-"""The application: one page, the files that it is made of, and what it asks for.
+"""The application: a Dash application whose page is the workbench, and the server that it runs on.
 
-Moving through a word, lighting up the automaton and drawing the table are the browser's work (`assets/`).
+Moving through a word, lighting up the automaton and drawing the table are the browser's work (`assets/`); figures and
+tables in the drawers are Dash's (`callbacks`).
 """
 
 from __future__ import annotations
@@ -8,44 +9,76 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pandas  # noqa: F401 (here: plotly looks for it from other threads while a first one is still importing it)
-import plotly
-from flask import Flask, Response, request, send_from_directory
+from dash import Dash
+from flask import Flask, Response, abort, request
 from werkzeug.exceptions import HTTPException
 
 from stacklens.errors import StacklensError
-from stacklens.viz.dashboard import drawer_routes, routes
+from stacklens.viz.dashboard import callbacks, drawer_routes, routes
 from stacklens.viz.dashboard.access import Access, add_policy, guard, refused
+from stacklens.viz.dashboard.bodies import check_bodies
 from stacklens.viz.dashboard.networks import LARGEST_BODY, is_known, random_word
 from stacklens.viz.dashboard.turns import LONG
 from stacklens.viz.dashboard.view import view_of
 
-__all__ = ["new_application"]
+__all__ = ["Workbench", "new_application"]
 
-ASSETS = Path(__file__).parent / "assets"
-_PLOTLY = Path(plotly.__file__).parent / "package_data"
+_ASSETS = Path(__file__).parent / "assets"
 _FIRST = "<!-- first -->"  # where in the page what it shows first goes
-_FRESH, _KEPT = "no-cache", "public, max-age=31536000, immutable"
 
 
-def new_application(access: Access | None = None) -> Flask:
-    """Return the page as a WSGI application, for waitress or gunicorn.
+class Workbench(Dash):
+    """Dash with the workbench as its page, which is shown before Dash's own programs are there.
+
+    They stand in a template, where a browser leaves them alone; `assets/dash.js` starts them.
+    """
+
+    def index(self, *given: Any, **named: Any) -> Any:
+        """Return the page, which has one address."""
+        if given or named:
+            abort(404)
+        return super().index()  # type: ignore[no-untyped-call]
+
+    def interpolate_index(self, **parts: str) -> str:  # type: ignore[override]  # all are given by name
+        """Return the page's text, with what its address asks for as data in it."""
+        parts["app_entry"] = '<div id="react-entry-point"></div>'
+        page: str = super().interpolate_index(**parts)  # type: ignore[no-untyped-call]
+        return page.replace(_FIRST, _first())
+
+
+def new_application(access: Access | None = None) -> Workbench:
+    """Return the page as a Dash application; its ``server`` is what waitress or gunicorn runs.
 
     Everything comes from this server, nothing from another host, and no user's state is kept in it.
 
     Args:
         access: who may use it; None for what STACKLENS_TOKEN and STACKLENS_HOSTS say, without them this machine alone.
     """
-    server = Flask("stacklens", static_folder=None)
+    server: Any = Flask("stacklens", static_folder=None)  # dash says that it takes none
     server.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     guard(server, access or Access.from_environment())
-    _register_page(server)
+    app = Workbench(
+        "stacklens",
+        server=server,
+        title="stacklens",
+        update_title="stacklens",
+        assets_folder=str(_ASSETS),
+        include_assets_files=False,  # the page names its own, which are modules
+        serve_locally=True,
+        suppress_callback_exceptions=True,  # tables come and go
+        index_string=_page(),
+    )
+    app.layout = callbacks.layout
+    callbacks.register(app)
+    check_bodies(app)
     routes.register(server)
     drawer_routes.register(server)
     server.register_error_handler(HTTPException, _said)
     add_policy(server)
-    return server
+    return app
 
 
 def _said(error: HTTPException) -> Response:
@@ -55,32 +88,9 @@ def _said(error: HTTPException) -> Response:
     return refused(code, said.get(code, error.name.lower()))
 
 
-def _register_page(server: Flask) -> None:
-    @server.get("/")
-    def page() -> Response:
-        return _fresh(_page().replace(_FIRST, _first()), "text/html")
-
-    @server.get("/assets/<name>")
-    def asset(name: str) -> Response:
-        answer = send_from_directory(ASSETS, name)
-        answer.headers["Cache-Control"] = _FRESH
-        return answer
-
-    @server.get(f"/plotly-{plotly.__version__}.js")
-    def figures() -> Response:
-        answer = send_from_directory(_PLOTLY, "plotly.min.js")
-        answer.headers["Cache-Control"] = _KEPT
-        return answer
-
-
-def _fresh(text: str, kind: str) -> Response:
-    return Response(text, mimetype=kind, headers={"Cache-Control": _FRESH})
-
-
 @lru_cache(maxsize=1)
 def _page() -> str:
-    text = (ASSETS / "workbench.html").read_text(encoding="utf-8")
-    return text.replace("PLOTLY", f"/plotly-{plotly.__version__}.js")
+    return (_ASSETS / "workbench.html").read_text(encoding="utf-8")
 
 
 def _first() -> str:

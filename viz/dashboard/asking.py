@@ -81,13 +81,13 @@ def flag(name: str) -> bool:
     return request.args.get(name) == "1"
 
 
-def one_of(name: str, choices: tuple[str, ...], default: str | None = None) -> str:
-    """Return the parameter called ``name``, which is one of ``choices``.
+def one_of(name: str, choices: tuple[str, ...], default: str | None = None, among: dict[str, Any] | None = None) -> str:
+    """Return the parameter called ``name``, of the address or of ``among``, which is one of ``choices``.
 
     Raises:
         StacklensError: it is another.
     """
-    found = text(name, default)
+    found = text(name, default, among)
     if found not in choices:
         raise StacklensError(f"{name} is {_shown(found)}; expected one of {', '.join(choices)}")
     return found

@@ -25,22 +25,11 @@ from stacklens.viz.style import sentence, themed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FIGURE_NAMES", "TABLES", "drawn", "figure_lines", "table_lines", "tabled", "trace_file"]
+__all__ = ["TABLES", "drawn", "figure_lines", "table_lines", "tabled", "trace_file"]
 
 TABLES = {"steps": step_table, "predictions": prediction_table}
 _OF_STACKS = ("paper", "stack", "segments", "operations", "rounding")  # figures
 _LIMIT = f"stacks are drawn for words of at most {LONGEST_STACKS:,} symbols"
-
-FIGURE_NAMES = {
-    "paper": "what its paper draws",
-    "actions": "actions, pushed values, readings",
-    "stack": "stack cells",
-    "segments": "stack segments",
-    "operations": "table of operations",
-    "hidden": "hidden vectors",
-    "map": "map of hidden vectors",
-    "rounding": "soft and rounded stack",
-}
 
 
 def drawn(view: View, theme: str = "light") -> go.Figure:

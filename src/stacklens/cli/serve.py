@@ -42,7 +42,7 @@ def app_command(
     The link has a token in it where others can reach the page, or where STACKLENS_TOKEN names one. STACKLENS_HOSTS
     names further hosts, with commas between, that the page may be called by: behind a proxy, say.
     """
-    check_extra("the page", "page", "flask", "waitress")
+    check_extra("the page", "page", "dash", "dash_ag_grid", "waitress")
     with _listening(host, port) as listening:
         names = [_kept(given) for given in models or []]
         from waitress import create_server
@@ -53,7 +53,7 @@ def app_command(
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits for a moment is no news
         access, base = _access(listening), _base(listening)
         serving = create_server(
-            new_application(access),
+            new_application(access).server,
             sockets=[listening],
             threads=_THREADS,
             ident=None,

@@ -1,0 +1,133 @@
+// Dash, which shows figures and tables in the drawers. Its programs take the browser a tenth of a second to read: they
+// come when somebody is about to open a drawer, or has left the page alone for a while; a step never waits for them.
+
+import { Problem, ask, element, part } from "./page.js";
+
+const ALONE = 2000; // milliseconds without a key or a click
+const PATIENCE = 3000; // milliseconds, after which the server is asked whether it is there
+const LARGEST = 1_990_000; // bytes of what is asked; with what Dash puts around it the server takes 2,000,000
+
+let acts = null, ready = null, started = null, number = 0, shown = 0, last = null;
+const there = new Promise((resolve) => (ready = resolve));
+
+// What Dash calls in the browser, see callbacks.py.
+window.dash_clientside = Object.assign({}, window.dash_clientside, {
+  bench: {
+    ready: () => void ready(),
+    answered: (which) => {
+      if (which !== number) return;
+      shown = which;
+      say("");
+      show(true);
+    },
+    later: (sign) => void (sign && setTimeout(again, 1000, number)),
+    open: (given) => {
+      for (const found of window.dash_clientside.callback_context.triggered) {
+        if (given && found.value) acts.openWord(found.value.value.word, found.value.value.step, found.value.value.rounded ?? undefined);
+      }
+    },
+    csv: () => {
+      for (const { prop_id: which, value } of window.dash_clientside.callback_context.triggered) {
+        if (value) window.dash_ag_grid.getApiAsync({ grid: JSON.parse(which.slice(0, which.lastIndexOf("."))).csv }).then((grid) => grid.exportDataAsCsv());
+      }
+    },
+  },
+});
+
+window.dashAgGridFunctions = Object.assign({}, window.dashAgGridFunctions, {
+  written: (value) => (value === null || value === undefined ? "" : (Number.isInteger(value) ? value : Number(value.toPrecision(5))).toLocaleString("en", { maximumSignificantDigits: 15 })),
+});
+
+window.dashAgGridComponentFunctions = Object.assign({}, window.dashAgGridComponentFunctions, {
+  // A word in a table; a click brings it onto the bench.
+  WordButton: ({ data, setData, value }) => {
+    if (!data.open) return value ?? "";
+    const { shown, ...word } = data.open;
+    return window.React.createElement("button", { type: "button", className: "plain", onClick: () => setData({ ...word, at: performance.now() }) }, shown);
+  },
+});
+
+// Starts Dash's programs in their order; none of them runs before.
+export function startDash() {
+  started ??= new Promise((resolve) => {
+    const programs = [...part("dash-programs").content.querySelectorAll("script[src]")].map((one) => {
+      const made = element("script", "", { src: one.getAttribute("src") });
+      made.async = false;
+      return made;
+    });
+    programs.at(-1).addEventListener("load", resolve);
+    document.head.append(...programs);
+  }).then(() => {
+    window.renderer = new window.DashRenderer();
+    return there;
+  });
+  return started;
+}
+
+export function watchDash(given) {
+  acts = given;
+  let alone = setTimeout(startDash, ALONE);
+  for (const event of ["keydown", "pointerdown", "input"]) {
+    document.addEventListener(event, () => {
+      clearTimeout(alone);
+      if (!started) alone = setTimeout(startDash, ALONE);
+    });
+  }
+  for (const event of ["pointerenter", "focusin"]) part("drawer-buttons").addEventListener(event, startDash, { once: true });
+  document.addEventListener("click", (event) => {
+    const kind = event.target.closest("[data-kind]"), state = event.target.closest("[data-state]");
+    if (kind && kind.closest(".figurepart")) savePicture(kind);
+    if (state) acts.chooseState(state.dataset.state);
+  });
+  // the arrow keys walk through a table; Enter does what the button in its cell does
+  part("drawer-dash").addEventListener("keydown", (event) => {
+    const button = event.key === "Enter" && event.target.closest(".ag-cell")?.querySelector("button");
+    if (button && event.target !== button) button.click();
+  });
+}
+
+function savePicture({ dataset, parentNode }) {
+  const figure = parentNode.parentNode.querySelector(".js-plotly-plot"), format = dataset.kind;
+  if (figure) window.Plotly.downloadImage(figure, { format, filename: dataset.name, scale: format === "png" ? 2 : 1 });
+}
+
+const show = (there_) => part("drawer-dash").classList.toggle("waiting", !there_);
+
+const say = (text) => void (part("drawer-says").textContent = text);
+
+// Dash says nothing where no answer comes: so the server is asked what it would have said.
+async function lookAfter(mine) {
+  if (mine !== number || shown === mine) return;
+  try {
+    await ask("papers");
+    setTimeout(lookAfter, PATIENCE, mine);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    if (mine === number) say(error.message);
+  }
+}
+
+// Has Dash show something in the drawer; what stands there of another drawer is hidden until it is there.
+export async function showInDash(asked, fresh) {
+  const mine = (number += 1);
+  last = { ...asked, number: mine };
+  say("");
+  if (fresh) show(false);
+  part("drawer-dash").hidden = false;
+  if (new Blob([JSON.stringify(last)]).size > LARGEST) return say("These words are more than 2,000,000 bytes, which is more than is judged at once.");
+  setTimeout(lookAfter, PATIENCE, mine);
+  await startDash();
+  if (mine === number) window.dash_clientside.set_props("asked", { data: last });
+}
+
+function again(which) {
+  if (which === number && last) showInDash(last, false);
+}
+
+// Nothing of Dash is in the drawer that is open.
+export function hideDash() {
+  number += 1;
+  last = null;
+  say("");
+  part("drawer-dash").hidden = true;
+}

@@ -1,0 +1,247 @@
+"""What stands in the drawers that show figures and tables, each a function of what the browser asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs
+
+import pandas as pd
+import plotly.graph_objects as go
+from dash import html
+
+from stacklens.automata.description import transition_table
+from stacklens.errors import StacklensError
+from stacklens.extract.evaluation.trust import check_table
+from stacklens.extract.evaluation.word_list import EMPTY_WORD
+from stacklens.viz.dashboard.asking import one_of, text
+from stacklens.viz.dashboard.automaton_views import (
+    drift_view,
+    map_view,
+    shown,
+    stacks_view,
+    steps_view,
+    visits_view,
+)
+from stacklens.viz.dashboard.components import extra, figure_part, table_part
+from stacklens.viz.dashboard.extractions import known
+from stacklens.viz.dashboard.judging import accuracy, coverage_sentence, judged_words, transitions_taken
+from stacklens.viz.dashboard.pictures import TABLES, drawn, figure_lines, table_lines, tabled
+from stacklens.viz.dashboard.python_lines import automaton_lines, trust_lines
+from stacklens.viz.dashboard.turns import in_turn
+from stacklens.viz.dashboard.view import View
+from stacklens.viz.figures import FIGURES
+from stacklens.viz.paper_tables import frame_of, paper_tables
+from stacklens.viz.style import themed
+
+__all__ = ["FILLED", "Asked", "asked_for", "filled"]
+
+_LONGEST = 60  # characters of a word on a button
+_THEMES = ("light", "dark")
+_OF_AUTOMATON = ("stacks", "states", "drift")  # figures
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a drawer shows.
+
+    Attributes:
+        drawer: which one, one of `FILLED`.
+        view: network, word, kind of network and figure.
+        raw: whether the automaton before minimisation is meant.
+        state: the state whose words are listed; "" for the first.
+        table: which of the papers' tables; in the drawer of figures which table of steps, or "".
+        theme: "light" or "dark".
+        words: words to judge, one a line.
+        different: whether only those are listed on which not all agree.
+    """
+
+    drawer: str
+    view: View
+    raw: bool
+    state: str
+    table: str
+    theme: str
+    words: str
+    different: bool
+
+    @property
+    def name(self) -> str:
+        """Return the network's name."""
+        return self.view.network
+
+
+def asked_for(data: dict[str, Any]) -> Asked:
+    """Return what the browser asks, from plain data.
+
+    Raises:
+        StacklensError: a part of it is of another kind.
+    """
+    word = text("word", "", data)
+    view = View(text("network", among=data), word, data.get("rounded") is True, text("figure", "paper", data))
+    return Asked(
+        drawer=one_of("drawer", tuple(FILLED), among=data),
+        view=view,
+        raw=data.get("raw") is True,
+        state=text("state", "", data),
+        table=text("table", "", data),
+        theme=one_of("theme", _THEMES, "light", data),
+        words=text("words", "", data),
+        different=data.get("different") is True,
+    )
+
+
+def filled(asked: Asked) -> list[Any]:
+    """Return the components that stand in a drawer.
+
+    Raises:
+        StacklensError: there is no such network, it cannot read the word, or nothing was read out of it yet.
+        NotYetError: it is not there yet.
+    """
+    return FILLED[asked.drawer](asked)
+
+
+def _opens(word: Any, step: int | None = None, rounded: bool | None = None) -> dict[str, Any] | None:
+    """Return what a row's button brings onto the bench, None where there is no word."""
+    if not isinstance(word, str) or not word:
+        return None
+    shown = word if len(word) <= _LONGEST else f"{word[: _LONGEST - 3]}… ({len(word):,})"
+    return {"word": "" if word == EMPTY_WORD else word, "shown": shown, "step": step, "rounded": rounded}
+
+
+def _checks(asked: Asked) -> list[Any]:
+    found = known(asked.name)
+    if found is None:
+        raise StacklensError("nothing has been read out of this network yet")
+    frame = check_table(found.report)
+    rounded = [who == "rounded network" for who in frame["automaton and"]]
+    opens = [_opens(word, None, who) for word, who in zip(frame["counterexample"], rounded, strict=True)]
+    lines = trust_lines("checks", asked.name)
+    parts = [
+        html.H3("checks: a counterexample comes onto the bench with one click"),
+        table_part("checks", frame, lines, asked.name, "counterexample", opens),
+    ]
+    if found.automaton is None:
+        return parts
+    taken = transitions_taken(found.automaton)
+    shortest = [_opens(word) for word in taken["shortest word"]]
+    lines = trust_lines("coverage", asked.name)
+    said = html.P(coverage_sentence(found.automaton))
+    return [
+        *parts,
+        html.H3("transitions"),
+        said,
+        table_part("coverage", taken, lines, asked.name, "shortest word", shortest),
+    ]
+
+
+def _words(asked: Asked) -> list[Any]:
+    name, words = asked.name, asked.words
+    found = in_turn(name, words, judged_words, name, words, asked.different)
+    said = html.P(found.problem or found.said, id="judged-says", role="status")
+    if found.problem is not None or found.frame.empty:
+        return [said]
+    opens = []
+    for word, address in zip(found.frame["word"], found.frame["open"], strict=True):
+        step = parse_qs(address.removeprefix("?")).get("step", ["1"])[0]
+        opens.append(_opens(word, int(step)))
+    frame = found.frame.drop(columns="open")
+    return [said, table_part("words", frame, trust_lines("judged", name), name, "word", opens)]
+
+
+def _accuracy(asked: Asked) -> list[Any]:
+    figure = accuracy(asked.name, asked.theme)
+    return [figure_part("accuracy", figure, trust_lines("accuracy", asked.name), asked.name)]
+
+
+def _automaton(asked: Asked) -> list[Any]:
+    one = shown(asked.name, asked.raw)
+    states = one.automaton.states
+    chosen = asked.state if asked.state in states else one.automaton.initial
+    rules = transition_table(one.automaton)
+    lines = automaton_lines(one, asked.view.word or "", asked.view.rounded)
+    visits = visits_view(one, asked.view.rounded, chosen)
+    opens = [
+        _opens(word or EMPTY_WORD, max(1, step)) for word, step in zip(visits["word"], visits["step"], strict=True)
+    ]
+    buttons = [html.Button(state, **extra(data_state=state, type="button")) for state in states]
+    return [
+        html.H3(f"words that visit {chosen}"),
+        html.P(["The states: a click shows the words that visit one. ", *buttons], className="tools"),
+        table_part("visits", visits, lines["visits"], asked.name, "word", opens),
+        html.H3("rules"),
+        table_part("rules", rules, lines["transitions"], asked.name),
+        html.H3("the run on this word"),
+        *_run(asked, lines["steps"]),
+    ]
+
+
+def _run(asked: Asked, lines: str) -> list[Any]:
+    try:
+        frame = steps_view(shown(asked.name, asked.raw), asked.view.word or "")
+    except StacklensError as error:  # of the word; what else is shown does not depend on it
+        return [html.P(f"{error}.")]
+    return [table_part("run", frame, lines, asked.name)]
+
+
+def _figures(asked: Asked) -> list[Any]:
+    view, theme = asked.view, asked.theme
+    if view.figure in _OF_AUTOMATON:
+        figure, lines = _of_automaton(asked)
+    else:
+        one_of("figure", tuple(FIGURES), among={"figure": view.figure})
+        figure, lines = in_turn(view.network, view.word or "", drawn, view, theme), figure_lines(view)
+    parts = [figure_part(view.figure, figure, lines, asked.name)]
+    return parts if asked.table not in TABLES else [*parts, *_steps(asked)]
+
+
+def _of_automaton(asked: Asked) -> tuple[go.Figure, str]:
+    one, theme = shown(asked.name, asked.raw), asked.theme
+    word, rounded = asked.view.word or "", asked.view.rounded
+    panel = {"states": "map"}.get(asked.view.figure, asked.view.figure)
+    makers: dict[str, Callable[[], go.Figure | None]] = {
+        "stacks": lambda: stacks_view(one, word, rounded, theme),
+        "map": lambda: map_view(one, rounded, theme),
+        "drift": lambda: drift_view(one, theme),
+    }
+    figure = makers[panel]()
+    if figure is None:
+        raise StacklensError("there is nothing that drifts in this network as far as is known")
+    return figure, automaton_lines(one, word, rounded)[panel]
+
+
+def _steps(asked: Asked) -> list[Any]:
+    view, kind = asked.view, asked.table
+    try:
+        frame: pd.DataFrame = in_turn(view.network, view.word or "", tabled, view, kind)
+    except StacklensError as error:  # a recogniser predicts nothing
+        return [html.P(f"{error}.")]
+    return [html.H3(f"table of {kind}"), table_part(kind, frame, table_lines(view, kind), asked.name)]
+
+
+def _papers(asked: Asked) -> list[Any]:
+    name, theme = asked.table, asked.theme
+    found = paper_tables(name)
+    line = f"from stacklens.viz.paper_tables import frame_of, paper_tables\n\nfound = paper_tables({name!r})"
+    command: list[Any] = ["measured by ", html.Code(found.command), "" if found.measured else " (not measured yet)"]
+    parts: list[Any] = [html.P(command)]
+    for place, table in enumerate(found.tables):
+        lines = f"{line}\nframe_of(found.tables[{place}])"
+        made = table_part(table.title, frame_of(table), lines, name)
+        parts += [html.H3(table.title), made, html.P(table.caption)]
+    for place, figure in enumerate(found.figures):
+        title = str(figure.layout.title.text).rpartition(": ")[2]
+        lines = f"{line}\nfound.figures[{place}].show()"
+        parts += [html.H3(title), figure_part(title, themed(figure, theme), lines, name)]
+    return parts
+
+
+FILLED: dict[str, Callable[[Asked], list[Any]]] = {
+    "checks": _checks,
+    "words": _words,
+    "accuracy": _accuracy,
+    "automaton": _automaton,
+    "figures": _figures,
+    "papers": _papers,
+}
