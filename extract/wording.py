@@ -26,6 +26,7 @@ __all__ = [
     "disagreements_claim",
     "drift_claim",
     "found_claim",
+    "interchange_claim",
     "network_claim",
     "nothing_found",
     "proof_claim",
@@ -293,6 +294,21 @@ def certificate_claim(entry: Mapping[str, Any], automaton: str = "it") -> str:
     numbers = f"{entry['number_format']}, " if "number_format" in entry else ""
     rests = f"{numbers}{count(entry['boxes'], 'box', 'boxes')}{margin}"
     return f"the rounded network follows {automaton} on {words} of every length{_limits(entry)} ({rests})"
+
+
+def interchange_claim(entry: Mapping[str, Any]) -> str:
+    """Return how often interchanges of states, or of stack symbols, did what the automaton predicts.
+
+    >>> entry = {"accuracy": 0.75, "interval": [0.731, 0.768], "interchanges": 2_000, "baseline": 0.4}
+    >>> interchange_claim(entry)
+    '75.0 % of 2,000 interchanges do as the automaton predicts (95 % interval 73.1 to 76.8; random partitions 40.0 %)'
+    """
+    if entry["accuracy"] is None:
+        return f"nothing to interchange: {entry['reason']}"
+    low, high = (100 * end for end in entry["interval"])
+    baseline = "" if entry["baseline"] is None else f"; random partitions {100 * entry['baseline']:.1f} %"
+    share = f"{100 * entry['accuracy']:.1f} % of {count(entry['interchanges'], 'interchange')}"
+    return f"{share} do as the automaton predicts (95 % interval {low:.1f} to {high:.1f}{baseline})"
 
 
 def drift_claim(entry: Mapping[str, Any]) -> str:

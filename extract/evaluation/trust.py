@@ -19,6 +19,7 @@ from stacklens.extract.wording import (
     counts_claim,
     depth_claim,
     disagreements_claim,
+    interchange_claim,
     proof_claim,
     rounding_claim,
     view_claim,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SIGNS",
     "Claim",
+    "causal_claims",
     "check_table",
     "claim_table",
     "claims_of",
@@ -52,6 +54,7 @@ _WORDS = {
     "pumped": "families of words that repeat a cycle of the automaton",
 }
 _COLUMNS = ["words", "up to length", "checked", "accepted", "automaton and", "disagreements", "counterexample"]
+_A_CAUSE = 0.99  # of the interchanges
 _SHORT = 60  # symbols of a counterexample that is told in a sentence; the table of checks has all of it
 
 
@@ -119,8 +122,27 @@ def claims_of(report: Mapping[str, Any]) -> tuple[Claim, ...]:
         *([] if report["counts"] is None else [_counted(report["counts"])]),
         _proof(report["proof"], report["language"]),
         _certificate(report["certificate"]),
+        *causal_claims(report),
         *([Claim("depth", "note", depth_claim(limit))] if view is None and limit is not None else []),
     )
+
+
+def causal_claims(report: Mapping[str, Any]) -> tuple[Claim, ...]:
+    """Return whether states and stack symbols are what the network computes with, where that was asked.
+
+    What is right need not be: an automaton may merge what the network keeps apart.
+    """
+    found = report.get("causality") or {}
+    parts = {what: found[what] for what in ("states", "symbols") if what in found}
+    return tuple(
+        Claim(f"{what} as causes", _is_cause(entry), interchange_claim(entry)) for what, entry in parts.items()
+    )
+
+
+def _is_cause(entry: Mapping[str, Any]) -> ClaimVerdict:
+    if entry["accuracy"] is None:
+        return "note"
+    return "yes" if entry["accuracy"] >= _A_CAUSE else "no"
 
 
 def horizon_claims(report: Mapping[str, Any]) -> tuple[Claim, ...]:

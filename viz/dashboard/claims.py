@@ -10,7 +10,7 @@ from stacklens.extract.evaluation.trust import SIGNS, claims_of
 
 __all__ = ["claims_with_words", "disagreements_of"]
 
-_CHECKED = "checked against the "
+_CHECKED, _CAUSES = "checked against the ", " as causes"
 
 
 def claims_with_words(report: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -36,6 +36,9 @@ def _word_of(what: str, report: Mapping[str, Any]) -> str | None:
     if what.startswith(_CHECKED):
         other = "language" if what.startswith(f"{_CHECKED}language ") else what.removeprefix(_CHECKED)
         return next((word for word, who in disagreements_of(report) if who == other), None)
+    if what.endswith(_CAUSES):
+        worst = report["causality"][what.removesuffix(_CAUSES)]["worst"]
+        return None if worst is None else str(worst["word"])
     if what == "proof":
         word = report["proof"].get("counterexample")
         return None if word is None else str(word)

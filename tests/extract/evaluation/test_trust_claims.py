@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from stacklens.extract.by_name import specification_of
-from stacklens.extract.evaluation.trust import Claim, check_table, claim_table, claims_of
+from stacklens.extract.evaluation.trust import Claim, causal_claims, check_table, claim_table, claims_of
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.models.io import ZOO, load_network
 
@@ -166,3 +167,29 @@ def test_claims_are_a_table_with_marks() -> None:
     table = claim_table(made("nnpda-1n0n"))
     assert table[""].tolist() == ["✓"] * 11
     assert table["what"].tolist()[-1] == "certificate"
+
+
+def test_states_and_symbols_that_are_no_causes_are_told_with_their_share() -> None:
+    def entry(accuracy: float | None) -> dict[str, Any]:
+        return {
+            "accuracy": accuracy,
+            "interval": [0.9, 1.0],
+            "interchanges": 200,
+            "baseline": 0.5,
+            "reason": "no vector",
+        }
+
+    asked = changed(causality={"states": entry(0.94), "symbols": entry(1.0)})
+    share = "94.0 % of 200 interchanges do as the automaton predicts"
+    shown = f"{share} (95 % interval 90.0 to 100.0; random partitions 50.0 %)"
+    assert claim(asked, "states as causes") == ("states as causes", "no", shown)
+    assert claim(asked, "symbols as causes").verdict == "yes"
+    nothing = changed(causality={"states": entry(None), "symbols": entry(1.0)})
+    assert claim(nothing, "states as causes")[1:] == ("note", "nothing to interchange: no vector")
+
+
+def test_the_zoo_comes_with_its_interchange_experiments() -> None:
+    found = json.loads((ZOO / "nnpda-palindrome.json").read_text(encoding="utf-8"))["causality"]
+    assert found["states"]["interchanges"] > 1_000
+    (states,) = [one for one in causal_claims({"causality": found}) if one.what.startswith("states")]
+    assert states.verdict == "no"  # minimisation merged what the network keeps apart
