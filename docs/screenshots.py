@@ -21,6 +21,7 @@ PICTURES = {  # of each file, what the address asks for
     "workbench": _DYCK,
     "compare": f"network={NETWORK}&word={'([])' * 24}&step=88&against=kind",
     "checks": f"{_DYCK}&drawer=checks",
+    "causes": f"{_DYCK}&drawer=causes",
     "papers": f"{_DYCK}&drawer=papers&table=suzgun2019-table2",
 }
 

@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _MOST_ROWS = 40
+_ENDS = "#777777"  # of intervals: seen on bars and on either background
 _GRID = 60  # points of a side of a map of regions
 
 
@@ -40,7 +41,7 @@ def causality_figure(found: Causality) -> go.Figure:
     for part, colour in ((found.states, CATEGORIES[0]), (found.symbols, CATEGORIES[1])):
         rows = table[table.what == part.what[:-1]]
         names = [f"{row.what} {escaped(str(row.name_))}" for row in rows.rename(columns={"name": "name_"}).itertuples()]
-        ends = {"array": rows.high - rows.accuracy, "arrayminus": rows.accuracy - rows.low}
+        ends = {"array": rows.high - rows.accuracy, "arrayminus": rows.accuracy - rows.low, "color": _ENDS}
         figure.add_bar(x=names, y=rows.accuracy, error_y={"type": "data", **ends}, name=part.what, marker_color=colour)
         if part.baseline is not None and len(names):
             figure.add_scatter(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +140,14 @@ class Interchange:
     worst_case: Case | None = None
     reason: str | None = None
 
+    @classmethod
+    def from_dict(cls, what: str, entry: Mapping[str, Any]) -> Interchange:
+        """Return what a report's entry says; it keeps the word of the worst case, and not the case."""
+        by_name = {name: Share(*numbers) for name, numbers in entry["by_name"].items()}
+        same, different = Share(*entry["same"]), Share(*entry["different"])
+        plain = {name: entry[name] for name in ("told_apart", "baseline", "undefined", "reason")}
+        return cls(what, same, different, by_name=by_name, **plain)
+
     @property
     def share(self) -> Share:
         """Return how many interchanges did as predicted, of both sorts."""
@@ -210,6 +219,12 @@ class Causality:
     values: str
     prefixes: int
     seed: int
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Causality:
+        """Return what a report's entry says, without the networks as they are and without the worst cases."""
+        states, symbols = (Interchange.from_dict(what, entry[what]) for what in ("states", "symbols"))
+        return cls(states, symbols, **{name: entry[name] for name in ("automaton", "values", "prefixes", "seed")})
 
     @classmethod
     def none(cls, reason: str, seed: int = 0) -> Causality:

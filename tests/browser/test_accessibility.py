@@ -39,7 +39,7 @@ def test_nothing_serious_is_found_on_any_view(theme: str, page: Page, address: s
             expect(page.locator("#drawer-title")).not_to_be_empty()
         if drawer in ("networks", "extract"):
             expect(page.locator("#drawer-body")).not_to_be_empty()
-        if drawer in ("accuracy", "figures"):
+        if drawer in ("accuracy", "causes", "figures"):
             expect(page.locator(".figure .main-svg").first).to_be_visible()
         if drawer in ("checks", "words", "automaton", "papers"):
             expect(page.locator("#drawer .ag-row").first).to_be_visible()

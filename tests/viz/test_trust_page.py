@@ -106,6 +106,18 @@ def test_the_figure_has_the_automaton_where_there_is_one_and_its_horizon(client:
         assert bool(marked) == (name == NAME)
 
 
+def test_causes_are_told_with_a_figure_where_they_were_asked(client: FlaskClient) -> None:
+    found = filled(client, "causes", network="marnn-stack-rnn-dyck-2")
+    assert found.said[1].startswith("states: 75.0 % of 2,000 interchanges do as the automaton predicts")
+    assert "The shortest of what goes wrong most often:" in found.said
+    (figure,) = found.figures
+    assert [trace["name"] for trace in figure["data"]] == ["states", "symbols", "symbols, random partitions"]
+    own = keep_upload((ZOO / f"{UNSEEN}.pt").read_bytes(), "mine.pt").name
+    assert filled(client, "causes", network=own).said == [
+        "nothing was interchanged in this network: extract again to have it done."
+    ]
+
+
 def test_words_are_judged_and_lead_to_the_step_where_runs_part(client: FlaskClient) -> None:
     found = filled(client, "words", network=NAME, words="10\n110\nε\n")
     rows = found.table("words")
@@ -181,7 +193,7 @@ def test_what_was_extracted_by_other_settings_is_shown_and_its_lines_say_so(clie
     assert "result = sl.extract(network, 'reversal', max_length=3, seed=2)\n" in lines
 
 
-@pytest.mark.parametrize("panel", ["claims", "checks", "coverage", "accuracy", "judged"])
+@pytest.mark.parametrize("panel", ["claims", "checks", "coverage", "accuracy", "causes", "judged"])
 def test_the_python_lines_run(panel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stacklens.extract.extraction.extract", lambda *_: small_extraction(NAME))
     (tmp_path / "words.txt").write_text("10\n110\n", encoding="utf-8")
@@ -189,4 +201,4 @@ def test_the_python_lines_run(panel: str, tmp_path: Path, monkeypatch: pytest.Mo
     lines = trust_lines(panel, NAME).replace(".show()", "").splitlines()
     names: dict[str, Any] = {}
     exec("\n".join(lines[:-1]) + f"\nfound = {lines[-1]}", names)
-    assert len(names["found"].data if panel == "accuracy" else names["found"]) > 1
+    assert len(names["found"].data if panel in ("accuracy", "causes") else names["found"]) > 1

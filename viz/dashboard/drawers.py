@@ -15,6 +15,8 @@ from stacklens.automata.description import transition_table
 from stacklens.errors import StacklensError
 from stacklens.extract.evaluation.trust import check_table
 from stacklens.extract.evaluation.word_list import EMPTY_WORD
+from stacklens.extract.wording import interchange_claim
+from stacklens.probe.causal.outcome import Causality
 from stacklens.viz.dashboard.asking import one_of, text
 from stacklens.viz.dashboard.automaton_views import (
     drift_view,
@@ -33,6 +35,7 @@ from stacklens.viz.dashboard.turns import in_turn
 from stacklens.viz.dashboard.view import View
 from stacklens.viz.figures import FIGURES
 from stacklens.viz.paper_tables import frame_of, paper_tables
+from stacklens.viz.probing import causality_figure
 from stacklens.viz.style import themed
 
 __all__ = ["FILLED", "Asked", "asked_for", "filled"]
@@ -155,6 +158,24 @@ def _accuracy(asked: Asked) -> list[Any]:
     return [figure_part("accuracy", figure, trust_lines("accuracy", asked.name), asked.name)]
 
 
+def _causes(asked: Asked) -> list[Any]:
+    found = known(asked.name)
+    entry = None if found is None else found.report.get("causality")
+    if entry is None:
+        raise StacklensError("nothing was interchanged in this network: extract again to have it done")
+    asks = "With another run's hidden vector, or cell, in its place: does the network do what the automaton predicts?"
+    parts: list[Any] = [html.P(asks)]
+    for what in ("states", "symbols"):
+        parts.append(html.P(f"{what}: {interchange_claim(entry[what])}."))
+        if (worst := entry[what]["worst"]) is not None:
+            parts += [
+                html.P("The shortest of what goes wrong most often:"),
+                html.Pre(worst["call"], tabIndex=0),
+            ]
+    figure = themed(causality_figure(Causality.from_dict(entry)), asked.theme)
+    return [*parts, figure_part("causes", figure, trust_lines("causes", asked.name), asked.name)]
+
+
 def _automaton(asked: Asked) -> list[Any]:
     one = shown(asked.name, asked.raw)
     states = one.automaton.states
@@ -242,6 +263,7 @@ FILLED: dict[str, Callable[[Asked], list[Any]]] = {
     "words": _words,
     "accuracy": _accuracy,
     "automaton": _automaton,
+    "causes": _causes,
     "figures": _figures,
     "papers": _papers,
 }

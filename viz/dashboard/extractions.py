@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import asdict, astuple, dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, cast, get_args
 
@@ -351,4 +352,6 @@ def _extract(tell: Tell, network: str, settings: ExtractionSettings, again: bool
             tell((stage, STAGES.index(stage) if stage in STAGES else 0))
 
     result = extract(checkpoint.model, specification, settings.config(), told)
+    with suppress(StacklensError):  # of some automata no interchange can be asked
+        result = replace(result, causality=result.causal())
     keep_extraction(network, settings, result)

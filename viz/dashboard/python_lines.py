@@ -23,6 +23,10 @@ _CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of claims and 
         ),
         ("accuracy_figure(scores_by_size(network, result.language, result.automaton)).show()",),
     ),
+    "causes": (
+        ("from stacklens.viz.probing import causality_figure",),
+        ("causality_figure(result.causal()).show()",),
+    ),
     "judged": (
         (
             "from pathlib import Path",
@@ -76,7 +80,8 @@ def automaton_lines(one: Shown, text: str, rounded: bool) -> dict[str, str]:
 
 
 def trust_lines(panel: str, name: str) -> str:
-    """Return the Python lines that make a panel of the page: "claims", "checks", "coverage", "accuracy", "judged".
+    """Return the Python lines that make a panel of the page: "claims", "checks", "coverage", "accuracy",
+    "causes", "judged".
 
     Raises:
         StacklensError: there is no network called ``name``.

@@ -1,4 +1,5 @@
-// The drawers over the bench: networks, checks, many words, accuracy, rules and states, figures, papers, extraction.
+// The drawers over the bench: networks, checks, many words, accuracy, rules and states, causes, figures, papers,
+// extraction.
 // What is chosen in them is chosen here; their figures and tables are Dash's.
 
 import { hideDash, showInDash, watchDash } from "./dash.js";
@@ -13,7 +14,7 @@ const FIGURES = {
 };
 const TITLES = {
   networks: "networks", checks: "checks and counterexamples", words: "many words at once", accuracy: "accuracy by length",
-  automaton: "rules and states", figures: "figures and tables", papers: "the papers' tables, with our figures", extract: "extract again",
+  automaton: "rules and states", causes: "is the automaton what it computes with?", figures: "figures and tables", papers: "the papers' tables, with our figures", extract: "extract again",
 };
 
 let acts = null, filled = 0, before = "";
@@ -60,7 +61,7 @@ async function fill() {
   let asked = null;
   const add = (...made) => parts.push(...made);
   try {
-    asked = await { networks, checks, words, accuracy, automaton, figures, papers, extract }[name](add);
+    asked = await { networks, checks, words, accuracy, automaton, causes, figures, papers, extract }[name](add);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     add(element("p", error.message));
@@ -98,6 +99,8 @@ async function networks(add) {
 const checks = async () => ({});
 
 const accuracy = async () => ({});
+
+const causes = async () => ({});
 
 async function words(add) {
   const box = element("textarea", "", { rows: 8, spellcheck: "false", id: "many" }), label = element("label", "words, one a line; ε is the empty word");
