@@ -163,7 +163,8 @@ def _with_automaton(result: Extraction) -> list[str]:
         return [
             f"- keep the automaton: it is right about {result.language_name}, and it is the network that leaves it",
             "- ask for no more states: they could only follow the network's drift, a word at a time",
-            "- train the network against noise, so that its values come back: noise_robust=True, or --noise-robust",
+            "- train the network against noise, so that its values come back; of kinds that stacklens trains: "
+            "noise_robust=True, or --noise-robust",
             *left_out,
             "- see how its values drift: print(result), or sl.trace(result.model, word).plot()",
         ]
