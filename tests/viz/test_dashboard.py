@@ -280,3 +280,11 @@ assert all(job.result().data for job in jobs) and all(word.result()["letters"] f
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_files_of_the_page_are_sent_from_memory_and_once(client: FlaskClient) -> None:
+    first = client.get("/assets/main.js")
+    assert (first.status_code, first.mimetype) == (200, "text/javascript")
+    again = client.get("/assets/main.js", headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+    assert not first.direct_passthrough  # as of an open file

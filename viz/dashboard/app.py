@@ -7,6 +7,7 @@ tables in the drawers are Dash's (`callbacks`).
 from __future__ import annotations
 
 import json
+import mimetypes
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from stacklens.viz.dashboard.view import view_of
 __all__ = ["Workbench", "new_application"]
 
 _ASSETS = Path(__file__).parent / "assets"
+_SERVED = "_dash_assets.static"  # what Dash calls the way to these files
 _FIRST = "<!-- first -->"  # where in the page what it shows first goes
 
 
@@ -71,6 +73,7 @@ def new_application(access: Access | None = None) -> Workbench:
         suppress_callback_exceptions=True,  # tables come and go
         index_string=_page(),
     )
+    server.view_functions[_SERVED] = _asset
     app.layout = callbacks.layout
     callbacks.register(app)
     check_bodies(app)
@@ -79,6 +82,17 @@ def new_application(access: Access | None = None) -> Workbench:
     server.register_error_handler(HTTPException, _said)
     add_policy(server)
     return app
+
+
+def _asset(filename: str) -> Response:
+    """Return a file of the page from memory: one that is sent from the disk stays open where a browser breaks off."""
+    if filename not in {path.name for path in _ASSETS.iterdir()}:
+        abort(404)
+    kind = mimetypes.guess_type(filename)[0]
+    answer = Response((_ASSETS / filename).read_bytes(), mimetype=kind, headers={"Cache-Control": "no-cache"})
+    answer.add_etag()
+    answer.make_conditional(request)
+    return answer
 
 
 def _said(error: HTTPException) -> Response:
