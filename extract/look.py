@@ -92,7 +92,8 @@ def look(
         return Looked(scorer, seen, stacks, fewest_disagreements(tried), tried)
 
     views = seen_in_turn(model, runner, samples)
-    if not views and rounding_makes_another(model, fidelity):
+    learns = config.method in ("auto", "learn") and config.states is None and config.stack_symbols is None
+    if not views and learns and rounding_makes_another(model, fidelity):
         soft = _look_unrounded(model, samples, specification, config, come, budget)
         if soft.best is not None and is_near(soft.scorer, soft.best):
             return soft

@@ -92,18 +92,8 @@ class _FiniteState(Task):
         return make_word([self.alphabet[i] for i in rng.integers(len(self.alphabet), size=size)], self.alphabet)
 
 
-@dataclass(frozen=True)
-class EvenPairs(_FiniteState):
-    """Whether ab and ba together come an odd number of times: 1 or, for an even number, 0.
-
-    >>> EvenPairs().expected("aabba")
-    ['0', '0', '1', '1', '0']
-    """
-
-    @property
-    def name(self) -> str:
-        """Return ``even-pairs``."""
-        return "even-pairs"
+class _EvenOrOdd(_FiniteState):
+    """One over a and b that says whether something is even or odd."""
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
@@ -114,6 +104,20 @@ class EvenPairs(_FiniteState):
     def output_alphabet(self) -> tuple[Symbol, ...]:
         """Return 0 for even and 1 for odd."""
         return ("0", "1")
+
+
+@dataclass(frozen=True)
+class EvenPairs(_EvenOrOdd):
+    """Whether ab and ba together come an odd number of times: 1 or, for an even number, 0.
+
+    >>> EvenPairs().expected("aabba")
+    ['0', '0', '1', '1', '0']
+    """
+
+    @property
+    def name(self) -> str:
+        """Return ``even-pairs``."""
+        return "even-pairs"
 
     @property
     def _initial(self) -> str:
@@ -128,7 +132,7 @@ class EvenPairs(_FiniteState):
 
 
 @dataclass(frozen=True)
-class ParityCheck(_FiniteState):
+class ParityCheck(_EvenOrOdd):
     """Whether the number of b is odd: 1 or, for an even number, 0. It is `xor` over other letters.
 
     >>> ParityCheck().expected("aabba")
@@ -139,16 +143,6 @@ class ParityCheck(_FiniteState):
     def name(self) -> str:
         """Return ``parity-check``."""
         return "parity-check"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return a and b."""
-        return ("a", "b")
-
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return 0 for even and 1 for odd."""
-        return ("0", "1")
 
     @property
     def _initial(self) -> str:

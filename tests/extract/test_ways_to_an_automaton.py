@@ -168,5 +168,7 @@ def test_what_soft_operations_leave_behind_is_read_from_the_network_as_it_is() -
     assert wrong["rounded network"] > 0
     assert result.horizon["network"].length == QUICK.max_length
     assert "boxes follow rounded ones" in str(result.certificate.reason)
+    clustered = extract(ResidueNet(), get_language("dyck-2"), replace(QUICK, method="kmeans", budget=5.0))
+    assert {one.method for one in clustered.candidates} <= {"kmeans"}  # who asks for clusters gets no other way
     graded = replace(result.fidelity, graded_actions=0.3)
     assert not rounding_makes_another(result.model, graded)  # it would mean little which operation each is nearest to
