@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["advice"]
 
 _LONGEST_SHOWN = 60  # symbols of a word
+_OUTWEIGH = ("adapter suspicious", "not learned", "computes with leftovers")  # what contradicts is no news beside these
 
 
 def advice(result: Extraction) -> str:
@@ -30,8 +31,8 @@ def advice(result: Extraction) -> str:
     if not reasons:
         return f"Nothing contradicts the automaton. {said}\nPrint the result for what it was checked on."
     lines = [said, *reasons, *_diagnosed(result), "", "Measured:", *_measures(result), "", "What to do next:"]
-    doubted = result.diagnosis is not None and result.diagnosis.cause.name in ("adapter suspicious", "not learned")
-    return "\n".join([*lines, *(_by_cause(result) if doubted else _with_automaton(result))])
+    said_by_cause = result.diagnosis is not None and result.diagnosis.cause.name in _OUTWEIGH
+    return "\n".join([*lines, *(_by_cause(result) if said_by_cause else _with_automaton(result))])
 
 
 def _diagnosed(result: Extraction) -> list[str]:
@@ -81,7 +82,7 @@ def _tried(result: Extraction) -> list[str]:
 
 
 def _by_cause(result: Extraction) -> list[str]:
-    """Return what to do where there is no automaton and the likely cause says what."""
+    """Return what to do where the likely cause says what."""
     name = "" if result.diagnosis is None else result.diagnosis.cause.name
     trace = "- look at what the network does: sl.trace(result.model, word).plot()"
     own = "- compare step by step with its own forward pass: sl.check(network, forward, words) names what is off"
@@ -97,6 +98,11 @@ def _by_cause(result: Extraction) -> list[str]:
             "- train it with a smaller hidden state, or with noise (noise_robust=True), so that it needs its stack",
         ],
         "too many stacks": ["- train it with fewer stacks, or learn from its answers: sl.learn(model), --method ask"],
+        "computes with leftovers": [
+            "- keep the automaton for what the network does; it says nothing of how far the leftovers carry",
+            "- see them on the stack: sl.trace(result.model, word).plot(), beside the same word with rounded=True",
+            "- train until nothing is left over: longer, with another seed, or with noise_robust=True if it can",
+        ],
         "time limit reached": ["- give it more time: --budget 5m, sl.extract(model, budget=300)", trace],
     }
     return advice.get(name, [])

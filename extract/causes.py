@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from stacklens.automata.compare import Different, Equal
 from stacklens.extract.accuracy_table import AccuracyTable
 from stacklens.extract.adapter_doubt import better_adapter, strange_numbers
-from stacklens.extract.fidelity import MOST_STACKS
+from stacklens.extract.fidelity import MOST_STACKS, unrounded_caution
 from stacklens.models.own.step_network import StepNetwork
 from stacklens.models.own.word_network import WordNetwork
 from stacklens.models.views.views import is_stack
@@ -35,8 +35,8 @@ class Cause:
 
     Attributes:
         name: "adapter suspicious", "not learned", "graded actions", "too many stacks", "counts in its hidden state",
-            "memory is no stack", "time limit reached", "values drift", "learned something else", or "no finite number
-            of states".
+            "memory is no stack", "time limit reached", "values drift", "computes with leftovers", "learned something
+            else", or "no finite number of states".
         measured: what decided it, with the limit, as a sentence goes on after "for".
     """
 
@@ -147,10 +147,8 @@ def _out_of_time(result: Extraction) -> Cause | None:
 def _with_automaton(result: Extraction) -> Cause:
     """Return the cause where there is an automaton, and something contradicts it."""
     wrong: Any = result.contradicted
-    rounding = result.fidelity.rounding
     if result.caution is not None:
-        much = f"{rounding.mismatch:.1%} of its acceptances, more than {_GRADED:.0%}"
-        return Cause("graded actions", f"rounding its actions changes {much}")
+        return _changed_by_rounding(result)
     drifts = wrong is not None and wrong.other == "rounded network"
     if drifts and (isinstance(result.proof, Equal) or wrong.kind == "pumped"):
         much = f"{wrong.disagreements:,} of {wrong.words:,} checks"
@@ -160,3 +158,12 @@ def _with_automaton(result: Extraction) -> Cause:
     if isinstance(result.proof, Different) or (wrong is not None and wrong.other == "language"):
         return Cause("learned something else", f"the automaton follows the network, and is not {result.language_name}")
     return _out_of_time(result) or Cause("no finite number of states", "more states would follow it further")
+
+
+def _changed_by_rounding(result: Extraction) -> Cause:
+    fidelity = result.fidelity
+    changed = f"rounding its actions changes {fidelity.rounding.mismatch:.1%} of its acceptances"
+    if result.caution != unrounded_caution(fidelity):
+        return Cause("graded actions", f"{changed}, more than {_GRADED:.0%}")
+    few = f"though {fidelity.graded_actions:.1%} of them are graded"
+    return Cause("computes with leftovers", f"{changed}, {few}: it needs what soft operations leave in the cells")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stacklens.automata.compare import Comparison, Different, Equal, Undecided
+from stacklens.automata.compare import Comparison, Different, Undecided
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
 from stacklens.extract.black_box import BlackBoxView
@@ -15,7 +15,6 @@ from stacklens.extract.budget import BudgetUse
 from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED, Certification
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.diagnosis import Diagnosis
-from stacklens.extract.equals import equals_of
 from stacklens.extract.fidelity import Fidelity
 from stacklens.extract.headline import headline
 from stacklens.extract.partings import Errors
@@ -29,17 +28,15 @@ from stacklens.extract.verification.drift import Drift
 from stacklens.extract.verification.horizon import Horizon
 from stacklens.extract.view_use import ViewUse
 from stacklens.extract.wording import best_claim
-from stacklens.languages.words import format_word, make_word
 from stacklens.late import late
 from stacklens.models.base import StackModel
 from stacklens.models.origin import NetworkCard, card_of
-from stacklens.plain_fields import to_plain
 from stacklens.probe.causal.outcome import Causality
 
 if TYPE_CHECKING:
     from stacklens.automata.grammar import Grammar
 
-__all__ = ["PROOF_NOT_TRIED", "Extraction", "Loaded", "NotFaithful", "proof_entry"]
+__all__ = ["PROOF_NOT_TRIED", "Extraction", "Loaded", "NotFaithful"]
 
 PROOF_NOT_TRIED = Undecided("there is nothing to compare with")
 
@@ -318,79 +315,6 @@ class Extraction:
 
         Schema 1 had no "horizon", "equals", "seed", "config" and "network".
         """
-        network = self.network
-        report = {
-            "schema": 2,
-            "model": {"name": network.kind, "alphabet": list(network.alphabet), "config": dict(network.config)},
-            "language": self.language_name,
-            "automaton": None if self.automaton is None or self.raw is None else _sizes(self.automaton, self.raw),
-            "reason": self.reason,
-            "stack_limit": network.stack_limit,
-            "view": None if self.view is None else self.view.to_dict(),
-            "stacks": self.stacks.to_dict(),
-            "attempts": [candidate.to_dict() for candidate in self.candidates],
-            "fidelity": self.fidelity.to_dict(),
-            "checks": [check.to_dict() for check in self.checks],
-            "counts": None if self.counts is None else self.counts.to_dict(),
-            "divergence": None if self.divergence is None else self.divergence.to_dict(),
-            "drift": None if self.drift is None else self.drift.to_dict(),
-            "proof": proof_entry(self.proof),
-            "certificate": self.certificate.to_dict(),
-            "horizon": {other: horizon.to_dict() for other, horizon in self.horizon.items()},
-            "method": None if self.found is None else self.found.method,
-            "second": None if self.second is None or self.ways is None else _second(self.second, self.ways),
-            "black_box": None if self.asked is None or self.box is None else _black_box(self.asked, self.box),
-            "threshold": None if self.threshold is None else self.threshold.to_dict(),
-            "caution": self.caution,
-            "diagnosis": None if self.diagnosis is None else self.diagnosis.to_dict(),
-            "best": None if self.best is None else self.best.to_dict(),
-            "causality": None if self.causality is None else self.causality.to_dict(),
-            "budget": None if self.budget is None else self.budget.to_dict(),
-            "seconds": self.seconds,
-            "seed": None if self.config is None else self.config.seed,
-            "config": to_plain(self.config),
-            "network": to_plain(network),
-        }
-        return {**report, "equals": None if self.automaton is None else equals_of(report)}
+        from stacklens.extract.report import report_of
 
-
-def _second(candidate: Candidate, compared: Comparison) -> dict[str, Any]:
-    """Return the entry of the second automaton: how it was found, how large it is, and whether it equals the first."""
-    pda = candidate.automaton
-    sizes = {} if pda is None else {"states": len(pda.states), "stacks": pda.n_stacks}
-    return {"method": candidate.method, "quantiser": candidate.quantiser, **sizes, "comparison": proof_entry(compared)}
-
-
-def _black_box(asked: Candidate, box: BlackBoxView) -> dict[str, Any]:
-    """Return the entry of what was learned from answers alone: how, how large it is, and how it compares."""
-    sizes = None if asked.automaton is None or asked.raw is None else _sizes(asked.automaton, asked.raw)
-    how = {"method": asked.method, "quantiser": asked.quantiser, "automaton": sizes}
-    return {**how, "comparison": proof_entry(box.comparison), "proof": proof_entry(box.proof), **box.to_dict()}
-
-
-def proof_entry(proof: Comparison) -> dict[str, Any]:
-    """Return the entry of a report that says how a comparison came out."""
-    if isinstance(proof, Equal):
-        return {"verdict": "equal", "counterexample": None, "reason": None, "domain": proof.domain}
-    word = None if proof.word is None else format_word(make_word(proof.word, proof.word))
-    return {
-        "verdict": "different" if isinstance(proof, Different) else "undecided",
-        "counterexample": word,
-        "reason": proof.reason,
-        "domain": None,
-        **({"shortest": proof.shortest} if isinstance(proof, Different) else {}),
-    }
-
-
-def _sizes(automaton: PushdownAutomaton, raw: PushdownAutomaton) -> dict[str, Any]:
-    return {
-        "states": len(automaton.states),
-        "stack_symbols": len(automaton.stack_alphabet),
-        "transitions": len(automaton.transitions),
-        "accepting": sorted(automaton.accepting),
-        "before_minimization": {
-            "states": len(raw.states),
-            "stack_symbols": len(raw.stack_alphabet),
-            "transitions": len(raw.transitions),
-        },
-    }
+        return report_of(self)

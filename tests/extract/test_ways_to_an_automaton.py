@@ -168,6 +168,10 @@ def test_what_soft_operations_leave_behind_is_read_from_the_network_as_it_is() -
     assert wrong["rounded network"] > 0
     assert result.horizon["network"].length == QUICK.max_length
     assert "boxes follow rounded ones" in str(result.certificate.reason)
+    assert result.diagnosis is not None
+    assert result.diagnosis.cause.name == "computes with leftovers"
+    assert "though 0.0% of them are graded" in result.diagnosis.cause.measured
+    assert "drift" not in result.why().split("What to do next:")[1]  # no value moves: something is left over
     clustered = extract(ResidueNet(), get_language("dyck-2"), replace(QUICK, method="kmeans", budget=5.0))
     assert {one.method for one in clustered.candidates} <= {"kmeans"}  # who asks for clusters gets no other way
     graded = replace(result.fidelity, graded_actions=0.3)

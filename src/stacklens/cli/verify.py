@@ -162,7 +162,8 @@ def _report(job: Job, work: Work, found: Verification, result: Extraction | None
     """
     from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED
     from stacklens.extract.equals import equals_of
-    from stacklens.extract.result import PROOF_NOT_TRIED, proof_entry
+    from stacklens.extract.report import proof_entry
+    from stacklens.extract.result import PROOF_NOT_TRIED
 
     language = None if job.specification is None else job.specification.name
     known = {} if result is None else result.horizon
