@@ -50,9 +50,10 @@ def families_table(measured: Iterable[tuple[Grid, GridResults]]) -> TextTable:
     families: dict[str, list[Network]] = {}
     for grid, results in measured:
         for row in grid.rows:
-            family, done = family_of(grid, row), results.row(row.name)
-            if family is not None and done is not None:
-                families.setdefault(family, []).extend(one for one in done.networks if one.converged)
+            family = family_of(grid, row)
+            if family is not None:
+                own = [one for run in results.runs(row.name) for one in run.networks if one.converged]
+                families.setdefault(family, []).extend(own)
     lines = [(family, *_counts(networks)) for family, networks in families.items() if networks]
     everything = [network for networks in families.values() for network in networks]
     return TextTable("By family", _COLUMNS, (*lines, ("all", *_counts(everything))), _NOTE)

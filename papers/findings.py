@@ -174,7 +174,7 @@ def _grid_cells(grid: Grid, results: GridResults) -> tuple[str, ...]:
     found = [network.extraction for network in networks if network.extraction is not None]
     good = [one for one in found if one["status"] == 0]
     return (
-        f"{len(results.rows)} of {len(grid.rows)} rows",
+        f"{len({row.name for row in results.rows})} of {len(grid.rows)} rows",
         str(len(networks)),
         str(sum(network.converged for network in networks)),
         str(len(good)),

@@ -48,9 +48,11 @@ class RunSettings:
         scale: sizes of everything that is drawn and numbers of epochs, as a share of the whole, above 0 and at most 1;
             below 1 for trials only.
         texts: for grids that need them, the user's files, as a line that tells these from others.
+        data_seed: which words are trained on; 0 for those of the authors' programs. Test words are the same for all, so
+            that what differs between two data seeds comes from training.
 
     Raises:
-        StacklensError: no seeds or the same one twice, an unknown protocol, or a scale outside its range.
+        StacklensError: no seeds or the same one twice, an unknown protocol, or a scale or data seed out of range.
     """
 
     seeds: tuple[int, ...]
@@ -58,6 +60,7 @@ class RunSettings:
     device: str = "cpu"
     scale: float = 1.0
     texts: str = ""
+    data_seed: int = 0
 
     def __post_init__(self) -> None:
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
@@ -66,6 +69,8 @@ class RunSettings:
             raise UnknownNameError("protocol", self.protocol, list(get_args(Protocol)))
         if not 0 < self.scale <= 1:
             raise StacklensError(f"scale {self.scale}: expected a number above 0 and at most 1")
+        if self.data_seed < 0:
+            raise StacklensError(f"data seed {self.data_seed}: expected 0 or more")
 
     def scaled(self, number: int, least: int = 1) -> int:
         """Return ``number`` times the scale, ``least`` or more of it.
@@ -160,6 +165,7 @@ class Grid:
         score_names: for ``across``, what a line is called for a score, added to the other cells: "+ rounding".
         shares: whether scores are shares from 0 to 1, shown in percent.
         digits: how many are shown behind the point.
+        data_seeds: whether training words can be drawn anew by a data seed, the same for all networks of a row.
         note: what a reader of the table should know, in a sentence or two.
         with_texts: makes the same grid for the user's files for training, validation and test, where it needs such.
 
@@ -179,6 +185,7 @@ class Grid:
     shares: bool = True
     digits: int = 1
     note: str = ""
+    data_seeds: bool = False
     with_texts: Callable[[Path, Path, Path], Grid] | None = None
 
     def __post_init__(self) -> None:
@@ -189,6 +196,15 @@ class Grid:
             raise StacklensError(f"{self.name}: every row should have the columns {', '.join(self.rows[0].cells)}")
         if unknown := set(self.statistics) - set(STATISTICS):
             raise UnknownNameError("statistic", sorted(unknown)[0], list(STATISTICS))
+
+    def check_data_seed(self, settings: RunSettings) -> None:
+        """Check that the grid can be run with the data seed of ``settings``.
+
+        Raises:
+            StacklensError: it cannot: words are drawn apart for every network, or are the user's.
+        """
+        if settings.data_seed and not self.data_seeds:
+            raise StacklensError(f"{self.name} has no words that all networks of a row share: leave out --data-seed")
 
     def chosen_rows(self, names: Sequence[str] = ()) -> tuple[GridRow, ...]:
         """Return the rows called ``names``, in the grid's order; all of them where no name is given.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.files import write_whole
 from stacklens.papers.grid import RunSettings
 from stacklens.papers.results import FOLDER, checked_fields, result_path
 
-__all__ = ["GridResults", "Network", "RowResult", "read_grid", "write_grid"]
+__all__ = ["GridResults", "Network", "RowResult", "RunKey", "read_grid", "write_grid"]
 
 _SCHEMA = 1
 _KIND = "grid"
@@ -22,27 +22,38 @@ _KIND = "grid"
 class Network:
     """What one network came to: `grid.Outcome` without the network, and what was extracted from it.
 
-    ``extraction`` is what `runner` keeps of a report, None where nothing was tried.
+    ``extraction`` is what `runner` keeps of a report, ``measures`` what `network_measures` measured before; None where
+    nothing was tried.
     """
 
     seed: int
     scores: dict[str, float]
     converged: bool
     extraction: dict[str, Any] | None = None
+    measures: dict[str, Any] | None = None
+
+
+class RunKey(NamedTuple):
+    """Which run of a row: several protocols and data seeds stand side by side in one file."""
+
+    row: str
+    protocol: str
+    data_seed: int = 0
 
 
 @dataclass(frozen=True)
 class RowResult:
-    """What one row came to.
+    """What one row came to in one run: by one protocol, on the words of one data seed.
 
     Attributes:
         name: of the row.
-        protocol, seeds, scale, device: the settings; see `grid.Settings`.
+        protocol, seeds, scale, device, data_seed: the settings; see `grid.RunSettings`.
         networks: one a seed.
         seconds: of training and of extraction, by the clock and of processor time.
         versions: of what ran it.
         command: that runs it again.
         texts: which files of the user's it was trained on.
+        processor: of the machine that ran it, as its system calls it; "" where that was not kept.
     """
 
     name: str
@@ -55,11 +66,18 @@ class RowResult:
     versions: dict[str, str]
     command: str
     texts: str = ""
+    data_seed: int = 0
+    processor: str = ""
+
+    @property
+    def key(self) -> RunKey:
+        """Return what tells it from other runs of a grid."""
+        return RunKey(self.name, self.protocol, self.data_seed)
 
     def is_of(self, settings: RunSettings) -> bool:
         """Return whether training it by ``settings`` would give the same: the device makes no difference to that."""
-        mine = (self.protocol, self.seeds, self.scale, self.texts)
-        return mine == (settings.protocol, settings.seeds, settings.scale, settings.texts)
+        mine = (self.protocol, self.seeds, self.scale, self.texts, self.data_seed)
+        return mine == (settings.protocol, settings.seeds, settings.scale, settings.texts, settings.data_seed)
 
     @classmethod
     def from_dict(cls, content: object) -> RowResult:
@@ -77,7 +95,7 @@ class RowResult:
 
 @dataclass(frozen=True)
 class GridResults:
-    """The rows of a grid that were run, in the order of the grid.
+    """The rows of a grid that were run, in the order of the grid, and of one row by protocol and data seed.
 
     >>> results = GridResults("A paper", "a-1", "networks")
     >>> GridResults.from_dict(results.to_dict()) == results
@@ -105,14 +123,27 @@ class GridResults:
         values = checked_fields(cls, {key: value for key, value in content.items() if key not in ("schema", "kind")})
         return cls(**{**values, "rows": tuple(map(RowResult.from_dict, values["rows"]))})
 
+    def runs(self, name: str) -> tuple[RowResult, ...]:
+        """Return all runs of the row called ``name``."""
+        return tuple(row for row in self.rows if row.name == name)
+
+    def run(self, key: RunKey) -> RowResult | None:
+        """Return one run of a row, None where there is none."""
+        return next((row for row in self.rows if row.key == key), None)
+
     def row(self, name: str) -> RowResult | None:
-        """Return the row called ``name``, None where it was not run."""
-        return next((row for row in self.rows if row.name == name), None)
+        """Return the first run of the row called ``name``, None where it was not run."""
+        return next(iter(self.runs(name)), None)
 
     def with_row(self, new: RowResult, order: list[str]) -> GridResults:
-        """Return the results with a row added or replaced; rows stand in ``order``, and others than these go."""
-        rows = {**{row.name: row for row in self.rows}, new.name: new}
-        return replace(self, rows=tuple(rows[name] for name in order if name in rows))
+        """Return the results with a run added or replaced; rows stand in ``order``, and others than these go."""
+        rows = {**{row.key: row for row in self.rows}, new.key: new}
+        known = sorted((row for row in rows.values() if row.name in order), key=lambda row: _place(row, order))
+        return replace(self, rows=tuple(known))
+
+
+def _place(row: RowResult, order: list[str]) -> tuple[int, str, int]:
+    return order.index(row.name), row.protocol, row.data_seed
 
 
 def write_grid(results: GridResults, folder: Path = FOLDER) -> Path:

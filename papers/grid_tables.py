@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import statistics
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from stacklens.papers.extraction_cells import (
+    EXTRACTION,
+    LONG_WORDS,
+    NOT_RUN,
+    NOTHING,
+    extraction_cells,
+    long_word_cells,
+)
 from stacklens.papers.grid import Grid, GridRow, statistic
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 
 __all__ = ["NOT_RUN", "TextTable", "folded_tables", "grid_tables", "run_command", "summed_minutes"]
-
-NOT_RUN = "not run"
-NOTHING = "–"
-_EXTRACTION = (
-    "converged",
-    "extracted",
-    "states",
-    "stack symbols",
-    "proved",
-    "certified",
-    "equal to the language",
-    "rounded network differs at",
-)
 
 
 @dataclass(frozen=True)
@@ -35,15 +30,61 @@ class TextTable:
     caption: str = ""
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A line of a table: the runs of one row by one protocol, on all data seeds together; none where it was not run."""
+
+    row: GridRow
+    runs: tuple[RowResult, ...] = ()
+    protocol: str = NOT_RUN
+
+    @property
+    def networks(self) -> tuple[Network, ...] | None:
+        """Return the networks of all runs, None without any."""
+        return tuple(network for run in self.runs for network in run.networks) if self.runs else None
+
+    def statistic(self, name: str, score: str) -> float | None:
+        """Return a statistic over the networks of all runs."""
+        return statistic(name, [network.scores for network in self.networks or ()], score)
+
+
+def _protocols(results: GridResults) -> list[str]:
+    return list(dict.fromkeys(run.protocol for run in results.rows))
+
+
+def _lines(grid: Grid, results: GridResults) -> list[_Line]:
+    lines = []
+    for row in grid.rows:
+        runs = results.runs(row.name)
+        own = dict.fromkeys(run.protocol for run in runs)
+        lines += [_Line(row, tuple(run for run in runs if run.protocol == name), name) for name in own]
+        lines += [] if own else [_Line(row)]
+    return lines
+
+
+def _leading(grid: Grid, results: GridResults) -> tuple[str, ...]:
+    """Return the leading columns: those of the rows, and the protocol where there are several."""
+    return (*grid.rows[0].cells, *(("protocol",) if len(_protocols(results)) > 1 else ()))
+
+
+def _cells(line: _Line, leading: Sequence[str]) -> tuple[str, ...]:
+    return (*line.row.cells.values(), *((line.protocol,) if len(leading) > len(line.row.cells) else ()))
+
+
 def grid_tables(grid: Grid, results: GridResults) -> list[TextTable]:
     """Return the tables of ``grid``: scores, and what was extracted, in one table or, for ``across``, in two.
 
-    A row that was not run says so in every column that would be measured.
+    A row that was not run says so in every column that would be measured. One that was run by several protocols has a
+    line for each; all data seeds of a protocol are together in a line.
     """
     title, caption = f"{grid.paper}: {grid.title}", _caption(grid, results)
     if grid.across is None:
-        return [_long_table(grid, results, title, caption)]
-    return [_wide_table(grid, results, title, caption), _extraction_table(grid, results)]
+        return [_long_table(grid, results, title, caption), *_further_tables(grid, results)]
+    return [
+        _wide_table(grid, results, title, caption),
+        _extraction_table(grid, results),
+        *_further_tables(grid, results),
+    ]
 
 
 def folded_tables(grid: Grid, results: GridResults) -> list[TextTable]:
@@ -53,17 +94,51 @@ def folded_tables(grid: Grid, results: GridResults) -> list[TextTable]:
     scores = [(score, _theirs(grid, score)) for score in grid.scores]
     names = " / ".join(grid.statistics)
     header = [name for score, theirs in scores for name in (f"{score}: {names}", *(["the paper"] if theirs else []))]
-    lines = []
-    for row in grid.rows:
+    leading, lines = _leading(grid, results), []
+    for line in _lines(grid, results):
         cells = []
         for score, theirs in scores:
-            cells.append(_folded(grid, results.row(row.name), score))
+            cells.append(_folded(grid, line, score))
             if theirs:
-                cells.append(" / ".join(row.reported.get(f"{score} {name}", NOTHING) for name in grid.statistics))
-        lines.append((*row.cells.values(), *cells))
+                cells.append(" / ".join(line.row.reported.get(f"{score} {name}", NOTHING) for name in grid.statistics))
+        lines.append((*_cells(line, leading), *cells))
     title = f"{grid.paper}: {grid.title}"
-    shown = TextTable(title, (*grid.rows[0].cells, *header), tuple(lines), _caption(grid, results))
-    return [shown, _extraction_table(grid, results)]
+    shown = TextTable(title, (*leading, *header), tuple(lines), _caption(grid, results))
+    return [shown, _extraction_table(grid, results), *_further_tables(grid, results)]
+
+
+def _further_tables(grid: Grid, results: GridResults) -> list[TextTable]:
+    """Return the tables that only some grids have: long words where they were measured, the spread of data seeds."""
+    leading, lines = _leading(grid, results), _lines(grid, results)
+    tables = []
+    long = [(line, long_word_cells(line.networks)) for line in lines if line.runs]
+    if any(cells[0] != NOTHING for _, cells in long):
+        rows = tuple((*_cells(line, leading), *cells) for line, cells in long if cells[0] != NOTHING)
+        tables.append(TextTable("Long words", (*leading, *LONG_WORDS), rows, _LONG_NOTE))
+    several = [line for line in lines if len({run.data_seed for run in line.runs}) > 1]
+    if several:
+        score = next((name for name in grid.scores if name == "test"), grid.scores[0])
+        columns = (*leading, "data seeds", f"{score}: mean of each", "converged of each", "spread of the means")
+        rows = tuple((*_cells(line, leading), *_spread(grid, line, score)) for line in several)
+        tables.append(TextTable("By data seed", columns, rows, "a data seed draws the training words anew"))
+    return tables
+
+
+_LONG_NOTE = (
+    "networks that learned their task, in percent by symbols: words that repeat a block, beside random words of the "
+    "same task, length and depth; first wrong after: the median number of symbols over the networks that ever were"
+)
+
+
+def _spread(grid: Grid, line: _Line, score: str) -> tuple[str, ...]:
+    """Return the data seeds, the mean score and the converged networks of each, and how far the means lie apart."""
+    means = [statistics.fmean(network.scores[score] for network in run.networks) for run in line.runs]
+    return (
+        " / ".join(str(run.data_seed) for run in line.runs),
+        " / ".join(_number(grid, mean) for mean in means),
+        " / ".join(f"{sum(one.converged for one in run.networks)} of {len(run.networks)}" for run in line.runs),
+        _number(grid, max(means) - min(means)),
+    )
 
 
 def _theirs(grid: Grid, score: str) -> bool:
@@ -71,10 +146,10 @@ def _theirs(grid: Grid, score: str) -> bool:
     return any(f"{score} {name}" in row.reported for row in grid.rows for name in grid.statistics)
 
 
-def _folded(grid: Grid, done: RowResult | None, score: str) -> str:
-    if done is None:
+def _folded(grid: Grid, line: _Line, score: str) -> str:
+    if not line.runs:
         return NOT_RUN
-    values = [_statistic(done, name, score) for name in grid.statistics]
+    values = [line.statistic(name, score) for name in grid.statistics]
     return NOTHING if all(value is None for value in values) else " / ".join(_number(grid, value) for value in values)
 
 
@@ -86,15 +161,17 @@ def summed_minutes(rows: Iterable[RowResult], kind: str = "CPU") -> float:
 def run_command(grid: Grid, results: GridResults) -> str:
     """Return the command that runs the grid as it was run; where rows differ in a setting, without that setting."""
     protocols, numbers = {row.protocol for row in results.rows}, {len(row.seeds) for row in results.rows}
+    data = {row.data_seed for row in results.rows}
     protocol = " --protocol paper" if protocols == {"paper"} else ""
     seeds = f" --seeds {numbers.pop()}" if len(numbers) == 1 and numbers != {grid.seeds} else ""
-    return f"stacklens papers run {grid.name}{protocol}{seeds}"
+    words = f" --data-seed {data.pop()}" if len(data) == 1 and data != {0} else ""
+    return f"stacklens papers run {grid.name}{protocol}{seeds}{words}"
 
 
 def _caption(grid: Grid, results: GridResults) -> str:
     if not results.rows:
         return f"not run: {run_command(grid, results)}"
-    protocols = ", ".join(dict.fromkeys(row.protocol for row in results.rows))
+    protocols = ", ".join(_protocols(results))
     seeds = "/".join(map(str, dict.fromkeys(len(row.seeds) for row in results.rows)))
     parts = [
         run_command(grid, results),
@@ -108,29 +185,21 @@ def _caption(grid: Grid, results: GridResults) -> str:
 def _long_table(grid: Grid, results: GridResults, title: str, caption: str) -> TextTable:
     columns = [(score, name) for score in grid.scores for name in grid.statistics]
     beside = {column for row in grid.rows for column in row.reported}
-    protocols = {row.protocol for row in results.rows}
+    leading = _leading(grid, results)
 
-    def line(row: GridRow) -> tuple[str, ...]:
-        done = results.row(row.name)
-        scores = [_beside(grid, row, done, score, name, f"{score} {name}" in beside) for score, name in columns]
-        protocol = [] if len(protocols) < 2 else [NOT_RUN if done is None else done.protocol]
-        return (*row.cells.values(), *scores, *_extraction_cells(done), *protocol)
+    def cells(line: _Line) -> tuple[str, ...]:
+        scores = [_beside(grid, line, score, name, f"{score} {name}" in beside) for score, name in columns]
+        return (*_cells(line, leading), *scores, *extraction_cells(line.networks))
 
     header = [f"{score} {name}" for score, name in columns]
     header = [f"{name}, ours / paper" if name in beside else name for name in header]
-    protocol = () if len(protocols) < 2 else ("protocol",)
-    names = (*grid.rows[0].cells, *header, *_EXTRACTION, *protocol)
-    return TextTable(title, names, tuple(map(line, grid.rows)), caption)
+    return TextTable(title, (*leading, *header, *EXTRACTION), tuple(map(cells, _lines(grid, results))), caption)
 
 
-def _beside(grid: Grid, row: GridRow, done: RowResult | None, score: str, name: str, reported: bool) -> str:
+def _beside(grid: Grid, line: _Line, score: str, name: str, reported: bool) -> str:
     """Return ours beside theirs; ours alone where no row of the table has anything to stand beside it."""
-    ours = NOT_RUN if done is None else _number(grid, _statistic(done, name, score))
-    return f"{ours} / {row.reported.get(f'{score} {name}', NOTHING)}" if reported else ours
-
-
-def _statistic(done: RowResult, name: str, score: str) -> float | None:
-    return statistic(name, [network.scores for network in done.networks], score)
+    ours = _number(grid, line.statistic(name, score)) if line.runs else NOT_RUN
+    return f"{ours} / {line.row.reported.get(f'{score} {name}', NOTHING)}" if reported else ours
 
 
 def _number(grid: Grid, value: float | None) -> str:
@@ -141,104 +210,36 @@ def _number(grid: Grid, value: float | None) -> str:
 
 def _wide_table(grid: Grid, results: GridResults, title: str, caption: str) -> TextTable:
     assert grid.across is not None
-    groups: dict[tuple[str, ...], dict[str, GridRow]] = {}
-    for row in grid.rows:
-        own = tuple(value for key, value in row.cells.items() if key != grid.across)
-        groups.setdefault(own, {})[row.cells[grid.across]] = row
+    several = len(_protocols(results)) > 1
+    groups: dict[tuple[str, ...], dict[str, _Line]] = {}
+    for line in _lines(grid, results):
+        own = tuple(value for key, value in line.row.cells.items() if key != grid.across)
+        own = (*own, *((f"({line.protocol})",) if several else ()))
+        groups.setdefault(own, {})[line.row.cells[grid.across]] = line
     across = list(dict.fromkeys(row.cells[grid.across] for row in grid.rows))
-    lines = []
-    for own, rows in groups.items():
+    rows = []
+    for own, lines in groups.items():
         for score in grid.scores:
             for name in grid.statistics:
-                if _is_there(rows.values(), results, score, name):
-                    cells = [_wide_cell(grid, rows.get(column), results, score, name) for column in across]
+                if _is_there(lines.values(), score, name):
+                    cells = [_wide_cell(grid, lines.get(column), score, name) for column in across]
                     label = " ".join(part for part in (*own, grid.score_names.get(score, score)) if part)
-                    lines.append((label, name, *cells))
-    return TextTable(title, ("networks", "of the seeds", *across), tuple(lines), caption)
+                    rows.append((label, name, *cells))
+    return TextTable(title, ("networks", "of the seeds", *across), tuple(rows), caption)
 
 
-def _is_there(rows: Iterable[GridRow], results: GridResults, score: str, name: str) -> bool:
+def _is_there(lines: Iterable[_Line], score: str, name: str) -> bool:
     """Return whether any row reports the score or has it, or may yet have it."""
-    return any(
-        f"{score} {name}" in row.reported
-        or ((done := results.row(row.name)) is not None and _statistic(done, name, score) is not None)
-        for row in rows
-    )
+    return any(f"{score} {name}" in line.row.reported or line.statistic(name, score) is not None for line in lines)
 
 
-def _wide_cell(grid: Grid, row: GridRow | None, results: GridResults, score: str, name: str) -> str:
-    if row is None:
+def _wide_cell(grid: Grid, line: _Line | None, score: str, name: str) -> str:
+    if line is None:
         return NOTHING
-    return _beside(grid, row, results.row(row.name), score, name, f"{score} {name}" in row.reported)
+    return _beside(grid, line, score, name, f"{score} {name}" in line.row.reported)
 
 
 def _extraction_table(grid: Grid, results: GridResults) -> TextTable:
-    rows = [(*row.cells.values(), *_extraction_cells(results.row(row.name))) for row in grid.rows]
-    return TextTable("What was extracted", (*grid.rows[0].cells, *_EXTRACTION), tuple(rows))
-
-
-def _extraction_cells(done: RowResult | None) -> tuple[str, ...]:
-    """Return the columns `_EXTRACTION` of a row; counts are of all its networks, sizes after (before) minimisation.
-
-    An automaton may equal the language where a word contradicts it, on which the rounded network leaves both.
-    """
-    if done is None:
-        return (NOT_RUN,) * len(_EXTRACTION)
-    networks = done.networks
-    converged = _count(networks, lambda network: network.converged)
-    found = [network.extraction for network in networks if network.extraction is not None]
-    if not found:
-        return (converged, *(NOTHING,) * (len(_EXTRACTION) - 1))
-    sizes = [one["automaton"] for one in found if one["status"] == 0]
-    return (
-        converged,
-        _count(networks, lambda network: _status(network) == 0),
-        _sizes(sizes, "states"),
-        _sizes(sizes, "stack_symbols"),
-        _count(networks, lambda network: _verdict(network, "proof") == "equal"),
-        _count(networks, lambda network: _verdict(network, "certificate") == "certified"),
-        _count(networks, lambda network: _equals_language(network.extraction)),
-        _differs_at(found),
-    )
-
-
-def _count(networks: Sequence[Network], holds: Callable[[Network], bool]) -> str:
-    return f"{sum(map(holds, networks))} of {len(networks)}"
-
-
-def _status(network: Network) -> int | None:
-    return None if network.extraction is None else int(network.extraction["status"])
-
-
-def _verdict(network: Network, kind: str) -> str | None:
-    """Return the verdict of a proof or certificate of an automaton that nothing contradicts."""
-    if network.extraction is None or _status(network) != 0:
-        return None
-    return str(network.extraction[kind]["verdict"])
-
-
-def _equals_language(extraction: dict[str, Any] | None) -> bool:
-    """Return whether an automaton is proved equal to the language, whatever its network does."""
-    proof = None if extraction is None else extraction.get("proof")
-    return proof is not None and proof["verdict"] == "equal"
-
-
-def _differs_at(found: Sequence[dict[str, Any]]) -> str:
-    """Return the lengths of the shortest words known on which rounded networks differ, and of how many, among which."""
-    horizons = [one["horizon"]["rounded network"] for one in found if one.get("horizon")]
-    lengths = [one["shortest_difference"]["length"] for one in horizons if one["shortest_difference"] is not None]
-    if not horizons:
-        return NOTHING
-    return f"{f'{_range(lengths)}: ' if lengths else ''}{len(lengths)} of {len(horizons)}"
-
-
-def _sizes(automata: Sequence[dict[str, Any]], key: str) -> str:
-    if not automata:
-        return NOTHING
-    after = _range([automaton[key] for automaton in automata])
-    return f"{after} ({_range([automaton['before_minimization'][key] for automaton in automata])})"
-
-
-def _range(numbers: Sequence[int]) -> str:
-    low, high = min(numbers), max(numbers)
-    return str(low) if low == high else f"{low}–{high}"
+    leading = _leading(grid, results)
+    rows = [(*_cells(line, leading), *extraction_cells(line.networks)) for line in _lines(grid, results)]
+    return TextTable("What was extracted", (*leading, *EXTRACTION), tuple(rows))

@@ -84,4 +84,5 @@ def _settings(settings: RunSettings) -> dict[str, Any]:
 
 def _path(folder: Path, grid: str, row: GridRow, settings: RunSettings, seed: int) -> Path:
     name = re.sub(r"[^a-z0-9]+", "-", row.name.lower().replace("+", " plus ")).strip("-")
-    return folder / grid / f"{name}-{settings.protocol}-seed-{seed}.pt"
+    data = f"-data-{settings.data_seed}" if settings.data_seed else ""
+    return folder / grid / f"{name}-{settings.protocol}{data}-seed-{seed}.pt"

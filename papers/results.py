@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import platform
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from platform import python_version
 from typing import Any
 
 from stacklens import __version__
@@ -18,6 +18,7 @@ __all__ = [
     "Measured",
     "Results",
     "checked_fields",
+    "processor",
     "read_results",
     "result_path",
     "versions",
@@ -31,7 +32,21 @@ _SCHEMA = 1
 
 def versions() -> dict[str, str]:
     """Return the versions of Python, of stacklens and of the libraries that figures may depend on, by name."""
-    return {"python": python_version(), "stacklens": __version__, **{name: _version(name) for name in _LIBRARIES}}
+    return {
+        "python": platform.python_version(),
+        "stacklens": __version__,
+        **{name: _version(name) for name in _LIBRARIES},
+    }
+
+
+def processor() -> str:
+    """Return what the system calls the processor: round-off, and with it training, differs between models."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:  # no Linux
+        lines = []
+    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return named[0] if named else platform.processor() or platform.machine()
 
 
 def _version(library: str) -> str:

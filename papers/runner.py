@@ -16,7 +16,8 @@ from stacklens.extract.budget import DEFAULT_BUDGET
 from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings
 from stacklens.papers.grid_results import GridResults, Network, RowResult, read_grid, write_grid
 from stacklens.papers.kept_networks import keep_networks, kept_networks
-from stacklens.papers.results import versions
+from stacklens.papers.network_measures import measures_of
+from stacklens.papers.results import processor, versions
 
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
@@ -57,8 +58,9 @@ def run_grid(
     Raises:
         UnknownNameError: there is no such row.
         FileFormatError: the file that is there holds no results of a grid, and ``fresh`` is not asked for.
-        StacklensError: the device cannot be used, or nothing can be written.
+        StacklensError: the device cannot be used, the grid has no data seeds, or nothing can be written.
     """
+    grid.check_data_seed(settings)
     results = _known(grid, folder, fresh)
     todo = left_to_do(grid, settings, results, rows, fresh)
     order, waiting = [row.name for row in grid.rows], [row.name for row in todo]
@@ -83,7 +85,8 @@ def left_to_do(
     chosen = grid.chosen_rows(rows)
     if fresh:
         return list(chosen)
-    return [row for row in chosen if (done := results.row(row.name)) is None or not done.is_of(settings)]
+    done = {row.name for row in results.rows if row.is_of(settings)}
+    return [row for row in chosen if row.name not in done]
 
 
 def _known(grid: Grid, folder: Path, fresh: bool) -> GridResults:
@@ -136,6 +139,8 @@ class _RunRow:
             versions=versions(),
             command=_command(self.grid, row, settings),
             texts=settings.texts,
+            data_seed=settings.data_seed,
+            processor=processor(),
         )
 
     def _outcomes(self, row: GridRow, clock: _Clock) -> tuple[list[Outcome], dict[str, float]]:
@@ -158,9 +163,10 @@ class _RunRow:
 def _command(grid: str, row: GridRow, settings: RunSettings) -> str:
     """Return the command that runs one row again as it was run, but for the scale of a trial."""
     first = f" --first-seed {settings.seeds[0]}" if settings.seeds[0] else ""
+    data = f" --data-seed {settings.data_seed}" if settings.data_seed else ""
     device = "" if settings.device == "cpu" else f" --device {settings.device}"
     files = " --train FILE --valid FILE --test FILE" if settings.texts else ""
-    options = f"--seeds {len(settings.seeds)}{first} --protocol {settings.protocol}{device}{files}"
+    options = f"--seeds {len(settings.seeds)}{first}{data} --protocol {settings.protocol}{device}{files}"
     return f'stacklens papers run {grid} --rows "{row.name}" {options} --fresh'
 
 
@@ -169,7 +175,8 @@ def _extracted(outcome: Outcome) -> Network:
     network = Network(outcome.seed, scores, outcome.converged)
     if not outcome.is_worth_reading or outcome.model is None:
         return network
-    return replace(network, extraction=extraction_of(outcome.model, outcome.task))
+    measures = measures_of(outcome.model, outcome.task)
+    return replace(network, extraction=extraction_of(outcome.model, outcome.task), measures=measures)
 
 
 def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) -> dict[str, Any]:

@@ -229,7 +229,9 @@ def simple_palindromes() -> Grid:
 
 def _grid(name: str, title: str, rows: tuple[GridRow, ...], note: str) -> Grid:
     scores = ("train", "test", "test rounded")
-    return Grid(name, PAPER, title, rows, scores, _STATISTICS, digits=2, note=f"{note} {_FAST}".strip())
+    return Grid(
+        name, PAPER, title, rows, scores, _STATISTICS, digits=2, note=f"{note} {_FAST}".strip(), data_seeds=True
+    )
 
 
 def figure2() -> Experiment:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["TrainedNetwork", "train"]
 
 _TEST_WORDS, _TEST_SEED = 5_000, 52  # section 5.1; their program takes 1,000
+_APART = 1_000  # seeds of words, from one data seed to the next
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ def _recipe(trial: TrainedNetwork, settings: RunSettings) -> FitRecipe:
         shape |= {"cell_size": trial.cell_size, "gating": trial.gating}
     recipe = suzgun_recipe(trial.model, get_task(trial.task), shape, trial.words, settings.protocol)
     words, epochs = settings.scaled(recipe.words, least=20), settings.scaled(recipe.epochs)
-    return replace(recipe, words=words, epochs=epochs)
+    drawn = recipe.words_seed + _APART * settings.data_seed
+    return replace(recipe, words=words, epochs=epochs, words_seed=drawn)
 
 
 def _scores(fitting: Fitting, settings: RunSettings) -> dict[str, Any]:

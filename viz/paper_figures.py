@@ -86,8 +86,8 @@ def score_figure(grid: Grid, results: GridResults, score: str) -> go.Figure:
 
 
 def _ours(results: GridResults, row: GridRow, score: str) -> list[float]:
-    done = results.row(row.name)
-    return [] if done is None else [network.scores[score] for network in done.networks if score in network.scores]
+    networks = [network for run in results.runs(row.name) for network in run.networks]
+    return [network.scores[score] for network in networks if score in network.scores]
 
 
 def _theirs(row: GridRow, score: str) -> list[float]:

@@ -50,7 +50,8 @@ def test_every_row_of_the_papers_with_a_memory_has_a_family_and_all_add_up() -> 
         network.scores["test"] >= 0.99
         for grid, found in measured
         for row in grid.rows
-        if row.stacks and (done := found.row(row.name)) is not None
-        for network in done.networks
+        if row.stacks
+        for run in found.runs(row.name)
+        for network in run.networks
     )
     assert int(everything[1]) == sum(int(line[1]) for line in families) == by_hand

@@ -44,7 +44,7 @@ def grid(**trains: Callable[[RunSettings], list[Outcome]]) -> Grid:
         GridRow(f"{name} net", {"model": name}, train, {"test median": "99"}, "section 1")
         for name, train in trains.items()
     )
-    return Grid("toy", "Nobody 1993", "a|b", rows, ("test",), ("median", "max"), seeds=2)
+    return Grid("toy", "Nobody 1993", "a|b", rows, ("test",), ("median", "max"), seeds=2, data_seeds=True)
 
 
 def shown(results: GridResults, of: Grid) -> dict[str, dict[str, str]]:
@@ -76,6 +76,7 @@ def test_rows_that_are_done_outlive_a_kill_and_are_not_run_again(tmp_path: Path)
         ({"protocol": "paper"}, 2),
         ({"seeds": (0, 2)}, 2),
         ({"scale": 0.5}, 2),
+        ({"data_seed": 1}, 2),
     ],
 )
 def test_a_row_is_run_again_by_other_settings_only(tmp_path: Path, changed: dict[str, Any], calls: int) -> None:
@@ -83,8 +84,9 @@ def test_a_row_is_run_again_by_other_settings_only(tmp_path: Path, changed: dict
     run_grid(grid(first=train), TWO, tmp_path)
     done = run_grid(grid(first=train), replace(TWO, **changed), tmp_path)
     assert len(train.calls) == calls
-    assert [row.name for row in done.rows] == ["first net"]
-    assert done.rows[0].is_of(replace(TWO, **changed))
+    keys = {("fast", 0), (changed.get("protocol", "fast"), changed.get("data_seed", 0))}  # these stand side by side
+    assert {(row.protocol, row.data_seed) for row in done.rows} == keys
+    assert sum(row.is_of(replace(TWO, **changed)) for row in done.rows) == 1
 
 
 def test_fresh_runs_again_what_is_asked_for_and_keeps_the_rest(tmp_path: Path) -> None:

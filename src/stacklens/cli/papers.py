@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,12 +48,18 @@ def list_experiments(results: _Folder = None) -> None:
 
 @papers_app.command("run")
 def run(
-    name: _Name,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="An experiment; `stacklens papers list` shows them.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All experiments that need no text of yours.")] = False,
     results: _Folder = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, max=_MOST, help="Networks a row (default: as in the paper).")
     ] = None,
     first_seed: Annotated[int, typer.Option(min=0, max=_LARGEST, help="The first of them.")] = 0,
+    data_seed: Annotated[
+        int, typer.Option(min=0, max=_LARGEST, help="Draw the training words anew; those of the test stay the same.")
+    ] = 0,
     protocol: Annotated[str, typer.Option(help="fast, or paper: as the paper did it, to the letter.")] = "fast",
     rows: Annotated[
         list[str] | None, typer.Option(help="Only this row; may be repeated (a wrong name lists all).")
@@ -66,38 +73,110 @@ def run(
     valid: _Text = None,
     test: _Text = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what was run before.")] = False,
+    forecast: Annotated[
+        bool, typer.Option("--forecast", help="Only say what is left to do, and for how long.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no table.")] = False,
 ) -> None:
     """Measure an experiment and write its results; rows of networks that were measured before are kept.
 
     A run that is stopped goes on with the rows that are left when it is begun again.
     """
+    from stacklens.errors import StacklensError
+
+    if everything is (name is not None):
+        raise StacklensError("give the name of an experiment, or --all: one of the two")
+    texts = {"--train": train, "--valid": valid, "--test": test}
+    order = _Order(seeds, first_seed, data_seed, protocol, device, texts, rows or [], fresh, jobs, networks, quiet)
+    folder = _folder(results)
+    if name is not None and not forecast:
+        _run_one(name, order, folder)
+        return
+    if everything:
+        _refuse("--all", "runs whole experiments", {"--rows": rows, **texts})
+    names = _whole_experiments(order) if name is None else [name]
+    typer.echo(_forecast(names, order, folder))
+    for each in [] if forecast else names:
+        _run_one(each, order, folder)
+
+
+@dataclass(frozen=True)
+class _Order:
+    """What `stacklens papers run` was asked for, besides which experiment."""
+
+    seeds: int | None
+    first_seed: int
+    data_seed: int
+    protocol: Any
+    device: str
+    texts: dict[str, Path | None]
+    rows: list[str]
+    fresh: bool
+    jobs: int
+    networks: Path | None
+    quiet: bool
+
+
+def _run_one(name: str, order: _Order, folder: Path) -> None:
     from stacklens.files import check_folder
     from stacklens.papers.experiments import EXPERIMENTS, check_name
     from stacklens.papers.grid import Grid
     from stacklens.papers.results import result_path
 
-    experiment, texts = EXPERIMENTS[check_name(name)](), {"--train": train, "--valid": valid, "--test": test}
-    path = result_path(name, _folder(results))
+    experiment = EXPERIMENTS[check_name(name)]()
+    path = result_path(name, folder)
     check_folder(path)
     if isinstance(experiment, Grid):
-        experiment = _with_texts(experiment, texts)
-        settings = _settings(experiment, seeds, first_seed, protocol, device, texts)
-        _run_grid(experiment, settings, path.parent, rows or [], fresh, jobs, networks, quiet)
+        experiment = _with_texts(experiment, order.texts)
+        _run_grid(experiment, _settings(experiment, order), path.parent, order)
     else:
-        chosen: dict[str, Any] = {"--seeds": seeds, "--rows": rows, "--fresh": fresh, "--first-seed": first_seed}
-        chosen |= {
-            "--jobs": jobs > 1,
-            "--networks": networks,
-            "--protocol": protocol != "fast",
-            "--device": device != "cpu",
-            **texts,
+        chosen: dict[str, Any] = {
+            "--seeds": order.seeds,
+            "--rows": order.rows,
+            "--fresh": order.fresh,
+            "--first-seed": order.first_seed,
+            "--data-seed": order.data_seed,
+            "--jobs": order.jobs > 1,
+            "--networks": order.networks,
+            "--protocol": order.protocol != "fast",
+            "--device": order.device != "cpu",
+            **order.texts,
         }
         _refuse(name, "has claims and no rows of networks", chosen)
-        _run_claims(experiment, path.parent, quiet)
-    if not quiet:
+        _run_claims(experiment, path.parent, order.quiet)
+    if not order.quiet:
         _show(experiment, path.parent)
         typer.echo(f"wrote {path}")
+
+
+def _whole_experiments(order: _Order) -> list[str]:
+    """Return the experiments that ``--all`` runs: grids that need no text and have data seeds where one is asked for.
+
+    Claims are measured in one piece and by no protocol: they are run one by one.
+    """
+    from stacklens.papers.experiments import EXPERIMENTS
+    from stacklens.papers.grid import Grid
+
+    grids = [one for build in EXPERIMENTS.values() if isinstance(one := build(), Grid) and one.with_texts is None]
+    return [grid.name for grid in grids if grid.data_seeds or not order.data_seed]
+
+
+def _forecast(names: list[str], order: _Order, folder: Path) -> str:
+    """Return a line for each grid that has rows left, and one for all of them where there are several."""
+    from stacklens.errors import StacklensError
+    from stacklens.papers.experiments import EXPERIMENTS, check_name
+    from stacklens.papers.grid import Grid
+    from stacklens.papers.plan import plan_of, summed_plans
+
+    plans = {}
+    for name in names:
+        grid = EXPERIMENTS[check_name(name)]()
+        if not isinstance(grid, Grid):
+            raise StacklensError(f"{name} has claims and no rows of networks: there is no forecast of it")
+        grid = _with_texts(grid, order.texts)
+        plans[name] = plan_of(grid, _settings(grid, order), folder, order.rows, fresh=order.fresh)
+    lines = [f"{name}: {plan}" for name, plan in plans.items()]
+    return "\n".join([*lines, f"all: {summed_plans(plans.values())}"] if len(lines) > 1 else lines)
 
 
 @papers_app.command("table")
@@ -159,21 +238,18 @@ def _with_texts(grid: Grid, texts: dict[str, Path | None]) -> Grid:
     return grid.with_texts(*files)
 
 
-def _settings(
-    grid: Grid, seeds: int | None, first_seed: int, protocol: Any, device: str, texts: dict[str, Path | None]
-) -> RunSettings:
+def _settings(grid: Grid, order: _Order) -> RunSettings:
     import hashlib
 
     from stacklens.files import LARGEST_CORPUS, read_whole
     from stacklens.papers.grid import RunSettings
 
     told = []
-    for path in filter(None, texts.values()):
+    for path in filter(None, order.texts.values()):
         content = read_whole(path, "a text, a sentence a line", LARGEST_CORPUS)
         told.append(f"{path.name} {hashlib.sha256(content).hexdigest()[:12]}")
-    return RunSettings(
-        tuple(range(first_seed, first_seed + (seeds or grid.seeds))), protocol, device, texts=", ".join(told)
-    )
+    seeds = tuple(range(order.first_seed, order.first_seed + (order.seeds or grid.seeds)))
+    return RunSettings(seeds, order.protocol, order.device, texts=", ".join(told), data_seed=order.data_seed)
 
 
 def _refuse(name: str, why: str, options: dict[str, Any]) -> None:
@@ -184,26 +260,26 @@ def _refuse(name: str, why: str, options: dict[str, Any]) -> None:
         raise StacklensError(f"{name} {why}: leave out {', '.join(given)}")
 
 
-def _run_grid(
-    grid: Grid,
-    settings: RunSettings,
-    folder: Path,
-    rows: list[str],
-    fresh: bool,
-    jobs: int,
-    networks: Path | None,
-    quiet: bool,
-) -> None:
+def _run_grid(grid: Grid, settings: RunSettings, folder: Path, order: _Order) -> None:
     from stacklens.papers.runner import run_grid
 
-    chosen = grid.chosen_rows(rows)
-    with progress_bar(quiet) as bar:
+    chosen = grid.chosen_rows(order.rows)
+    with progress_bar(order.quiet) as bar:
         task = bar.add_task(f"{grid.name}", total=len(chosen))
 
         def told(row: str, done: int) -> None:
             bar.update(task, completed=done, description=row)
 
-        run_grid(grid, settings, folder, rows=rows, fresh=fresh, jobs=jobs, networks=networks, progress=told)
+        run_grid(
+            grid,
+            settings,
+            folder,
+            rows=order.rows,
+            fresh=order.fresh,
+            jobs=order.jobs,
+            networks=order.networks,
+            progress=told,
+        )
         bar.update(task, completed=len(chosen), description="done")
 
 

@@ -1,0 +1,107 @@
+"""Pumped words and their controls: what they are, and what networks get wrong of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from stacklens.languages import get_task
+from stacklens.languages.repeats import repeated_parts
+from stacklens.models.io import load_checkpoint
+from stacklens.models.rounding import Rounded
+from stacklens.papers.long_words import LENGTHS, accuracy_by_length, draw_long_words, first_wrong
+from stacklens.papers.network_measures import measures_of
+from stacklens.papers.sun1993_measures import zoo_path
+
+
+def deepest(word: tuple[str, ...] | str, openers: str) -> int:
+    return int(max(np.cumsum([1 if symbol in openers else -1 for symbol in word])))
+
+
+def zoo(name: str):  # type: ignore[no-untyped-def]
+    return load_checkpoint(zoo_path("parentheses").parent / f"{name}.pt").model
+
+
+@pytest.mark.parametrize("name", ["dyck-2", "dyck-3"])
+def test_a_control_is_a_random_word_of_the_same_length_and_depth(name: str) -> None:
+    task = get_task(name)
+    words = draw_long_words(task)
+    assert words is not None
+    assert words.lengths == LENGTHS
+    assert len(words.pumped) == len(words.control) == len(words.groups) > 100
+    for pumped, control, group in zip(words.pumped, words.control, words.groups, strict=True):
+        assert len(pumped) == len(control) <= LENGTHS[group]
+        assert len(pumped) > LENGTHS[group] - 7  # a block less is all that may be missing
+        assert deepest(pumped, "([{") == deepest(control, "([{")
+        assert task.expected(pumped)
+        assert task.expected(control)
+    longest = [word for word, group in zip(words.pumped, words.groups, strict=True) if group == len(LENGTHS) - 1]
+    assert all(max(times for _, times in repeated_parts(word)) > 100 for word in longest)
+    random = [word for word, group in zip(words.control, words.groups, strict=True) if group == len(LENGTHS) - 1]
+    assert np.median([max(times for _, times in repeated_parts(word)) for word in random]) < 40
+
+
+@pytest.mark.parametrize("name", ["homomorphic-palindrome-nonempty", "string-reversal", "simple-palindrome-nonempty"])
+def test_where_nothing_repeats_on_the_spot_a_block_and_its_mirror_do_as_deep_as_the_stack_allows(name: str) -> None:
+    task = get_task(name)
+    words, few = draw_long_words(task, 104), draw_long_words(task, 40)
+    assert words is not None
+    assert few is not None
+    assert words.lengths == (24, 48, 96, 192)
+    assert few.lengths == (24, 48)
+    for pumped, control in zip(words.pumped, words.control, strict=True):
+        assert len(pumped) == len(control)
+        half = str(pumped).index("#")
+        assert half == str(control).index("#") <= 100
+        assert repeated_parts(str(pumped)[:half])[0][1] > 2
+
+
+def test_streams_and_tasks_without_an_automaton_have_no_such_words() -> None:
+    assert draw_long_words(get_task("anbn")) is None
+    assert draw_long_words(get_task("anbncn")) is None
+
+
+def test_the_first_wrong_step_is_that_of_a_plain_run() -> None:
+    task, model = get_task("dyck-2"), zoo("baby-ntm-dyck-2")
+    words = ("()" * 60, "[](" * 20 + ")" * 20, "()", "[[]]" * 30)
+    found = first_wrong(model, task, words)
+
+    def plain(word: str) -> int:
+        state = model.initial_state(1)
+        for number, (symbol, expected) in enumerate(zip(word, task.expected(word), strict=True), start=1):
+            with torch.no_grad():
+                step = model.step(torch.tensor([model.alphabet.index(symbol)]), state)
+            said = tuple(name for name, value in zip(model.output_alphabet, step.output[0], strict=True) if value > 0.5)
+            if said != expected:
+                return number
+            state = step.state
+        return 0
+
+    assert found.tolist() == [plain(word) for word in words]
+    assert found[2] == 0 < found.max()
+
+
+def test_a_repeated_block_breaks_a_network_that_random_words_of_its_length_and_depth_do_not() -> None:
+    task, model = get_task("dyck-2"), zoo("marnn-stack-rnn-dyck-2")
+    words = draw_long_words(task, model.stack_limit)
+    assert words is not None
+    soft, rounded = (accuracy_by_length(net, task, words) for net in (model, Rounded(model)))
+    assert soft["pumped"]["accuracy"][3] < soft["control"]["accuracy"][3] == 1.0
+    assert soft["pumped"]["horizon"] < soft["control"]["horizon"]
+    assert rounded["control"] == {"accuracy": [1.0] * len(LENGTHS), "horizon": None}
+    assert rounded["pumped"]["horizon"] is not None
+
+
+def test_measures_are_plain_data_of_networks_with_a_memory_that_say_something_after_every_symbol() -> None:
+    found = measures_of(zoo("marnn-stack-rnn-string-reversal"), "string-reversal")
+    assert found is not None
+    long = found["long words"]
+    assert long["lengths"] == [24, 48, 96, 192]
+    assert len(long["words"]) == 4
+    assert long["network"]["pumped"]["accuracy"] == [1.0] * 4
+    assert set(found["predictors"]) >= {"action entropy", "spectral radius", "drift by step"}
+    assert measures_of(zoo("nnpda-parentheses"), "parentheses") is None
+    assert measures_of(zoo("buffered-neural-stack-reversal"), "reversal") is None
+    assert measures_of(zoo("marnn-stack-rnn-dyck-2"), "no such task") is None
+    assert measures_of(zoo("marnn-stack-rnn-dyck-2"), None) is None
