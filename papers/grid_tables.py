@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
-from stacklens.papers.grid import Grid, GridRow, statistic
+from stacklens.papers.grid import Grid, GridRow, statistic, text_options
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 
 __all__ = ["NOT_RUN", "TextTable", "folded_tables", "grid_tables", "run_command", "summed_minutes"]
@@ -63,7 +64,7 @@ def folded_tables(grid: Grid, results: GridResults) -> list[TextTable]:
         lines.append((*row.cells.values(), *cells))
     title = f"{grid.paper}: {grid.title}"
     shown = TextTable(title, (*grid.rows[0].cells, *header), tuple(lines), _caption(grid, results))
-    return [shown, _extraction_table(grid, results)]
+    return [shown, _extraction_table(grid, results)] if any(row.stacks for row in grid.rows) else [shown]
 
 
 def _theirs(grid: Grid, score: str) -> bool:
@@ -88,7 +89,9 @@ def run_command(grid: Grid, results: GridResults) -> str:
     protocols, numbers = {row.protocol for row in results.rows}, {len(row.seeds) for row in results.rows}
     protocol = " --protocol paper" if protocols == {"paper"} else ""
     seeds = f" --seeds {numbers.pop()}" if len(numbers) == 1 and numbers != {grid.seeds} else ""
-    return f"stacklens papers run {grid.name}{protocol}{seeds}"
+    texts = {row.texts for row in results.rows}
+    files = text_options(texts.pop()) if len(texts) == 1 else ""
+    return f"stacklens papers run {grid.name}{protocol}{seeds}{files}"
 
 
 def _caption(grid: Grid, results: GridResults) -> str:
@@ -102,7 +105,28 @@ def _caption(grid: Grid, results: GridResults) -> str:
         f"{seeds} networks a row",
         f"{summed_minutes(results.rows, 'wall'):.1f} minutes ({summed_minutes(results.rows):.1f} of processor time)",
     ]
-    return "; ".join(parts) + (f". {grid.note}" if grid.note else "")
+    if texts := ", ".join(dict.fromkeys(row.texts for row in results.rows if row.texts)):
+        parts.append(f"text {texts}")
+    orders = _orders(grid, results) if grid.ranked else ""
+    return "; ".join(parts) + "".join(f". {said}" for said in (orders, grid.note) if said)
+
+
+def _orders(grid: Grid, results: GridResults) -> str:
+    """Return the rows from the smallest figure in the ranked column to the largest, ours and the paper's."""
+    score, name = grid.ranked.rsplit(" ", 1)
+    ours, theirs = dict[str, float](), dict[str, float]()
+    for row in grid.rows:
+        done = results.row(row.name)
+        value = None if done is None else _statistic(done, name, score)
+        if value is not None and grid.ranked in row.reported:
+            ours[row.name], theirs[row.name] = value, float(row.reported[grid.ranked])
+    pairs = [(a, b) for a, b in combinations(ours, 2) if theirs[a] != theirs[b]]
+    alike = sum((ours[a] < ours[b]) == (theirs[a] < theirs[b]) for a, b in pairs)
+    lists = (
+        ", ".join(f"{row} {figures[row]:.{grid.digits}f}" for row in sorted(figures, key=figures.__getitem__))
+        for figures in (ours, theirs)
+    )
+    return "By {}: {}; the paper: {}; {} of {} pairs stand in the same order".format(score, *lists, alike, len(pairs))
 
 
 def _long_table(grid: Grid, results: GridResults, title: str, caption: str) -> TextTable:

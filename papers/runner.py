@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from stacklens.errors import StacklensError
 from stacklens.extract.budget import DEFAULT_BUDGET
-from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings
+from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings, text_options
 from stacklens.papers.grid_results import GridResults, Network, RowResult, read_grid, write_grid
 from stacklens.papers.kept_networks import keep_networks, kept_networks
 from stacklens.papers.results import versions
@@ -159,7 +159,7 @@ def _command(grid: str, row: GridRow, settings: RunSettings) -> str:
     """Return the command that runs one row again as it was run, but for the scale of a trial."""
     first = f" --first-seed {settings.seeds[0]}" if settings.seeds[0] else ""
     device = "" if settings.device == "cpu" else f" --device {settings.device}"
-    files = " --train FILE --valid FILE --test FILE" if settings.texts else ""
+    files = text_options(settings.texts)
     options = f"--seeds {len(settings.seeds)}{first} --protocol {settings.protocol}{device}{files}"
     return f'stacklens papers run {grid} --rows "{row.name}" {options} --fresh'
 

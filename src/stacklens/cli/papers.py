@@ -28,6 +28,9 @@ _Folder = Annotated[
 ]
 
 _Text = Annotated[Path | None, typer.Option(help="Part of the text that joulin2015-table4 needs: a sentence a line.")]
+_Whole = Annotated[
+    Path | None, typer.Option(help="Or a whole text, a verse or sentence a line, which is split 80/10/10.")
+]
 
 
 @papers_app.command("list")
@@ -65,6 +68,7 @@ def run(
     train: _Text = None,
     valid: _Text = None,
     test: _Text = None,
+    text: _Whole = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what was run before.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no table.")] = False,
 ) -> None:
@@ -77,7 +81,10 @@ def run(
     from stacklens.papers.grid import Grid
     from stacklens.papers.results import result_path
 
-    experiment, texts = EXPERIMENTS[check_name(name)](), {"--train": train, "--valid": valid, "--test": test}
+    experiment, texts = (
+        EXPERIMENTS[check_name(name)](),
+        {"--train": train, "--valid": valid, "--test": test, "--text": text},
+    )
     path = result_path(name, _folder(results))
     check_folder(path)
     if isinstance(experiment, Grid):
@@ -153,10 +160,10 @@ def _with_texts(grid: Grid, texts: dict[str, Path | None]) -> Grid:
     if grid.with_texts is None:
         _refuse(grid.name, "needs no text", texts)
         return grid
-    files = [path for path in texts.values() if path is not None]
-    if files and len(files) < len(texts):
-        raise StacklensError(f"{grid.name} needs all of {', '.join(texts)}")
-    return grid.with_texts(*files)
+    files = {option: path for option, path in texts.items() if path is not None}
+    if files and list(files) not in (["--text"], ["--train", "--valid", "--test"]):
+        raise StacklensError(f"{grid.name} needs --text alone, or all of --train, --valid, --test")
+    return grid.with_texts(*files.values())
 
 
 def _settings(
