@@ -23,6 +23,7 @@ MODELS: dict[str, tuple[str, str, str]] = {
     "baby-ntm": ("suzgun", "BabyNTM", "MarnnConfig"),
     "neural-stack": ("neural_stack", "NeuralStack", "NeuralStackConfig"),
     "buffered-neural-stack": ("buffered", "BufferedNeuralStack", "BufferedConfig"),
+    "scrn": ("scrn", "SCRN", "SCRNConfig"),
     "rnn": ("baselines", "Baseline", "BaselineConfig"),
     "lstm": ("baselines", "Baseline", "BaselineConfig"),
     "linear": ("baselines", "Baseline", "BaselineConfig"),

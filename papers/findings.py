@@ -176,7 +176,7 @@ def _grid_cells(grid: Grid, results: GridResults) -> tuple[str, ...]:
     return (
         f"{len({row.name for row in results.rows})} of {len(grid.rows)} rows",
         str(len(networks)),
-        str(sum(network.converged for network in networks)),
+        str(sum(network.converged for network in networks)) if grid.shares else "–",
         str(len(good)),
         str(sum(one["proof"]["verdict"] == "equal" for one in good)),
         str(sum(one["certificate"]["verdict"] == "certified" for one in good)),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from stacklens.errors import StacklensError, UnknownNameError
@@ -27,6 +26,7 @@ __all__ = [
     "RunSettings",
     "has_converged",
     "statistic",
+    "text_options",
 ]
 
 Protocol = Literal["paper", "fast"]
@@ -166,8 +166,10 @@ class Grid:
         shares: whether scores are shares from 0 to 1, shown in percent.
         digits: how many are shown behind the point.
         data_seeds: whether training words can be drawn anew by a data seed, the same for all networks of a row.
+        ranked: a column, such as "test min", by which rows are put in order under the table, the smallest first, beside
+            the paper's order; empty for none.
         note: what a reader of the table should know, in a sentence or two.
-        with_texts: makes the same grid for the user's files for training, validation and test, where it needs such.
+        with_texts: makes the same grid for the user's text in one file, or in three, where it needs such.
 
     Raises:
         StacklensError: two rows of one name, rows with other cells than the first, or an unknown statistic.
@@ -184,9 +186,10 @@ class Grid:
     score_names: dict[str, str] = field(default_factory=dict)
     shares: bool = True
     digits: int = 1
+    ranked: str = ""
     note: str = ""
     data_seeds: bool = False
-    with_texts: Callable[[Path, Path, Path], Grid] | None = None
+    with_texts: Callable[..., Grid] | None = None
 
     def __post_init__(self) -> None:
         names = [row.name for row in self.rows]
@@ -250,6 +253,17 @@ STATISTICS: dict[str, Callable[[Sequence[Mapping[str, float]], str], float | Non
     "chosen": _chosen,
     "chosen unrounded": _chosen_unrounded,
 }
+
+
+def text_options(texts: str) -> str:
+    """Return the options that give the user's texts to a command, with FILE for a name; see `RunSettings.texts`.
+
+    >>> text_options("kjv.txt 0123456789ab"), text_options("")
+    (' --text FILE', '')
+    """
+    if not texts:
+        return ""
+    return " --text FILE" if len(texts.split(", ")) == 1 else " --train FILE --valid FILE --test FILE"
 
 
 def statistic(name: str, networks: Sequence[Mapping[str, float]], score: str) -> float | None:

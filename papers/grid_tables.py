@@ -5,6 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
 
 from stacklens.papers.extraction_cells import (
     EXTRACTION,
@@ -14,7 +16,7 @@ from stacklens.papers.extraction_cells import (
     extraction_cells,
     long_word_cells,
 )
-from stacklens.papers.grid import Grid, GridRow, statistic
+from stacklens.papers.grid import Grid, GridRow, statistic, text_options
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 
 __all__ = ["NOT_RUN", "TextTable", "folded_tables", "grid_tables", "run_command", "summed_minutes"]
@@ -104,6 +106,8 @@ def folded_tables(grid: Grid, results: GridResults) -> list[TextTable]:
         lines.append((*_cells(line, leading), *cells))
     title = f"{grid.paper}: {grid.title}"
     shown = TextTable(title, (*leading, *header), tuple(lines), _caption(grid, results))
+    if not any(row.stacks for row in grid.rows):
+        return [shown]
     return [shown, _extraction_table(grid, results), *_further_tables(grid, results)]
 
 
@@ -165,7 +169,9 @@ def run_command(grid: Grid, results: GridResults) -> str:
     protocol = " --protocol paper" if protocols == {"paper"} else ""
     seeds = f" --seeds {numbers.pop()}" if len(numbers) == 1 and numbers != {grid.seeds} else ""
     words = f" --data-seed {data.pop()}" if len(data) == 1 and data != {0} else ""
-    return f"stacklens papers run {grid.name}{protocol}{seeds}{words}"
+    texts = {row.texts for row in results.rows}
+    files = text_options(texts.pop()) if len(texts) == 1 else ""
+    return f"stacklens papers run {grid.name}{protocol}{seeds}{words}{files}"
 
 
 def _caption(grid: Grid, results: GridResults) -> str:
@@ -179,7 +185,28 @@ def _caption(grid: Grid, results: GridResults) -> str:
         f"{seeds} networks a row",
         f"{summed_minutes(results.rows, 'wall'):.1f} minutes ({summed_minutes(results.rows):.1f} of processor time)",
     ]
-    return "; ".join(parts) + (f". {grid.note}" if grid.note else "")
+    if texts := ", ".join(dict.fromkeys(row.texts for row in results.rows if row.texts)):
+        parts.append(f"text {texts}")
+    orders = _orders(grid, results) if grid.ranked else ""
+    return "; ".join(parts) + "".join(f". {said}" for said in (orders, grid.note) if said)
+
+
+def _orders(grid: Grid, results: GridResults) -> str:
+    """Return the rows from the smallest figure in the ranked column to the largest, ours and the paper's."""
+    score, name = grid.ranked.rsplit(" ", 1)
+    ours, theirs = dict[str, float](), dict[str, float]()
+    for row in grid.rows:
+        done = results.row(row.name)
+        value = None if done is None else _statistic(done, name, score)
+        if value is not None and grid.ranked in row.reported:
+            ours[row.name], theirs[row.name] = value, float(row.reported[grid.ranked])
+    pairs = [(a, b) for a, b in combinations(ours, 2) if theirs[a] != theirs[b]]
+    alike = sum((ours[a] < ours[b]) == (theirs[a] < theirs[b]) for a, b in pairs)
+    lists = (
+        ", ".join(f"{row} {figures[row]:.{grid.digits}f}" for row in sorted(figures, key=figures.__getitem__))
+        for figures in (ours, theirs)
+    )
+    return "By {}: {}; the paper: {}; {} of {} pairs stand in the same order".format(score, *lists, alike, len(pairs))
 
 
 def _long_table(grid: Grid, results: GridResults, title: str, caption: str) -> TextTable:

@@ -14,14 +14,24 @@ from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.language_models import WordRecipe, WordTraining, read_texts
+from stacklens.models.training.language_models import WordRecipe, WordTraining
 from stacklens.models.training.online import OnlineRecipe, OnlineTraining
 from stacklens.models.training.scores import PieceTest, known_entropy
 from stacklens.models.training.stream_recipes import MEMORIES, StreamRecipe, stream_recipe
 from stacklens.models.training.stream_training import StreamTraining
+from stacklens.models.training.word_texts import Texts, read_texts, split_text
 from stacklens.papers.grid import VALIDATION, Outcome, RunSettings
+from stacklens.papers.ngrams import NgramModel, best_cache, perplexity
 
-__all__ = ["paper_recipe", "pattern_recipe", "recall_recipe", "train_pattern", "train_recall", "train_words"]
+__all__ = [
+    "ngram_scores",
+    "paper_recipe",
+    "pattern_recipe",
+    "recall_recipe",
+    "train_pattern",
+    "train_recall",
+    "train_words",
+]
 
 _NEVER = 1_000_000  # checks without an error after which training would end: every seed gets all its epochs
 _TRAINED = (2, 19)  # sizes of training and validation, section 5.1; the test goes to 59
@@ -41,6 +51,7 @@ _LARGE: dict[str, dict[str, Any]] = {  # figure 2: 100 hidden units, 10 stacks o
     "stack-rnn": {"hidden": 100, "n_stacks": 10},
 }
 _LONG = ("anb2n",)  # patterns with n_max 20 in the authors' scripts; the others have 15
+_EPOCHS_OF_WORDS = 3  # about five minutes of processor time a network on 670,000 words
 _EMPTIED = {"memorization": 100, "addition": 10}  # pieces between emptied memories there; 1,000 for the patterns
 
 
@@ -88,6 +99,26 @@ def paper_recipe(model: str, name: str, settings: RunSettings) -> OnlineRecipe:
         validation=settings.scaled(10),
         known_only=name == "addition",
     )
+
+
+def ngram_scores(texts: Texts, order: int, cache: bool = False) -> dict[str, float]:
+    """Return the perplexities of n-grams, with a cache that is best on the validation part, or without one."""
+    model = NgramModel(texts.train, len(texts.vocabulary), order)
+    valid, test = model.probabilities(texts.valid), model.probabilities(texts.test)
+    told = {}
+    if cache:
+        chosen = best_cache(valid, texts.valid)
+        valid, test = chosen.mixed(valid, texts.valid), chosen.mixed(test, texts.test)
+        told = {"cache words": float(chosen.window), "cache weight": chosen.weight}
+    return {"validation perplexity": perplexity(valid), "test perplexity": perplexity(test), **told}
+
+
+def _texts(files: tuple[Path, ...]) -> Texts:
+    """Return the text in one file, which is split, or in three."""
+    if len(files) == 1:
+        return split_text(files[0])
+    train, valid, test = files
+    return read_texts(train, valid, test)
 
 
 def train_pattern(model: str, pattern: str, few: bool, settings: RunSettings) -> list[Outcome]:
@@ -173,9 +204,7 @@ def _strings(settings: RunSettings) -> tuple[int, int]:
     return (200, 1) if settings.protocol == "paper" else (40, 20)
 
 
-def train_words(
-    model: str, shape: dict[str, Any], files: tuple[Path, Path, Path], settings: RunSettings
-) -> list[Outcome]:
+def train_words(model: str, shape: dict[str, Any], files: tuple[Path, ...], settings: RunSettings) -> list[Outcome]:
     """Return a network from each seed, with its perplexities; nothing is extracted from these.
 
     Raises:
@@ -184,8 +213,10 @@ def train_words(
     """
     if settings.protocol == "paper":
         raise StacklensError("joulin2015-table4 has no paper protocol, which would take weeks; choose --protocol fast")
-    texts = read_texts(*files)
-    recipe = WordRecipe(shape, epochs=settings.scaled(20))
+    texts = _texts(files)
+    if model == "ngram":
+        return [Outcome(seed, ngram_scores(texts, **shape)) for seed in settings.seeds]
+    recipe = WordRecipe(shape, epochs=settings.scaled(_EPOCHS_OF_WORDS))
     outcomes = []
     for seed in settings.seeds:
         training = WordTraining(model, recipe, texts, seed=seed, device=settings.device)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from stacklens.errors import StacklensError
 from stacklens.extract.budget import DEFAULT_BUDGET
-from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings
+from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings, text_options
 from stacklens.papers.grid_results import GridResults, Network, RowResult, read_grid, write_grid
 from stacklens.papers.kept_networks import keep_networks, kept_networks
 from stacklens.papers.network_measures import measures_of
@@ -165,7 +165,7 @@ def _command(grid: str, row: GridRow, settings: RunSettings) -> str:
     first = f" --first-seed {settings.seeds[0]}" if settings.seeds[0] else ""
     data = f" --data-seed {settings.data_seed}" if settings.data_seed else ""
     device = "" if settings.device == "cpu" else f" --device {settings.device}"
-    files = " --train FILE --valid FILE --test FILE" if settings.texts else ""
+    files = text_options(settings.texts)
     options = f"--seeds {len(settings.seeds)}{first}{data} --protocol {settings.protocol}{device}{files}"
     return f'stacklens papers run {grid} --rows "{row.name}" {options} --fresh'
 

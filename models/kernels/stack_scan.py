@@ -30,6 +30,8 @@ from stacklens.models.kernels.scan_units import Activation, Array, logistic, mak
 
 __all__ = ["Scan", "ScanShape", "ScanWeights", "driven", "looked_up", "scan"]
 
+_MANY_SYMBOLS = 256
+
 
 @dataclass(frozen=True)
 class ScanShape:
@@ -115,8 +117,11 @@ def driven(weights: Tensor, symbols: Tensor, recurrent: Tensor, noise: Tensor | 
 def looked_up(weights: Tensor, symbols: Tensor) -> Tensor:
     """Return the rows of ``weights`` (..., K, H) that ``symbols`` (T, B) choose, (T, ..., B, H).
 
-    As a product with ones and zeros, whose derivative is a product again: that of indexing adds row by row.
+    As a product with ones and zeros, whose derivative is a product again: that of indexing adds row by row. With the
+    words of a language for symbols such a product is far larger than all else.
     """
+    if weights.dim() == 2 and len(weights) > _MANY_SYMBOLS:
+        return torch.nn.functional.embedding(symbols, weights)
     chosen = torch.nn.functional.one_hot(symbols.flatten(), weights.shape[-2]).to(weights)
     rows = chosen @ weights
     return rows.view(*rows.shape[:-2], *symbols.shape, -1).movedim(-3, 0)

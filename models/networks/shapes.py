@@ -13,9 +13,10 @@ from stacklens.automata.naming import check_alphabet
 from stacklens.errors import StacklensError
 from stacklens.models.plain_data import in_short
 
-__all__ = ["LARGEST_SIZE", "MOST_CELLS", "check_fields", "check_sizes", "check_symbols"]
+__all__ = ["LARGEST_ALPHABET", "LARGEST_SIZE", "MOST_CELLS", "check_fields", "check_sizes", "check_symbols"]
 
 LARGEST_SIZE = 4_096  # against typing errors and damaged files, not against ambition
+LARGEST_ALPHABET = 65_536  # symbols; those of a language model are words: 10,000 in the Penn Treebank
 MOST_CELLS = 1_000_000  # of a stack
 _LONGEST = 100  # characters of a symbol
 _WORDS: dict[Any, str] = {
@@ -23,7 +24,7 @@ _WORDS: dict[Any, str] = {
     float: "a number",
     bool: "True or False",
     str: "a string",
-    tuple[str, ...]: f"up to {LARGEST_SIZE} symbols",
+    tuple[str, ...]: f"up to {LARGEST_ALPHABET} symbols",
     NoneType: "None",
 }
 
@@ -32,7 +33,7 @@ def check_fields(shape: Any) -> None:
     """Check that every field of the dataclass ``shape`` is of its type.
 
     Whole numbers may stand for numbers, lists and strings for tuples of symbols. Symbols are 1 to 100 printable
-    characters; alphabets have 4,096 at most.
+    characters; alphabets have 65,536 at most.
 
     Raises:
         StacklensError: naming the field, what it is and what it should be.
@@ -68,7 +69,7 @@ def _is_a(value: object, kind: Any) -> bool:
         return type(value) is str  # which one, the class checks and says
     if kind == tuple[str, ...]:
         parts = value if isinstance(value, str | tuple | list) else None
-        return parts is not None and len(parts) <= LARGEST_SIZE and all(type(part) is str for part in parts)
+        return parts is not None and len(parts) <= LARGEST_ALPHABET and all(type(part) is str for part in parts)
     if kind is float:
         return type(value) is float or (type(value) is int and value.bit_length() <= 64)
     return type(value) is kind

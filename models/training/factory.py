@@ -26,6 +26,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "marnn-joulin": _MARNN,
     "baby-ntm": _MARNN,
     "neural-stack": ("controller", "buffered", "hidden", "cell_size", "epochs", "device", "noise_robust"),
+    "scrn": ("hidden", "context", "epochs", "device"),
     "rnn": ("hidden", "layers", "epochs", "device"),
     "lstm": ("hidden", "layers", "epochs", "device"),
     "linear": ("epochs", "device"),
@@ -74,7 +75,7 @@ def make_trainer(
     if model == "nnpda":
         return _recogniser(_named(subject, recogniser=True), seed, nets, shape, chosen)
     task = _named(subject, recogniser=False)
-    if model in ("stack-rnn", "list-rnn"):
+    if model in ("stack-rnn", "list-rnn", "scrn"):
         return _stream(model, task, seed, nets, shape, chosen)
     model = f"buffered-{model}" if chosen.get("buffered") else model
     return _fitting(model, task, seed, nets, shape, chosen)
@@ -124,7 +125,7 @@ def _fitting(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any]
 
     if isinstance(task, StreamTask):
         raise StacklensError(
-            f"{model} learns words, and {task.name} is an endless stream; train a stack-rnn or list-rnn on it"
+            f"{model} learns words, and {task.name} is an endless stream; train a stack-rnn, list-rnn or scrn on it"
         )
     if chosen.get("noise_robust") and chosen.get("buffered"):
         raise StacklensError("a buffered network is not trained noise-robust: it has no certificate; leave one out")

@@ -1,4 +1,4 @@
-"""Training language models on a text, a window of words at a time, the rate halved where validation gets no better.
+"""Training language models on a text, a window of words at a time, at a rate that falls to nothing.
 
 Joulin & Mikolov 2015, section 5.2 and table 4: the symbols of the network are the words of the training text, the rows
 of its input weights their embeddings. Many places of the text are read side by side, memories being carried on.
@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,67 +17,17 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from stacklens.errors import FileFormatError, StacklensError
-from stacklens.files import LARGEST_CORPUS, read_whole
+from stacklens.errors import StacklensError
 from stacklens.models.base import NetworkState
 from stacklens.models.device import one_thread
 from stacklens.models.registry import build_model
-from stacklens.models.training.loop import TrainingLoop, detached, log_loss
+from stacklens.models.training.loop import TrainingLoop, cosine, detached, log_loss
+from stacklens.models.training.word_texts import Texts
 
-__all__ = ["END_OF_SENTENCE", "UNKNOWN", "Texts", "WordRecipe", "WordTraining", "read_texts"]
+__all__ = ["WordRecipe", "WordTraining"]
 
-END_OF_SENTENCE, UNKNOWN = "<eos>", "<unk>"
 _CLIP = 5.0
-
-
-@dataclass(frozen=True)
-class Texts:
-    """A text in three parts, as numbers of words.
-
-    Attributes:
-        vocabulary: the words of the training part, in the order in which they come.
-        train, valid, test: the parts, (words,) each.
-    """
-
-    vocabulary: tuple[str, ...]
-    train: npt.NDArray[np.int64]
-    valid: npt.NDArray[np.int64]
-    test: npt.NDArray[np.int64]
-
-
-def read_texts(train: Path, valid: Path, test: Path) -> Texts:
-    """Return the text in three files: a sentence a line, words with blanks between them, UTF-8.
-
-    The end of every line is a word of its own, ``<eos>``. Words that the training part lacks are read as ``<unk>``,
-    which should stand there in place of rare words, as in the usual form of the Penn Treebank.
-
-    Raises:
-        FileFormatError: a file cannot be read, or has no words, or has words that the training part lacks while that
-            has no ``<unk>``.
-    """
-    words = [_words(path) for path in (train, valid, test)]
-    vocabulary = tuple(dict.fromkeys(words[0]))
-    number = {word: i for i, word in enumerate(vocabulary)}
-    if UNKNOWN not in number:
-        for path, part in zip((valid, test), words[1:], strict=True):
-            if strange := next((word for word in part if word not in number), None):
-                raise FileFormatError(
-                    f"{path}: the word {strange!r} is not in {train}; put {UNKNOWN} there in place of rare words"
-                )
-    parts = [np.array([number.get(word, number.get(UNKNOWN, 0)) for word in part], np.int64) for part in words]
-    return Texts(vocabulary, *parts)
-
-
-def _words(path: Path) -> list[str]:
-    expected = "a text, a sentence a line"
-    try:
-        lines = read_whole(path, expected, LARGEST_CORPUS).decode("utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise FileFormatError(f"{path}: cannot be read: it is no UTF-8 text; expected {expected}") from None
-    words = [word for line in lines if line.split() for word in (*line.split(), END_OF_SENTENCE)]
-    if len(words) < 2:
-        raise FileFormatError(f"{path}: no words there; expected a text, a sentence a line")
-    return words
+_READ = 500  # words at once where nothing is learned
 
 
 @dataclass(frozen=True)
@@ -87,11 +36,10 @@ class WordRecipe:
 
     Attributes:
         shape: arguments of the model's configuration besides the alphabet.
-        epochs: at most so many.
+        epochs: how often the training part is read.
         streams: places of the text that are read side by side.
         window: words between two updates, and how far errors go back (section 5: 50).
-        rate: Adam's learning rate, halved after an epoch without a better validation.
-        least_rate: training ends below it.
+        rate: Adam's learning rate in the beginning; it falls to 0 as half a cosine.
     """
 
     shape: dict[str, Any]
@@ -99,7 +47,6 @@ class WordRecipe:
     streams: int = 20
     window: int = 50
     rate: float = 0.003
-    least_rate: float = 1e-4
 
 
 class WordTraining(TrainingLoop):
@@ -107,7 +54,6 @@ class WordTraining(TrainingLoop):
 
     Attributes:
         best: the smallest perplexity on the validation part; the network is kept as it was then.
-        rate: the learning rate of now.
 
     Raises:
         StacklensError: the training part is too short for the recipe's streams.
@@ -119,9 +65,10 @@ class WordTraining(TrainingLoop):
                 f"{len(texts.train)} words of training are too few to read in {recipe.streams} places at once"
             )
         self.recipe, self.texts, self.device = recipe, texts, device
-        self.net = build_model(model, {"alphabet": texts.vocabulary, **recipe.shape}, seed=seed).to(device)
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=recipe.rate)
-        self.best, self.rate = math.inf, recipe.rate
+        net = build_model(model, {"alphabet": texts.vocabulary, **recipe.shape}, seed=seed)
+        self.net = net.float().to(device)  # nearly all time goes into the outputs, thousands of words each
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=recipe.rate, fused=True)
+        self.best, self._updates = math.inf, 0
         self.begin()
 
     @property
@@ -131,12 +78,13 @@ class WordTraining(TrainingLoop):
 
     @property
     def settled(self) -> bool:
-        """Return whether the rate is below the least one."""
-        return self.rate < self.recipe.least_rate
+        """Return False: the rate falls to the end."""
+        return False
 
     def learning_rate(self) -> float:
-        """Return the rate, which `check` halves."""
-        return self.rate
+        """Return the rate of the next update."""
+        windows = math.ceil((len(self._streams) - 1) / self.recipe.window)
+        return self.recipe.rate * cosine(self._updates, self.recipe.epochs * windows)
 
     @cached_property
     def _streams(self) -> Tensor:
@@ -160,26 +108,24 @@ class WordTraining(TrainingLoop):
         """Move all weights, by gradients that are not too long."""
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), _CLIP)
         super().update()
+        self._updates += 1
 
     def check(self) -> None:
-        """Keep the network if it is better than ever on the validation part; else halve the rate and go back."""
+        """Keep the network if it is better than ever on the validation part."""
         found = self.perplexity(self.texts.valid)
         if found < self.best:
             self.best = found
             self.keep()
-        else:
-            self.rate /= 2
-            self.bring_back()
 
-    @torch.no_grad()
+    @torch.enable_grad()  # nothing is learned here; but many steps are taken at once, and fast, only where it could be
     def perplexity(self, part: npt.NDArray[np.int64]) -> float:
         """Return the perplexity on ``part`` (words,), read from its beginning to its end, with the weights of now."""
         words, state, total = torch.from_numpy(part).unsqueeze(1).to(self.device), self.net.initial_state(1), 0.0
-        for begin in range(0, len(words) - 1, self.recipe.window):
-            there = words[begin : begin + self.recipe.window + 1]
-            made = self.net.run(there[:-1], state)
+        for begin in range(0, len(words) - 1, _READ):
+            there = words[begin : begin + _READ + 1]
+            made = self.net.run(there[:-1], detached(state))
             state = made.state
-            total += float(log_loss(made.output, there[1:]).sum())
+            total += float(log_loss(made.output.detach(), there[1:]).sum())
         return math.exp(total / (len(words) - 1))
 
     def tested(self) -> float:

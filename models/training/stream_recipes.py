@@ -100,7 +100,7 @@ STREAM_RECIPES: dict[str, StreamRecipe] = {
     ),
 }
 MEMORIES = ("stack-rnn", "list-rnn")
-_BASELINES = ("rnn", "lstm")
+_BASELINES = ("rnn", "lstm", "scrn")
 _LISTS = 5  # "either 5 lists or 10 stacks", section 5.1
 
 
@@ -110,7 +110,7 @@ def noise_robust(recipe: StreamRecipe) -> StreamRecipe:
 
 
 def stream_recipe(task: str, model: str = "stack-rnn") -> StreamRecipe:
-    """Return the recipe of a task by name, for ``stack-rnn`` or ``list-rnn``, or for ``rnn`` or ``lstm``.
+    """Return the recipe of a task by name, for ``stack-rnn`` or ``list-rnn``, or for ``rnn``, ``lstm`` or ``scrn``.
 
     Raises:
         UnknownNameError: there is no recipe for such a task, or no such model.
@@ -120,6 +120,8 @@ def stream_recipe(task: str, model: str = "stack-rnn") -> StreamRecipe:
     recipe = STREAM_RECIPES[task]
     if model not in (*MEMORIES, *_BASELINES):
         raise UnknownNameError("predictor of streams", model, [*MEMORIES, *_BASELINES])
+    if model == "scrn":
+        return replace(recipe, shape={}, sharpness=0.0)
     if model in _BASELINES:
         return replace(recipe, shape={"controller": model, "task_kind": "next symbol", "hidden": 100}, sharpness=0.0)
     if model == "stack-rnn":

@@ -47,7 +47,7 @@ class StreamTraining(Trainer):
         task: the streams.
         seed: of the first network's weights.
         nets: how many networks.
-        model: "stack-rnn" or "list-rnn", or "rnn" or "lstm", which have no memory to round.
+        model: "stack-rnn" or "list-rnn", or "rnn", "lstm" or "scrn", which have no memory to round.
         shape: changes to the recipe's shape, such as ``{"n_stacks": 1}``.
         device: where to train, in torch's words.
 

@@ -33,6 +33,7 @@ _MODELS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("baby-ntm", {"alphabet": ("(", ")"), "hidden": 3, "stack_limit": 8}),
     ("neural-stack", {"alphabet": ("0", "1", "#"), "controller": "lstm", "hidden": 3, "null": "#"}),
     ("buffered-neural-stack", {"alphabet": ("0", "1"), "cell_size": 3, "extra_steps": 1}),
+    ("scrn", {"alphabet": ("a", "b"), "hidden": 3, "context": 2}),
     ("lstm", {"alphabet": ("(", ")"), "controller": "lstm", "hidden": 3, "layers": 2}),
     ("linear", {"alphabet": ("(", ")"), "controller": "linear"}),
 )

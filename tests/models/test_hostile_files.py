@@ -250,6 +250,8 @@ def test_the_shapes_that_are_expected_are_those_that_a_network_has(name: str) ->
         shapes = [{"controller": kind, "output_alphabet": ("x",)} for kind in ("linear", "rnn", "lstm")]
     elif name in ("rnn", "lstm", "linear"):
         shapes = [{"controller": name, "layers": layers, "output_alphabet": tuple("abcd")} for layers in (1, 2)]
+    elif name == "scrn":
+        shapes = [{"hidden": 3, "context": 5}]
     elif name in ("stack-rnn", "list-rnn"):
         shapes = [{"no_op": True, "recurrent": True, "n_stacks": 3, "depth": 4}, {}]
     else:
@@ -258,6 +260,13 @@ def test_the_shapes_that_are_expected_are_those_that_a_network_has(name: str) ->
         config = {"alphabet": ("a", "b", "c"), **shape}
         built = {key: tuple(value.shape) for key, value in build_model(name, config).state_dict().items()}
         assert expected_weights(name, config) == built
+
+
+def test_a_language_model_may_have_the_words_of_a_language_and_no_more() -> None:
+    words = tuple(f"w{number}" for number in range(10_000))
+    assert expected_weights("stack-rnn", {"alphabet": words})["input_weights"] == (10_000, 40)
+    with pytest.raises(StacklensError, match="expected up to 65536 symbols"):
+        expected_weights("stack-rnn", {"alphabet": tuple(map(str, range(65_537)))})
 
 
 def test_a_shape_from_python_is_checked_as_one_from_a_file() -> None:

@@ -29,6 +29,9 @@ _Folder = Annotated[
 ]
 
 _Text = Annotated[Path | None, typer.Option(help="Part of the text that joulin2015-table4 needs: a sentence a line.")]
+_Whole = Annotated[
+    Path | None, typer.Option(help="Or a whole text, a verse or sentence a line, which is split 80/10/10.")
+]
 
 
 @papers_app.command("list")
@@ -72,6 +75,7 @@ def run(
     train: _Text = None,
     valid: _Text = None,
     test: _Text = None,
+    text: _Whole = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what was run before.")] = False,
     forecast: Annotated[
         bool, typer.Option("--forecast", help="Only say what is left to do, and for how long.")
@@ -86,7 +90,7 @@ def run(
 
     if everything is (name is not None):
         raise StacklensError("give the name of an experiment, or --all: one of the two")
-    texts = {"--train": train, "--valid": valid, "--test": test}
+    texts = {"--train": train, "--valid": valid, "--test": test, "--text": text}
     order = _Order(seeds, first_seed, data_seed, protocol, device, texts, rows or [], fresh, jobs, networks, quiet)
     folder = _folder(results)
     if name is not None and not forecast:
@@ -232,10 +236,10 @@ def _with_texts(grid: Grid, texts: dict[str, Path | None]) -> Grid:
     if grid.with_texts is None:
         _refuse(grid.name, "needs no text", texts)
         return grid
-    files = [path for path in texts.values() if path is not None]
-    if files and len(files) < len(texts):
-        raise StacklensError(f"{grid.name} needs all of {', '.join(texts)}")
-    return grid.with_texts(*files)
+    files = {option: path for option, path in texts.items() if path is not None}
+    if files and list(files) not in (["--text"], ["--train", "--valid", "--test"]):
+        raise StacklensError(f"{grid.name} needs --text alone, or all of --train, --valid, --test")
+    return grid.with_texts(*files.values())
 
 
 def _settings(grid: Grid, order: _Order) -> RunSettings:

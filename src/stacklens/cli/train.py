@@ -40,6 +40,7 @@ _LEARNED = {  # what to learn, by model
     "nnpda": "parentheses, 1n0n, anbn, palindrome, dyck-N.",
     "stack-rnn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
     "list-rnn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
+    "scrn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
     **dict.fromkeys(
         ("marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "baby-ntm"),
         "dyck-N, homomorphic-palindrome, simple-palindrome, string-reversal.",
@@ -56,6 +57,7 @@ _ABOUT = {
     "marnn-joulin": "the Stack RNN of Joulin & Mikolov 2015 as Suzgun et al. 2019 have it",
     "baby-ntm": "the Baby-NTM of Suzgun et al. 2019",
     "neural-stack": "the Neural Stack of Hao et al. 2018",
+    "scrn": "the structurally constrained RNN of Mikolov et al. 2014, without a stack",
     "rnn": "a tanh RNN without a stack",
     "lstm": "an LSTM without a stack",
     "linear": "a linear layer without a stack",
@@ -66,6 +68,7 @@ _SEEDS = {"nnpda": 10}  # networks side by side, where not 5
 _MOST = {
     "neurons": 64,
     "hidden": 2_048,
+    "context": 2_048,
     "layers": 2,
     "cell_size": 1_024,
     "stacks": 64,
@@ -78,6 +81,7 @@ _CHOICES: dict[str, tuple[Any, str]] = {  # option: its type and what it is, "th
     "controller": (str, "linear, rnn or lstm"),
     "buffered": (bool, "Buffers for input and output, so that the network chooses when to read and write"),
     "hidden": (int, "Hidden units"),
+    "context": (int, "Units that change slowly"),
     "layers": (int, "Layers, 1 or 2"),
     "cell_size": (int, "How many numbers a cell of the stack holds"),
     "stacks": (int, "How many stacks or lists"),

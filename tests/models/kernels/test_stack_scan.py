@@ -102,6 +102,20 @@ def test_rows_are_looked_up_by_symbol() -> None:
     assert found[0, 1].tolist() == [[10.0, 11.0], [6.0, 7.0]]
 
 
+def test_rows_of_many_symbols_have_the_same_gradients_as_those_of_few() -> None:
+    generator = torch.Generator().manual_seed(1)
+    symbols = torch.randint(1_000, (5, 3), generator=generator)
+    upstream = torch.randn(5, 3, 2, generator=generator)
+    gradients = []
+    for nets in (1, 0):  # with an axis of networks rows are chosen by a product
+        rows = torch.ones(*[1] * nets, 1_000, 2, requires_grad=True)
+        (looked_up(rows, symbols).reshape(5, 3, 2) * upstream).sum().backward()  # type: ignore[no-untyped-call]
+        gradients.append(rows.grad)
+    assert gradients[0] is not None
+    assert gradients[1] is not None
+    assert torch.allclose(gradients[0][0], gradients[1])
+
+
 def test_a_rounded_network_still_goes_step_by_step() -> None:
     net = build_model("marnn-stack-rnn", MARNN, seed=3)
     made = Rounded(net).run(torch.tensor([[0], [1], [2]]), net.initial_state(1))

@@ -21,6 +21,7 @@ from stacklens.models.training.scores import PieceTest, decode_outputs, known_en
 MODELS: dict[str, dict[str, Any]] = {
     "stack-rnn": {"hidden": 3, "n_stacks": 2},
     "list-rnn": {"hidden": 3, "n_stacks": 1},
+    "scrn": {"hidden": 3, "context": 2},
     "lstm": {"hidden": 3, "controller": "lstm", "task_kind": "next symbol"},
 }
 
