@@ -114,7 +114,7 @@ def check_intervenable(model: StackModel[Any]) -> None:
         StacklensError: it is several networks, answers whole words, or reads from a queue.
     """
     check_stepwise(model)
-    if model.extra_steps:
+    if not model.real_time:
         raise StacklensError(f"a {model.name} reads from a queue when it likes; interventions need a step a symbol")
 
 

@@ -2,7 +2,7 @@
 
 import { dark, part, remember, selection } from "./page.js";
 import { drawAutomaton } from "./automaton.js";
-import { showAgainst } from "./compare.js";
+import { changeStep, showAgainst } from "./compare.js";
 import { drawerChanged, openDrawer } from "./drawers.js";
 import { receive, saveFile } from "./files.js";
 import { startExtraction } from "./jobs.js";
@@ -50,6 +50,7 @@ export function watchControls() {
     showAgainst(lastTry());
     document.querySelector("#against input, #against select")?.focus();
   });
+  on("change", "click", changeStep);
   on("raw", "change", () => {
     selection.raw = part("raw").checked;
     remember(true);
@@ -91,6 +92,6 @@ export function watchControls() {
 const KEYS = {
   ArrowLeft: () => go(selection.step - 1), ArrowRight: () => go(selection.step + 1),
   Home: () => go(1), End: () => go(table.size), " ": play,
-  n: nextWrong, d: nextDisagreement, "+": () => both((one) => one.zoom(1.4)), "-": () => both((one) => one.zoom(1 / 1.4)),
+  n: nextWrong, d: nextDisagreement, c: changeStep, "+": () => both((one) => one.zoom(1.4)), "-": () => both((one) => one.zoom(1 / 1.4)),
   0: () => both((one) => one.fit()), "/": () => part("word").select(), "?": () => part("sheet").showModal(),
 };

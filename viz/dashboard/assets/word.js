@@ -76,19 +76,18 @@ function wordShown(found) {
   part("step").max = Math.max(1, found.letters.length);
   part("word-python").textContent = found.python;
   part("next-wrong").disabled = !found.wrong.length && !found.parts;
-  tell(found);
+  part("sentence").replaceChildren(...told(found.sentence));
   go(table.step);
   drawerChanged();
   requestAnimationFrame(() => performance.mark("word shown"));
 }
 
-function tell(found) {
-  part("sentence").replaceChildren(...found.sentence.map((one) => {
-    if (one.step) return element("button", one.text, { type: "button", onclick: () => go(one.step) });
-    const mark = one.good === undefined ? "" : one.good ? "✓ " : "✗ ";
-    return element("span", mark + one.text, { class: one.good === undefined ? null : one.good ? "good" : "bad" });
-  }));
-}
+// A sentence whose steps are links and whose verdicts have a mark.
+export const told = (parts) => parts.map((one) => {
+  if (one.step) return element("button", one.text, { type: "button", onclick: () => go(one.step) });
+  const mark = one.good === undefined ? "" : one.good ? "✓ " : "✗ ";
+  return element("span", mark + one.text, { class: one.good === undefined ? null : one.good ? "good" : "bad" });
+});
 
 export function nextWrong() {
   const places = [...(table.data?.wrong || []), ...(table.data?.parts ? [table.data.parts] : [])].sort((a, b) => a - b);
