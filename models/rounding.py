@@ -37,7 +37,7 @@ _STRANGE = -1  # the number of an operation of another model's own, which is non
 _SHARED = (
     *("action_kind", "operations", "task_kind", "alphabet", "end", "first", "n_stacks", "depth", "cell_size"),
     *("stack_limit", "pushes_input", "recurrent", "squared_error", "real_time", "extra_steps"),
-    *("skipped", "reads_on", "longest", "affordable"),
+    *("skipped", "reads_on", "longest", "affordable", "unit_range"),
 )
 
 

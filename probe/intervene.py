@@ -24,7 +24,7 @@ from stacklens.probe.moments import Moments, check_steps, check_stepwise, moment
 from stacklens.probe.trace import Trace, recorded, steps_of
 from stacklens.probe.values import NAMED, Sources, in_shape, whole_numbers
 
-__all__ = ["PARTS", "intervene"]
+__all__ = ["PARTS", "check_intervenable", "intervene", "intervened"]
 
 PARTS = ("hidden", "actions", "pushed", "cells", "height")
 _STEPWISE = ("actions", "pushed")
@@ -84,16 +84,69 @@ def intervene(
     [0.0, 0.0, 0.0, 0.0]
     """
     many = (words,) if isinstance(words, str) else tuple(words)
+    network = intervened(
+        model,
+        many,
+        at,
+        set,
+        from_word=from_word,
+        from_step=from_step,
+        units=units,
+        stack=stack,
+        cell=cell,
+        from_cell=from_cell,
+        automaton=automaton,
+        reference=reference,
+        rounded=rounded,
+    )
+    codes, steps = steps_of(model, many)
+    keep = stacks if stacks is not None else len(many) * codes.shape[1] ** 2 * max(1, model.n_stacks) < 10_000_000
+    arrays = recorded(network, codes, steps, keep, network.entered)
+    if "cells" in _parts(set):
+        arrays["lengths"] = None
+    return Trace(many, model.letters, codes, steps, **arrays, model=network.model, rounded=rounded)
+
+
+def check_intervenable(model: StackModel[Any]) -> None:
+    """Check that something inside ``model`` can be replaced at a step.
+
+    Raises:
+        StacklensError: it is several networks, answers whole words, or reads from a queue.
+    """
     check_stepwise(model)
-    if model.extra_steps:
+    if not model.real_time:
         raise StacklensError(f"a {model.name} reads from a queue when it likes; interventions need a step a symbol")
+
+
+@torch.no_grad()
+def intervened(
+    model: StackModel[Any],
+    words: tuple[Word, ...],
+    at: Count,
+    set: str | Sequence[str] | Mapping[str, Any],  # noqa: A002
+    *,
+    from_word: Sequence[Word] | Word | None = None,
+    from_step: Count | None = None,
+    units: Sequence[int] | None = None,
+    stack: int | None = None,
+    cell: Count | None = 0,
+    from_cell: Count | None = None,
+    automaton: PushdownAutomaton | None = None,
+    reference: Sequence[Word] | None = None,
+    rounded: bool = False,
+) -> Intervened[Any]:
+    """Return the network that `intervene` runs on ``words``, once: it counts its steps by `Intervened.entered`.
+
+    Args and errors are those of `intervene`.
+    """
+    check_intervenable(model)
     runner: StackModel[Any] = Rounded(model) if rounded else model
     parts = _parts(set)
-    codes, steps = steps_of(model, many)
-    when = _counts(at, len(many), "at")
+    _, steps = steps_of(model, words)
+    when = _counts(at, len(words), "at")
     check_steps(when, steps)
-    sources = _sources(runner, many, when, from_word, from_step, parts, automaton, reference)
-    chosen = _Chosen(model, len(many), units, stack, cell, from_cell)
+    sources = _sources(runner, words, when, from_word, from_step, parts, automaton, reference)
+    chosen = _Chosen(model, len(words), units, stack, cell, from_cell)
     edits, within = list[Edit](), list[StepEdit]()
     for part, value in parts.items():
         if part in _STEPWISE:
@@ -102,13 +155,8 @@ def intervene(
             edits.append(_state_edit(part, value, sources, chosen))
     if edits and model.task_kind == "next set":
         size = len(model.output_alphabet)
-        edits.append(OutputEdit(torch.from_numpy(when), torch.ones(len(many), size, dtype=_dtype(model))))
-    network = Intervened(runner, edits, within)
-    keep = stacks if stacks is not None else len(many) * codes.shape[1] ** 2 * max(1, model.n_stacks) < 10_000_000
-    arrays = recorded(network, codes, steps, keep, network.entered)
-    if "cells" in parts:
-        arrays["lengths"] = None
-    return Trace(many, model.letters, codes, steps, **arrays, model=runner, rounded=rounded)
+        edits.append(OutputEdit(torch.from_numpy(when), torch.ones(len(words), size, dtype=_dtype(model))))
+    return Intervened(runner, edits, within)
 
 
 class _Chosen:

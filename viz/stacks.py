@@ -5,7 +5,7 @@ Cells as in Suzgun et al. 2019, figures 3 and 4; pieces as in Sun et al. 1993, f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -127,11 +127,16 @@ class Piece:
         return self.top - self.bottom
 
 
-def pieces(pops: np.ndarray, pushes: np.ndarray) -> list[Piece]:
+def pieces(
+    pops: np.ndarray,
+    pushes: np.ndarray,
+    then: Callable[[int, list[Piece]], list[Piece]] = lambda _, there: there,
+) -> list[Piece]:
     """Return what a stack of lengths holds over T steps that pop ``pops`` (T,) and then push ``pushes`` (T,).
 
     A pop cuts from the top down, as far as there is anything (Sun et al. 1993, eq. 14; Hao et al. 2018, section 2.1).
-    There are at most two pieces for every step, however high the stack is.
+    There are at most two pieces for every step, however high the stack is. ``then`` says what a step finds, given its
+    number and what the one before it left, the lowest piece first.
 
     >>> [(piece.pushed, piece.first, piece.last, piece.length) for piece in pieces([0, 0, 0.75], [1, 0.5, 0])]
     [(1, 1, 1, 0.5), (0, 0, 1, 1.0), (0, 2, 2, 0.75)]
@@ -147,20 +152,30 @@ def pieces(pops: np.ndarray, pushes: np.ndarray) -> list[Piece]:
                 there.append(Piece(above.pushed, step, step, above.bottom, height))
         if push > 0:
             there.append(Piece(step, step, step, height, height + float(push)))
+        left, there = there, then(step + 1, there)
+        if left is not there:
+            ended += [replace(piece, last=step - 1) for piece in left if piece.first < step and piece not in there]
     return [*ended, *(replace(piece, last=len(pops) - 1) for piece in there)]
 
 
-def pieces_of(model: StackModel[Any], seen: Trace, word: int = 0) -> list[Piece]:
+def pieces_of(
+    model: StackModel[Any],
+    seen: Trace,
+    word: int = 0,
+    then: Callable[[int, list[Piece]], list[Piece]] = lambda _, there: there,
+) -> list[Piece]:
     """Return what lies in the stack of a network whose actions are signed or strengths, piece by piece.
+
+    ``then`` is that of `pieces`.
 
     Raises:
         ValueError: its actions are of another kind.
     """
     actions = seen.actions[word, : seen.steps[word], 0] if seen.steps[word] else np.zeros((0, 2))
     if model.action_kind == "signed":
-        return pieces(np.maximum(-actions[:, 0], 0), np.maximum(actions[:, 0], 0))
+        return pieces(np.maximum(-actions[:, 0], 0), np.maximum(actions[:, 0], 0), then)
     if model.action_kind == "strengths":
-        return pieces(actions[:, 0], actions[:, 1])
+        return pieces(actions[:, 0], actions[:, 1], then)
     raise ValueError(f"a stack with {model.action_kind} actions has no lengths")
 
 

@@ -13,7 +13,7 @@ from stacklens.viz.dashboard.view import DRAWERS
 
 pytestmark = pytest.mark.slow
 
-_RUN = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
+RUN = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
     .filter((one) => one.impact === "serious" || one.impact === "critical")
     .map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).slice(0, 4).join(" | ")}`)"""
 
@@ -43,15 +43,19 @@ def test_nothing_serious_is_found_on_any_view(theme: str, page: Page, address: s
             expect(page.locator(".figure .main-svg").first).to_be_visible()
         if drawer in ("checks", "words", "automaton", "papers"):
             expect(page.locator("#drawer .ag-row").first).to_be_visible()
-        assert page.evaluate(_RUN) == [], drawer or "the bench"
+        assert page.evaluate(RUN) == [], drawer or "the bench"
     page.keyboard.press("Escape")
     page.select_option("#compare", "kind")
     page.click("#card-button")
     expect(page.locator("#table-2 td").first).to_be_visible()
-    assert page.evaluate(_RUN) == [], "two runs and the card"
+    assert page.evaluate(RUN) == [], "two runs and the card"
+    page.click("#change")
+    expect(page.locator("#against-says")).to_contain_text("in step 2")
+    assert page.evaluate(RUN) == [], "a changed step"
+    page.focus("#keys")
     page.keyboard.press("?")
     expect(page.locator("#sheet")).to_be_visible()
-    assert page.evaluate(_RUN) == [], "the sheet of keys"
+    assert page.evaluate(RUN) == [], "the sheet of keys"
 
 
 @pytest.mark.parametrize("search", ["?network=nnpda-palindrome&word=abcb", f"?network={DYCK}&word={'([])' * 30}"])
@@ -59,10 +63,10 @@ def test_nothing_serious_is_found_on_errors_and_segments(search: str, page: Page
     source = axe()
     opened(page, address, search)
     page.evaluate(source)
-    assert page.evaluate(_RUN) == []
+    assert page.evaluate(RUN) == []
     page.keyboard.press("n")
     page.keyboard.press("0")
-    assert page.evaluate(_RUN) == []
+    assert page.evaluate(RUN) == []
 
 
 def test_every_control_can_be_reached_by_tab_and_its_focus_is_seen(page: Page, address: str) -> None:

@@ -133,7 +133,9 @@ def test_a_server_that_is_gone_is_said_in_the_drawer(browser: Browser, address: 
 def test_more_words_than_are_ever_sent_are_one_sentence(page: Page, address: str) -> None:
     opened(page, address, f"?network={NAME}&word=ab&drawer=words")
     expect(page.locator("#judged-says")).to_contain_text("agree")
-    page.evaluate("document.querySelector('#many').value = 'ab\\n'.repeat(700_000)")
+    page.evaluate(
+        "document.querySelector('#many').value = ('ab'.repeat(10_000) + '\\n').repeat(105)"
+    )  # few lines to lay out
     page.click("#judge")
     expect(page.locator("#drawer-says")).to_contain_text("more than 2,000,000 bytes")
 

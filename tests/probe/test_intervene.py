@@ -218,6 +218,16 @@ def test_zero_mean_rounded_and_the_centre_of_a_state_are_what_they_say() -> None
     assert found.hidden[0, 1] == pytest.approx(seen[:, 1::2].reshape(-1, 4).mean(0))
 
 
+@pytest.mark.parametrize("rounded", [False, True])
+def test_units_that_lie_between_0_and_1_are_rounded_in_their_middle(rounded: bool) -> None:
+    net = StackRNN(StackRNNConfig(("a", "b"), hidden=5, recurrent=True), seed=2)
+    before = trace(net, "abab", rounded=rounded).hidden[0, 2]
+    assert (before > 0).all()
+    assert (before < 0.5).any()
+    after = intervene(net, "abab", 2, {"hidden": "rounded"}, rounded=rounded).hidden[0, 2]
+    assert after.tolist() == (before > 0.5).astype(float).tolist()
+
+
 def test_the_height_of_a_rounded_stack_is_how_many_cells_it_keeps() -> None:
     net = SuperpositionNet(_pusher(), no_op=True)
     assert net.n_stacks == 1

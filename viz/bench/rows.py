@@ -15,6 +15,7 @@ import numpy as np
 from stacklens.models.base import StackModel
 from stacklens.viz.bench.answers import UNSAID, answer_name
 from stacklens.viz.bench.automaton_run import AutomatonRun
+from stacklens.viz.bench.changed_stack import pieces_at, read_by
 from stacklens.viz.bench.run import BenchRun
 from stacklens.viz.operations import action_names, operation_names
 from stacklens.viz.stacks import pieces_of
@@ -97,20 +98,11 @@ def _segments(run: BenchRun) -> list[Row]:
         return []
     found = [
         [piece.pushed, piece.first, piece.last, round(piece.bottom, _DIGITS), round(piece.top, _DIGITS)]
-        for piece in pieces_of(model, run.seen)
+        for piece in pieces_of(model, run.seen, then=pieces_at(model, run.steps))
     ]
     highest = max((piece[4] for piece in found), default=1.0)
     read = run.seen.symbols[0, : run.steps].tolist()
-    return [
-        {
-            "type": "segments",
-            "name": "stack",
-            "pieces": found,
-            "high": max(1.0, highest),
-            "read": read,
-            "names": list(run.seen.letters),
-        }
-    ]
+    return [{"type": "segments", "name": "stack", "pieces": found, "high": max(1.0, highest), **read_by(model, read)}]
 
 
 def _cell_rows(run: BenchRun) -> list[Row]:

@@ -10,8 +10,10 @@ import torch
 
 from stacklens.automata.pda import Word
 from stacklens.errors import UnknownSymbolError
-from stacklens.models.base import StackModel
+from stacklens.models.base import NetworkState, StackModel
+from stacklens.probe.kernel import Intervened
 from stacklens.probe.trace import Trace, trace
+from stacklens.viz.bench.changed_stack import shares_at
 
 __all__ = ["CELLS", "BenchRun", "bench_run", "filled_shares"]
 
@@ -52,31 +54,46 @@ class BenchRun:
 def bench_run(model: StackModel[Any], word: Word) -> BenchRun:
     """Return what ``model`` does on ``word``, in a time that grows with its length and not with its square.
 
+    A network under intervention is one for its word, and runs once.
+
     Raises:
         UnknownSymbolError: the word has a symbol outside the network's alphabet.
     """
     state = model.initial_state(1)
     recogniser, has_cells = model.task_kind == "recognition", hasattr(state.stack, "topmost")
-    if model.extra_steps or not (recogniser or has_cells):
+    changed = isinstance(model, Intervened)
+    if model.extra_steps or not (recogniser or has_cells or changed):
         return BenchRun(model, word, trace(model, [word], stacks=False), None, None, None)
     codes = _codes(model, word)
+    entered = model.entered if isinstance(model, Intervened) else _as_it_is
+    plain = model.model if isinstance(model, Intervened) else model  # whose verdict is that of a word that ends here
     taken, cells = list[Any](), list[np.ndarray]()
-    hidden, accepts = [state.hidden], [bool(model.verdict(state)[0])] if recogniser else []
+    accepts = [bool(plain.verdict(state)[0])] if recogniser else []
+    state = entered(state, 0)
+    hidden = [state.hidden]
     for step, number in enumerate(codes.tolist()):
         taken.append(model.step(torch.tensor([number]), state))
         state = taken[-1].state
+        if recogniser and step < len(word):
+            accepts.append(bool(plain.verdict(state)[0]))
+        state = entered(state, step + 1)
         hidden.append(state.hidden)
         if has_cells:
             cells.append(_top(state.stack, model))
-        if recogniser and step < len(word):
-            accepts.append(bool(model.verdict(state)[0]))
         taken[-1] = {name: getattr(taken[-1], name).numpy().copy() for name in _KEPT} | {
             "rejected": bool(state.rejected[0])
         }
+    if recogniser:  # what has been changed at the end counts, too
+        accepts[-1] = bool((model.decide(state) & ~state.rejected)[0])
     seen = _trace_of(model, word, codes, torch.stack(hidden, 1).numpy(), taken)
     kept = np.stack(cells) if cells else None
     filled = None if kept is None else filled_shares(model, seen.actions[0], kept.shape[2])
     return BenchRun(model, word, seen, kept, filled, np.array(accepts) if recogniser else None)
+
+
+def _as_it_is(state: NetworkState[Any], step: int) -> NetworkState[Any]:
+    del step
+    return state
 
 
 def _codes(model: StackModel[Any], word: Word) -> np.ndarray:
@@ -121,13 +138,14 @@ def filled_shares(model: StackModel[Any], actions: np.ndarray, cells: int) -> np
     depth = min(len(actions), model.stack_limit or len(actions)) + 1
     push, pop = (actions[..., names.index(name), None] for name in ("push", "pop"))
     stays = np.clip(1 - push - pop, 0, 1)
-    shares = np.zeros((actions.shape[1], depth + 1))
+    put = shares_at(model)
+    shares = put(0, np.zeros((actions.shape[1], depth + 1)))
     found, kept = np.zeros((len(actions), actions.shape[1], cells)), min(cells, depth + 1)
     for t in range(len(actions)):
         after = stays[t] * shares
         after[:, :1] += push[t]
         after[:, 1:] += push[t] * shares[:, :-1]
         after[:, :-1] += pop[t] * shares[:, 1:]
-        shares = after
-        found[t, :, :kept] = after[:, :kept]
+        shares = put(t + 1, after)
+        found[t, :, :kept] = shares[:, :kept]
     return np.clip(found, 0, 1)

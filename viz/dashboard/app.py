@@ -18,7 +18,7 @@ from flask import Flask, Response, abort, request
 from werkzeug.exceptions import HTTPException
 
 from stacklens.errors import StacklensError
-from stacklens.viz.dashboard import callbacks, drawer_routes, routes
+from stacklens.viz.dashboard import callbacks, changes, drawer_routes, routes
 from stacklens.viz.dashboard.access import Access, add_policy, guard, refused
 from stacklens.viz.dashboard.bodies import check_bodies
 from stacklens.viz.dashboard.networks import LARGEST_BODY, is_known, random_word
@@ -79,6 +79,7 @@ def new_application(access: Access | None = None) -> Workbench:
     check_bodies(app)
     routes.register(server)
     drawer_routes.register(server)
+    changes.register(server)
     server.register_error_handler(HTTPException, _said)
     add_policy(server)
     return app

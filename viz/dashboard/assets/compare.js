@@ -1,6 +1,9 @@
-// Another run under the first: soft and rounded, two words or two networks, with the first difference marked.
+// Another run under the first, with the first difference marked: soft and rounded, two words, two networks, or the same
+// network with something changed in a step.
 
 import { Problem, ask, asked, element, part, remember, selection } from "./page.js";
+import { aimChange, askedChange, changeControls, prepareChange, showControls } from "./intervene.js";
+import { told } from "./word.js";
 
 let bench = null; // the two tables, how to go to a step, and which question was the last one
 
@@ -11,44 +14,77 @@ export function watchCompare(given) {
 export const nameOf = (found) =>
   `${found.network === selection.network ? "" : `${found.network} `}${found.rounded ? "rounded" : "network"}`.trim();
 
+let turns = 0; // questions for another run, of which only the last one is shown
+
 export async function showAgainst(mine) {
-  const { table, second, go, current } = bench;
-  const { against, other } = selection;
+  const { table, second, current } = bench;
+  const { against, other } = selection, turn = (turns += 1), late = () => mine !== current() || turn !== turns;
   part("compare").value = against;
   const place = part("table-2"), line = part("against");
   place.hidden = line.hidden = !against;
   part("bench").classList.toggle("comparing", Boolean(against));
   table.compact = second.compact = Boolean(against);
+  table.changed = second.changed = table.different = second.different = null;
+  if (table.data) part("word-python").textContent = table.data.python;
   if (!against) {
-    table.different = null;
+    table.name = "";
     second.clear();
     table.draw();
     return;
   }
-  const given = {
-    kind: { ...asked(), rounded: selection.rounded ? 0 : 1 },
-    word: { ...asked(), word: other },
-    network: { ...asked(), network: other },
-  }[against];
   againstLine(line);
   if (against === "network" && !other) return;
   try {
-    const found = await ask("word", given, { stop: () => mine !== current() });
-    if (mine !== current() || !found) return;
+    if (against === "change") await prepareChange(table);
+    if (late()) return;
+    if (against === "change") drawControls(line);
+    const [route, given] = {
+      kind: () => ["word", { ...asked(), rounded: selection.rounded ? 0 : 1 }],
+      word: () => ["word", { ...asked(), word: other }],
+      network: () => ["word", { ...asked(), network: other }],
+      change: () => ["change", { ...asked(), ...askedChange() }],
+    }[against]();
+    const found = await ask(route, given, { stop: late, wait: (said) => !late() && (part("against-says").textContent = said) });
+    if (late() || !found) return;
     second.step = Math.min(found.letters.length || 1, selection.step);
-    second.show(found, against === "word" ? found.word || "ε" : nameOf(found));
-    if (against === "word") table.name = table.data.word || "ε";
-    table.different = second.different = firstDifference(table.data, found);
-    table.draw();
-    second.draw();
-    const at = table.different;
-    part("against-says").replaceChildren(
-      at ? element("button", `first difference at step ${at}`, { type: "button", onclick: () => go(at) }) : element("span", "no difference in what is said, done or read"));
+    second.show(found, { change: "changed", word: found.word || "ε" }[against] || nameOf(found));
+    table.name = { change: "as it ran", word: table.data.word || "ε" }[against] || nameOf(table.data);
+    table.changed = second.changed = found.changed ?? null;
+    table.different = second.different = against === "change" ? found.first : firstDifference(table.data, found);
+    if (against === "change") part("word-python").textContent = found.python;
+    part("against-says").replaceChildren(...(against === "change" ? told(found.sentence) : [differs(table.different)]));
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
+    if (late()) return;
     second.clear();
-    part("against-says").textContent = error.message;
+    part("against-says").replaceChildren(element("span", error.message, { class: "bad" }));
   }
+  table.draw();
+  second.draw();
+}
+
+const differs = (at) =>
+  at ? element("button", `first difference at step ${at}`, { type: "button", onclick: () => bench.go(at) }) : element("span", "no difference in what is said, done or read");
+
+// Something in the step that is in focus is to be changed.
+export function changeStep() {
+  selection.against = "change";
+  aimChange();
+  remember(true);
+  showAgainst(bench.current()).then(() => part("change-what")?.focus());
+}
+
+function drawControls(line) {
+  const changed = () => {
+    remember(true);
+    showAgainst(bench.current());
+  };
+  const close = () => {
+    selection.against = "";
+    changed();
+    part("change").focus();
+  };
+  showControls(line, part("against-says"), changeControls(bench.table, { changed, close }));
 }
 
 function againstLine(line) {

@@ -6,8 +6,10 @@ const FORMER = { trust: "checks", papers: "papers" }; // pages of earlier links
 // One selection, which every part follows and the address holds.
 export const selection = {
   network: DEFAULT, word: "", rounded: false, step: 1, state: null, drawer: "", figure: "paper", table: "",
-  against: "", other: "", raw: false,
+  against: "", other: "", raw: false, change: null,
 };
+
+const CHANGE = ["change", "set", "stack", "cell", "unit", "to", "from", "after"]; // of a change, as an address has them
 
 export const part = (id) => document.getElementById(id);
 
@@ -36,14 +38,15 @@ export function readAddress() {
     drawer: asked.get("drawer") ?? FORMER[asked.get("page")] ?? "",
     figure: asked.get("figure") ?? "paper",
     table: asked.get("table") ?? "",
-    against: asked.get("against") ?? "",
+    against: ["kind", "word", "network", "change"].find((one) => one === asked.get("against")) ?? "",
     other: asked.get("other") ?? "",
     raw: asked.get("raw") === "1",
+    change: asked.has("change") ? Object.fromEntries([["network", asked.get("network") ?? DEFAULT], ...[...asked].filter(([name]) => CHANGE.includes(name))]) : null,
   });
 }
 
 export function address() {
-  const { network, word, rounded, step, state, drawer, figure, table, against, other, raw } = selection;
+  const { network, word, rounded, step, state, drawer, figure, table, against, other, raw, change } = selection;
   const view = new URLSearchParams({ network, word: word ?? "", step });
   if (rounded) view.set("rounded", "1");
   if (raw) view.set("raw", "1");
@@ -53,6 +56,7 @@ export function address() {
   if (drawer === "papers" && table) view.set("table", table);
   if (against) view.set("against", against);
   if (against === "word" || against === "network") view.set("other", other);
+  if (against === "change" && change) for (const name of CHANGE) if (change[name] !== undefined) view.set(name, change[name]);
   return `?${view}`;
 }
 

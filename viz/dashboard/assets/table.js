@@ -8,12 +8,13 @@ const SIGNED = ["#B35806", "#0072B2"]; // below and above 0
 
 export class StepTable {
   constructor(place, choose) {
-    Object.assign(this, { place, choose, data: null, step: 1, begin: 0, width: WIDEST, open: new Set(), different: null });
+    Object.assign(this, { place, choose, data: null, step: 1, begin: 0, width: WIDEST, open: new Set(), different: null, changed: null });
     place.addEventListener("click", (event) => this.clicked(event));
     place.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     place.addEventListener("pointerover", (event) => this.explain(event));
     this.band = element("div", "", { class: "band" });
     this.mark = element("div", "", { class: "band different" });
+    this.cut = element("div", "", { class: "band changed" });
   }
 
   get size() { return this.data ? this.data.letters.length : 0; }
@@ -89,7 +90,7 @@ export class StepTable {
     }
     if (this.width >= LETTER) this.drawCells();
     else this.drawMap();
-    this.place.append(this.band, this.mark);
+    this.place.append(this.band, this.mark, this.cut);
     this.place_band();
   }
 
@@ -161,7 +162,7 @@ export class StepTable {
       const y = high - top * scale, tall = (top - bottom) * scale, letter = row.read[pushed];
       const name = tall > 11 && to - x > 9 ? `<text x="${(x + to) / 2}" y="${y + tall / 2 + 4}" text-anchor="middle">${escaped(row.names[letter])}</text>` : "";
       return `<rect x="${x}" y="${y}" width="${to - x}" height="${tall}" fill="${colourOf("stack", letter)}" fill-opacity="0.6" stroke="var(--ground)">` +
-        `<title>pushed at step ${pushed + 1} reading ${escaped(row.names[letter])}, length ${(top - bottom).toFixed(3)}</title></rect>${name}`;
+        `<title>${pushed < row.read.length - row.put ? `pushed at step ${pushed + 1} reading` : "put there:"} ${escaped(row.names[letter])}, length ${(top - bottom).toFixed(3)}</title></rect>${name}`;
     });
     const says = `${seen.length} pieces on the stack, up to height ${row.high.toFixed(2)}`;
     return `<svg role="img" aria-label="${says}" width="${(end - this.begin) * this.width}" height="${high}">${boxes.join("")}</svg>`;
@@ -211,6 +212,9 @@ export class StepTable {
     this.band.style.width = `${Math.max(3, this.width)}px`;
     this.mark.hidden = !inside(this.different);
     this.mark.style.left = `${left(this.different || 1)}px`;
+    this.cut.hidden = !inside(this.changed);
+    this.cut.style.left = `${left(this.changed || 1)}px`;
+    this.cut.style.width = this.band.style.width;
   }
 
   stepAt(event) {

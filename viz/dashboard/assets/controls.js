@@ -1,0 +1,97 @@
+// What buttons, boxes and keys do.
+
+import { dark, part, remember, selection } from "./page.js";
+import { drawAutomaton } from "./automaton.js";
+import { changeStep, showAgainst } from "./compare.js";
+import { drawerChanged, openDrawer } from "./drawers.js";
+import { receive, saveFile } from "./files.js";
+import { startExtraction } from "./jobs.js";
+import { watchKeys } from "./keys.js";
+import { fillNetworks, known, nextDisagreement, showNetwork } from "./network.js";
+import { player } from "./play.js";
+import { both, go, table, watchOverview } from "./steps.js";
+import { anotherWord, chooseWord, lastTry, nextWrong, problem, showWord } from "./word.js";
+
+const play = player(() => [selection.step, table.size], go);
+const bench = { problem, showNetwork, fillNetworks };
+const on = (id, event, act) => part(id).addEventListener(event, act);
+
+export function watchControls() {
+  on("network", "change", () => {
+    Object.assign(selection, { network: part("network").value, state: null, raw: false, step: 1 });
+    remember(true);
+    showNetwork().then(() => remember());
+  });
+  let typing = null;
+  on("word", "input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => chooseWord(part("word").value), 500);
+  });
+  on("word", "keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    clearTimeout(typing); // it is meant now
+    if (event.key === "Enter") chooseWord(part("word").value);
+    part("word").blur(); // the arrow keys walk again
+  });
+  on("random", "click", () => anotherWord().catch((error) => problem(error.message)));
+  const steps = { first: () => 1, back: () => selection.step - 1, forward: () => selection.step + 1, last: () => table.size };
+  for (const [id, to] of Object.entries(steps)) on(id, "click", () => go(to()));
+  on("play", "click", play);
+  on("step", "change", () => go(Number(part("step").value)));
+  document.querySelectorAll("input[name=kind]").forEach((radio) => radio.addEventListener("change", () => {
+    selection.rounded = radio.value === "rounded";
+    remember(true);
+    showWord();
+  }));
+  on("compare", "change", () => {
+    Object.assign(selection, { against: part("compare").value, other: "" });
+    part("against").dataset.kind = "";
+    remember(true);
+    showAgainst(lastTry());
+    document.querySelector("#against input, #against select")?.focus();
+  });
+  on("change", "click", changeStep);
+  on("raw", "change", () => {
+    selection.raw = part("raw").checked;
+    remember(true);
+    showNetwork();
+  });
+  on("shade", "click", () => {
+    const theme = dark() ? "light" : "dark";
+    document.documentElement.dataset.theme = theme;
+    try { window.localStorage.setItem("theme", theme); } catch (error) { /* nothing can be kept here */ }
+    if (known) drawAutomaton(known.automaton || null);
+    both((one) => one.draw());
+    go(selection.step);
+    drawerChanged();
+  });
+  on("card-button", "click", () => {
+    const shown = part("card").hidden;
+    part("card").hidden = !shown;
+    part("card-button").setAttribute("aria-expanded", String(shown));
+  });
+  on("zoom-in", "click", () => both((one) => one.zoom(1.4)));
+  on("zoom-out", "click", () => both((one) => one.zoom(1 / 1.4)));
+  on("zoom-fit", "click", () => both((one) => one.fit()));
+  on("next-wrong", "click", nextWrong);
+  on("next-disagreement", "click", nextDisagreement);
+  on("extract", "click", () => startExtraction({}, Boolean(known && known.extracted)));
+  on("keys", "click", () => part("sheet").showModal());
+  on("open-file", "click", () => part("upload").click());
+  on("upload", "change", () => receive(part("upload").files[0], bench).finally(() => (part("upload").value = "")));
+  document.querySelectorAll("[data-file]").forEach((button) => button.addEventListener("click", () => saveFile(button.dataset.file, problem)));
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    receive(event.dataTransfer.files[0], bench);
+  });
+  watchOverview();
+  watchKeys(KEYS, () => openDrawer(""));
+}
+
+const KEYS = {
+  ArrowLeft: () => go(selection.step - 1), ArrowRight: () => go(selection.step + 1),
+  Home: () => go(1), End: () => go(table.size), " ": play,
+  n: nextWrong, d: nextDisagreement, c: changeStep, "+": () => both((one) => one.zoom(1.4)), "-": () => both((one) => one.zoom(1 / 1.4)),
+  0: () => both((one) => one.fit()), "/": () => part("word").select(), "?": () => part("sheet").showModal(),
+};

@@ -1,0 +1,108 @@
+// The word: asked for and shown in every part, what is said of it, and what stands there while it is not.
+
+import { Problem, ask, asked, element, part, remember, selection } from "./page.js";
+import { light, setRun } from "./automaton.js";
+import { nameOf, showAgainst } from "./compare.js";
+import { drawerChanged } from "./drawers.js";
+import { go, second, table } from "./steps.js";
+
+let tries = 0; // questions for a word, of which only the last one is shown
+
+export const lastTry = () => tries;
+
+// What is on its way is not shown any more.
+export const dropWord = () => void (tries += 1);
+
+// ---- what is wrong, what is on its way ------------------------------------------------------------------------------
+
+export function problem(text) {
+  part("problem").textContent = text || "";
+}
+
+// Nothing of an earlier network or word stays under a new name.
+export function clearWord(busy) {
+  table.clear();
+  second.clear();
+  part("table-2").hidden = true;
+  part("sentence").replaceChildren();
+  part("steps").textContent = "";
+  part("word-python").textContent = "";
+  part("overview").getContext("2d").clearRect(0, 0, 10_000, 100);
+  setRun(null);
+  light(1, selection.state);
+  part("stacks").replaceChildren();
+  part("rule").textContent = "";
+  busyWith(busy);
+}
+
+function busyWith(text) {
+  part("busy").textContent = text || "";
+  part("busy").hidden = !text;
+  part("bench").setAttribute("aria-busy", text ? "true" : "false");
+}
+
+// ---- a word ---------------------------------------------------------------------------------------------------------
+
+export async function showWord(first = null) {
+  const mine = (tries += 1);
+  part("word").value = selection.word ?? "";
+  if (!first) clearTimeout(showWord.slow);
+  showWord.slow = setTimeout(() => mine === tries && clearWord("reading the word …"), 150);
+  try {
+    const found = first || (await ask("word", asked(), {
+      stop: () => mine !== tries,
+      wait: (said) => mine === tries && clearWord(said),
+    }));
+    if (mine !== tries || !found) return;
+    clearTimeout(showWord.slow);
+    busyWith("");
+    problem("");
+    wordShown(found);
+    await showAgainst(mine);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    if (mine !== tries) return;
+    clearTimeout(showWord.slow);
+    clearWord("");
+    problem(error.message);
+  }
+}
+
+function wordShown(found) {
+  setRun(found.run);
+  table.step = Math.max(1, Math.min(found.letters.length || 1, selection.step));
+  table.show(found, selection.against ? nameOf(found) : "");
+  part("steps").textContent = `of ${found.letters.length.toLocaleString("en")}`;
+  part("step").max = Math.max(1, found.letters.length);
+  part("word-python").textContent = found.python;
+  part("next-wrong").disabled = !found.wrong.length && !found.parts;
+  part("sentence").replaceChildren(...told(found.sentence));
+  go(table.step);
+  drawerChanged();
+  requestAnimationFrame(() => performance.mark("word shown"));
+}
+
+// A sentence whose steps are links and whose verdicts have a mark.
+export const told = (parts) => parts.map((one) => {
+  if (one.step) return element("button", one.text, { type: "button", onclick: () => go(one.step) });
+  const mark = one.good === undefined ? "" : one.good ? "✓ " : "✗ ";
+  return element("span", mark + one.text, { class: one.good === undefined ? null : one.good ? "good" : "bad" });
+});
+
+export function nextWrong() {
+  const places = [...(table.data?.wrong || []), ...(table.data?.parts ? [table.data.parts] : [])].sort((a, b) => a - b);
+  if (places.length) go(places.find((step) => step > selection.step) || places[0]);
+}
+
+export function chooseWord(word) {
+  if (word === selection.word && table.data) return;
+  Object.assign(selection, { word, step: 1 });
+  remember(true);
+  return showWord();
+}
+
+export async function anotherWord() {
+  anotherWord.times = (anotherWord.times || 0) + 1;
+  const { word } = await ask("other-word", { network: selection.network, seed: anotherWord.times });
+  chooseWord(word);
+}
