@@ -6,7 +6,6 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from stacklens.papers.extraction_cells import (
     EXTRACTION,
@@ -195,9 +194,8 @@ def _orders(grid: Grid, results: GridResults) -> str:
     """Return the rows from the smallest figure in the ranked column to the largest, ours and the paper's."""
     score, name = grid.ranked.rsplit(" ", 1)
     ours, theirs = dict[str, float](), dict[str, float]()
-    for row in grid.rows:
-        done = results.row(row.name)
-        value = None if done is None else _statistic(done, name, score)
+    for line in _lines(grid, results):
+        value, row = line.statistic(name, score), line.row
         if value is not None and grid.ranked in row.reported:
             ours[row.name], theirs[row.name] = value, float(row.reported[grid.ranked])
     pairs = [(a, b) for a, b in combinations(ours, 2) if theirs[a] != theirs[b]]
