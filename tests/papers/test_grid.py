@@ -119,9 +119,10 @@ def test_the_command_of_a_table_is_the_one_that_ran_it(tmp_path: Path) -> None:
     both = grid(first=Trained(), second=Trained())
     nothing = GridResults(both.paper, both.name, both.title)
     assert run_command(both, nothing) == run_command(both, run_grid(both, TWO, tmp_path)) == "stacklens papers run toy"
-    results = run_grid(both, RunSettings((0, 1, 2), "paper"), tmp_path)
-    assert run_command(both, results) == "stacklens papers run toy --protocol paper --seeds 3"
-    mixed = run_grid(both, TWO, tmp_path, rows=["first net"])
+    (tmp_path / "paper").mkdir()
+    results = run_grid(both, RunSettings((0, 1, 2), "paper", data_seed=4), tmp_path / "paper")
+    assert run_command(both, results) == "stacklens papers run toy --protocol paper --seeds 3 --data-seed 4"
+    mixed = run_grid(both, TWO, tmp_path / "paper", rows=["first net"])
     assert run_command(both, mixed) == "stacklens papers run toy"
 
 
@@ -236,7 +237,7 @@ def test_a_row_that_lacks_something_is_refused(tmp_path: Path, damage: str) -> N
     content = json.loads(path.read_text(encoding="utf-8"))
     del content["rows"][0][damage]
     path.write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(FileFormatError, match="no results of a grid: expected command, device"):
+    with pytest.raises(FileFormatError, match="no results of a grid: expected command, data_seed"):
         read_grid("toy", tmp_path)
 
 
@@ -312,7 +313,8 @@ def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: py
     assert "1 rows" in papers("list", *there)
     assert papers("table", "toy", *there) in said
     assert papers("run", "toy", "--quiet", *there) == ""
-    assert [row.seeds for row in (read_grid("toy", tmp_path) or GridResults("", "", "")).rows] == [(0, 1), (0, 1)]
+    kept = [(row.protocol, row.seeds) for row in (read_grid("toy", tmp_path) or GridResults("", "", "")).rows]
+    assert kept == [("fast", (0, 1)), ("paper", (5, 6, 7)), ("fast", (0, 1))]  # protocols stand side by side
     with pytest.raises(StacklensError, match="device 'abacus' cannot be used here"):
         papers("run", "toy", "--device", "abacus", "--fresh", *there)
     with pytest.raises(UnknownNameError, match="unknown protocol 'quick'"):
