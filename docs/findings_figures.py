@@ -8,6 +8,7 @@ from pathlib import Path
 from stacklens.automata.formats.dot import render, to_dot
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.languages import get_language
 from stacklens.models.io import load_checkpoint
 from stacklens.viz.paper_figures import (
     OUTCOMES,
@@ -27,6 +28,8 @@ AUTOMATA = {"parentheses": ("7", None), "1n0n": ("8", "9"), "palindrome": ("11",
 
 def main() -> None:
     """Write all figures, and print what came of how many networks."""
+    simplest = get_language("palindrome").automaton
+    (FOLDER / "sun1993-fig10.svg").write_bytes(render(to_dot(simplest, "Sun et al. 1993, figure 10"), "svg"))
     for name, figures in AUTOMATA.items():
         _draw_automata(name, figures)
     networks = trained_networks()

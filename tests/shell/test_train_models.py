@@ -23,7 +23,7 @@ from stacklens.probe.trace import trace
 
 SMALL = {"words": 20, "check_words": 10, "epochs": 2}
 LANGUAGES = {
-    **dict.fromkeys(("stack-rnn", "list-rnn"), "anbn"),
+    **dict.fromkeys(("stack-rnn", "list-rnn", "scrn"), "anbn"),
     **dict.fromkeys(("marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "baby-ntm", "rnn", "lstm"), "dyck-1"),
     **dict.fromkeys(("neural-stack", "linear"), "reversal"),
 }

@@ -1,0 +1,77 @@
+"""What Suzgun et al. 2019 count in their text, counted in our results of the same tables; nothing is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from stacklens.errors import StacklensError
+from stacklens.papers.claims import Experiment, Finding, PaperClaim
+from stacklens.papers.grid_results import read_grid
+from stacklens.papers.results import FOLDER
+
+__all__ = ["counts_experiment"]
+
+PAPER = "Suzgun et al. 2019"
+_FULL, _OVER_99 = 1.0, 0.99
+_J_AND_M = "Stack-RNN by J&M"
+_VANILLA = ("Vanilla RNN", "Vanilla LSTM")
+Chosen = Callable[[str], bool]  # of the names of rows
+
+
+def counts_experiment(folder: Path = FOLDER) -> Experiment:
+    """Return what the text counts, from the results in ``folder``."""
+    memory: Chosen = lambda row: row not in _VANILLA  # noqa: E731
+    theirs: Chosen = lambda row: memory(row) and row != _J_AND_M  # noqa: E731
+    counted = (
+        ("5.1", "D2: Stack-RNN+Softmax with full accuracy on the test", "8 of 10", 2, "Stack-RNN+Softmax", _FULL),
+        ("5.1", "D2: Stack-RNN+Softmax-Temp, the same", "8 of 10", 2, "Stack-RNN+Softmax-Temp", _FULL),
+        ("5.1", "D2: Stack-LSTM+Softmax-Temp, the same", "3 of 10", 2, "Stack-LSTM+Softmax-Temp", _FULL),
+        ("5.2", "D3: Stack-RNN+Softmax with full accuracy", "8 of 10", 3, "Stack-RNN+Softmax", _FULL),
+        ("5.2", "D3: all with a memory, 99 % or more on the test", "32 of 100", 3, memory, _OVER_99),
+        ("5.2", "D6: all with a memory, 99 % or more on the test", "70 of 100", 4, memory, _OVER_99),
+        ("5.2", "D6: the same without the Stack-RNN by J&M", "60 of 90", 4, theirs, _OVER_99),
+        ("7", "string reversal: theirs with full accuracy on the test", "32 of 90", 6, theirs, _FULL),
+    )
+    claims = [
+        PaperClaim(section, what, paper, partial(_count, folder, f"suzgun2019-table{table}", _named(rows), least))
+        for section, what, paper, table, rows, least in counted
+    ]
+    palindromes = (("1", "learned in 3 of 90, others typically 0 %"), ("5", "immediately, with almost full accuracy"))
+    claims[-1:-1] = [
+        PaperClaim(
+            "6.2",
+            f"simple palindromes, {size} a cell: 99 % or more on the test",
+            paper,
+            partial(_count, folder, "suzgun2019-simple-palindrome", _ending(f", {size} a cell"), _OVER_99),
+        )
+        for size, paper in palindromes
+    ]
+    return Experiment("suzgun2019-counts", PAPER, "counts in the text, of our tables", tuple(claims), ())
+
+
+def _named(rows: str | Chosen) -> Chosen:
+    return rows if callable(rows) else (lambda row: row == rows)
+
+
+def _ending(with_this: str) -> Chosen:
+    return lambda row: row.endswith(with_this)
+
+
+def _count(folder: Path, table: str, rows: Chosen, least: float) -> Finding:
+    """Return how many networks of the ``rows`` of a table have ``least`` or more on the test.
+
+    Raises:
+        StacklensError: none of these rows was run.
+    """
+    results = read_grid(table, folder)
+    found = [] if results is None else [row for row in results.rows if rows(row.name)]
+    if results is None or not found:
+        raise StacklensError(f"{table} has none of these rows; run `stacklens papers run {table}` first")
+    counts = {row.name: sum(one.scores["test"] >= least for one in row.networks) for row in found}
+    networks, right = sum(len(row.networks) for row in found), sum(counts.values())
+    protocols = ", ".join(dict.fromkeys(row.protocol for row in found))
+    each = "" if len(found) == 1 else f" ({100 * right / networks:.0f} %)"
+    figures = {"table": table, "protocol": protocols, "networks": networks, "right": right, "rows": counts}
+    return Finding(f"{right} of {networks}{each}", figures)
