@@ -6,7 +6,7 @@ const FORMER = { trust: "checks", papers: "papers" }; // pages of earlier links
 // One selection, which every part follows and the address holds.
 export const selection = {
   network: DEFAULT, word: "", rounded: false, step: 1, state: null, drawer: "", figure: "paper", table: "",
-  against: "", other: "", raw: false,
+  against: "", other: "", raw: false, sweep: "",
 };
 
 export const part = (id) => document.getElementById(id);
@@ -39,11 +39,12 @@ export function readAddress() {
     against: asked.get("against") ?? "",
     other: asked.get("other") ?? "",
     raw: asked.get("raw") === "1",
+    sweep: asked.get("sweep") ?? "",
   });
 }
 
 export function address() {
-  const { network, word, rounded, step, state, drawer, figure, table, against, other, raw } = selection;
+  const { network, word, rounded, step, state, drawer, figure, table, against, other, raw, sweep } = selection;
   const view = new URLSearchParams({ network, word: word ?? "", step });
   if (rounded) view.set("rounded", "1");
   if (raw) view.set("raw", "1");
@@ -51,6 +52,7 @@ export function address() {
   if (drawer) view.set("drawer", drawer);
   if (drawer === "figures" && figure !== "paper") view.set("figure", figure);
   if (drawer === "papers" && table) view.set("table", table);
+  if (sweep) view.set("sweep", sweep);
   if (against) view.set("against", against);
   if (against === "word" || against === "network") view.set("other", other);
   return `?${view}`;
