@@ -45,6 +45,8 @@ class SweepRow:
         scores: how often network, rounded network and automaton are right, by size (see `accuracy_by_size`).
         size: what a size is called.
         seconds: how long all that took, by the clock.
+        report: all that the extraction comes to (see `Extraction.report`); None where there was none, as in sweeps of
+            earlier versions.
     """
 
     network: str
@@ -63,6 +65,7 @@ class SweepRow:
     scores: tuple[SizeScore, ...] = ()
     size: str = "length"
     seconds: float = 0.0
+    report: dict[str, Any] | None = None
 
     def accuracy(self, who: str) -> float | None:
         """Return the share of all words that "network", "rounded network" or "automaton" has right, None if unknown."""
@@ -159,6 +162,7 @@ def swept(
         scores=scores,
         size=size,
         seconds=round(time.perf_counter() - begun, 3),
+        report=to_plain(report),
     )
 
 

@@ -199,7 +199,7 @@ def test_figures_are_saved_under_names_that_say_what_they_are(page: Page, addres
         (b"hello", "bad.pt: not a PyTorch file (it begins with b'hello'); expected a network: "),
         (b"step symbol\n1 a\n", "bad.pt: not a PyTorch file (it begins with b'step symbol"),
         (pickle.dumps(os.getcwd), "bad.pt: holds objects other than tensors and plain data, and loading them could"),
-        (bytes(LARGEST_UPLOAD + 1), "bad.pt: 20 MB; expected a trained network of at most 20 MB."),
+        (bytes(LARGEST_UPLOAD + 1), "bad.pt: 20 MB; expected a trained network, or a saved result, of at most 20 MB."),
         (b"", "bad.pt: the file is empty; expected a network: "),
     ],
     ids=["text", "text trace", "code", "large", "empty"],

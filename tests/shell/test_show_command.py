@@ -123,7 +123,7 @@ def test_a_name_that_is_nearly_one_of_the_zoo_is_answered_with_it(
 def test_the_page_opens_a_network_of_the_zoo_under_its_own_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from stacklens.cli.serve import _kept
+    from stacklens.viz.dashboard.opening import opened_at_start
 
     monkeypatch.chdir(tmp_path)
-    assert _kept("nnpda-palindrome") == "nnpda-palindrome"
+    assert opened_at_start("nnpda-palindrome") == [{"network": "nnpda-palindrome"}]

@@ -126,7 +126,7 @@ def test_a_file_is_sent_as_it_is_and_is_a_network_from_then_on(client: FlaskClie
     said = "bad.pt: not a PyTorch file (it begins with b'hello'); expected"
     assert json.loads(refused.text)["problem"].startswith(said)
     large = client.post("/api/upload?title=bad.pt", data=bytes(LARGEST_UPLOAD + 1))
-    assert large.json == {"problem": "bad.pt: larger than 20 MB; expected a trained network."}
+    assert large.json == {"problem": "bad.pt: larger than 20 MB; expected a trained network or a saved result."}
 
 
 def test_an_opened_file_is_listed_as_ones_own(client: FlaskClient) -> None:

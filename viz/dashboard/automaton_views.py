@@ -74,6 +74,8 @@ class Shown:
             StacklensError: no faithful one was found.
         """
         pda = self.known.raw if self.raw else self.known.automaton
+        if self.known.automaton is not None and pda is None:
+            raise StacklensError("this result does not hold the machine before minimisation")
         if self.known.automaton is None or pda is None:
             raise StacklensError(nothing_found(self.known.report["reason"]))
         return pda

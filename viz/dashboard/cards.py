@@ -10,7 +10,7 @@ from stacklens.extract.headline import headline
 from stacklens.extract.wording import as_sentence
 from stacklens.models.origin import lines_of
 from stacklens.viz.dashboard.extractions import known
-from stacklens.viz.dashboard.networks import is_known, load, network_names, network_title, own_names
+from stacklens.viz.dashboard.networks import has_network, load, network_names, network_title, own_names
 
 __all__ = ["PAPERS", "network_card", "network_list"]
 
@@ -33,15 +33,26 @@ def network_card(name: str) -> dict[str, str]:
     Raises:
         StacklensError: there is no such network.
     """
+    if not has_network(name):
+        return _result_card(name)
     model = load(name).model
     paper = {"paper": PAPERS[model.name]} if model.name in PAPERS else {}
     return {"name": network_title(name), **paper, **lines_of(model)}
 
 
+def _result_card(name: str) -> dict[str, str]:
+    """Return what a saved result says of its network, which is not here."""
+    found = known(name)
+    assert found is not None  # a saved result is known as long as it is there
+    network = found.report["network"]
+    said = {"network": network["path"] or network["name"], "kind": network["kind"], "task": network["task_kind"]}
+    return {"name": network_title(name), **said, "symbols": " ".join(network["alphabet"])}
+
+
 def network_list(opened: Iterable[str]) -> list[dict[str, Any]]:
     """Return groups of networks, files that were ``opened`` first: of each network its name, its title and one line."""
     groups: dict[str, list[dict[str, str]]] = {}
-    files = [name for name in dict.fromkeys((*own_names(), *opened)) if is_known(name) and name not in network_names()]
+    files = [name for name in dict.fromkeys((*own_names(), *opened)) if _is_there(name) and name not in network_names()]
     for name in (*files, *network_names()):
         group = "your own" if name in files else PAPERS.get(load(name).model.name, _OTHERS)
         groups.setdefault(group, []).append({"name": name, "title": network_title(name), "line": _line(name)})
@@ -49,8 +60,20 @@ def network_list(opened: Iterable[str]) -> list[dict[str, Any]]:
     return [{"group": group, "networks": groups[group]} for group in order if group in groups]
 
 
+def _is_there(name: str) -> bool:
+    try:
+        has_network(name)
+    except StacklensError:
+        return False
+    return True
+
+
 def _line(name: str) -> str:
     """Return a network in one line: what it does, how large it is, and what was read out of it."""
+    if not has_network(name):
+        found = known(name)
+        assert found is not None
+        return f"only an automaton, its network is not here. {as_sentence(headline(found.report, brief=True))}"
     checkpoint = load(name)
     model, task = checkpoint.model, checkpoint.task.get("language")
     what = f"{model.task_kind}{'' if task is None else f' on {task}'}, {model.n_units} units"

@@ -38,7 +38,14 @@ _GRID = {
     "suppressFieldDotNotation": True,
     "rowHeight": _ROW,
 }
-_COLUMN = {"resizable": True, "sortable": True, "filter": True, "wrapHeaderText": True, "autoHeaderHeight": True}
+_COLUMN: dict[str, Any] = {
+    "resizable": True,
+    "sortable": True,
+    "filter": True,
+    "wrapHeaderText": True,
+    "autoHeaderHeight": True,
+    "comparator": {"function": "counted"},  # 9 before 10, also in names of files
+}
 
 
 def extra(**attributes: str) -> Any:
@@ -82,6 +89,7 @@ def table_part(
     file: str,
     link: str = "",
     opens: Sequence[dict[str, Any] | None] | None = None,
+    wrap: bool = True,
 ) -> html.Div:
     """Return a table, with a button that saves it as ``file``, and its Python lines.
 
@@ -92,6 +100,7 @@ def table_part(
         file: how the name of its file begins.
         link: the column whose cells are buttons that bring a word onto the bench.
         opens: for every row the word, step and kind of network that its button brings, None where it has none.
+        wrap: whether sentences are broken into lines; otherwise a row is one line, and the table is as wide as it is.
     """
     rows = _rows(frame)
     for row, what in zip(rows, opens or [], strict=False):
@@ -101,7 +110,7 @@ def table_part(
     grid = dag.AgGrid(
         id={"grid": name},
         rowData=rows,
-        columnDefs=_columns(frame, link if opens is not None else ""),
+        columnDefs=_columns(frame, link if opens is not None else "", wrap),
         defaultColDef=_COLUMN,
         dashGridOptions=options if many else {**options, "domLayout": "autoHeight"},
         className="grid",
@@ -124,12 +133,12 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def _columns(frame: pd.DataFrame, link: str) -> list[dict[str, Any]]:
+def _columns(frame: pd.DataFrame, link: str, wrap: bool) -> list[dict[str, Any]]:
     """Return the columns, which share the table's width by what they hold; numbers stand on the right."""
-    return [_column(str(name), frame[name], str(name) == link) for name in frame.columns]
+    return [_column(str(name), frame[name], str(name) == link, wrap) for name in frame.columns]
 
 
-def _column(name: str, values: pd.Series[Any], link: bool) -> dict[str, Any]:
+def _column(name: str, values: pd.Series[Any], link: bool, wrap: bool) -> dict[str, Any]:
     width = _characters(values, name)
     column: dict[str, Any] = {"field": name, "headerName": name, "flex": width, "tooltipField": name}
     least = width
@@ -137,10 +146,10 @@ def _column(name: str, values: pd.Series[Any], link: bool) -> dict[str, Any]:
         column |= {"type": "rightAligned", "valueFormatter": {"function": "written(params.value)"}}
     elif link:
         column |= {"cellRenderer": "WordButton"}
-        least = min(width, _BROKEN)
+        least = min(width, _BROKEN) if wrap else width
     else:
         column |= {"cellClassRules": _RULES}
-        if width > _BROKEN and len(values) <= _WRAPPED:
+        if wrap and width > _BROKEN and len(values) <= _WRAPPED:
             column |= {"wrapText": True, "autoHeight": True}
             least = _BROKEN
     return {**column, "minWidth": _CHARACTER * least + _EDGES}

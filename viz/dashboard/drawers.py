@@ -31,6 +31,7 @@ from stacklens.viz.dashboard.extractions import known
 from stacklens.viz.dashboard.judging import accuracy, coverage_sentence, judged_words, transitions_taken
 from stacklens.viz.dashboard.pictures import TABLES, drawn, figure_lines, table_lines, tabled
 from stacklens.viz.dashboard.python_lines import automaton_lines, trust_lines
+from stacklens.viz.dashboard.sweeps import kept_sweep
 from stacklens.viz.dashboard.turns import in_turn
 from stacklens.viz.dashboard.view import View
 from stacklens.viz.figures import FIGURES
@@ -57,6 +58,7 @@ class Asked:
         table: which of the papers' tables; in the drawer of figures which table of steps, or "".
         theme: "light" or "dark".
         words: words to judge, one a line.
+        sweep: the name of a sweep that the app was started with.
         different: whether only those are listed on which not all agree.
     """
 
@@ -67,6 +69,7 @@ class Asked:
     table: str
     theme: str
     words: str
+    sweep: str
     different: bool
 
     @property
@@ -91,6 +94,7 @@ def asked_for(data: dict[str, Any]) -> Asked:
         table=text("table", "", data),
         theme=one_of("theme", _THEMES, "light", data),
         words=text("words", "", data),
+        sweep=text("sweep", "", data),
         different=data.get("different") is True,
     )
 
@@ -258,6 +262,18 @@ def _papers(asked: Asked) -> list[Any]:
     return parts
 
 
+def _sweep(asked: Asked) -> list[Any]:
+    found = kept_sweep(asked.sweep)
+    opens: list[dict[str, Any] | None] = [
+        None if one is None else {"shown": name, "network": one}
+        for name, one in zip(found.frame["network"], found.opens, strict=True)
+    ]
+    return [
+        *[html.P(said) for said in found.said],
+        table_part("sweep", found.frame, found.python, found.title, "network", opens, wrap=False),
+    ]
+
+
 FILLED: dict[str, Callable[[Asked], list[Any]]] = {
     "checks": _checks,
     "words": _words,
@@ -266,4 +282,5 @@ FILLED: dict[str, Callable[[Asked], list[Any]]] = {
     "causes": _causes,
     "figures": _figures,
     "papers": _papers,
+    "sweep": _sweep,
 }

@@ -28,6 +28,7 @@ from stacklens.progress import count
 from stacklens.viz.dashboard.job_process import Tell
 from stacklens.viz.dashboard.jobs import JobQueue, Jobs
 from stacklens.viz.dashboard.networks import load, network_names, specification_by_name
+from stacklens.viz.dashboard.saved import is_saved, saved
 from stacklens.viz.dashboard.store import DAY, store
 from stacklens.viz.report import summary_text
 
@@ -37,6 +38,7 @@ __all__ = [
     "ExtractionSettings",
     "Known",
     "cancel_extraction",
+    "content_of",
     "extraction_job",
     "extractions_of",
     "fingerprint",
@@ -128,6 +130,8 @@ def known(name: str, settings: ExtractionSettings | None = None) -> Known | None
     Raises:
         StacklensError: there is no such network, or nothing can be kept here (see `store`).
     """
+    if is_saved(name):
+        return _known(saved(name).content)
     asked = settings_known(name) if settings is None else settings
     text = None if asked is None else store().get(_key(load(name), asked))
     if text is None:
@@ -138,24 +142,30 @@ def known(name: str, settings: ExtractionSettings | None = None) -> Known | None
 def settings_known(name: str) -> ExtractionSettings | None:
     """Return with which settings the network called ``name`` has been extracted; None if it has not been.
 
-    What somebody asked for last comes first, then what comes with the zoo.
+    What somebody asked for last comes first, then what comes with the zoo. A saved result was extracted as it was.
     """
+    if is_saved(name):
+        return ExtractionSettings(language=_known(saved(name).content).report["language"])
     last = store().get(_key(load(name), None))
     if last is not None:
         return ExtractionSettings(**last)
     return None if shipped(name) is None else ExtractionSettings()
 
 
-def keep_extraction(name: str, settings: ExtractionSettings, result: Extraction) -> None:
-    """Keep ``result``, which was extracted from the network called ``name`` with ``settings``."""
-    content = {
+def content_of(result: Extraction) -> dict[str, Any]:
+    """Return what is kept of ``result``, what a `Known` is made of, as plain data."""
+    return {
         "automaton": None if result.automaton is None else to_json_line(result.automaton),
         "raw": None if result.raw is None else to_json_line(result.raw),
         "report": result.report(),
         "summary": summary_text(result),
     }
+
+
+def keep_extraction(name: str, settings: ExtractionSettings, result: Extraction) -> None:
+    """Keep ``result``, which was extracted from the network called ``name`` with ``settings``."""
     checkpoint = load(name)
-    store().set(_key(checkpoint, settings), json.dumps(content), expire=DAY)
+    store().set(_key(checkpoint, settings), json.dumps(content_of(result)), expire=DAY)
     store().set(_key(checkpoint, None), asdict(settings), expire=DAY)
 
 
@@ -280,8 +290,10 @@ def start_extraction(name: str, settings: ExtractionSettings, again: bool = Fals
     """See to it that the network called ``name`` is being extracted with ``settings``; ``again`` although it has been.
 
     Raises:
-        StacklensError: there is no such network.
+        StacklensError: there is no such network, or it is a saved result, which stays as it is.
     """
+    if is_saved(name):
+        raise StacklensError(f"{saved(name).title} is a saved result; open {saved(name).network} to extract again")
     key = _key(load(name), None)
     with store().transact():
         asked = [one for one in store().get(_asked(key), []) if one != asdict(settings)]
@@ -299,6 +311,8 @@ def extractions_of(name: str) -> list[dict[str, Any]]:
 
     Each has its "settings", whether it is "running", its "stage" and how many are "done", and its "problem", if any.
     """
+    if is_saved(name):
+        return []
     found = []
     for settings in reversed(store().get(_asked(_key(load(name), None)), [])):
         state = _jobs.state(_job(name, ExtractionSettings(**settings)))

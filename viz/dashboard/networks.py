@@ -7,12 +7,13 @@ name alone: whoever can reach the page must not have the server open files.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import Any
 
 from stacklens.automata.pda import PushdownAutomaton, Word
@@ -23,7 +24,8 @@ from stacklens.languages import language_names
 from stacklens.languages.catalogue import task_names
 from stacklens.languages.words import format_word, make_word
 from stacklens.models.base import StackModel
-from stacklens.models.io import ZOO, Checkpoint, load_network
+from stacklens.models.io import ZOO, Checkpoint, digest_of, load_network
+from stacklens.viz.dashboard.saved import Saved, is_saved, saved, short_title
 from stacklens.viz.dashboard.store import DAY, store
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "Upload",
     "file_of",
     "fitting_specification",
+    "has_network",
     "is_known",
     "keep_upload",
     "load",
@@ -50,8 +53,7 @@ __all__ = [
 LARGEST_UPLOAD = 20_000_000  # bytes of a file; the largest network of the papers takes a tenth of it
 LARGEST_BODY = 2 * LARGEST_UPLOAD  # of a request: one that is somewhat too large is told so in a sentence
 PREFIX = "upload-"
-OWN = "STACKLENS_OWN"  # in the environment: networks that the app was started with, a line each; jobs have it, too
-_SHOWN = 120  # characters of a file's name
+OWN = "STACKLENS_OWN"  # in the environment: what else the app was started with, a line each; jobs have it, too
 
 _LENGTHS = (4, 20)  # symbols of a random word, from and to
 _DRAWN = 160  # words to choose from; of those that are many times longer than their sizes a twentieth
@@ -76,10 +78,11 @@ def keep_upload(data: bytes, title: str) -> Upload:
     """
     if len(data) > LARGEST_UPLOAD:
         raise StacklensError(f"{title}: larger than {LARGEST_UPLOAD // 1_000_000} MB; expected a trained network")
-    short = PureWindowsPath(PurePosixPath(title).name).name[-_SHOWN:] or "a file"
+    short = short_title(title)
     upload = Upload(PREFIX + hashlib.sha256(short.encode() + b"\0" + data).hexdigest()[:24], short, data)
     uploaded_network(upload)
     store().set(upload.name, (short, data), expire=DAY)
+    store().set(_digest_key(hashlib.sha256(data).hexdigest()), upload.name, expire=DAY)
     return upload
 
 
@@ -117,7 +120,7 @@ def network_names() -> tuple[str, ...]:
 
 
 def own_names() -> tuple[str, ...]:
-    """Return the networks of the user's own code that the app was started with, as they were typed: "module:function".
+    """Return the networks of the user's own code that the app was started with, "module:function", and folders of rau.
 
     Only who starts the app names them; nothing that a browser sends is ever imported.
     """
@@ -136,10 +139,63 @@ def load(name: str) -> Checkpoint:
     if name.startswith(PREFIX):
         _title(name)  # a network is shown on when its day is over, and then its title is asked for
         return uploaded_network(uploaded(name))
+    if is_saved(name):
+        return _network_of_result(name)
     if name in own_names():
         return load_network(name)
     _check(name)
     return load_network(ZOO / f"{name}.pt")
+
+
+def _network_of(result: Saved) -> str | None:
+    """Return the name of the network that a saved result is of, the very same file; None if it is not here."""
+    if result.sha256 is None:
+        return None
+    return _zoo_by_digest().get(result.sha256) or store().get(_digest_key(result.sha256))
+
+
+def _network_of_result(name: str) -> Checkpoint:
+    result = saved(name)
+    found = _network_of(result)
+    if found is None:
+        raise StacklensError(
+            f"the network of {result.title} is not here, only its automaton; open {result.network}, too, to see "
+            "what the network does"
+        )
+    return _fitting(result, load(found))
+
+
+def _fitting(result: Saved, checkpoint: Checkpoint) -> Checkpoint:
+    """Return the network, which is what the result says of it.
+
+    Raises:
+        StacklensError: it is another.
+    """
+    card, model = json.loads(result.content)["report"]["network"], checkpoint.model
+    if (card["kind"], card["alphabet"], card["n_stacks"]) != (model.name, list(model.alphabet), model.n_stacks):
+        raise StacklensError(f"{result.title}: a result of another network than its hash says; save it again")
+    return checkpoint
+
+
+def _digest_key(sha256: str) -> str:
+    return f"network {sha256}"
+
+
+@lru_cache(maxsize=1)
+def _zoo_by_digest() -> dict[str, str]:
+    return {digest_of(ZOO / f"{name}.pt"): name for name in network_names()}
+
+
+def has_network(name: str) -> bool:
+    """Return whether a network belongs to ``name``: always, but for a saved result whose network is not here.
+
+    Raises:
+        StacklensError: there is no such network or result.
+    """
+    if is_saved(name):
+        return _network_of(saved(name)) is not None
+    load(name)
+    return True
 
 
 @lru_cache(maxsize=1_024)
@@ -163,16 +219,25 @@ def is_known(name: str) -> bool:
 
 def file_of(name: str) -> str:
     """Return what ``sl.load`` is given for the network called ``name``: of the zoo its name, else its owner's file."""
+    if is_saved(name):
+        return saved(name).network
     return _title(name) if name.startswith(PREFIX) else name
 
 
 def network_title(name: str) -> str:
-    """Return what the page calls the network called ``name``."""
-    return f"{_title(name)} (opened)" if name.startswith(PREFIX) else name
+    """Return what the page calls the network, or the saved result, called ``name``."""
+    if is_saved(name):
+        return f"{saved(name).title} (result)"
+    if name.startswith(PREFIX):
+        return f"{_title(name)} (opened)"
+    return Path(name).name if os.path.isabs(name) else name  # a folder that the app was started with
 
 
 def random_word(name: str, seed: int) -> str:
     """Return a word drawn from ``seed`` for the network called ``name``, as it would be typed."""
+    if is_saved(name) and not has_network(name):
+        symbols = json.loads(saved(name).content)["report"]["network"]["alphabet"]
+        return format_word(make_word(symbols, symbols))
     checkpoint = load(name)
     specification = fitting_specification(checkpoint)
     words = [] if specification is None else specification.long_words(_DRAWN, _LENGTHS, seed)

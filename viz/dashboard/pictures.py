@@ -16,6 +16,7 @@ from stacklens.probe.trace import Trace, trace
 from stacklens.viz.dashboard.extractions import ExtractionSettings, settings_known
 from stacklens.viz.dashboard.networks import load, truth_by_name
 from stacklens.viz.dashboard.python_lines import program
+from stacklens.viz.dashboard.saved import is_saved
 from stacklens.viz.dashboard.steps import LONGEST_STACKS, extracted_automaton, read_word, runner_of, traced
 from stacklens.viz.dashboard.view import View
 from stacklens.viz.figures import draw, paper_figure
@@ -102,7 +103,8 @@ def tabled(view: View, name: str) -> pd.DataFrame:
 def figure_lines(view: View) -> str:
     """Return the Python lines that make the figure of ``view``."""
     found = extracted_automaton(view.network) is not None
-    extracted = [f"pda = {(settings_known(view.network) or ExtractionSettings()).call()}.automaton"] if found else []
+    call = "result" if is_saved(view.network) else (settings_known(view.network) or ExtractionSettings()).call()
+    extracted = [f"pda = {call}.automaton"] if found else []
     given = [f"figure={view.figure!r}"] * (view.figure != "paper") + ["automaton=pda"] * found
     return program(view.network, [], [_tracing(view, view.figure), *extracted, f"seen.plot({', '.join(given)}).show()"])
 

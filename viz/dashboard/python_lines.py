@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from stacklens.viz.dashboard.automaton_views import Shown
 from stacklens.viz.dashboard.extractions import ExtractionSettings, settings_known
 from stacklens.viz.dashboard.networks import file_of
+from stacklens.viz.dashboard.saved import is_saved, saved
 
 __all__ = ["automaton_lines", "program", "trust_lines", "word_lines"]
 
@@ -38,8 +39,12 @@ _CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of claims and 
 
 
 def program(network: str, imports: Sequence[str], body: Sequence[str]) -> str:
-    """Return the lines that open the network called ``network`` as ``network``, and then do ``body``."""
-    return "\n".join(["import stacklens as sl", *imports, "", f"network = sl.load({file_of(network)!r})", *body])
+    """Return the lines that open the network, or the saved result, called ``network``, and then do ``body``."""
+    opening = [f"network = sl.load({file_of(network)!r})"]
+    if is_saved(network):  # nothing is extracted again
+        opening = [f"result = {saved(network).call}", "network = result.model"]
+        body = [line for line in body if not line.startswith("result = ")]
+    return "\n".join(["import stacklens as sl", *imports, "", *opening, *body])
 
 
 def automaton_lines(one: Shown, text: str, rounded: bool) -> dict[str, str]:

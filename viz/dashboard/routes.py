@@ -8,9 +8,12 @@ from urllib.parse import unquote
 from flask import Flask, request
 
 from stacklens.automata.description import formal_definition
+from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
 from stacklens.extract.headline import headline
 from stacklens.extract.wording import as_sentence, nothing_found
+from stacklens.languages.words import parse_word
+from stacklens.viz.bench.alone import automaton_data
 from stacklens.viz.bench.drawing import bench_drawing
 from stacklens.viz.bench.symbols import symbol_meanings
 from stacklens.viz.bench.word import word_data
@@ -32,14 +35,16 @@ from stacklens.viz.dashboard.judging import known_specification
 from stacklens.viz.dashboard.networks import (
     LARGEST_UPLOAD,
     file_of,
-    keep_upload,
+    has_network,
     load,
     network_title,
     random_word,
     truth_by_name,
 )
 from stacklens.viz.dashboard.python_lines import automaton_lines, trust_lines, word_lines
-from stacklens.viz.dashboard.steps import read_word, runner_of
+from stacklens.viz.dashboard.results import keep_file
+from stacklens.viz.dashboard.saved import forget, is_saved, saved, short_title
+from stacklens.viz.dashboard.steps import check_length, read_word, runner_of
 from stacklens.viz.dashboard.turns import in_turn
 
 __all__ = ["network_answer", "register", "word_answer"]
@@ -74,10 +79,30 @@ def register(server: Flask) -> None:
     def upload() -> Any:
         title = unquote(text("title", "a file"))
         if (request.content_length or 0) > LARGEST_UPLOAD:
-            raise StacklensError(f"{title}: larger than {LARGEST_UPLOAD // 1_000_000} MB; expected a trained network")
-        return {"network": keep_upload(request.get_data(), title).name}
+            raise StacklensError(
+                f"{title}: larger than {LARGEST_UPLOAD // 1_000_000} MB; expected a trained network or a saved result"
+            )
+        return {"network": _kept(request.get_data(), title)}
 
     _register_extractions(server)
+
+
+def _kept(data: bytes, title: str) -> str:
+    """Return the name under which a file is kept, once all that the bench says of it first can be said.
+
+    Raises:
+        StacklensError: it is refused; one line.
+    """
+    name = keep_file(data, title)
+    try:
+        network_answer(name)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):  # a result that somebody has written by hand
+        forget(name)
+        raise StacklensError(f"{short_title(title)}: parts of it do not fit together; save it again") from None
+    except StacklensError:
+        forget(name)
+        raise
+    return name
 
 
 def _register_extractions(server: Flask) -> None:
@@ -123,12 +148,22 @@ def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
     Raises:
         StacklensError: there is no such network, or it cannot read the word.
     """
-    runner = runner_of(name, rounded)
     found = known(name)
     automaton = None if found is None else found.automaton
+    if not has_network(name):
+        return {**_alone(automaton, typed), "network": name, "word": typed, "rounded": rounded}
+    runner = runner_of(name, rounded)
     word = read_word(typed, runner)
     data = word_data(runner, word, automaton, known_specification(name), truth_by_name(load(name), word))
     return {**data, "network": name, "word": typed, "rounded": rounded, "python": word_lines(name, typed, rounded)}
+
+
+def _alone(automaton: PushdownAutomaton | None, typed: str) -> dict[str, Any]:
+    """Return the run of an automaton whose network is not here."""
+    if automaton is None:
+        raise StacklensError("this result has no automaton, and its network is not here")
+    check_length(typed)
+    return {**automaton_data(automaton, parse_word(typed, automaton.input_alphabet)), "python": ""}
 
 
 def network_answer(name: str, raw: bool = False) -> dict[str, Any]:
@@ -137,15 +172,7 @@ def network_answer(name: str, raw: bool = False) -> dict[str, Any]:
     Raises:
         StacklensError: there is no such network.
     """
-    model = load(name).model
-    base = {
-        "network": name,
-        "title": network_title(name),
-        "file": file_of(name),
-        "alphabet": list(model.alphabet),
-        "stacks": model.n_stacks,
-        "card": network_card(name),
-    }
+    base = {**_of_network(name), "network": name, "title": network_title(name), "card": network_card(name)}
     settings = settings_known(name)
     found = None if settings is None else known(name, settings)
     if settings is None or found is None:
@@ -153,6 +180,7 @@ def network_answer(name: str, raw: bool = False) -> dict[str, Any]:
     told = {
         "extracted": True,
         "settings": settings.call(),
+        "saved": is_saved(name),
         "headline": as_sentence(headline(found.report)),
         "claims": claims_with_words(found.report),
         "disagreements": [{"word": word, "who": who} for word, who in disagreements_of(found.report)],
@@ -164,6 +192,21 @@ def network_answer(name: str, raw: bool = False) -> dict[str, Any]:
     return {**base, **told, "automaton": _automaton(name, raw)}
 
 
+def _of_network(name: str) -> dict[str, Any]:
+    """Return what the network reads and has, or why it is not here and what its automaton reads."""
+    if has_network(name):
+        model = load(name).model
+        return {"file": file_of(name), "alphabet": list(model.alphabet), "stacks": model.n_stacks}
+    found, result = known(name), saved(name)
+    pda = None if found is None else found.automaton
+    symbols, stacks = ((), 0) if pda is None else (pda.input_alphabet, pda.n_stacks)
+    missing = (
+        f"The network of {result.title} is not here, only its automaton; open {result.network}, too, to see what the "
+        "network does."
+    )
+    return {"file": file_of(name), "alphabet": list(symbols), "stacks": stacks, "missing": missing}
+
+
 def _automaton(name: str, raw: bool) -> dict[str, Any]:
     """Return the drawing of the automaton, what its symbols mean, and its definition."""
     one = shown(name, raw)
@@ -172,13 +215,18 @@ def _automaton(name: str, raw: bool) -> dict[str, Any]:
         drawing = bench_drawing(pda)
     except StacklensError as error:
         drawing = {"svg": "", "edges": [], "says": f"{error}."}
-    seen = seen_on_many(one, rounded=False)
+    meanings: list[dict[str, Any]] = [
+        {"symbol": symbol, "pushed by": [], "low": None, "high": None} for symbol in pda.stack_alphabet
+    ]
+    if has_network(name):
+        seen = seen_on_many(one, rounded=False)
+        meanings = symbol_meanings(runner_of(name, False), seen, pda, one.known.stacks)
     return {
         **drawing,
         "raw": raw,
         "states": list(pda.states),
         "stack_symbols": list(pda.stack_alphabet),
-        "meanings": symbol_meanings(runner_of(name, False), seen, pda, one.known.stacks),
+        "meanings": meanings,
         "definition": formal_definition(pda),
         "python": automaton_lines(one, "", False)["drawing"],
     }

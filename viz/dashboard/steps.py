@@ -18,6 +18,7 @@ from stacklens.viz.dashboard.turns import LONG
 __all__ = [
     "LONGEST_STACKS",
     "LONGEST_WORD",
+    "check_length",
     "extracted_automaton",
     "read_word",
     "runner_of",
@@ -35,9 +36,18 @@ def read_word(text: str, model: StackModel[Any]) -> Word:
     Raises:
         StacklensError: it is too long for the page, or has symbols that the network does not read.
     """
+    check_length(text)
+    return parse_word(text, model.alphabet)
+
+
+def check_length(text: str) -> None:
+    """Check that the word that was typed is not too long for the page.
+
+    Raises:
+        StacklensError: it is.
+    """
     if len(text) > LONGEST_WORD:
         raise StacklensError(f"this word has {len(text):,} characters; expected at most {LONGEST_WORD:,}")
-    return parse_word(text, model.alphabet)
 
 
 def runner_of(network: str, rounded: bool) -> StackModel[Any]:

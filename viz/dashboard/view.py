@@ -7,7 +7,19 @@ from urllib.parse import parse_qsl, urlencode
 
 __all__ = ["DRAWERS", "FORMER", "View", "address_of", "view_of"]
 
-DRAWERS = ("", "networks", "checks", "words", "accuracy", "automaton", "causes", "figures", "papers", "extract")
+DRAWERS = (
+    "",
+    "networks",
+    "checks",
+    "words",
+    "accuracy",
+    "automaton",
+    "causes",
+    "figures",
+    "papers",
+    "extract",
+    "sweep",
+)
 FORMER = {"trust": "checks", "papers": "papers", "automaton": "", "probe": ""}  # pages of earlier links
 
 

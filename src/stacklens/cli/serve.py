@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
 
@@ -29,7 +27,8 @@ def app_command(
         list[str] | None,
         typer.Argument(
             metavar="[MODEL]...",
-            help="What is to be opened: trained networks (files, names of the zoo, module:function), saved results.",
+            help="What is to be opened: trained networks (files, names of the zoo, module:function), saved results, "
+            "sweeps or folders with them.",
         ),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Where to listen; 0 takes a free one.")] = 8050,
@@ -44,7 +43,9 @@ def app_command(
     """
     check_extra("the page", "page", "dash", "dash_ag_grid", "waitress")
     with _listening(host, port) as listening:
-        names = [_kept(given) for given in models or []]
+        from stacklens.viz.dashboard.opening import opened_at_start
+
+        views = [view for given in models or [] for view in opened_at_start(given)]
         from waitress import create_server
 
         from stacklens.viz.dashboard.app import new_application
@@ -60,8 +61,8 @@ def app_command(
             max_request_body_size=LARGEST_BODY,
         )
         token = {} if access.token is None else {"token": access.token}
-        for name in names:
-            typer.echo(f"{base}/?{urlencode({**token, 'network': name})}")
+        for view in views:
+            typer.echo(f"{base}/?{urlencode({**token, **view})}")
         typer.echo(f"stacklens is at {base}{f'/?{urlencode(token)}' if token else ''} (Ctrl-C ends it)")
         serving.run()
         serving.close()
@@ -104,46 +105,3 @@ def _base(listening: socket.socket) -> str:
     address, port, *_ = listening.getsockname()
     name = gethostname() if address in _ANYWHERE else address
     return f"http://{f'[{name}]' if ':' in name else name}:{port}"
-
-
-def _kept(given: str) -> str:
-    """Return the name under which the page knows the network, or that of the result, that ``given`` names."""
-    from stacklens.extract.result_file import is_result
-    from stacklens.files import LARGEST_NETWORK, read_whole
-    from stacklens.models.formats.mapped import looks_like as is_mapping
-    from stacklens.models.formats.rau import looks_like as is_folder
-    from stacklens.models.io import ZOO, find_network, load_network
-    from stacklens.models.own.reference import is_reference
-    from stacklens.viz.dashboard.networks import OWN, keep_upload, own_names
-
-    if is_reference(given):
-        load_network(given)  # says what is wrong with it
-        os.environ[OWN] = "\n".join(dict.fromkeys((*own_names(), given)))
-        return given
-    path = Path(given)
-    if is_folder(path) or is_mapping(path):
-        raise StacklensError(
-            f"{given}: the page opens single files, results and package.module:function, and this is a folder or a "
-            f"mapping; extract-pda {given} --save RESULT.json reads it, and stacklens show shows what came out"
-        )
-    if path.suffix == ".json" and is_result(path):
-        return _kept_result(path)
-    found = find_network(path)
-    if found != path and found.parent == ZOO:
-        return found.stem
-    load_network(path)  # says what is wrong with a file by its whole path
-    return keep_upload(read_whole(path, "a trained network", LARGEST_NETWORK), path.name).name
-
-
-def _kept_result(path: Path) -> str:
-    """Return the name of the network that a saved result was read out of; the page shows this result of it."""
-    from stacklens.extract.result_file import load_result
-    from stacklens.viz.dashboard.extractions import keep_extraction, settings_in
-
-    result = load_result(path)
-    origin = result.model.origin  # opens it, or says why it cannot be
-    if origin is None or origin.path is None:
-        raise StacklensError(f"{path}: the network that this result was read out of was never in a file")
-    name = _kept(origin.path)
-    keep_extraction(name, settings_in(result), result)
-    return name

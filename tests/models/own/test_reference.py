@@ -84,14 +84,6 @@ def test_a_saved_result_of_a_wrapped_network_says_how_it_is_had_again(module: st
         loaded.model  # noqa: B018
 
 
-def test_the_page_says_that_it_opens_no_folders() -> None:
-    from stacklens.cli.serve import _kept
-
-    folder = Path(__file__).parents[2] / "data" / "rau" / "dyck2-depth3-lstm"
-    with pytest.raises(StacklensError, match=r"the page opens single files.*, and this is a folder or a mapping"):
-        _kept(str(folder))
-
-
 def test_files_and_names_of_the_zoo_are_no_references(tmp_path: Path) -> None:
     assert not is_reference("nnpda-palindrome")
     assert not is_reference(tmp_path / "net.pt")

@@ -23,7 +23,10 @@ window.dash_clientside = Object.assign({}, window.dash_clientside, {
     later: (sign) => void (sign && setTimeout(again, 1000, number)),
     open: (given) => {
       for (const found of window.dash_clientside.callback_context.triggered) {
-        if (given && found.value) acts.openWord(found.value.value.word, found.value.value.step, found.value.value.rounded ?? undefined);
+        if (!given || !found.value) continue;
+        const { word, step, rounded, network } = found.value.value;
+        if (network) acts.network(network);
+        else acts.openWord(word, step, rounded ?? undefined);
       }
     },
     csv: () => {
@@ -34,12 +37,19 @@ window.dash_clientside = Object.assign({}, window.dash_clientside, {
   },
 });
 
+const names = new Intl.Collator("en", { numeric: true });
+
 window.dashAgGridFunctions = Object.assign({}, window.dashAgGridFunctions, {
+  // what is not there comes first; numbers in names are sorted as numbers
+  counted: (one, other) => {
+    if (one === null || one === undefined || other === null || other === undefined) return (one ?? null) === (other ?? null) ? 0 : (one ?? null) === null ? -1 : 1;
+    return typeof one === "number" && typeof other === "number" ? one - other : names.compare(String(one), String(other));
+  },
   written: (value) => (value === null || value === undefined ? "" : (Number.isInteger(value) ? value : Number(value.toPrecision(5))).toLocaleString("en", { maximumSignificantDigits: 15 })),
 });
 
 window.dashAgGridComponentFunctions = Object.assign({}, window.dashAgGridComponentFunctions, {
-  // A word in a table; a click brings it onto the bench.
+  // A word, or a network, in a table; a click brings it onto the bench.
   WordButton: ({ data, setData, value }) => {
     if (!data.open) return value ?? "";
     const { shown, ...word } = data.open;

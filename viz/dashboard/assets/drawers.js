@@ -1,5 +1,5 @@
-// The drawers over the bench: networks, checks, many words, accuracy, rules and states, causes, figures, papers,
-// extraction.
+// The drawers over the bench: networks, a sweep, checks, many words, accuracy, rules and states, causes, figures,
+// papers, extraction.
 // What is chosen in them is chosen here; their figures and tables are Dash's.
 
 import { hideDash, showInDash, watchDash } from "./dash.js";
@@ -15,6 +15,7 @@ const FIGURES = {
 const TITLES = {
   networks: "networks", checks: "checks and counterexamples", words: "many words at once", accuracy: "accuracy by length",
   automaton: "rules and states", causes: "is the automaton what it computes with?", figures: "figures and tables", papers: "the papers' tables, with our figures", extract: "extract again",
+  sweep: "a sweep: a network comes onto the bench with one click",
 };
 
 let acts = null, filled = 0, before = "";
@@ -31,6 +32,7 @@ export function watchDrawers(given) {
 }
 
 export function openDrawer(name, silent = false) {
+  document.querySelector("[data-drawer=sweep]").hidden = !selection.sweep;
   const opener = document.querySelector(`[data-drawer="${selection.drawer}"]`);
   selection.drawer = TITLES[name] ? name : "";
   for (const button of document.querySelectorAll("[data-drawer]")) {
@@ -52,7 +54,7 @@ export function openDrawer(name, silent = false) {
 
 // Another word, network, step's state or theme: what is open follows.
 export function drawerChanged() {
-  if (selection.drawer && !["networks", "words", "extract"].includes(selection.drawer)) fill();
+  if (selection.drawer && !["networks", "words", "extract", "sweep"].includes(selection.drawer)) fill();
 }
 
 async function fill() {
@@ -61,7 +63,7 @@ async function fill() {
   let asked = null;
   const add = (...made) => parts.push(...made);
   try {
-    asked = await { networks, checks, words, accuracy, automaton, causes, figures, papers, extract }[name](add);
+    asked = await { networks, checks, words, accuracy, automaton, causes, figures, papers, extract, sweep }[name](add);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     add(element("p", error.message));
@@ -87,7 +89,7 @@ async function networks(add) {
     const items = element("ul");
     items.append(...some.map(({ name, title, line }) => {
       const item = element("li");
-      item.append(element("button", title, { type: "button", class: "plain", onclick: () => { openDrawer(""); acts.network(name); } }), `: ${line}`);
+      item.append(element("button", title, { type: "button", class: "plain", onclick: () => acts.network(name) }), `: ${line}`);
       return item;
     }));
     list.append(element("h3", group), items);
@@ -101,6 +103,8 @@ const checks = async () => ({});
 const accuracy = async () => ({});
 
 const causes = async () => ({});
+
+const sweep = async () => ({ sweep: selection.sweep });
 
 async function words(add) {
   const box = element("textarea", "", { rows: 8, spellcheck: "false", id: "many" }), label = element("label", "words, one a line; ε is the empty word");

@@ -1,4 +1,4 @@
-// Files in and out: networks of one's own that are opened or dropped, traces and automata that are saved.
+// Files in and out: networks of one's own and saved results that are opened or dropped, traces and automata that are saved.
 
 import { Problem, ask, asked, part, remember, save, selection } from "./page.js";
 
@@ -6,14 +6,14 @@ const LARGEST = 20_000_000; // bytes of a file
 
 export const opened = () => {
   const names = JSON.parse(window.sessionStorage.getItem("opened") || "[]");
-  return selection.network.startsWith("upload-") ? [...new Set([...names, selection.network])] : names;
+  return /^(upload|result)-/.test(selection.network) ? [...new Set([...names, selection.network])] : names;
 };
 
-// Shows the network in a file, or says what is wrong with it.
+// Shows the network, or the result, in a file, or says what is wrong with it.
 export async function receive(file, { problem, showNetwork, fillNetworks }) {
   if (!file) return;
   if (file.size > LARGEST) {
-    problem(`${file.name}: ${(file.size / 1e6).toFixed(0)} MB; expected a trained network of at most ${LARGEST / 1e6} MB.`);
+    problem(`${file.name}: ${(file.size / 1e6).toFixed(0)} MB; expected a trained network, or a saved result, of at most ${LARGEST / 1e6} MB.`);
     return;
   }
   try {

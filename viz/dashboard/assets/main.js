@@ -26,6 +26,7 @@ function chooseState(name) {
 }
 
 function chooseNetwork(name) {
+  openDrawer("", true);
   Object.assign(selection, { network: name, step: 1, state: null, raw: false });
   remember(true);
   showNetwork().then(() => fillNetworks()).then(() => remember());

@@ -59,7 +59,8 @@ function networkShown(found) {
   part("extract").textContent = found.extracted ? "extract again" : "extract";
   part("next-disagreement").disabled = !(found.disagreements || []).length;
   drawAutomaton(found.automaton || null);
-  part("automaton-says").textContent = found.extracted ? (found.automaton ? (found.settings === "sl.extract(network)" ? "" : `as ${found.settings} found it`) : `${found.why}.`) : "Nothing has been read out of this network yet: extract does it.";
+  part("extract").hidden = found.network.startsWith("result-"); // a saved result stays as it is
+  part("automaton-says").textContent = automatonLine(found);
   const items = (found.claims || []).map((claim) => {
     const item = element("li", "", { class: claim.verdict });
     item.append(element("b", `${claim.sign} ${claim.what}`), `: ${claim.says} `);
@@ -67,6 +68,13 @@ function networkShown(found) {
     return item;
   });
   part("claim-list").replaceChildren(...items, ...(items.length ? [] : [element("li", "Nothing is claimed yet.")]));
+}
+
+function automatonLine({ extracted, automaton, settings, why, missing, saved }) {
+  if (!extracted) return "Nothing has been read out of this network yet: extract does it.";
+  if (missing) return missing;
+  if (!automaton) return `${why}.`;
+  return saved ? "as the saved result says" : settings === "sl.extract(network)" ? "" : `as ${settings} found it`;
 }
 
 function wordButton(word, what) {
