@@ -48,9 +48,12 @@ class RunSettings:
         scale: sizes of everything that is drawn and numbers of epochs, as a share of the whole, above 0 and at most 1;
             below 1 for trials only.
         texts: for grids that need them, the user's files, as a line that tells these from others.
+        epochs: at most so many by the paper's protocol, where that would take too long; None for the paper's.
+        unfinished: folder for trainings that last for hours, which go on where they were stopped; None for nowhere.
 
     Raises:
-        StacklensError: no seeds or the same one twice, an unknown protocol, or a scale outside its range.
+        StacklensError: no seeds or the same one twice, an unknown protocol, a scale outside its range, or
+            less than one epoch, or epochs for the protocol fast.
     """
 
     seeds: tuple[int, ...]
@@ -58,8 +61,12 @@ class RunSettings:
     device: str = "cpu"
     scale: float = 1.0
     texts: str = ""
+    epochs: int | None = None
+    unfinished: Path | None = None
 
     def __post_init__(self) -> None:
+        if self.epochs is not None and (self.epochs < 1 or self.protocol != "paper"):
+            raise StacklensError(f"epochs {self.epochs}: expected 1 or more, with the protocol paper")
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
             raise StacklensError(f"seeds {self.seeds}: expected at least one, and each of them once")
         if self.protocol not in get_args(Protocol):

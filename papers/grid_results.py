@@ -43,6 +43,7 @@ class RowResult:
         versions: of what ran it.
         command: that runs it again.
         texts: which files of the user's it was trained on.
+        epochs: at most so many were trained; None for as many as the protocol has.
     """
 
     name: str
@@ -55,11 +56,12 @@ class RowResult:
     versions: dict[str, str]
     command: str
     texts: str = ""
+    epochs: int | None = None
 
     def is_of(self, settings: RunSettings) -> bool:
         """Return whether training it by ``settings`` would give the same: the device makes no difference to that."""
-        mine = (self.protocol, self.seeds, self.scale, self.texts)
-        return mine == (settings.protocol, settings.seeds, settings.scale, settings.texts)
+        mine = (self.protocol, self.seeds, self.scale, self.texts, self.epochs)
+        return mine == (settings.protocol, settings.seeds, settings.scale, settings.texts, settings.epochs)
 
     @classmethod
     def from_dict(cls, content: object) -> RowResult:

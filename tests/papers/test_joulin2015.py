@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from stacklens.papers.joulin2015 import EXAMPLES, FEW, PAPER_MODELS, PAPER_PATTE
 from stacklens.papers.joulin2015_training import paper_recipe, pattern_recipe
 
 TINY = RunSettings((3, 4), scale=0.02)
-SCORES = {"test", "test rounded", "validation", "validation rounded"}
+SCORES = {"test", "validation", "n = 2", "n = 3", "n = 4"}
+SPENT = {"epochs", "updates", "entropy"}
 
 
 def test_table_2_has_the_shape_and_the_figures_of_the_papers() -> None:
@@ -43,8 +45,9 @@ def test_a_row_of_table_2_gives_a_network_a_seed_with_the_papers_scores(name: st
     assert (first.seed, second.seed) == (3, 4)
     assert first.task == second.task == name.split(", ")[-1]
     assert first.model is not None
-    assert set(first.scores) == (SCORES if first.model.n_stacks else {"test", "validation"})
-    assert all(0 <= score <= 1 for score in first.scores.values())
+    rounded = {f"{score} rounded" for score in SCORES} if first.model.n_stacks else set()
+    assert set(first.scores) == SCORES | rounded | (SPENT if protocol == "paper" else set())
+    assert all(0 <= score <= 1 for name, score in first.scores.items() if name not in SPENT)
 
 
 def test_figure_2_has_a_score_for_every_size() -> None:
@@ -59,16 +62,48 @@ def test_the_protocols_have_the_papers_sizes() -> None:
     whole = RunSettings((0,))
     assert pattern_recipe("stack-rnn", "anbn", few=False, settings=whole).shape == {"hidden": 40, "n_stacks": 10}
     assert pattern_recipe("stack-rnn", "anbn", few=True, settings=whole).shape == {"hidden": 10, "n_stacks": 1}
-    slow = paper_recipe("stack-rnn", "anb2n", whole)
-    assert (slow.shape, slow.n_max, slow.rate, slow.steps, slow.emptied) == (
-        {"hidden": 40, "n_stacks": 10},
-        20,
-        0.1,
-        50,
-        1_000,
+
+
+@pytest.mark.parametrize(
+    ("model", "task", "sizes"),
+    [
+        ("stack-rnn", "anbn", (40, 10, 15, 2_000, 1_000, (2, 19), False, 0)),
+        ("stack-rnn", "anb2n", (40, 10, 20, 2_000, 1_000, (2, 19), False, 0)),
+        ("stack-rnn", "anbmcnm", (40, 10, 15, 2_000, 1_000, (2, 19), True, 0)),
+        ("list-rnn", "anbmcnm", (40, 5, 15, 2_000, 1_000, (2, 19), False, 0)),
+        ("stack-rnn", "memorization", (100, 10, 20, 2_000, 100, (2, 19), False, 0)),
+        ("stack-rnn", "addition", (100, 10, 20, 10_000, 10, (20, 20), False, 0.1)),
+    ],
+)
+def test_the_paper_protocol_is_that_of_the_authors_scripts(model: str, task: str, sizes: tuple[object, ...]) -> None:
+    slow = paper_recipe(model, task, RunSettings((0,), "paper"))
+    assert sizes == (
+        slow.shape["hidden"],
+        slow.shape["n_stacks"],
+        slow.n_max,
+        slow.pieces,
+        slow.emptied,
+        slow.checked,
+        slow.rounded,
+        slow.good,
     )
-    assert paper_recipe("stack-rnn", "memorization", whole).emptied == 100
-    assert paper_recipe("stack-rnn", "addition", whole).known_only
+    assert (slow.rate, slow.clip, slow.steps, slow.epochs, slow.validation) == (0.1, 15, 50, 100, 1_000)
+    assert slow.known_only == (task == "addition")
+    assert slow.smallest == (0 if task == "addition" else 2)
+
+
+def test_addition_by_the_papers_protocol_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    (row,) = figure2().chosen_rows(["Stack RNN, addition"])
+    tiny = RunSettings((3, 4), "paper", scale=0.02)
+    whole = row.train(tiny)
+    row.train(replace(tiny, epochs=1, unfinished=tmp_path))
+    (state,) = tmp_path.iterdir()
+    assert state.name == "stack-rnn-addition-paper-seeds-3-4.state"
+    ended = row.train(replace(tiny, unfinished=tmp_path))
+    assert [one.scores for one in ended] == [one.scores for one in whole]
+    assert ended[0].scores["epochs"] == 2
+    with pytest.raises(StacklensError, match="2 epochs were trained already"):
+        row.train(replace(tiny, epochs=1, unfinished=tmp_path))
 
 
 def test_seeds_that_cannot_be_trained_side_by_side_are_refused() -> None:

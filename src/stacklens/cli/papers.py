@@ -57,6 +57,9 @@ def run(
     rows: Annotated[
         list[str] | None, typer.Option(help="Only this row; may be repeated (a wrong name lists all).")
     ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="At most so many, with --protocol paper, which may take hours.")
+    ] = None,
     device: Annotated[str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …")] = "cpu",
     jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes, a row each.")] = 1,
     networks: Annotated[
@@ -70,8 +73,11 @@ def run(
 ) -> None:
     """Measure an experiment and write its results; rows of networks that were measured before are kept.
 
-    A run that is stopped goes on with the rows that are left when it is begun again.
+    A run that is stopped goes on with the rows that are left when it is begun again; with --networks, trainings one
+    symbol at a time go on with the epoch that was left.
     """
+    from dataclasses import replace
+
     from stacklens.files import check_folder
     from stacklens.papers.experiments import EXPERIMENTS, check_name
     from stacklens.papers.grid import Grid
@@ -82,7 +88,7 @@ def run(
     check_folder(path)
     if isinstance(experiment, Grid):
         experiment = _with_texts(experiment, texts)
-        settings = _settings(experiment, seeds, first_seed, protocol, device, texts)
+        settings = replace(_settings(experiment, seeds, first_seed, protocol, device, texts), epochs=epochs)
         _run_grid(experiment, settings, path.parent, rows or [], fresh, jobs, networks, quiet)
     else:
         chosen: dict[str, Any] = {"--seeds": seeds, "--rows": rows, "--fresh": fresh, "--first-seed": first_seed}
@@ -91,6 +97,7 @@ def run(
             "--networks": networks,
             "--protocol": protocol != "fast",
             "--device": device != "cpu",
+            "--epochs": epochs,
             **texts,
         }
         _refuse(name, "has claims and no rows of networks", chosen)
