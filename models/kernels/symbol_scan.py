@@ -74,6 +74,9 @@ class _Turn:
     before: Array  # where those of the cells before the step go, (cells + 1, M)
     moved: Array  # from where, by operation, (operations, cells + 1, M)
     read: Array  # those that are read, (depth, M)
+    top: Array  # the first of ``after``, (M,)
+    parts: Array  # room for what each operation does with ``after``, (operations, cells, M)
+    parts_before: Array  # and for what becomes of it, (operations, cells + 1, M)
 
 
 class SymbolScan:
@@ -191,10 +194,13 @@ class SymbolScan:
         # views are made once: indexing takes as long as a small product
         self._steps = [_Steps(*parts) for parts in zip(*vars(self._all).values(), strict=True)]
         self._rows = [step.of_rows.reshape(stacks, heads).T for step in self._steps]
+        self._rows_of_shares, self._rows_of_pushed = [row[:-1] for row in self._rows], [row[-1] for row in self._rows]
+        self._shares_by_cell = [step.shares[:, None] for step in self._steps]
         self._read = [step.of_seen.reshape(stacks, shape.depth).T for step in self._steps]
-        self._laid_then = [self._laid(step.kept, cells) for step in self._steps]
         self._cell_errors = [room(cells + 4, stacks) for _ in range(2)]
         self._turns = [self._turn(number, cells) for number in range(shape.steps)]
+        counts = [len(turn.after) for turn in self._turns]
+        self._laid_to = [[self._laid(step.kept, count) for count in counts] for step in self._steps]
 
     def _turn(self, number: int, cells: int) -> _Turn:
         """Return the views for the step that is ``number`` steps back; where that is 0, an error enters."""
@@ -205,7 +211,9 @@ class SymbolScan:
         stride = 2 if self.shape.operations == 2 else 1
         size = (self.shape.operations, wider, after.shape[1])
         moved = as_strided(after[2:], size, (-stride * row, row, column))
-        return _Turn(after[1 : 1 + count], before[1 : 1 + wider], moved, before[1 : 1 + self.shape.depth])
+        read, parts = before[1 : 1 + self.shape.depth], self._parts
+        views = (after[1 : 1 + count], before[1 : 1 + wider], moved, read, after[1])
+        return _Turn(*views, parts[:, :count], parts[:, :wider])
 
     def _laid(self, column: Array, count: int) -> Array:
         """Return what each operation alone would make the topmost cells, (operations, count, M)."""
@@ -252,7 +260,7 @@ class SymbolScan:
 
     def _back(self, error: Array, first: int) -> None:
         """Let the ``error`` of the last step go back to step ``first``, with nothing clipped."""
-        now, heads, memory, parts = self._now, self.heads, self.memory, self._parts
+        now, heads, memory = self._now, self.heads, self.memory
         for cells in self._cell_errors:
             cells[...] = 0
         step = self._steps[now]
@@ -261,18 +269,18 @@ class SymbolScan:
         self._turns[0].read[...] = self._read[now]
         for number in range(1, now - first + 1):
             turn, t = self._turns[number], now - number
-            step, rows = self._steps[t], self._rows[t]
-            shares, errors, after, before = step.shares, step.errors, turn.after, turn.before
-            count = len(after)
-            of_shares = np.multiply(self._laid_then[t][:, :count], after, out=parts[:, :count]).sum(1)
+            step, shares, errors, before = self._steps[t], self._steps[t].shares, self._steps[t].errors, turn.before
+            np.multiply(self._laid_to[t][number], turn.after, out=turn.parts)
+            of_shares = np.add.reduce(turn.parts, 1)
             of_shares *= shares
-            np.subtract(of_shares, shares * of_shares.sum(0), out=rows[:-1])
-            np.multiply(after[0], step.push_slopes, out=rows[-1])
+            weighted = shares * np.add.reduce(of_shares, 0)
+            np.subtract(of_shares, weighted, out=self._rows_of_shares[t])
+            np.multiply(turn.top, step.push_slopes, out=self._rows_of_pushed[t])
             np.matmul(step.of_rows, heads, out=errors)
             errors *= step.slopes
             np.matmul(errors, memory, out=step.of_seen)
-            np.multiply(turn.moved, shares[:, None], out=parts[:, : len(before)])
-            np.add.reduce(parts[:, : len(before)], 0, out=before)
+            np.multiply(turn.moved, self._shares_by_cell[t], out=turn.parts_before)
+            np.add.reduce(turn.parts_before, 0, out=before)
             read = turn.read
             read += self._read[t]
 
@@ -300,7 +308,7 @@ class SymbolScan:
             turn, step, rows = self._turns[number], self._steps[t], self._rows[t]
             before = np.zeros_like(turn.before)
             if number:
-                of_shares = clipped((self._laid_then[t][:, : len(turn.after)] * turn.after).sum(1))
+                of_shares = clipped((self._laid_to[t][number] * turn.after).sum(1))
                 before = clipped((turn.moved * step.shares[:, None]).sum(0))
                 rows[:-1] = clipped(step.shares * (of_shares - (step.shares * of_shares).sum(0)))
                 rows[-1] = clipped(turn.after[0] * step.push_slopes)
