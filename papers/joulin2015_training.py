@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,11 @@ _SHAPES: dict[str, dict[str, Any]] = {
     "lstm": {"hidden": 50},
     "list-rnn": {"hidden": 40, "n_stacks": 5},
     "stack-rnn": {"hidden": 40, "n_stacks": 10},
+}
+# the paper's protocol tries all of these, and takes the best on validation seed by seed
+_SEARCHED: dict[str, tuple[dict[str, Any], ...]] = {
+    "rnn": tuple({"hidden": hidden} for hidden in (40, 100, 500)),
+    "lstm": tuple({"hidden": hidden, "layers": layers} for layers in (1, 2) for hidden in (50, 100, 200)),
 }
 _LARGE: dict[str, dict[str, Any]] = {  # figure 2: 100 hidden units, 10 stacks or lists
     "rnn": {"hidden": 100},
@@ -78,8 +83,10 @@ def recall_recipe(model: str, name: str, settings: RunSettings) -> StreamRecipe:
     )
 
 
-def paper_recipe(model: str, name: str, settings: RunSettings) -> OnlineRecipe:
+def paper_recipe(model: str, name: str, settings: RunSettings, shape: Mapping[str, Any] | None = None) -> OnlineRecipe:
     """Return how the paper and its program train ``model`` on a task (section 5 and the authors' scripts).
+
+    ``shape`` stands in for the paper's numbers of units, stacks and layers.
 
     The program's own check of networks without a memory ends with the sizes of training, where LSTMs can hardly be told
     apart; here it goes as far as that of the others.
@@ -88,7 +95,7 @@ def paper_recipe(model: str, name: str, settings: RunSettings) -> OnlineRecipe:
     base = stream_recipe(name, model).shape
     epochs = settings.scaled(100)
     return OnlineRecipe(
-        shape={**base, **(_SHAPES if toy else _LARGE)[model]},
+        shape={**base, **((_SHAPES if toy else _LARGE)[model] if shape is None else shape)},
         smallest=0 if addition else 2,
         n_max=settings.scaled(20 if name in _LONG else 15, least=4),
         epochs=epochs if settings.epochs is None else min(epochs, settings.epochs),
@@ -109,10 +116,11 @@ def train_pattern(model: str, pattern: str, few: bool, settings: RunSettings) ->
     "test" is the share of the sizes 2 to 59 of which every string is predicted, "validation" how likely the network
     finds what can be known in strings of sizes 2 to 19, as the geometric mean over its symbols, "n = 20" the share of
     the strings of size 20 that are predicted, and so on; all again "rounded". By the paper's protocol there are
-    "epochs" and "updates", and "entropy" in decimal digits a symbol, of the best epoch's check.
+    "epochs" and "updates", and "entropy" in decimal digits a symbol, of the best epoch's check, and of networks without
+    a memory "hidden" and "layers", which were best among those that the paper tries.
     """
     trained = _trained(pattern_recipe(model, pattern, few, settings), model, pattern, settings)
-    return _outcomes(trained, settings, lambda right: {"test": right.all(-1).mean(-1), **_by_size(right)})
+    return _best(trained, settings, lambda right: {"test": right.all(-1).mean(-1), **_by_size(right)})
 
 
 def train_recall(model: str, name: str, settings: RunSettings) -> list[Outcome]:
@@ -126,7 +134,7 @@ def train_recall(model: str, name: str, settings: RunSettings) -> list[Outcome]:
     def score(right: np.ndarray) -> dict[str, np.ndarray]:
         return {"test": right.mean((-2, -1)), **_by_size(right)}
 
-    return _outcomes(trained, settings, score)
+    return _best(trained, settings, score)
 
 
 def _by_size(right: np.ndarray) -> dict[str, np.ndarray]:
@@ -134,28 +142,43 @@ def _by_size(right: np.ndarray) -> dict[str, np.ndarray]:
     return {f"n = {_TESTED[0] + place}": right[:, place].mean(-1) for place in range(right.shape[1])}
 
 
-def _trained(recipe: StreamRecipe, model: str, name: str, settings: RunSettings) -> StreamTraining | OnlineTraining:
-    """Return networks trained by the settings' protocol; ``recipe`` is that of the fast one."""
+def _trained(
+    recipe: StreamRecipe, model: str, name: str, settings: RunSettings
+) -> Iterator[StreamTraining | OnlineTraining]:
+    """Yield networks trained by the settings' protocol, of each shape that it tries; ``recipe`` is the fast one's."""
     task = get_task(name)
     assert isinstance(task, StreamTask)
     first, nets = settings.consecutive()
-    training: StreamTraining | OnlineTraining
-    if settings.protocol == "paper":
-        slow = paper_recipe(model, name, settings)
+    if settings.protocol == "fast":
+        fast = StreamTraining(recipe, task, seed=first, nets=nets, model=model, device=settings.device)
+        fast.run()
+        yield fast
+        return
+    for shape in _SEARCHED.get(model, (None,)):
+        slow = paper_recipe(model, name, settings, shape)
         training = OnlineTraining(model, slow, task, seed=first, nets=nets, device=settings.device)
-        _go_on(training, settings)
-    else:
-        training = StreamTraining(recipe, task, seed=first, nets=nets, model=model, device=settings.device)
-    training.run()
-    return training
+        _go_on(training, settings, "" if shape is None else "".join(f"-{key}-{value}" for key, value in shape.items()))
+        training.run()
+        yield training
 
 
-def _go_on(training: OnlineTraining, settings: RunSettings) -> None:
+def _best(
+    trained: Iterator[StreamTraining | OnlineTraining],
+    settings: RunSettings,
+    score: Callable[[np.ndarray], dict[str, np.ndarray]],
+) -> list[Outcome]:
+    """Return the outcome of each seed, of the shape that is best on validation where several were tried."""
+    tried = [_outcomes(one, settings, score) for one in trained]
+    return [min(shapes, key=lambda outcome: outcome.scores.get("entropy", 0.0)) for shapes in zip(*tried, strict=True)]
+
+
+def _go_on(training: OnlineTraining, settings: RunSettings, shape: str) -> None:
     """Train to the end, from where an earlier run was stopped if the settings have a folder for what is unfinished."""
     if settings.unfinished is None:
         return
     last = settings.seeds[-1]
-    path = settings.unfinished / f"{training.model}-{training.task.name}-paper-seeds-{settings.seeds[0]}-{last}.state"
+    name = f"{training.model}-{training.task.name}{shape}-paper-seeds-{settings.seeds[0]}-{last}.state"
+    path = settings.unfinished / name
     if path.is_file():
         training.load(path)
     if training.epochs_done > training.total_epochs:
@@ -182,6 +205,9 @@ def _outcomes(
         spent = {"epochs": trained.epochs_done, "updates": trained.updates}
         scores |= {name: np.full(trained.n_nets, number) for name, number in spent.items()}
         scores["entropy"] = trained.best / math.log(10)
+        if trained.model in _SEARCHED:
+            sizes = {key: trained.recipe.shape.get(key, 1) for key in ("hidden", "layers")}
+            scores |= {key: np.full(trained.n_nets, size) for key, size in sizes.items()}
     return [
         Outcome(
             seed,

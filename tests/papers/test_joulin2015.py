@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from stacklens.errors import StacklensError
 from stacklens.models.io import load_checkpoint
+from stacklens.models.training.online import OnlineTraining
+from stacklens.papers import joulin2015_training
 from stacklens.papers.grid import RunSettings
 from stacklens.papers.grid_results import GridResults
 from stacklens.papers.grid_tables import grid_tables
@@ -41,13 +44,15 @@ def test_table_2_has_the_shape_and_the_figures_of_the_papers() -> None:
 @pytest.mark.parametrize("name", ["RNN, anbn", "LSTM, anb2n", "List RNN 40+5, anbncn", f"{FEW}, anbmcnm"])
 def test_a_row_of_table_2_gives_a_network_a_seed_with_the_papers_scores(name: str, protocol: str) -> None:
     (row,) = table2().chosen_rows([name])
-    first, second = row.train(RunSettings((3, 4), protocol, scale=0.02))  # type: ignore[arg-type]
+    scale = 0.02 if protocol == "fast" else 0.005
+    first, second = row.train(RunSettings((3, 4), protocol, scale=scale))  # type: ignore[arg-type]
     assert (first.seed, second.seed) == (3, 4)
     assert first.task == second.task == name.split(", ")[-1]
     assert first.model is not None
     rounded = {f"{score} rounded" for score in SCORES} if first.model.n_stacks else set()
-    assert set(first.scores) == SCORES | rounded | (SPENT if protocol == "paper" else set())
-    assert all(0 <= score <= 1 for name, score in first.scores.items() if name not in SPENT)
+    searched = set() if first.model.n_stacks else {"hidden", "layers"}
+    assert set(first.scores) == SCORES | rounded | (SPENT | searched if protocol == "paper" else set())
+    assert all(0 <= score <= 1 for name, score in first.scores.items() if name not in SPENT | searched)
 
 
 def test_figure_2_has_a_score_for_every_size() -> None:
@@ -90,6 +95,33 @@ def test_the_paper_protocol_is_that_of_the_authors_scripts(model: str, task: str
     assert (slow.rate, slow.clip, slow.steps, slow.epochs, slow.validation) == (0.1, 15, 50, 100, 1_000)
     assert slow.known_only == (task == "addition")
     assert slow.smallest == (0 if task == "addition" else 2)
+
+
+@pytest.mark.slow
+def test_the_paper_protocol_takes_the_best_of_the_papers_sizes_for_each_seed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made: list[OnlineTraining] = []
+
+    class Kept(OnlineTraining):
+        def run(self) -> None:
+            super().run()
+            made.append(self)
+
+    monkeypatch.setattr(joulin2015_training, "OnlineTraining", Kept)
+    (row,) = table2().chosen_rows(["LSTM, anbn"])
+    outcomes = row.train(RunSettings((3, 4), "paper", scale=0.01, unfinished=tmp_path))
+    assert [(one.recipe.shape["hidden"], one.recipe.shape["layers"]) for one in made] == [
+        (hidden, layers) for layers in (1, 2) for hidden in (50, 100, 200)
+    ]
+    assert len(list(tmp_path.iterdir())) == 6
+    for place, outcome in enumerate(outcomes):
+        best = min(made, key=lambda one: one.best[place])
+        assert outcome.scores["entropy"] == pytest.approx(best.best[place] / math.log(10))
+        assert (outcome.scores["hidden"], outcome.scores["layers"]) == (
+            best.recipe.shape["hidden"],
+            best.recipe.shape["layers"],
+        )
 
 
 def test_addition_by_the_papers_protocol_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
