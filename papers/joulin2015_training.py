@@ -116,8 +116,9 @@ def train_pattern(model: str, pattern: str, few: bool, settings: RunSettings) ->
     "test" is the share of the sizes 2 to 59 of which every string is predicted, "validation" how likely the network
     finds what can be known in strings of sizes 2 to 19, as the geometric mean over its symbols, "n = 20" the share of
     the strings of size 20 that are predicted, and so on; all again "rounded". By the paper's protocol there are
-    "epochs" and "updates", and "entropy" in decimal digits a symbol, of the best epoch's check, and of networks without
-    a memory "hidden" and "layers", which were best among those that the paper tries.
+    "epochs", "updates" and "seconds" of processor time for all networks together, "entropy" in decimal digits a symbol
+    of the best epoch's check, and of networks without a memory "hidden" and "layers", which were best among those that
+    the paper tries.
     """
     trained = _trained(pattern_recipe(model, pattern, few, settings), model, pattern, settings)
     return _best(trained, settings, lambda right: {"test": right.all(-1).mean(-1), **_by_size(right)})
@@ -202,7 +203,7 @@ def _outcomes(
         rounded = _scores(Rounded(net), trained.task, settings, score)
         scores |= {f"{name} rounded": values for name, values in rounded.items()}
     if isinstance(trained, OnlineTraining):
-        spent = {"epochs": trained.epochs_done, "updates": trained.updates}
+        spent = {"epochs": trained.epochs_done, "updates": trained.updates, "seconds": trained.seconds}
         scores |= {name: np.full(trained.n_nets, number) for name, number in spent.items()}
         scores["entropy"] = trained.best / math.log(10)
         if trained.model in _SEARCHED:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import io
 import math
 import pickle
+import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -101,6 +102,7 @@ class OnlineTraining(SideBySide):
         rates: of each network, (nets,).
         best: entropies on validation of the networks that are kept, in nats a symbol, (nets,).
         updates: how often weights were moved.
+        seconds: of processor time that the epochs took, before a stop too.
 
     >>> from stacklens.languages.catalogue import get_task
     >>> recipe = OnlineRecipe({"hidden": 4, "n_stacks": 1}, pieces=3, n_max=4, validation=5)
@@ -119,7 +121,7 @@ class OnlineTraining(SideBySide):
         self.net = build_model(model, self.shape, seed=seed, nets=nets).to(device)
         self.rates = np.full(nets, recipe.rate)
         self.best = np.full(nets, math.inf)
-        self.updates = 0
+        self.updates, self.seconds = 0, 0.0
         self._states: deque[NetworkState[Any]] = deque(maxlen=recipe.steps)
         self.begin()
 
@@ -153,6 +155,7 @@ class OnlineTraining(SideBySide):
             "rates": torch.from_numpy(self.rates),
             "best": torch.from_numpy(self.best),
             "updates": self.updates,
+            "seconds": self.seconds,
             "epochs_done": self.epochs_done,
             "weights": dict(self.net.state_dict()),
             "best_weights": self.best_weights,
@@ -174,7 +177,7 @@ class OnlineTraining(SideBySide):
             raise FileFormatError(f"{path}: no state of a training: {str(error).splitlines()[0]}") from None
         if told != self._told:
             raise FileFormatError(f"{path}: the state of another training; move it away")
-        self.rates, self.best, self.updates = rates, best, state["updates"]
+        self.rates, self.best, self.updates, self.seconds = rates, best, state["updates"], state["seconds"]
         self.epochs_done, self.best_weights = state["epochs_done"], state["best_weights"]
         self.net.load_state_dict(state["weights"])
 
@@ -185,9 +188,14 @@ class OnlineTraining(SideBySide):
 
     def epoch(self) -> None:
         """Train for one epoch and check; do nothing when all is `done`."""
+        begun = time.process_time()
         if self.done or not _by_hand(self.net):
             super().epoch()
-            return
+        else:
+            self._epoch_by_hand()
+        self.seconds += time.process_time() - begun
+
+    def _epoch_by_hand(self) -> None:
         with one_thread():
             scan, active = self._scan(), self.active
             rates = self.rates[active]

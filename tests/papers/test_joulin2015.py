@@ -20,7 +20,7 @@ from stacklens.papers.joulin2015_training import paper_recipe, pattern_recipe
 
 TINY = RunSettings((3, 4), scale=0.02)
 SCORES = {"test", "validation", "n = 2", "n = 3", "n = 4"}
-SPENT = {"epochs", "updates", "entropy"}
+SPENT = {"epochs", "updates", "entropy", "seconds"}
 
 
 def test_table_2_has_the_shape_and_the_figures_of_the_papers() -> None:
@@ -132,6 +132,8 @@ def test_addition_by_the_papers_protocol_goes_on_where_it_was_stopped(tmp_path: 
     (state,) = tmp_path.iterdir()
     assert state.name == "stack-rnn-addition-paper-seeds-3-4.state"
     ended = row.train(replace(tiny, unfinished=tmp_path))
+    for one in (*whole, *ended):
+        assert one.scores.pop("seconds") > 0
     assert [one.scores for one in ended] == [one.scores for one in whole]
     assert ended[0].scores["epochs"] == 2
     with pytest.raises(StacklensError, match="2 epochs were trained already"):

@@ -192,6 +192,7 @@ def test_training_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path: Path) -
     first.epoch()
     first.save(tmp_path / "state.pt")
     second.load(tmp_path / "state.pt")
+    assert second.seconds == first.seconds > 0
     second.run()
     assert (second.epochs_done, second.updates) == (3, whole.updates)
     np.testing.assert_array_equal(second.best, whole.best)
