@@ -8,6 +8,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from stacklens.errors import StacklensError, UnknownNameError
@@ -50,9 +51,12 @@ class RunSettings:
         texts: for grids that need them, the user's files, as a line that tells these from others.
         data_seed: which words are trained on; 0 for those of the authors' programs. Test words are the same for all, so
             that what differs between two data seeds comes from training.
+        epochs: at most so many by the paper's protocol, where that would take too long; None for the paper's.
+        unfinished: folder for trainings that last for hours, which go on where they were stopped; None for nowhere.
 
     Raises:
-        StacklensError: no seeds or the same one twice, an unknown protocol, or a scale or data seed out of range.
+        StacklensError: no seeds or the same one twice, an unknown protocol, a scale or data seed out of range, or less
+            than one epoch, or epochs for the protocol fast.
     """
 
     seeds: tuple[int, ...]
@@ -61,8 +65,12 @@ class RunSettings:
     scale: float = 1.0
     texts: str = ""
     data_seed: int = 0
+    epochs: int | None = None
+    unfinished: Path | None = None
 
     def __post_init__(self) -> None:
+        if self.epochs is not None and (self.epochs < 1 or self.protocol != "paper"):
+            raise StacklensError(f"epochs {self.epochs}: expected 1 or more, with the protocol paper")
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
             raise StacklensError(f"seeds {self.seeds}: expected at least one, and each of them once")
         if self.protocol not in get_args(Protocol):

@@ -54,6 +54,7 @@ class RowResult:
         command: that runs it again.
         texts: which files of the user's it was trained on.
         processor: of the machine that ran it, as its system calls it; "" where that was not kept.
+        epochs: at most so many were trained; None for as many as the protocol has.
     """
 
     name: str
@@ -68,6 +69,7 @@ class RowResult:
     texts: str = ""
     data_seed: int = 0
     processor: str = ""
+    epochs: int | None = None
 
     @property
     def key(self) -> RunKey:
@@ -76,8 +78,8 @@ class RowResult:
 
     def is_of(self, settings: RunSettings) -> bool:
         """Return whether training it by ``settings`` would give the same: the device makes no difference to that."""
-        mine = (self.protocol, self.seeds, self.scale, self.texts, self.data_seed)
-        return mine == (settings.protocol, settings.seeds, settings.scale, settings.texts, settings.data_seed)
+        known = ("protocol", "seeds", "scale", "texts", "data_seed", "epochs")
+        return all(getattr(self, name) == getattr(settings, name) for name in known)
 
     @classmethod
     def from_dict(cls, content: object) -> RowResult:

@@ -79,7 +79,7 @@ def _outcome(path: Path, seed: int, settings: RunSettings) -> tuple[Outcome, dic
 
 
 def _settings(settings: RunSettings) -> dict[str, Any]:
-    return {"scale": settings.scale, "texts": settings.texts}
+    return {"scale": settings.scale, "texts": settings.texts, "epochs": settings.epochs}
 
 
 def _path(folder: Path, grid: str, row: GridRow, settings: RunSettings, seed: int) -> Path:

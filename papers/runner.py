@@ -141,6 +141,7 @@ class _RunRow:
             texts=settings.texts,
             data_seed=settings.data_seed,
             processor=processor(),
+            epochs=settings.epochs,
         )
 
     def _outcomes(self, row: GridRow, clock: _Clock) -> tuple[list[Outcome], dict[str, float]]:
@@ -150,7 +151,7 @@ class _RunRow:
         if known is not None:
             clock.lap()  # reading them is no part of anything
             return known
-        outcomes = row.train(settings)
+        outcomes = row.train(replace(settings, unfinished=self._unfinished()))
         if tuple(outcome.seed for outcome in outcomes) != settings.seeds:
             raise StacklensError(f"{row.name}: training gave other networks than those of the seeds {settings.seeds}")
         training = clock.lap()
@@ -159,14 +160,26 @@ class _RunRow:
             keep_networks(self.networks, self.grid, row, settings, outcomes, command, training)
         return outcomes, training
 
+    def _unfinished(self) -> Path | None:
+        """Return the folder for trainings that are not finished, which is made; None where no networks are kept."""
+        if self.networks is None:
+            return None
+        folder = self.networks / self.grid
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StacklensError(f"{folder}: cannot be made: {error.strerror}") from None
+        return folder
+
 
 def _command(grid: str, row: GridRow, settings: RunSettings) -> str:
     """Return the command that runs one row again as it was run, but for the scale of a trial."""
     first = f" --first-seed {settings.seeds[0]}" if settings.seeds[0] else ""
     data = f" --data-seed {settings.data_seed}" if settings.data_seed else ""
     device = "" if settings.device == "cpu" else f" --device {settings.device}"
+    epochs = "" if settings.epochs is None else f" --epochs {settings.epochs}"
     files = text_options(settings.texts)
-    options = f"--seeds {len(settings.seeds)}{first}{data} --protocol {settings.protocol}{device}{files}"
+    options = f"--seeds {len(settings.seeds)}{first}{data} --protocol {settings.protocol}{epochs}{device}{files}"
     return f'stacklens papers run {grid} --rows "{row.name}" {options} --fresh'
 
 

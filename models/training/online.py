@@ -1,35 +1,49 @@
 """Training predictors of streams one symbol at a time, by plain descent at a rate of each network's own.
 
-Joulin & Mikolov 2015, section 5, and the authors' program: after every symbol, the error of this symbol's prediction
-alone goes back through the last 50 steps, errors are clipped element by element, and every weight moves. After an epoch
-without a better validation, once the curriculum has got somewhere, the rate is halved and the best weights come back.
+Joulin & Mikolov 2015, section 5, and the authors' program: after every symbol that counts, the error of this symbol's
+prediction alone goes back through the last 50 steps, errors are clipped element by element, and every weight moves.
+After an epoch without a better validation, once the curriculum has got somewhere, the rate is halved and the best
+weights come back; of networks that are good already they come back in any case.
 
-One thing differs: the steps that an error goes back through are computed anew with the weights of the moment, where the
-authors' program keeps what they were when they were made.
+Stack RNNs without R are trained by `kernels.symbol_scan`, which does as the program in everything. For other networks
+the steps that an error goes back through are computed anew with the weights of the moment, where the program keeps
+what they were when they were made.
 """
 
 from __future__ import annotations
 
+import io
 import math
+import pickle
+import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from stacklens.errors import FileFormatError
+from stacklens.files import write_whole
 from stacklens.languages.tasks.streams import StreamTask, curriculum
-from stacklens.models.base import NetworkState
+from stacklens.models.base import NetworkState, StackModel
+from stacklens.models.device import one_thread
+from stacklens.models.kernels.symbol_scan import SymbolScan, SymbolShape
+from stacklens.models.networks.joulin import EMPTY_READING, StackRNN
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.training.loop import SideBySide, detached, log_loss
-from stacklens.models.training.scores import known_entropy
+from stacklens.models.training.online_streams import Reading, checked_stream, learned_streams
+from stacklens.models.training.scores import stream_entropy
 
 __all__ = ["OnlineRecipe", "OnlineTraining", "Symbol"]
 
 _TRAIN_SEED, _VALIDATION_SEED = 1, 2
+_DIGIT = math.log(10)  # the program's entropies are in decimal digits
 
 
 @dataclass(frozen=True)
@@ -46,8 +60,11 @@ class OnlineRecipe:
         steps: how far errors go back.
         rate, least_rate: of descent at first, and where training ends.
         clip: errors are kept between minus this and this.
-        validation: pieces of each size from 2 to n_max - 1.
+        validation: pieces that an epoch is checked on, in one stream.
+        checked: their smallest and their largest size.
+        rounded: whether actions are rounded in the check (``-hard`` there).
         known_only: whether only symbols that can be known count (binary addition).
+        good: below this entropy on validation, in decimal digits a symbol, a worse epoch is always taken back.
     """
 
     shape: dict[str, Any]
@@ -60,8 +77,11 @@ class OnlineRecipe:
     rate: float = 0.1
     least_rate: float = 1e-5
     clip: float = 15.0
-    validation: int = 10
+    validation: int = 1_000
+    checked: tuple[int, int] = (2, 19)
+    rounded: bool = False
     known_only: bool = False
+    good: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -76,11 +96,16 @@ class Symbol:
 class OnlineTraining(SideBySide):
     """Networks ``seed``, ``seed + 1``, … on the same symbols, each with its own rate and its own best weights.
 
-    Call `epoch` until `done`; every network is kept as it was best on validation, with rounded actions where there are
-    any.
+    Call `epoch` until `done`; every network is kept as it was best on validation.
+
+    Attributes:
+        rates: of each network, (nets,).
+        best: entropies on validation of the networks that are kept, in nats a symbol, (nets,).
+        updates: how often weights were moved.
+        seconds: of processor time that the epochs took, before a stop too.
 
     >>> from stacklens.languages.catalogue import get_task
-    >>> recipe = OnlineRecipe({"hidden": 4, "n_stacks": 1}, pieces=3, n_max=4, validation=1)
+    >>> recipe = OnlineRecipe({"hidden": 4, "n_stacks": 1}, pieces=3, n_max=4, validation=5)
     >>> training = OnlineTraining("stack-rnn", recipe, get_task("anbn"), seed=0, nets=2)
     >>> training.epoch()
     >>> training.epochs_done, training.best.shape
@@ -91,12 +116,12 @@ class OnlineTraining(SideBySide):
         self, model: str, recipe: OnlineRecipe, task: StreamTask, *, seed: int, nets: int, device: str = "cpu"
     ) -> None:
         self.model, self.recipe, self.task, self.n_nets, self.device = model, recipe, task, nets, device
+        self.seed = seed
         self.shape = {"alphabet": task.alphabet, **recipe.shape}
         self.net = build_model(model, self.shape, seed=seed, nets=nets).to(device)
         self.rates = np.full(nets, recipe.rate)
-        self.best = np.full(nets, math.inf)  # entropies on validation
-        sizes = task.words_by_n(2, max(2, recipe.n_max - 1), recipe.validation, _VALIDATION_SEED)
-        self.validation = ["".join(piece for some in sizes.values() for piece in some)]
+        self.best = np.full(nets, math.inf)
+        self.updates, self.seconds = 0, 0.0
         self._states: deque[NetworkState[Any]] = deque(maxlen=recipe.steps)
         self.begin()
 
@@ -114,17 +139,90 @@ class OnlineTraining(SideBySide):
         """Return the rate of each network, (nets,)."""
         return torch.from_numpy(self.rates).to(self.device)
 
+    @property
+    def active(self) -> npt.NDArray[np.bool_]:
+        """Return which networks still move, (nets,)."""
+        return self.rates >= self.recipe.least_rate
+
+    def save(self, path: Path) -> None:
+        """Write all that `load` needs to go on from here.
+
+        Raises:
+            StacklensError: the file cannot be written.
+        """
+        state = {
+            "recipe": self._told,
+            "rates": torch.from_numpy(self.rates),
+            "best": torch.from_numpy(self.best),
+            "updates": self.updates,
+            "seconds": self.seconds,
+            "epochs_done": self.epochs_done,
+            "weights": dict(self.net.state_dict()),
+            "best_weights": self.best_weights,
+        }
+        content = io.BytesIO()
+        torch.save(state, content)
+        write_whole(path, content.getvalue())
+
+    def load(self, path: Path) -> None:
+        """Go on from where `save` was called by a training of the same networks on the same task.
+
+        Raises:
+            FileFormatError: the file holds nothing of the kind, or the state of another training.
+        """
+        try:
+            state = torch.load(path, weights_only=True, map_location=self.device)
+            told, rates, best = state["recipe"], state["rates"].cpu().numpy(), state["best"].cpu().numpy()
+        except (OSError, RuntimeError, KeyError, TypeError, ValueError, EOFError, pickle.UnpicklingError) as error:
+            raise FileFormatError(f"{path}: no state of a training: {str(error).splitlines()[0]}") from None
+        if told != self._told:
+            raise FileFormatError(f"{path}: the state of another training; move it away")
+        self.rates, self.best, self.updates, self.seconds = rates, best, state["updates"], state["seconds"]
+        self.epochs_done, self.best_weights = state["epochs_done"], state["best_weights"]
+        self.net.load_state_dict(state["weights"])
+
+    @property
+    def _told(self) -> str:
+        """Return what decides over a training, but for when it ends, as a line."""
+        return f"{self.model} {self.seed} {self.n_nets} {self.task.name} {replace(self.recipe, epochs=0)}"
+
+    def epoch(self) -> None:
+        """Train for one epoch and check; do nothing when all is `done`."""
+        begun = time.process_time()
+        if self.done or not _by_hand(self.net):
+            super().epoch()
+        else:
+            self._epoch_by_hand()
+        self.seconds += time.process_time() - begun
+
+    def _epoch_by_hand(self) -> None:
+        with one_thread():
+            scan, active = self._scan(), self.active
+            rates = self.rates[active]
+            for reading in self._streams():
+                scan.empty()
+                for symbol, following, counts in reading.steps():
+                    scan.read(symbol)
+                    if counts:
+                        scan.learn(following, rates)
+                        self.updates += 1
+            with torch.no_grad():
+                for name, weights in scan.weights().items():
+                    self.net.get_parameter(name)[torch.from_numpy(active)] = torch.from_numpy(weights).to(self.device)
+            self.epochs_done += 1
+            self.check()
+
     def batches(self) -> Iterator[Symbol]:
         """Yield the symbols of an epoch one by one."""
-        number = {symbol: i for i, symbol in enumerate(self.task.alphabet)}
-        for word in self._streams():
-            symbols = torch.tensor([number[symbol] for symbol in word], device=self.device)
-            counts = self.task.scored(word) if self.recipe.known_only else [True] * len(word)
+        for reading in self._streams():
             self._states.clear()
             self._states.append(self.net.initial_state(1))
-            for t in range(len(word) - 1):
-                there = symbols[t + 1 - len(self._states) : t + 1]
-                yield Symbol(self._states[0], there, symbols[t + 1] if counts[t] else None)
+            symbols, learned = torch.from_numpy(reading.symbols).to(self.device), 0
+            for t, (_, following, counts) in enumerate(reading.steps()):
+                learned += counts
+                back = min(learned, len(self._states)) if counts else 1
+                target = torch.tensor(following, device=self.device) if counts else None
+                yield Symbol(self._states[-back], symbols[t + 1 - back : t + 1], target)
 
     def costs(self, batch: Symbol) -> Tensor | None:
         """Return how surprising the symbol is to each network, (nets,); the state before it is kept."""
@@ -143,6 +241,7 @@ class OnlineTraining(SideBySide):
     def update(self) -> None:
         """Move the weights of each network at its own rate, without an optimiser: there are many small updates."""
         rates = self.learning_rate()
+        self.updates += 1
         for weights in self.net.parameters():
             if weights.grad is not None:
                 weights.sub_(rates.view(-1, *[1] * (weights.dim() - 1)) * weights.grad)
@@ -150,20 +249,61 @@ class OnlineTraining(SideBySide):
     @torch.no_grad()
     def check(self) -> None:
         """Keep the networks that are better than ever, and slow down those that are not: their best comes back."""
-        entropies = known_entropy(Rounded(self.net), self.task, self.validation, self.device)
+        recipe, active = self.recipe, self.active
+        entropies = np.full(self.n_nets, math.inf)
+        entropies[active] = self._entropies()
         better = entropies < self.best
+        slower = ~better & active & (self.epochs_done - 1 > recipe.n_max // 2)
+        good = ~better & active & (self.best < recipe.good * _DIGIT)
         self.best = np.where(better, entropies, self.best)
-        slower = ~better & (self.epochs_done - 1 > self.recipe.n_max / 2)
         self.rates = np.where(slower, self.rates / 2, self.rates)
         self.keep(better)
-        self.bring_back(slower)
+        self.bring_back(slower | good)
 
-    def _streams(self) -> list[str]:
-        """Return the streams of an epoch, each of which begins with empty memories."""
+    def _entropies(self) -> npt.NDArray[np.float64]:
+        """Return how surprising fresh pieces are to the networks that still move, in nats a symbol."""
+        recipe, rng = self.recipe, np.random.default_rng((_VALIDATION_SEED, self.epochs_done))
+        pieces = [self.task.piece(int(n), rng) for n in _sizes(*recipe.checked, recipe.validation, rng)]
+        reading = checked_stream(self.task, pieces, recipe.known_only)
+        if not _by_hand(self.net):
+            net = Rounded(self.net) if recipe.rounded and self.net.n_stacks else self.net
+            return stream_entropy(net, reading, self.device)[self.active]
+        scan = self._scan()
+        lost = np.zeros(int(self.active.sum()))
+        for symbol, following, counts in reading.steps():
+            scan.read(symbol, rounded=recipe.rounded)
+            if counts:
+                lost -= np.log(np.maximum(scan.probabilities()[:, following], np.finfo(lost.dtype).tiny))
+        return lost / max(1, int(reading.counts.sum()))
+
+    def _scan(self) -> SymbolScan:
+        """Return the networks that still move, as they are now."""
+        net, recipe = self.net, self.recipe
+        assert isinstance(net, StackRNN)
+        active = torch.from_numpy(self.active)
+        weights = {name: value.detach().cpu()[active].numpy() for name, value in net.named_parameters()}
+        limit = net.stack_limit
+        assert limit is not None
+        shape = SymbolShape(len(net.operations), net.depth, limit, recipe.steps, recipe.clip, EMPTY_READING)
+        return SymbolScan(weights, shape)
+
+    def _streams(self) -> Iterator[Reading]:
+        """Yield the streams of an epoch, each of which begins with empty memories."""
         recipe, rng = self.recipe, np.random.default_rng((_TRAIN_SEED, self.epochs_done))
-        low, high = curriculum(self.epochs_done, recipe.n_max, recipe.smallest)
-        pieces = [self.task.piece(int(n), rng) for n in rng.integers(low, high + 1, recipe.pieces)]
-        return ["".join(pieces[at : at + recipe.emptied]) for at in range(0, len(pieces), recipe.emptied)]
+        sizes = curriculum(self.epochs_done, recipe.n_max, recipe.smallest)
+        pieces = [self.task.piece(int(n), rng) for n in _sizes(*sizes, recipe.pieces, rng)]
+        return learned_streams(self.task, pieces, recipe.emptied, recipe.known_only)
 
     def _clipped(self, error: Tensor) -> Tensor:
         return error.clamp(-self.recipe.clip, self.recipe.clip)
+
+
+def _by_hand(net: StackModel[Any]) -> bool:
+    """Return whether `SymbolScan` knows such networks."""
+    if not isinstance(net, StackRNN) or net.recurrent or net.stack_limit is None:
+        return False
+    return net.stack_limit >= net.depth
+
+
+def _sizes(low: int, high: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    return rng.integers(low, high + 1, count)

@@ -21,9 +21,10 @@ from stacklens.languages.tasks.task import Examples
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.models.training.loop import in_order, log_loss
+from stacklens.models.training.online_streams import Reading
 from stacklens.models.training.supervised import Batch
 
-__all__ = ["PieceTest", "decode_outputs", "known_entropy", "word_accuracy"]
+__all__ = ["PieceTest", "decode_outputs", "known_entropy", "stream_entropy", "word_accuracy"]
 
 _AT_ONCE = 256  # words
 
@@ -145,15 +146,29 @@ def known_entropy(
 ) -> npt.NDArray[np.float64]:
     """Return how surprising what can be known in the streams ``words`` is to ``net``, in nats a symbol, (...)."""
     examples = task.examples(words)
-    mask, targets = torch.from_numpy(examples.mask), torch.from_numpy(np.maximum(examples.targets, 0)).long()
+    return _entropy(net, examples.symbols, np.maximum(examples.targets, 0), examples.mask, device)
+
+
+@torch.no_grad()
+def stream_entropy(net: StackModel[Any], reading: Reading, device: str = "cpu") -> npt.NDArray[np.float64]:
+    """Return how surprising what counts in one stream is to ``net``, in nats a symbol, (...)."""
+    symbols, following, counts = reading.symbols[None], reading.following[None], reading.counts[None]
+    return _entropy(net, symbols, following, counts, device)
+
+
+def _entropy(
+    net: StackModel[Any], symbols: npt.NDArray[Any], following: npt.NDArray[Any], counts: BoolArray, device: str
+) -> npt.NDArray[np.float64]:
+    """Return the loss a symbol, (...), on streams (B, T), of the symbols that follow where these count."""
+    mask, targets = torch.from_numpy(counts), torch.from_numpy(following).long()
     sums: list[Tensor] = []
     done = 0
     with one_thread():
-        for _, output in _windows(net, examples.symbols, device):
+        for _, output in _windows(net, symbols, device):
             there = slice(done, done + len(output))
             done += len(output)
-            following = targets[:, there].T.to(device)  # (W, B)
-            lost = log_loss(output, following.view(len(output), *[1] * (output.dim() - 3), -1))
+            expected = targets[:, there].T.to(device)  # (W, B)
+            lost = log_loss(output, expected.view(len(output), *[1] * (output.dim() - 3), -1))
             counted = mask[:, there].T.to(lost).view(len(output), *[1] * (output.dim() - 3), -1)
             sums.append((lost * counted).sum((0, -1)).cpu())
-    return np.asarray(sum(sums) / max(1, int(examples.mask.sum())), np.float64)
+    return np.asarray(sum(sums) / max(1, int(counts.sum())), np.float64)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stacklens.errors import StacklensError
 from stacklens.models.io import load_checkpoint
+from stacklens.models.training.online import OnlineTraining
+from stacklens.papers import joulin2015_training
 from stacklens.papers.grid import RunSettings
 from stacklens.papers.grid_results import GridResults
 from stacklens.papers.grid_tables import grid_tables
@@ -15,7 +19,8 @@ from stacklens.papers.joulin2015 import EXAMPLES, FEW, PAPER_MODELS, PAPER_PATTE
 from stacklens.papers.joulin2015_training import paper_recipe, pattern_recipe
 
 TINY = RunSettings((3, 4), scale=0.02)
-SCORES = {"test", "test rounded", "validation", "validation rounded"}
+SCORES = {"test", "validation", "n = 2", "n = 3", "n = 4"}
+SPENT = {"epochs", "updates", "entropy", "seconds"}
 
 
 def test_table_2_has_the_shape_and_the_figures_of_the_papers() -> None:
@@ -39,12 +44,15 @@ def test_table_2_has_the_shape_and_the_figures_of_the_papers() -> None:
 @pytest.mark.parametrize("name", ["RNN, anbn", "LSTM, anb2n", "List RNN 40+5, anbncn", f"{FEW}, anbmcnm"])
 def test_a_row_of_table_2_gives_a_network_a_seed_with_the_papers_scores(name: str, protocol: str) -> None:
     (row,) = table2().chosen_rows([name])
-    first, second = row.train(RunSettings((3, 4), protocol, scale=0.02))  # type: ignore[arg-type]
+    scale = 0.02 if protocol == "fast" else 0.005
+    first, second = row.train(RunSettings((3, 4), protocol, scale=scale))  # type: ignore[arg-type]
     assert (first.seed, second.seed) == (3, 4)
     assert first.task == second.task == name.split(", ")[-1]
     assert first.model is not None
-    assert set(first.scores) == (SCORES if first.model.n_stacks else {"test", "validation"})
-    assert all(0 <= score <= 1 for score in first.scores.values())
+    rounded = {f"{score} rounded" for score in SCORES} if first.model.n_stacks else set()
+    searched = set() if first.model.n_stacks else {"hidden", "layers"}
+    assert set(first.scores) == SCORES | rounded | (SPENT | searched if protocol == "paper" else set())
+    assert all(0 <= score <= 1 for name, score in first.scores.items() if name not in SPENT | searched)
 
 
 def test_figure_2_has_a_score_for_every_size() -> None:
@@ -59,16 +67,77 @@ def test_the_protocols_have_the_papers_sizes() -> None:
     whole = RunSettings((0,))
     assert pattern_recipe("stack-rnn", "anbn", few=False, settings=whole).shape == {"hidden": 40, "n_stacks": 10}
     assert pattern_recipe("stack-rnn", "anbn", few=True, settings=whole).shape == {"hidden": 10, "n_stacks": 1}
-    slow = paper_recipe("stack-rnn", "anb2n", whole)
-    assert (slow.shape, slow.n_max, slow.rate, slow.steps, slow.emptied) == (
-        {"hidden": 40, "n_stacks": 10},
-        20,
-        0.1,
-        50,
-        1_000,
+
+
+@pytest.mark.parametrize(
+    ("model", "task", "sizes"),
+    [
+        ("stack-rnn", "anbn", (40, 10, 15, 2_000, 1_000, (2, 19), False, 0)),
+        ("stack-rnn", "anb2n", (40, 10, 20, 2_000, 1_000, (2, 19), False, 0)),
+        ("stack-rnn", "anbmcnm", (40, 10, 15, 2_000, 1_000, (2, 19), True, 0)),
+        ("list-rnn", "anbmcnm", (40, 5, 15, 2_000, 1_000, (2, 19), False, 0)),
+        ("stack-rnn", "memorization", (100, 10, 20, 2_000, 100, (2, 19), False, 0)),
+        ("stack-rnn", "addition", (100, 10, 20, 10_000, 10, (20, 20), False, 0.1)),
+    ],
+)
+def test_the_paper_protocol_is_that_of_the_authors_scripts(model: str, task: str, sizes: tuple[object, ...]) -> None:
+    slow = paper_recipe(model, task, RunSettings((0,), "paper"))
+    assert sizes == (
+        slow.shape["hidden"],
+        slow.shape["n_stacks"],
+        slow.n_max,
+        slow.pieces,
+        slow.emptied,
+        slow.checked,
+        slow.rounded,
+        slow.good,
     )
-    assert paper_recipe("stack-rnn", "memorization", whole).emptied == 100
-    assert paper_recipe("stack-rnn", "addition", whole).known_only
+    assert (slow.rate, slow.clip, slow.steps, slow.epochs, slow.validation) == (0.1, 15, 50, 100, 1_000)
+    assert slow.known_only == (task == "addition")
+    assert slow.smallest == (0 if task == "addition" else 2)
+
+
+@pytest.mark.slow
+def test_the_paper_protocol_takes_the_best_of_the_papers_sizes_for_each_seed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made: list[OnlineTraining] = []
+
+    class Kept(OnlineTraining):
+        def run(self) -> None:
+            super().run()
+            made.append(self)
+
+    monkeypatch.setattr(joulin2015_training, "OnlineTraining", Kept)
+    (row,) = table2().chosen_rows(["LSTM, anbn"])
+    outcomes = row.train(RunSettings((3, 4), "paper", scale=0.01, unfinished=tmp_path))
+    assert [(one.recipe.shape["hidden"], one.recipe.shape["layers"]) for one in made] == [
+        (hidden, layers) for layers in (1, 2) for hidden in (50, 100, 200)
+    ]
+    assert len(list(tmp_path.iterdir())) == 6
+    for place, outcome in enumerate(outcomes):
+        best = min(made, key=lambda one: one.best[place])
+        assert outcome.scores["entropy"] == pytest.approx(best.best[place] / math.log(10))
+        assert (outcome.scores["hidden"], outcome.scores["layers"]) == (
+            best.recipe.shape["hidden"],
+            best.recipe.shape["layers"],
+        )
+
+
+def test_addition_by_the_papers_protocol_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    (row,) = figure2().chosen_rows(["Stack RNN, addition"])
+    tiny = RunSettings((3, 4), "paper", scale=0.02)
+    whole = row.train(tiny)
+    row.train(replace(tiny, epochs=1, unfinished=tmp_path))
+    (state,) = tmp_path.iterdir()
+    assert state.name == "stack-rnn-addition-paper-seeds-3-4.state"
+    ended = row.train(replace(tiny, unfinished=tmp_path))
+    for one in (*whole, *ended):
+        assert one.scores.pop("seconds") > 0
+    assert [one.scores for one in ended] == [one.scores for one in whole]
+    assert ended[0].scores["epochs"] == 2
+    with pytest.raises(StacklensError, match="2 epochs were trained already"):
+        row.train(replace(tiny, epochs=1, unfinished=tmp_path))
 
 
 def test_seeds_that_cannot_be_trained_side_by_side_are_refused() -> None:

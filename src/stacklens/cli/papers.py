@@ -67,6 +67,9 @@ def run(
     rows: Annotated[
         list[str] | None, typer.Option(help="Only this row; may be repeated (a wrong name lists all).")
     ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="At most so many, with --protocol paper, which may take hours.")
+    ] = None,
     device: Annotated[str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …")] = "cpu",
     jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes, a row each.")] = 1,
     networks: Annotated[
@@ -84,14 +87,17 @@ def run(
 ) -> None:
     """Measure an experiment and write its results; rows of networks that were measured before are kept.
 
-    A run that is stopped goes on with the rows that are left when it is begun again.
+    A run that is stopped goes on with the rows that are left when it is begun again; with --networks, trainings one
+    symbol at a time go on with the epoch that was left.
     """
     from stacklens.errors import StacklensError
 
     if everything is (name is not None):
         raise StacklensError("give the name of an experiment, or --all: one of the two")
     texts = {"--train": train, "--valid": valid, "--test": test, "--text": text}
-    order = _Order(seeds, first_seed, data_seed, protocol, device, texts, rows or [], fresh, jobs, networks, quiet)
+    order = _Order(
+        seeds, first_seed, data_seed, protocol, epochs, device, texts, rows or [], fresh, jobs, networks, quiet
+    )
     folder = _folder(results)
     if name is not None and not forecast:
         _run_one(name, order, folder)
@@ -112,6 +118,7 @@ class _Order:
     first_seed: int
     data_seed: int
     protocol: Any
+    epochs: int | None
     device: str
     texts: dict[str, Path | None]
     rows: list[str]
@@ -144,6 +151,7 @@ def _run_one(name: str, order: _Order, folder: Path) -> None:
             "--networks": order.networks,
             "--protocol": order.protocol != "fast",
             "--device": order.device != "cpu",
+            "--epochs": order.epochs,
             **order.texts,
         }
         _refuse(name, "has claims and no rows of networks", chosen)
@@ -253,7 +261,10 @@ def _settings(grid: Grid, order: _Order) -> RunSettings:
         content = read_whole(path, "a text, a sentence a line", LARGEST_CORPUS)
         told.append(f"{path.name} {hashlib.sha256(content).hexdigest()[:12]}")
     seeds = tuple(range(order.first_seed, order.first_seed + (order.seeds or grid.seeds)))
-    return RunSettings(seeds, order.protocol, order.device, texts=", ".join(told), data_seed=order.data_seed)
+    told_texts = ", ".join(told)
+    return RunSettings(
+        seeds, order.protocol, order.device, texts=told_texts, data_seed=order.data_seed, epochs=order.epochs
+    )
 
 
 def _refuse(name: str, why: str, options: dict[str, Any]) -> None:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from stacklens.errors import FileFormatError
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
+from stacklens.models.base import StackModel
+from stacklens.models.rounding import Rounded
+from stacklens.models.training.loop import SideBySide
 from stacklens.models.training.online import OnlineRecipe, OnlineTraining, Symbol
+from stacklens.models.training.online_streams import learned_streams
 
-TINY = OnlineRecipe({"hidden": 5, "n_stacks": 1}, pieces=6, emptied=4, n_max=4, validation=1, steps=3)
+TINY = OnlineRecipe({"hidden": 5, "n_stacks": 1}, pieces=6, emptied=4, n_max=4, validation=10, checked=(2, 3), steps=3)
 
 
 def task(name: str = "anbn") -> StreamTask:
@@ -36,7 +44,7 @@ def training(recipe: OnlineRecipe = TINY, model: str = "stack-rnn", nets: int = 
     ],
 )
 def test_a_few_epochs_teach_every_model_something(model: str, shape: dict[str, object]) -> None:
-    made = training(replace(TINY, shape=shape, epochs=4, pieces=15), model)
+    made = training(replace(TINY, shape=shape, epochs=4, pieces=30), model)
     made.epoch()
     first = made.best.copy()
     while not made.done:
@@ -105,10 +113,100 @@ def test_training_ends_when_nothing_moves_any_more() -> None:
     assert made.epochs_done == 0
 
 
-def test_memories_are_emptied_after_so_many_pieces() -> None:
+def test_memories_are_emptied_after_so_many_pieces_and_the_symbol_before_is_read_again() -> None:
+    streams = list(learned_streams(task("addition"), ["1+1=01.", "0+0=0.", "0+1=1."], emptied=2, known_only=True))
+    shown = ["".join("+=.01"[symbol] for symbol in stream.symbols) for stream in streams]
+    assert shown == ["1+1=01.0+0=0", ".0+1=1"]
+    assert [stream.counts.astype(int).tolist() for stream in streams] == [
+        [0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1],
+        [0, 0, 0, 0, 1, 1],
+    ]
+    assert all((stream.symbols[1:] == stream.following[:-1]).all() for stream in streams)
+
+
+def test_every_symbol_counts_in_the_other_tasks_but_the_first_of_all() -> None:
+    first, second = learned_streams(task(), ["ab", "aabb", "ab"], emptied=2, known_only=False)
+    assert (len(first.counts), len(second.counts)) == (5, 2)
+    assert first.counts.all()
+    assert second.counts.all()
+
+
+def test_the_stack_network_is_trained_by_hand_as_autograd_does_but_for_the_age_of_its_steps() -> None:
+    """At a small rate that age makes no difference; errors go back as far as symbols were learned."""
+    recipe = replace(TINY, shape={"hidden": 5, "n_stacks": 2, "no_op": True}, rate=1e-6, least_rate=1e-9, steps=40)
+    made = [training(recipe) for _ in range(2)]
+    begun = [value.detach().clone() for value in made[0].net.parameters()]
+    made[0].epoch()
+    SideBySide.epoch(made[1])
+    assert made[0].updates == made[1].updates > 10
+    for before, left, right in zip(begun, made[0].net.parameters(), made[1].net.parameters(), strict=True):
+        torch.testing.assert_close(left - before, right - before, rtol=1e-3, atol=1e-12)
+    np.testing.assert_allclose(made[0].best, made[1].best, rtol=1e-6)
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_entropies_are_those_of_the_network_read_symbol_by_symbol(rounded: bool) -> None:
+    made = training(replace(TINY, rounded=rounded))
+    found = made._entropies()
+    model: StackModel[Any] = Rounded(made.net) if rounded else made.net
+    pieces = "".join(
+        task().piece(int(n), rng) for rng in [np.random.default_rng((2, 0))] for n in rng.integers(2, 4, 10)
+    )
+    lost, state = np.zeros(2), model.initial_state(1)
+    for symbol, following in pairwise(pieces):
+        step = model.step(torch.tensor(["ab".index(symbol)]), state)
+        state = step.state
+        lost -= np.log(step.output[:, 0, "ab".index(following)].detach().numpy())
+    np.testing.assert_allclose(found, lost / (len(pieces) - 1))
+
+
+def test_a_good_network_never_keeps_a_worse_epoch() -> None:
+    made = training(replace(TINY, good=0.1))
+    made.epoch()
+    made.best = np.array([0.2, 0.3])  # in nats: below and above 0.1 digits
+    with torch.no_grad():
+        for value in made.net.parameters():
+            value.add_(1)
+    made.check()
+    assert made.rates.tolist() == [0.1, 0.1]
+    for name, value in made.net.named_parameters():
+        torch.testing.assert_close(value[0], made.best_weights[name][0])
+        assert not torch.equal(value[1], made.best_weights[name][1])
+
+
+def test_a_network_that_has_settled_stays_as_it_is_while_others_move() -> None:
     made = training()
-    streams = made._streams()
-    assert [len(task().pieces(stream)) for stream in streams] == [4, 2]
+    made.rates = np.array([1e-6, 0.1])
+    weights = made.net.get_parameter("input_weights")
+    before = weights.detach().clone()
+    made.epoch()
+    assert torch.equal(weights[0], before[0])
+    assert not torch.equal(weights[1], before[1])
+    assert math.isinf(made.best[0])
+    assert made.best[1] < math.inf
+
+
+def test_training_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path: Path) -> None:
+    whole, first, second = (training(replace(TINY, epochs=3)) for _ in range(3))
+    whole.run()
+    first.epoch()
+    first.save(tmp_path / "state.pt")
+    second.load(tmp_path / "state.pt")
+    assert second.seconds == first.seconds > 0
+    second.run()
+    assert (second.epochs_done, second.updates) == (3, whole.updates)
+    np.testing.assert_array_equal(second.best, whole.best)
+    for name, value in whole.best_weights.items():
+        assert torch.equal(value, second.best_weights[name])
+
+
+def test_the_state_of_another_training_is_refused(tmp_path: Path) -> None:
+    training().save(tmp_path / "state.pt")
+    with pytest.raises(FileFormatError, match="the state of another training; move it away"):
+        training(replace(TINY, clip=1.0)).load(tmp_path / "state.pt")
+    (tmp_path / "other.pt").write_text("no state")
+    with pytest.raises(FileFormatError, match="no state of a training"):
+        training().load(tmp_path / "other.pt")
 
 
 def test_only_answers_count_in_addition() -> None:

@@ -1,0 +1,61 @@
+"""Draw binary addition as Joulin & Mikolov 2015 do: figure 2, right, and figure 3: docs/joulin2015-*.svg.
+
+    python docs/addition.py [--results FOLDER] [NETWORK [WORD]]
+
+Figure 2 is of what `stacklens papers run joulin2015-fig2 --rows "Stack RNN, addition" --protocol paper` measured, every
+network apart. Figure 3 shows what each stack of NETWORK, rounded, does on an addition, and what its top then holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import stacklens as sl
+from stacklens.errors import StacklensError
+from stacklens.models.io import load_checkpoint
+from stacklens.models.rounding import Rounded
+from stacklens.papers.grid_results import read_grid
+from stacklens.papers.joulin2015 import figure2
+from stacklens.viz.curves import restarts_figure
+from stacklens.viz.operations import operation_table
+from stacklens.viz.pictures import picture
+
+HERE = Path(__file__).parent
+RESULTS = HERE.parent / "papers" / "results" / "other-protocol"
+ROW = "Stack RNN, addition"
+WORD = ".1101+11=00001.1"  # after the end of the sum before, as in a stream
+
+
+def draw_curves(folder: Path) -> None:
+    """Write the accuracy of every network over n."""
+    grid = figure2()
+    results = read_grid(grid.name, folder)
+    done = None if results is None else results.row(ROW)
+    if done is None or done.protocol != "paper":
+        raise StacklensError(f"{folder}: no results of {ROW!r} by the protocol paper")
+    write("fig2-addition", restarts_figure(grid, done))
+
+
+def draw_trace(network: Path, word: str) -> None:
+    """Write what the stacks of a network do on ``word``."""
+    rounded = Rounded(load_checkpoint(network).model)
+    write("fig3", operation_table(rounded, sl.trace(rounded, [word], stacks=True)))
+
+
+def write(name: str, figure: object) -> None:
+    """Write a figure beside this file."""
+    path = HERE / f"joulin2015-{name}.svg"
+    path.write_bytes(picture(figure, "svg", f"Joulin & Mikolov 2015: {name}"))  # type: ignore[arg-type]
+    print(f"wrote docs/{path.name}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("network", type=Path, nargs="?")
+    parser.add_argument("word", nargs="?", default=WORD)
+    asked = parser.parse_args()
+    draw_curves(asked.results)
+    if asked.network is not None:
+        draw_trace(asked.network, asked.word)

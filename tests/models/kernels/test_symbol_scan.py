@@ -1,0 +1,188 @@
+"""Learning symbol by symbol: against a plain twin written after what the program does, and against autograd."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+
+from stacklens.models.base import StackModel
+from stacklens.models.kernels.symbol_scan import SymbolScan, SymbolShape
+from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+from stacklens.models.rounding import Rounded
+
+Array = npt.NDArray[Any]
+SYMBOLS, UNITS, STACKS = 5, 12, 4
+
+
+def drawn(nets: int, shape: SymbolShape, scale: float = 1.0) -> dict[str, Array]:
+    rng = np.random.default_rng(1)
+    sizes = {
+        "input_weights": (SYMBOLS, UNITS),
+        "memory_weights": (UNITS, STACKS * shape.depth),
+        "action_weights": (STACKS * shape.operations, UNITS),
+        "pushed_weights": (STACKS, UNITS),
+        "output_weights": (SYMBOLS, UNITS),
+    }
+    return {name: scale * rng.normal(size=(nets, *size)) for name, size in sizes.items()}
+
+
+class Twin:
+    """One network, step by step and stack by stack, with cells as they are indexed in the paper."""
+
+    def __init__(self, weights: dict[str, Array], net: int, shape: SymbolShape) -> None:
+        self.weights = {name: value[net].copy() for name, value in weights.items()}
+        self.shape = shape
+        self.empty()
+
+    def empty(self) -> None:
+        self.past: list[tuple[int, Array, Array, Array, Array]] = []
+        self.learned = 0
+        self.cells = np.full((STACKS, self.shape.limit), -1.0)
+
+    def read(self, symbol: int) -> None:
+        weights, old = self.weights, self.cells
+        seen = old[:, : self.shape.depth].ravel()
+        hidden = logistic(weights["input_weights"][symbol] + weights["memory_weights"] @ seen)
+        shares = np.exp(weights["action_weights"] @ hidden).reshape(STACKS, -1)
+        shares /= shares.sum(1, keepdims=True)
+        self.cells = np.zeros_like(old)
+        self.cells[:, 0] = shares[:, 0] * logistic(weights["pushed_weights"] @ hidden)
+        self.cells[:, 1:] += shares[:, :1] * old[:, :-1]
+        self.cells[:, :-1] += shares[:, 1:2] * old[:, 1:]
+        self.cells[:, -1] -= shares[:, 1]
+        if self.shape.operations == 3:
+            self.cells += shares[:, 2:] * old
+        output = np.exp(weights["output_weights"] @ hidden)
+        self.past.append((symbol, hidden, shares, old, output / output.sum()))
+
+    def learn(self, target: int, rate: float) -> float:
+        self.learned += 1
+        weights, depth = self.weights, self.shape.depth
+        heads = weights["action_weights"].reshape(STACKS, -1, UNITS)
+        gradients = {name: np.zeros_like(value) for name, value in weights.items()}
+        of_cells = np.zeros_like(self.cells)
+        back = min(self.shape.steps, self.learned)
+        for number, (symbol, hidden, shares, old, output) in enumerate(reversed(self.past[-back:])):
+            if number == 0:
+                wrong = -output
+                wrong[target] += 1
+                gradients["output_weights"] += np.outer(wrong, hidden)
+                of_hidden = self.clipped(weights["output_weights"].T @ wrong)
+                of_old = np.zeros_like(of_cells)
+            else:
+                pushed = logistic(weights["pushed_weights"] @ hidden)
+                of_pushed = self.clipped(of_cells[:, 0] * shares[:, 0] * pushed * (1 - pushed))
+                laid = [np.c_[pushed, old[:, :-1]], np.c_[old[:, 1:], np.full(STACKS, -1.0)], old]
+                of_shares = self.clipped(
+                    np.stack([(of_cells * cells).sum(1) for cells in laid[: self.shape.operations]], 1)
+                )
+                of_old = np.zeros_like(of_cells)
+                of_old[:, :-1] += shares[:, :1] * of_cells[:, 1:]
+                of_old[:, 1:] += shares[:, 1:2] * of_cells[:, :-1]
+                if self.shape.operations == 3:
+                    of_old += shares[:, 2:] * of_cells
+                of_old = self.clipped(of_old)
+                of_sums = self.clipped(shares * (of_shares - (shares * of_shares).sum(1, keepdims=True)))
+                gradients["pushed_weights"] += np.outer(of_pushed, hidden)
+                gradients["action_weights"] += np.outer(of_sums.ravel(), hidden)
+                of_hidden = weights["pushed_weights"].T @ of_pushed + np.einsum("sa,sah->h", of_sums, heads)
+            of_hidden = self.clipped(of_hidden * hidden * (1 - hidden))
+            gradients["input_weights"][symbol] += of_hidden
+            if number == self.shape.steps - 1:
+                break
+            gradients["memory_weights"] += np.outer(of_hidden, old[:, :depth].ravel())
+            of_old[:, :depth] += (weights["memory_weights"].T @ of_hidden).reshape(STACKS, depth)
+            of_cells = self.clipped(of_old)
+        for name, gradient in gradients.items():
+            weights[name] += rate * gradient
+        return float(self.past[-1][4][target])
+
+    def clipped(self, errors: Array) -> Array:
+        return np.clip(errors, -self.shape.clip, self.shape.clip)
+
+
+def logistic(sums: Array) -> Array:
+    values: Array = 1 / (1 + np.exp(-sums))
+    return values
+
+
+@pytest.mark.parametrize(
+    ("shape", "scale"),
+    [
+        (SymbolShape(3, 2, 200, 50, 15.0), 1.0),
+        (SymbolShape(2, 2, 200, 7, 15.0), 1.0),
+        (SymbolShape(3, 2, 5, 9, 15.0), 1.0),  # stacks that are full
+        (SymbolShape(2, 1, 3, 6, 15.0), 1.0),
+        (SymbolShape(3, 3, 20, 1, 15.0), 1.0),
+        (SymbolShape(3, 2, 200, 6, 0.05), 2.0),  # much is clipped
+        (SymbolShape(2, 2, 6, 8, 0.02), 2.0),
+        (SymbolShape(3, 2, 200, 20, 0.3), 3.0),
+    ],
+)
+def test_all_weights_become_those_of_a_plain_twin(shape: SymbolShape, scale: float) -> None:
+    nets, rates, rng = 3, np.array([0.1, 0.05, 0.3]), np.random.default_rng(2)
+    weights = drawn(nets, shape, scale)
+    scan, twins = SymbolScan(weights, shape), [Twin(weights, net, shape) for net in range(nets)]
+    for t in range(300):
+        if t in (0, 90, 130):
+            scan.empty()
+            for twin in twins:
+                twin.empty()
+        symbol, target = rng.integers(SYMBOLS, size=2).tolist()
+        scan.read(symbol)
+        for twin in twins:
+            twin.read(symbol)
+        if rng.random() < 0.6:
+            found = scan.learn(target, rates)
+            np.testing.assert_allclose(
+                found, [twin.learn(target, rate) for twin, rate in zip(twins, rates, strict=True)], atol=1e-12
+            )
+    for name, value in scan.weights().items():
+        np.testing.assert_allclose(value, [twin.weights[name] for twin in twins], atol=1e-12)
+        assert shape.steps == 1 or not np.array_equal(value, weights[name])
+
+
+@pytest.mark.parametrize(("no_op", "depth"), [(True, 2), (False, 1), (False, 2)])
+def test_the_gradient_is_that_of_autograd_where_weights_have_not_moved(no_op: bool, depth: int) -> None:
+    """With rate 0 until the last symbol; an error goes back to the beginning."""
+    net = StackRNN(StackRNNConfig(tuple("abc"), 6, 3, depth, no_op), seed=3, nets=2)
+    for weights in net.parameters():
+        weights.data *= 10
+    word, target = [0, 1, 2, 2, 1, 0, 0, 1], 2
+    run = net.run(torch.tensor(word)[:, None], net.initial_state(1))
+    gains = run.output[-1, :, 0, target].log().sum()
+    expected = dict(zip(dict(net.named_parameters()), torch.autograd.grad(gains, list(net.parameters())), strict=True))
+    scan = SymbolScan(
+        {name: value.detach().numpy() for name, value in net.named_parameters()},
+        SymbolShape(2 + no_op, depth, 200, 50, 15.0),
+    )
+    for symbol in word[:-1]:
+        scan.read(symbol)
+        scan.learn(0, np.zeros(2))
+    scan.read(word[-1])
+    probabilities = scan.learn(target, np.ones(2))
+    np.testing.assert_allclose(probabilities, run.output[-1, :, 0, target].detach(), atol=1e-12)
+    for name, value in scan.weights().items():
+        moved = value - net.get_parameter(name).detach().numpy()
+        np.testing.assert_allclose(moved, expected[name], atol=1e-12)
+        assert np.abs(moved).max() > 1e-6
+
+
+def test_outputs_are_those_of_the_network_soft_and_rounded() -> None:
+    net = StackRNN(StackRNNConfig(tuple("ab"), 7, 2, no_op=True, stack_limit=4), seed=1, nets=2)
+    for parameter in net.parameters():
+        parameter.data *= 8
+    word = np.random.default_rng(0).integers(2, size=30).tolist()
+    weights = {name: value.detach().numpy() for name, value in net.named_parameters()}
+    for rounded in (False, True):
+        model: StackModel[Any] = Rounded(net) if rounded else net
+        with torch.no_grad():
+            outputs = model.run(torch.tensor(word)[:, None], model.initial_state(1)).output[:, :, 0]
+        scan = SymbolScan(weights, SymbolShape(3, 2, 4, 5, 15.0))
+        for t, symbol in enumerate(word):
+            scan.read(symbol, rounded)
+            np.testing.assert_allclose(scan.probabilities(), outputs[t], atol=1e-12)
