@@ -24,14 +24,13 @@ import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.measure import ROOT, Report, environment, show_seconds
-from stacklens.models.io import ZOO
+from benchmarks.page_tasks import NETWORK, TASKS, performed
 
-_NETWORK = "marnn-stack-rnn-dyck-2"
 _PAINTS, _WORDS, _MOVES, _SECONDS = 7, 12, 40, 30
 _SHORT, _LONG, _SYMBOLS = 12, 8, 10_000  # users with short words and with long ones, and how long these are
 _GOALS = {"first": 1.0, "word": 0.1, "scrub": 0.03, "answer": 0.3}
 _COLUMNS = ("", "median", "largest", "goal")
-_SIZE = {"width": 1440, "height": 900}
+SIZE = {"width": 1440, "height": 900}
 
 
 def reports() -> Iterator[Report]:
@@ -39,7 +38,7 @@ def reports() -> Iterator[Report]:
     if program is None:
         yield Report("page", ("",), (("not measured: no Chromium; name one in BROWSER_PATH",),))
         return
-    with _served() as (address, server), sync_playwright() as playwright:
+    with served() as (address, server), sync_playwright() as playwright:
         flags = ["--no-sandbox", "--disable-dev-shm-usage"]
         browser = playwright.chromium.launch(executable_path=program, args=flags)
         _paint(browser, address)  # the first one makes the server import what it needs
@@ -66,7 +65,7 @@ def _row(name: str, seconds: list[float], goal: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def _served() -> Iterator[tuple[str, psutil.Process]]:
+def served() -> Iterator[tuple[str, psutil.Process]]:
     with tempfile.TemporaryDirectory() as store:
         command = [sys.executable, "-m", "stacklens", "app", "--port", "0"]
         given = {**environment(), "STACKLENS_CACHE": store}
@@ -78,10 +77,10 @@ def _served() -> Iterator[tuple[str, psutil.Process]]:
                 process.terminate()
 
 
-def _opened(browser: Browser, address: str, word: str, more: str = "") -> Page:
-    page = browser.new_context(viewport=_SIZE).new_page()  # type: ignore[arg-type]
+def opened(browser: Browser, address: str, word: str, more: str = "") -> Page:
+    page = browser.new_context(viewport=SIZE).new_page()  # type: ignore[arg-type]
     page.add_init_script("localStorage.setItem('introduced', 'yes')")
-    page.goto(f"{address}/?network={_NETWORK}&word={quote(word)}{more}", wait_until="commit")
+    page.goto(f"{address}/?network={NETWORK}&word={quote(word)}{more}", wait_until="commit")
     page.wait_for_selector("#table-1 .band", state="attached")
     return page
 
@@ -91,7 +90,7 @@ def _paint(browser: Browser, address: str) -> float:
 
     They are counted from the beginning of the navigation to the first frame after the table was put in.
     """
-    page = _opened(browser, address, "([]())")
+    page = opened(browser, address, "([]())")
     seconds = float(page.evaluate(_DRAWN)) / 1000
     page.context.close()
     return seconds
@@ -122,7 +121,7 @@ _TIMED = """([act, shows]) => new Promise(done => {
 
 
 def _words(browser: Browser, address: str) -> list[float]:
-    page, rng = _opened(browser, address, "()"), random.Random(0)
+    page, rng = opened(browser, address, "()"), random.Random(0)
     words = ["".join(rng.choice(["()", "[]", "([])"]) for _ in range(5)) for _ in range(_WORDS)]
     seconds = [float(page.evaluate(_TIMED, ["word", word])) for word in dict.fromkeys(words)]
     page.context.close()
@@ -130,7 +129,7 @@ def _words(browser: Browser, address: str) -> list[float]:
 
 
 def _moves(browser: Browser, address: str, symbols: int) -> list[float]:
-    page = _opened(browser, address, "()" * (symbols // 2))
+    page = opened(browser, address, "()" * (symbols // 2))
     seconds = [float(page.evaluate(_TIMED, ["step", str(step)])) for step in range(2, _MOVES + 2)]
     page.context.close()
     return seconds
@@ -143,33 +142,12 @@ def _tasks(browser: Browser, address: str) -> Report:
         playwright.sync_api.TimeoutError: a task cannot be done so any more.
     """
     rows = []
-    for name, (word, clicks, seen) in _TASKS.items():
-        page = _opened(browser, address, word)
-        for click in clicks:
-            if "=" in click and not click.startswith(("#", "[")):
-                page.set_input_files("#upload", ZOO / click.partition("=")[2])
-            elif " > " in click:
-                page.select_option(*click.split(" > "))
-            else:
-                page.locator(click).first.click()
-        page.locator(seen).first.wait_for(state="visible")
-        box = page.locator(seen).first.bounding_box()
-        assert box is not None
-        below = max(0, round(box["y"] + min(box["height"], 200) - _SIZE["height"]))
-        scrolled = below + round(page.evaluate("window.scrollY"))
-        rows.append((name, str(len(clicks)), f"{scrolled} px", "3 clicks, 0 px"))
+    for task in TASKS:
+        page = opened(browser, address, task.word)
+        clicks, scrolled = performed(page, task)
+        rows.append((task.name, str(clicks), f"{scrolled} px", "3 clicks, 0 px"))
         page.context.close()
     return Report("page: five tasks at 1440 x 900", ("", "clicks", "scrolled", "goal"), tuple(rows))
-
-
-_LONG_WORD = "([])" * 24
-_TASKS: dict[str, tuple[str, tuple[str, ...], str]] = {  # word, clicks, what is seen in the end
-    "see why a network is wrong on a word": (_LONG_WORD, ("#next-wrong",), "#table-1 td.w"),
-    "see the automaton run": ("([])", ("#play",), "#drawing .state.lit"),
-    "check what is claimed": ("([])", ("#claim-list li:has-text('horizon, rounded') button",), "#sentence button"),
-    "compare soft and rounded": (_LONG_WORD, ("#compare > kind", "#against-says button"), "#table-2 .band.different"),
-    "open a file of one's own": ("([])", ("file=nnpda-palindrome.pt",), "#table-1 tr.segments"),
-}
 
 
 def _users(address: str) -> tuple[list[float], int]:
@@ -204,6 +182,6 @@ def _users(address: str) -> tuple[list[float], int]:
 def _asked(address: str, word: str) -> float:
     """Return how many seconds the answer to ``word`` took; also where it says that others come first."""
     begun = time.perf_counter()
-    with urllib.request.urlopen(f"{address}/api/word?network={_NETWORK}&word={quote(word)}") as answer:
+    with urllib.request.urlopen(f"{address}/api/word?network={NETWORK}&word={quote(word)}") as answer:
         answer.read()
     return time.perf_counter() - begun

@@ -20,6 +20,7 @@ _DYCK = f"network={NETWORK}&word={WORD}&step=4"
 PICTURES = {  # of each file, what the address asks for
     "workbench": _DYCK,
     "compare": f"network={NETWORK}&word={'([])' * 24}&step=88&against=kind",
+    "changed-step": f"{_DYCK}&against=change&change=4&set=cells&stack=1&cell=1&to=0.025",
     "checks": f"{_DYCK}&drawer=checks",
     "causes": f"{_DYCK}&drawer=causes",
     "papers": f"{_DYCK}&drawer=papers&table=suzgun2019-table2",
@@ -27,7 +28,7 @@ PICTURES = {  # of each file, what the address asks for
 
 
 def main() -> None:
-    """Write the pictures that `PICTURES` names into docs/."""
+    """Write the pictures that `PICTURES` names, or those that are asked for, into docs/."""
     program = os.environ.get("BROWSER_PATH") or shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
         sys.exit("error: no Chromium: install one (Debian: apt-get install chromium), or name it in BROWSER_PATH")
@@ -37,8 +38,8 @@ def main() -> None:
         page = browser.new_page(viewport=_WIDE, color_scheme="light")  # type: ignore[arg-type]
         page.set_default_timeout(120_000)
         page.add_init_script("localStorage.setItem('introduced', 'yes')")
-        for name, search in PICTURES.items():
-            page.goto(f"{address}?{search}")
+        for name in sys.argv[1:] or PICTURES:
+            page.goto(f"{address}?{PICTURES[name]}")
             page.wait_for_selector("#table-1 .band", state="attached")
             page.wait_for_load_state("networkidle")
             page.wait_for_timeout(1_000)  # fonts and figures settle
