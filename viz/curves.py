@@ -51,10 +51,10 @@ def accuracy_figure(scores: SizeScores, title: str = "accuracy") -> go.Figure:
     figure.update_yaxes(range=[-0.05, 1.08], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
     figure.update_xaxes(title={"text": scores.size}, row=len(sorts), col=1)
     figure.update_layout(
-        title={"text": title, "x": 0, "xref": "paper", "font": {"size": 15}},
-        height=_ROW * len(sorts) + 140,
-        margin={"l": 60, "r": 20, "t": 80, "b": 50},
-        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"},
+        title={"text": title, "x": 0.02, "xref": "container", "font": {"size": 15}},
+        height=_ROW * len(sorts) + 200,
+        margin={"l": 60, "r": 20, "t": 80, "b": 110},  # below there is room for a legend of three lines on a telephone
+        legend={"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0, "yanchor": "bottom"},
     )
     return themed(figure)
 

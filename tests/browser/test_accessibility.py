@@ -33,7 +33,7 @@ def test_nothing_serious_is_found_on_any_view(theme: str, page: Page, address: s
     if theme == "dark":
         page.click("#shade")
     page.evaluate(source)
-    for drawer in DRAWERS:
+    for drawer in [one for one in DRAWERS if one != "sweep"]:  # without a sweep there is no button; see test_ones_own
         if drawer:
             page.click(f"[data-drawer={drawer}]")
             expect(page.locator("#drawer-title")).not_to_be_empty()

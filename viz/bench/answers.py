@@ -13,15 +13,24 @@ from typing import Any
 import numpy as np
 import torch
 
-from stacklens.automata.pda import Configuration, PushdownAutomaton, Word
+from stacklens.automata.pda import Configuration, Output, PushdownAutomaton, Word
 from stacklens.automata.simulation import accepts_many
 from stacklens.errors import StacklensError
-from stacklens.extract.answers import automaton_answers, network_answers
+from stacklens.extract.answers import automaton_answers, network_answers, output_number
 from stacklens.extract.specification import Specification
 from stacklens.models.base import StackModel
 from stacklens.viz.bench.run import BenchRun
 
-__all__ = ["MOST_PREFIXES", "UNSAID", "Expected", "answer_name", "answers_of", "automaton_says", "expected_of"]
+__all__ = [
+    "MOST_PREFIXES",
+    "UNSAID",
+    "Expected",
+    "answer_name",
+    "answer_names",
+    "answers_of",
+    "automaton_says",
+    "expected_of",
+]
 
 UNSAID = -2  # nothing is asked or known here
 MOST_PREFIXES = 500  # of a word; beyond, only an automaton can tell of each whether it is a member
@@ -72,6 +81,12 @@ def answer_name(model: StackModel[Any], number: int) -> str:
     return ("" if all(len(symbol) == 1 for symbol in name) else " ").join(name) or "∅"
 
 
+def answer_names(model: StackModel[Any], numbers: np.ndarray) -> list[str]:
+    """Return how every answer is written, see `answer_name`; each number is looked up once."""
+    names = {number: answer_name(model, number) for number in set(numbers.tolist())}
+    return [names[number] for number in numbers.tolist()]
+
+
 def expected_of(specification: Specification | None, model: StackModel[Any], word: Word) -> Expected:
     """Return what should be said after each symbol of ``word`` by a network that does what it was trained for."""
     nothing = np.full(len(word), UNSAID)
@@ -107,6 +122,8 @@ def automaton_says(pda: PushdownAutomaton, model: StackModel[Any], word: Word) -
     if not len(word):
         return np.zeros(0, dtype=np.int64)
     if model.task_kind != "recognition":
+        if pda.real_time and model.real_time:
+            return _said_in_real_time(pda, model, word)
         answers = np.asarray(automaton_answers(pda, model, [word])[0][: len(word)])
         alive = np.arange(len(word)) < sum(1 for _ in at_rest(pda, word))
         return np.where((answers == -1) & alive, UNSAID, answers)  # it goes on, and says nothing here
@@ -116,6 +133,18 @@ def automaton_says(pda: PushdownAutomaton, model: StackModel[Any], word: Word) -
         return accepts_many(pda, [word[: end + 1] for end in range(len(word))]).astype(np.int64)
     found = np.full(len(word), UNSAID)
     found[-1] = bool(accepts_many(pda, [word])[0])
+    return found
+
+
+def _said_in_real_time(pda: PushdownAutomaton, model: StackModel[Any], word: Word) -> np.ndarray:
+    """Return what `automaton_says` says, for one walk over the word: a table of one row takes three times as long."""
+    found = np.full(len(word), -1)
+    numbers: dict[Output, int] = {None: UNSAID}  # it goes on, and says nothing here
+    for place, configuration in zip(range(len(word)), at_rest(pda, word), strict=False):
+        output = configuration.output
+        if output not in numbers:
+            numbers[output] = output_number(output, model)
+        found[place] = numbers[output]
     return found
 
 

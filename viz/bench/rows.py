@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from stacklens.models.base import StackModel
-from stacklens.viz.bench.answers import UNSAID, answer_name
+from stacklens.viz.bench.answers import UNSAID, answer_names
 from stacklens.viz.bench.automaton_run import AutomatonRun
 from stacklens.viz.bench.changed_stack import pieces_at, read_by
 from stacklens.viz.bench.run import BenchRun
@@ -39,8 +39,9 @@ def text_row(name: str, values: Sequence[str], **more: Any) -> Row:
 
 def _heat(name: str, values: np.ndarray, low: float, high: float, **more: Any) -> Row:
     rounded = np.round(values.astype(float), _DIGITS)
-    plain = [None if np.isnan(value) else value for value in rounded.tolist()]
-    return {"type": "heat", "name": name, "values": plain, "low": low, "high": high, **more}
+    plain = rounded.astype(object)
+    plain[np.isnan(rounded)] = None
+    return {"type": "heat", "name": name, "values": plain.tolist(), "low": low, "high": high, **more}
 
 
 def answer_rows(model: StackModel[Any], run: BenchRun, said: np.ndarray, expected: np.ndarray) -> list[Row]:
@@ -49,10 +50,10 @@ def answer_rows(model: StackModel[Any], run: BenchRun, said: np.ndarray, expecte
     rows = []
     if (expected != UNSAID).any():
         heading = "member so far" if recogniser else "expected"
-        rows.append(text_row(heading, [answer_name(model, number) for number in expected], id="expected"))
+        rows.append(text_row(heading, answer_names(model, expected), id="expected"))
     marks = "".join("." if want == UNSAID else "wr"[int(got == want)] for got, want in zip(said, expected, strict=True))
     heading = "accepts so far" if recogniser else "says" if model.task_kind == "transduction" else "predicted"
-    rows.append(text_row(heading, [answer_name(model, number) for number in said], id="said", marks=marks))
+    rows.append(text_row(heading, answer_names(model, said), id="said", marks=marks))
     if recogniser or not size or not model.real_time:
         return rows
     output = run.seen.output[0, :size].astype(float)

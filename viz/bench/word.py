@@ -1,4 +1,4 @@
-"""All of one word for the workbench, as plain data that a browser draws."""
+"""All of one word for the workbench, or its beginning, as plain data that a browser draws."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 
 from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.errors import UnknownSymbolError
 from stacklens.extract.specification import Specification
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.models.rounding import Rounded
-from stacklens.viz.bench.answers import UNSAID, answer_name, answers_of, automaton_says, expected_of
+from stacklens.viz.bench.answers import UNSAID, answer_names, answers_of, automaton_says, expected_of
 from stacklens.viz.bench.automaton_run import AutomatonRun, automaton_run, run_data
 from stacklens.viz.bench.rows import Row, answer_rows, automaton_rows, network_rows, text_row
 from stacklens.viz.bench.run import bench_run
 from stacklens.viz.bench.sentence import first_different, sentence_of
 from stacklens.viz.panels import letters_of
 
-__all__ = ["word_data"]
+__all__ = ["beginning_data", "word_data"]
 
 
 def word_data(
@@ -71,6 +72,33 @@ def word_data(
     }
 
 
+def beginning_data(
+    model: StackModel[Any],
+    word: Word,
+    symbols: int,
+    automaton: PushdownAutomaton | None = None,
+    specification: Specification | None = None,
+    truth: PushdownAutomaton | None = None,
+) -> dict[str, Any] | None:
+    """Return `word_data` of the first ``symbols`` of a longer ``word``, and in "of" how many steps it has in all.
+
+    None where they do not say what they say in the whole word: where a network or an automaton reads an end symbol, or
+    a network answers when it has read all.
+
+    Raises:
+        UnknownSymbolError: the word, be it at its end, has a symbol outside the network's alphabet.
+    """
+    ends = [one.end_marker for one in (automaton, truth) if one is not None]
+    if len(word) <= symbols or not model.real_time or model.extra_steps or model.end is not None or any(ends):
+        return None
+    unknown = set(word) - set(model.alphabet)
+    if unknown:
+        raise UnknownSymbolError(min(unknown), model.alphabet)
+    found = word_data(model, word[:symbols], automaton, specification, truth)
+    told = {"text": f"The first {symbols:,} of {len(word):,} symbols are shown; the others are being read."}
+    return {**found, "of": len(word), "sentence": [told]}
+
+
 def _of_automaton(
     pda: PushdownAutomaton,
     model: StackModel[Any],
@@ -84,8 +112,7 @@ def _of_automaton(
         "." if not counted or UNSAID in (one, other) else "r" if one == other else "w"
         for one, other, counted in zip(said, told, counts, strict=True)
     )
-    names = [answer_name(model, number) for number in told]
-    return automaton_rows(run, pda.stack_alphabet, pda.states, names, marks)
+    return automaton_rows(run, pda.stack_alphabet, pda.states, answer_names(model, told), marks)
 
 
 def _depths(truth: PushdownAutomaton | None, word: Word) -> list[Row]:

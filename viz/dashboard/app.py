@@ -111,7 +111,7 @@ def _page() -> str:
 def _first() -> str:
     """Return what the address asks for as data in the page, so that it is shown without another request.
 
-    A long word comes later, when its turn has come.
+    Of a long word it is the beginning; the rest comes later, when its turn has come.
     """
     view = view_of(request.query_string.decode(errors="replace"))
     first: dict[str, object] = {}
@@ -122,6 +122,8 @@ def _first() -> str:
             first["chosen"] = typed
             if len(typed) <= LONG:
                 first["word"] = routes.word_answer(view.network, typed, view.rounded)
+            else:
+                first["word"] = routes.beginning_answer(view.network, typed, view.rounded, view.step)
     except StacklensError:  # the page asks again, and says what is wrong
         pass
     data = json.dumps(first, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

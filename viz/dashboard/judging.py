@@ -86,11 +86,13 @@ def accuracy(name: str, theme: str = "light") -> go.Figure:
 
 def _mark_horizons(figure: go.Figure, report: dict[str, Any]) -> None:
     """Draw a line at the length up to which network and rounded network are shown to agree with the automaton."""
+    largest = max((max(line.x, default=0) for line in figure.data), default=0)
     for place, (who, entry) in enumerate(report.get("horizon", {}).items()):
         if entry["length"] is not None and not entry["every_length"]:
             figure.add_vline(x=entry["length"], line={"dash": "dot", "width": 1.5})
             said = f"horizon, {who}: {entry['length']}"
-            figure.add_annotation(x=entry["length"], y=0.12 + 0.2 * place, text=said, xanchor="left", showarrow=False)
+            side = "left" if 2 * entry["length"] < largest else "right"  # where there is room
+            figure.add_annotation(x=entry["length"], y=0.12 + 0.2 * place, text=said, xanchor=side, showarrow=False)
 
 
 @lru_cache(maxsize=64)

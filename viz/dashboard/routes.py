@@ -16,7 +16,7 @@ from stacklens.languages.words import parse_word
 from stacklens.viz.bench.alone import automaton_data
 from stacklens.viz.bench.drawing import bench_drawing
 from stacklens.viz.bench.symbols import symbol_meanings
-from stacklens.viz.bench.word import word_data
+from stacklens.viz.bench.word import beginning_data, word_data
 from stacklens.viz.dashboard.asking import answering, body, flag, number, text, texts
 from stacklens.viz.dashboard.automaton_views import seen_on_many, shown
 from stacklens.viz.dashboard.cards import network_card, network_list
@@ -45,9 +45,11 @@ from stacklens.viz.dashboard.python_lines import automaton_lines, trust_lines, w
 from stacklens.viz.dashboard.results import keep_file
 from stacklens.viz.dashboard.saved import forget, is_saved, saved, short_title
 from stacklens.viz.dashboard.steps import check_length, read_word, runner_of
-from stacklens.viz.dashboard.turns import in_turn
+from stacklens.viz.dashboard.turns import LONG, in_turn
 
-__all__ = ["network_answer", "register", "word_answer"]
+__all__ = ["beginning_answer", "network_answer", "register", "word_answer"]
+
+_BEGINNING, _AHEAD = 240, 100  # symbols of a long word that are shown at first, and after the current step
 
 
 def register(server: Flask) -> None:
@@ -67,6 +69,8 @@ def register(server: Flask) -> None:
     @answering
     def word() -> Any:
         name, typed = text("network"), text("word", "")
+        if flag("beginning"):
+            return {"beginning": beginning_answer(name, typed, flag("rounded"), number("step"))}
         return in_turn(name, typed, word_answer, name, typed, flag("rounded"))
 
     @server.get("/api/other-word")
@@ -156,6 +160,25 @@ def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
     word = read_word(typed, runner)
     data = word_data(runner, word, automaton, known_specification(name), truth_by_name(load(name), word))
     return {**data, "network": name, "word": typed, "rounded": rounded, "python": word_lines(name, typed, rounded)}
+
+
+def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[str, Any] | None:
+    """Return what is seen of a long word around an early ``step``: its beginning, worked on at once, not in its turn.
+
+    None where that takes as long as the word, or is not what the whole word is there.
+
+    Raises:
+        StacklensError: as `word_answer`.
+    """
+    if len(typed) <= LONG or step + _AHEAD > LONG or not has_network(name):
+        return None
+    found, runner = known(name), runner_of(name, rounded)
+    word = read_word(typed, runner)
+    automaton = None if found is None else found.automaton
+    symbols = max(_BEGINNING, step + _AHEAD)
+    truth = truth_by_name(load(name), word[:symbols])
+    data = beginning_data(runner, word, symbols, automaton, known_specification(name), truth)
+    return None if data is None else {**data, "network": name, "word": typed, "rounded": rounded, "python": ""}
 
 
 def _alone(automaton: PushdownAutomaton | None, typed: str) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import { nameOf, showAgainst } from "./compare.js";
 import { drawerChanged } from "./drawers.js";
 import { go, second, table } from "./steps.js";
 
+const LONG = 500; // symbols of a word, as in turns.py
+
 let tries = 0; // questions for a word, of which only the last one is shown
 
 export const lastTry = () => tries;
@@ -44,41 +46,52 @@ function busyWith(text) {
 // ---- a word ---------------------------------------------------------------------------------------------------------
 
 export async function showWord(first = null) {
-  const mine = (tries += 1);
+  const mine = (tries += 1), last = () => mine === tries;
   part("word").value = selection.word ?? "";
   if (!first) clearTimeout(showWord.slow);
-  showWord.slow = setTimeout(() => mine === tries && clearWord("reading the word …"), 150);
-  try {
-    const found = first || (await ask("word", asked(), {
-      stop: () => mine !== tries,
-      wait: (said) => mine === tries && clearWord(said),
-    }));
-    if (mine !== tries || !found) return;
+  showWord.slow = setTimeout(() => last() && clearWord("reading the word …"), 150);
+  const shown = (found) => {
     clearTimeout(showWord.slow);
-    busyWith("");
+    busyWith(found.of ? "reading the rest of the word …" : "");
     problem("");
     wordShown(found);
+  };
+  try {
+    const begun = first ? (first.of ? first : null) : await beginning();
+    if (!last()) return;
+    if (begun) shown(begun);
+    const wait = (said) => last() && (begun ? busyWith(said) : clearWord(said));
+    const found = (first && !first.of && first) || (await ask("word", asked(), { stop: () => !last(), wait }));
+    if (!last() || !found) return;
+    shown(found);
     await showAgainst(mine);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    if (mine !== tries) return;
+    if (!last()) return;
     clearTimeout(showWord.slow);
     clearWord("");
     problem(error.message);
   }
 }
 
+// What is near the step comes first where the word is long and the step an early one.
+async function beginning() {
+  if ((selection.word ?? "").length <= LONG || selection.against) return null;
+  return (await ask("word", { ...asked(), step: selection.step, beginning: 1 })).beginning;
+}
+
 function wordShown(found) {
   setRun(found.run);
   table.step = Math.max(1, Math.min(found.letters.length || 1, selection.step));
   table.show(found, selection.against ? nameOf(found) : "");
-  part("steps").textContent = `of ${found.letters.length.toLocaleString("en")}`;
-  part("step").max = Math.max(1, found.letters.length);
+  const steps = found.of || found.letters.length;
+  part("steps").textContent = `of ${steps.toLocaleString("en")}`;
+  part("step").max = Math.max(1, steps);
   part("word-python").textContent = found.python;
   part("next-wrong").disabled = !found.wrong.length && !found.parts;
   part("sentence").replaceChildren(...told(found.sentence));
   go(table.step);
-  drawerChanged();
+  if (!found.of) drawerChanged();
   requestAnimationFrame(() => performance.mark("word shown"));
 }
 
