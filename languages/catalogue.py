@@ -19,7 +19,7 @@ from stacklens.languages.context_free import AutomatonLanguage, ContextFreeLangu
 from stacklens.languages.dyck import BalancedParentheses, Dyck, dyck_kinds
 from stacklens.languages.language import Language
 from stacklens.languages.palindrome import MarkedPalindromes
-from stacklens.languages.tasks.bits import Reversal, SuzgunReversal, Xor
+from stacklens.languages.tasks.bits import Reversal, ReversalWithExcluded, SuzgunReversal, Xor
 from stacklens.languages.tasks.bracketed_arithmetic import ModularArithmeticBrackets, SolveEquation
 from stacklens.languages.tasks.finite_state import CycleNavigation, EvenPairs, ModularArithmetic, ParityCheck
 from stacklens.languages.tasks.formulas import BooleanFormula, ParenthesisPrediction
@@ -112,6 +112,7 @@ ABOUT_TASKS: dict[str, tuple[str, str]] = {
     "parenthesis-prediction": ("the next bracket of two kinds", f"{_HAO}, section 4.3"),
     "parity-check": ("whether b comes an odd number of times", f"{_DELETANG}, regular"),
     "reversal": ("w and then w reversed", f"{_HAO}, section 4.1"),
+    "reversal-with-excluded": ("w and then w reversed without its 2s and 3s", f"{_HAO}, section 6, experiment 1"),
     "reverse-string": ("w and then w reversed, over a b", f"{_DELETANG}, deterministic context-free"),
     "simple-palindrome": ("what comes next in w # (w reversed)", f"{_SUZGUN}, section 6.2"),
     "simple-palindrome-nonempty": (f"what comes next in w # (w reversed){_NONEMPTY}", f"{_SUZGUN}, section 6.2"),
@@ -207,6 +208,7 @@ _TASKS: dict[str, Callable[[], Task]] = {
     "string-reversal": SuzgunReversal,
     # Hao et al. 2018
     "reversal": Reversal,
+    "reversal-with-excluded": ReversalWithExcluded,
     "xor": Xor,
     "delayed-xor": partial(Xor, delayed=True),
     "parenthesis-prediction": ParenthesisPrediction,

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from stacklens.errors import UnknownNameError
-from stacklens.papers import hao2018, joulin2015, sun1993, sun1993_rtrl, suzgun2019, suzgun2019_counts
+from stacklens.papers import hao2018, hao2018_claims, joulin2015, sun1993, sun1993_rtrl, suzgun2019, suzgun2019_counts
 from stacklens.papers.claims import Experiment, PaperClaim
 from stacklens.papers.grid import Grid
 from stacklens.papers.results import Measured, Results, versions
@@ -20,6 +20,7 @@ EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
     "sun1993-rtrl": sun1993_rtrl.rtrl_experiment,
     **joulin2015.grids(),
     **hao2018.grids(),
+    "hao2018-claims": hao2018_claims.claims_experiment,
     **suzgun2019.grids(),
     "suzgun2019-counts": suzgun2019_counts.counts_experiment,
 }

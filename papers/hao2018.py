@@ -18,7 +18,7 @@ from stacklens.papers.grid import VALIDATION, Grid, GridRow, Outcome, RunSetting
 if TYPE_CHECKING:
     from stacklens.models.training.trials import LossKind, Trial, TrialSettings
 
-__all__ = ["PAPER", "grids", "table1"]
+__all__ = ["EXCLUDED", "PAPER", "grids", "table1"]
 
 PAPER = "Hao et al. 2018"
 _STATISTICS = ("min", "median", "max")
@@ -57,7 +57,8 @@ class _Condition:
     Attributes:
         task: what is learned.
         controller: "linear" or "LSTM".
-        reported: minimum, median and maximum in the last epoch, then on the test words, in percent as printed.
+        reported: minimum, median and maximum in the last epoch, then on the test words, in percent as printed; empty
+            where nothing is printed.
         stack, buffered: whether it has a stack, and buffers.
     """
 
@@ -76,7 +77,7 @@ class _Condition:
     @property
     def row(self) -> GridRow:
         """Return the row of the grid."""
-        columns = [f"{score} {statistic}" for score in _SCORES for statistic in _STATISTICS]
+        columns = [f"{score} {statistic}" for score in _SCORES for statistic in _STATISTICS][: len(self.reported)]
         cells = {
             "task": self.task.shown,
             "buffered": "yes" if self.buffered else "no",
@@ -164,6 +165,8 @@ _CONDITIONS = (
     _Condition(_AGREEMENT, "LSTM", ("96.2", "98.1", "100.0", "83.7", "88.2", "90.6"), stack=False),
 )
 
+
+EXCLUDED = _Condition(_Task("reversal-with-excluded", "Reversal with excluded", 1, "step means"), "linear", ())
 
 _NOTE = (
     "Training is the accuracy on 100 words of the training lengths after the last epoch, which comes after five "

@@ -6,7 +6,7 @@ Also the string reversal of Suzgun et al. 2019, section 7, the same function ove
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from operator import xor
@@ -18,7 +18,7 @@ from stacklens.errors import StacklensError
 from stacklens.languages.drawing import distinct_words
 from stacklens.languages.tasks.task import Split, Task, TaskKind
 
-__all__ = ["NORMAL", "Reversal", "SuzgunReversal", "Xor"]
+__all__ = ["NORMAL", "Reversal", "ReversalWithExcluded", "SuzgunReversal", "Xor"]
 
 NULL = "#"
 NORMAL: dict[Split, tuple[float, float, int]] = {"train": (10, 2, 12), "test": (20, 4, 24)}  # mean, deviation, longest
@@ -103,6 +103,59 @@ class Reversal(Task):
 
     def _draw(self, size: int, rng: np.random.Generator) -> str:
         return "".join(self._letters[i] for i in rng.integers(len(self._letters), size=size)) + NULL * size
+
+
+@dataclass(frozen=True)
+class ReversalWithExcluded(Reversal):
+    """w #^k becomes #^|w| v^R, where v is w without its 2s and 3s, and k its length (Hao et al. 2018, figure 5).
+
+    Section 6, experiment 1: "a variant of this task in which certain alphabet symbols are excluded from the reversed
+    output". Sizes are those of w in `Reversal`.
+
+    >>> task = ReversalWithExcluded()
+    >>> task.expected("1203##"), task.scored("1203##")
+    (['#', '#', '#', '#', '0', '1'], [False, False, False, False, True, True])
+    """
+
+    @property
+    def name(self) -> str:
+        """Return ``reversal-with-excluded``."""
+        return "reversal-with-excluded"
+
+    @property
+    def _letters(self) -> str:
+        return "0123"
+
+    @property
+    def included(self) -> str:
+        """Return the letters that are said again."""
+        return "01"
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton:
+        """Return the transducer of `Reversal`, which only pushes what it will say."""
+        whole, letters = super().reference, tuple(self.included)
+        steps = {
+            key: step if key[1] in (*letters, NULL) else Transition(step.target, (NONE,), NULL)
+            for key, step in whole.transitions.items()
+            if set(key[2]) <= {*letters, whole.bottom}
+        }
+        return replace(whole, stack_alphabet=letters, transitions=steps)
+
+    def expected(self, word: Word) -> list[Output]:
+        """Return # for every letter, then the included letters in reverse."""
+        length = list(word).index(NULL) if NULL in word else len(word)
+        kept = [letter for letter in word[:length] if letter in self.included]
+        nulls = list(word[length:])
+        if not set(word[:length]) <= set(self._letters) or set(nulls) - {NULL} or len(nulls) > len(kept):
+            raise StacklensError(
+                f"{''.join(word)} is no input of {self.name}: expected w and up to {NULL} for every 0 and 1 in it"
+            )
+        return [*([NULL] * length), *kept[::-1][: len(nulls)]]
+
+    def _draw(self, size: int, rng: np.random.Generator) -> str:
+        letters = super()._draw(size, rng)[:size]
+        return letters + NULL * sum(letter in self.included for letter in letters)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ LANGUAGES = (
 )
 TASKS = (
     *("agreement", "anb2n", "anbmcnm", "anbn", "boolean-formula", "delayed-xor", "dyck-2", "homomorphic-palindrome"),
-    *("memorization", "parenthesis-prediction", "reversal", "simple-palindrome", "string-reversal", "xor"),
+    *("memorization", "parenthesis-prediction", "reversal", "reversal-with-excluded", "simple-palindrome"),
+    *("string-reversal", "xor"),
 )
 OUTPUTS: tuple[Outputs, ...] = ("all", "all", "all", "ignore", "where b", "where both")
 

@@ -83,5 +83,14 @@ def test_what_cannot_be_scored_is_said() -> None:
 def test_no_words_and_empty_words() -> None:
     assert get_task("dyck-2").examples([]).targets.shape == (0, 0, 4)
     assert len(get_task("xor").sample(0)) == 0
-    for name in ("dyck-1", "anbn", "reversal", "xor", "parenthesis-prediction", "boolean-formula", "agreement"):
+    for name in (
+        "dyck-1",
+        "anbn",
+        "reversal",
+        "reversal-with-excluded",
+        "xor",
+        "parenthesis-prediction",
+        "boolean-formula",
+        "agreement",
+    ):
         assert get_task(name).examples([""]).correct(np.zeros(get_task(name).examples([""]).targets.shape)).all()
