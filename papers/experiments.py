@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from stacklens.errors import UnknownNameError
-from stacklens.papers import hao2018, joulin2015, sun1993, sun1993_rtrl, suzgun2019
+from stacklens.papers import hao2018, joulin2015, repeated_blocks, sun1993, sun1993_rtrl, suzgun2019
 from stacklens.papers.claims import Experiment, PaperClaim
 from stacklens.papers.grid import Grid
 from stacklens.papers.results import Measured, Results, versions
@@ -21,6 +21,7 @@ EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
     **joulin2015.grids(),
     **hao2018.grids(),
     **suzgun2019.grids(),
+    "suzgun2019-repeated-blocks": repeated_blocks.repeated_blocks,
 }
 
 

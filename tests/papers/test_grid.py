@@ -119,9 +119,11 @@ def test_the_command_of_a_table_is_the_one_that_ran_it(tmp_path: Path) -> None:
     both = grid(first=Trained(), second=Trained())
     nothing = GridResults(both.paper, both.name, both.title)
     assert run_command(both, nothing) == run_command(both, run_grid(both, TWO, tmp_path)) == "stacklens papers run toy"
-    results = run_grid(both, RunSettings((0, 1, 2), "paper"), tmp_path)
+    apart = tmp_path / "apart"
+    apart.mkdir()
+    results = run_grid(both, RunSettings((0, 1, 2), "paper"), apart)
     assert run_command(both, results) == "stacklens papers run toy --protocol paper --seeds 3"
-    mixed = run_grid(both, TWO, tmp_path, rows=["first net"])
+    mixed = run_grid(both, TWO, apart, rows=["first net"])
     assert run_command(both, mixed) == "stacklens papers run toy"
 
 
