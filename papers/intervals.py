@@ -55,5 +55,5 @@ def sign_test(worse: int, better: int) -> float:
     (0.021484375, 1.0)
     """
     n, least = worse + better, min(worse, better)
-    tail = sum(math.comb(n, k) for k in range(least + 1)) / 2**n
+    tail = sum(math.comb(n, k) for k in range(least + 1)) / 2.0**n
     return min(1.0, 2 * tail)

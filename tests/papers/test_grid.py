@@ -314,7 +314,8 @@ def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: py
     assert "1 rows" in papers("list", *there)
     assert papers("table", "toy", *there) in said
     assert papers("run", "toy", "--quiet", *there) == ""
-    assert [row.seeds for row in (read_grid("toy", tmp_path) or GridResults("", "", "")).rows] == [(0, 1), (0, 1)]
+    rows = (read_grid("toy", tmp_path) or GridResults("", "", "")).rows
+    assert [(row.protocol, row.seeds) for row in rows] == [("fast", (0, 1)), ("paper", (5, 6, 7)), ("fast", (0, 1))]
     with pytest.raises(StacklensError, match="device 'abacus' cannot be used here"):
         papers("run", "toy", "--device", "abacus", "--fresh", *there)
     with pytest.raises(UnknownNameError, match="unknown protocol 'quick'"):
