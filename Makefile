@@ -42,8 +42,8 @@ gallery: $(READY) ## draw the pictures of docs/gallery.md again, which takes hal
 screenshots: $(READY) ## take the pictures of the page in the README
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/screenshots.py
 
-findings: $(READY) ## write the tables and figures of docs/findings.md from papers/results
-	@$(BIN)/stacklens papers report
+findings: $(READY) ## write the text, tables and figures of docs/findings.md from papers/results
+	@$(BIN)/stacklens papers report --text docs/findings_text.md
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/findings_figures.py
 
 map: $(READY) ## draw which package imports which, for CONTRIBUTING

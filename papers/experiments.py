@@ -6,7 +6,16 @@ import time
 from collections.abc import Callable
 
 from stacklens.errors import UnknownNameError
-from stacklens.papers import hao2018, hao2018_claims, joulin2015, sun1993, sun1993_rtrl, suzgun2019, suzgun2019_counts
+from stacklens.papers import (
+    hao2018,
+    hao2018_claims,
+    joulin2015,
+    repeated_blocks,
+    sun1993,
+    sun1993_rtrl,
+    suzgun2019,
+    suzgun2019_counts,
+)
 from stacklens.papers.claims import Experiment, PaperClaim
 from stacklens.papers.grid import Grid
 from stacklens.papers.results import Measured, Results, versions
@@ -23,6 +32,7 @@ EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
     "hao2018-claims": hao2018_claims.claims_experiment,
     **suzgun2019.grids(),
     "suzgun2019-counts": suzgun2019_counts.counts_experiment,
+    "suzgun2019-repeated-blocks": repeated_blocks.repeated_blocks,
 }
 
 

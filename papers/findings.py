@@ -14,6 +14,7 @@ from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, read_grid
 from stacklens.papers.grid_tables import TextTable, folded_tables, summed_minutes
 from stacklens.papers.results import Results, read_results, result_path
+from stacklens.papers.statements import filled
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -30,7 +31,7 @@ __all__ = [
     "rich_table",
 ]
 
-__all__ += ["write_findings"]
+__all__ += ["write_findings", "write_text"]
 
 BEGIN = "<!-- results: written by stacklens papers report -->"
 END = "<!-- end of results -->"
@@ -115,15 +116,28 @@ def write_findings(file: Path, section: str) -> None:
     Raises:
         StacklensError: the file is missing, or has no markers; nothing was written.
     """
+    write_whole(file, _with_section(file, section, lambda text: text))
+
+
+def write_text(template: Path, file: Path, section: str, figures: Mapping[str, str]) -> None:
+    """Write the text of ``template`` to ``file``, with ``figures`` in their places and ``section`` between its markers.
+
+    Raises:
+        StacklensError: the template is missing, has no markers or asks for a figure that there is not; nothing was
+            written.
+    """
+    write_whole(file, _with_section(template, section, lambda text: filled(text, figures)))
+
+
+def _with_section(file: Path, section: str, change: Callable[[str], str]) -> str:
     try:
         text = read_whole(file, "a Markdown file").decode("utf-8")
     except UnicodeDecodeError:
         raise StacklensError(f"{file}: cannot be read: it is no text in UTF-8; expected a Markdown file") from None
     try:
-        content = replace_section(text, section)
+        return replace_section(change(text), section)
     except StacklensError as error:
         raise StacklensError(f"{file}: {error}") from None
-    write_whole(file, content)
 
 
 def readme_section(experiments: Experiments, folder: Path) -> str:

@@ -1,8 +1,8 @@
 """Accuracy on long regular words beside that on long random ones: a block repeated, and its twin of length and depth.
 
-Random words hide what adds up: a network leaves a little behind at every round of a block and gets over it on words
-that do not repeat. So each pumped word u v^n x y^n w of a task (see `automata.pumping`) has a control: a random word of
-the same task, length and depth. What the network gets wrong of the one and not of the other is due to the repetition.
+A network may leave a little behind at every round of a block, which adds up, or just at every step. To tell these apart
+each pumped word u v^n x y^n w of a task (see `automata.pumping`) has a control: a random word of the same task, length
+and depth. What the network gets wrong of the one and not of the other is due to the repetition.
 """
 
 from __future__ import annotations

@@ -203,17 +203,27 @@ def table(name: _Name, results: _Folder = None) -> None:
 def report(
     readme: Annotated[Path, typer.Option(help="The file for the table with a line an experiment.")] = Path("README.md"),
     findings: Annotated[Path, typer.Option(help="The file for all tables.")] = Path("docs/findings.md"),
+    text: Annotated[
+        Path | None, typer.Option(help="What the findings say, with names of figures for numbers: fills it in, too.")
+    ] = None,
     results: _Folder = None,
 ) -> None:
-    """Write all results into two Markdown files, between their markers."""
+    """Write all results into two Markdown files, between their markers, and with --text the text around them."""
     from stacklens.files import check_outputs
     from stacklens.papers.experiments import EXPERIMENTS
-    from stacklens.papers.findings import findings_section, readme_section, write_findings
+    from stacklens.papers.findings import findings_section, readme_section, write_findings, write_text
+    from stacklens.papers.statements import figures_of
 
     check_outputs([readme, findings])
-    for file, section in ((readme, readme_section), (findings, findings_section)):
-        write_findings(file, section(EXPERIMENTS, _folder(results)))
-        typer.echo(f"wrote the results section of {file}")
+    folder = _folder(results)
+    if text is not None:
+        write_text(text, findings, findings_section(EXPERIMENTS, folder), figures_of(EXPERIMENTS, folder))
+        typer.echo(f"wrote {findings}")
+    else:
+        write_findings(findings, findings_section(EXPERIMENTS, folder))
+        typer.echo(f"wrote the results section of {findings}")
+    write_findings(readme, readme_section(EXPERIMENTS, folder))
+    typer.echo(f"wrote the results section of {readme}")
 
 
 def _folder(given: Path | None) -> Path:
