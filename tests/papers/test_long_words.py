@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 import torch
@@ -15,7 +17,7 @@ from stacklens.papers.network_measures import measures_of
 from stacklens.papers.sun1993_measures import zoo_path
 
 
-def deepest(word: tuple[str, ...] | str, openers: str) -> int:
+def deepest(word: Sequence[str], openers: str) -> int:
     return int(max(np.cumsum([1 if symbol in openers else -1 for symbol in word])))
 
 
