@@ -124,7 +124,7 @@ def _leaves(extraction: dict[str, Any]) -> int | None:
 def _families(measured: _Measured) -> dict[str, str]:
     families = _by_family(measured)
     families["all"] = [one for networks in families.values() for one in networks]
-    found = {}
+    found: dict[str, str] = {}
     for short, name in {**_FAMILIES, "all": "all"}.items():
         networks = families.get(name, [])
         read = _read(networks)
