@@ -22,7 +22,7 @@ from stacklens.viz.operations import operation_table
 from stacklens.viz.pictures import picture
 
 HERE = Path(__file__).parent
-RESULTS = HERE.parent / "papers" / "results" / "other-protocol"
+RESULTS = HERE.parent / "papers" / "results"
 ROW = "Stack RNN, addition"
 WORD = ".1101+11=00001.1"  # after the end of the sum before, as in a stream
 
@@ -31,8 +31,9 @@ def draw_curves(folder: Path) -> None:
     """Write the accuracy of every network over n."""
     grid = figure2()
     results = read_grid(grid.name, folder)
-    done = None if results is None else results.row(ROW)
-    if done is None or done.protocol != "paper":
+    runs = () if results is None else results.runs(ROW)
+    done = next((run for run in runs if run.protocol == "paper"), None)
+    if done is None:
         raise StacklensError(f"{folder}: no results of {ROW!r} by the protocol paper")
     write("fig2-addition", restarts_figure(grid, done))
 

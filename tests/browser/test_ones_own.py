@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.bench import DYCK, opened, step
-from tests.browser.test_accessibility import _RUN, axe
+from tests.browser.test_accessibility import RUN, axe
 from tests.browser.waiting import until
 from tests.models.hand_made import parentheses_net
 
@@ -70,12 +71,12 @@ def test_nothing_serious_is_found_on_a_sweep_and_a_result(theme: str, swept: str
         page.click("#shade")
         page.click("[data-drawer=sweep]")
     page.evaluate(source)
-    assert page.evaluate(_RUN) == [], "the sweep"
+    assert page.evaluate(RUN) == [], "the sweep"
     page.click("#drawer-close")
     page.set_input_files("#upload", {"name": "away.json", "mimeType": "application/json", "buffer": away()})
     expect(page.locator("#automaton-says")).to_contain_text("is not here, only its automaton")
     expect(page.locator("#table-1 td").first).to_be_visible()
-    assert page.evaluate(_RUN) == [], "a result without its network"
+    assert page.evaluate(RUN) == [], "a result without its network"
 
 
 def away() -> bytes:
@@ -104,7 +105,7 @@ def test_a_result_is_opened_as_a_network_is_and_without_its_network_its_automato
     expect(page.locator("#sentence")).to_contain_text("The automaton accepts the word")
     page.keyboard.press("End")
     step(page, 4)
-    other = {"name": "x.json", "mimeType": "application/json", "buffer": b'{"word": "ab"}'}
+    other: Any = {"name": "x.json", "mimeType": "application/json", "buffer": b'{"word": "ab"}'}
     page.set_input_files("#upload", other)
     expect(page.locator("#problem")).to_contain_text("x.json: JSON, but neither a network nor a saved result")
 

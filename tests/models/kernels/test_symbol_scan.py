@@ -139,10 +139,10 @@ def test_all_weights_become_those_of_a_plain_twin(shape: SymbolShape, scale: flo
         if rng.random() < 0.6:
             found = scan.learn(target, rates)
             np.testing.assert_allclose(
-                found, [twin.learn(target, rate) for twin, rate in zip(twins, rates, strict=True)], atol=1e-12
+                found, [twin.learn(target, rate) for twin, rate in zip(twins, rates, strict=True)], rtol=0, atol=1e-12
             )
     for name, value in scan.weights().items():
-        np.testing.assert_allclose(value, [twin.weights[name] for twin in twins], atol=1e-12)
+        np.testing.assert_allclose(value, [twin.weights[name] for twin in twins], rtol=0, atol=1e-12)
         assert shape.steps == 1 or not np.array_equal(value, weights[name])
 
 
@@ -165,10 +165,10 @@ def test_the_gradient_is_that_of_autograd_where_weights_have_not_moved(no_op: bo
         scan.learn(0, np.zeros(2))
     scan.read(word[-1])
     probabilities = scan.learn(target, np.ones(2))
-    np.testing.assert_allclose(probabilities, run.output[-1, :, 0, target].detach(), atol=1e-12)
+    np.testing.assert_allclose(probabilities, run.output[-1, :, 0, target].detach(), rtol=0, atol=1e-12)
     for name, value in scan.weights().items():
         moved = value - net.get_parameter(name).detach().numpy()
-        np.testing.assert_allclose(moved, expected[name], atol=1e-12)
+        np.testing.assert_allclose(moved, expected[name], rtol=0, atol=1e-12)
         assert np.abs(moved).max() > 1e-6
 
 
@@ -185,4 +185,4 @@ def test_outputs_are_those_of_the_network_soft_and_rounded() -> None:
         scan = SymbolScan(weights, SymbolShape(3, 2, 4, 5, 15.0))
         for t, symbol in enumerate(word):
             scan.read(symbol, rounded)
-            np.testing.assert_allclose(scan.probabilities(), outputs[t], atol=1e-12)
+            np.testing.assert_allclose(scan.probabilities(), outputs[t], rtol=0, atol=1e-12)
