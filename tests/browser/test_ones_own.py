@@ -103,6 +103,7 @@ def test_a_result_is_opened_as_a_network_is_and_without_its_network_its_automato
     page.fill("#word", "1100")
     page.press("#word", "Enter")
     expect(page.locator("#sentence")).to_contain_text("The automaton accepts the word")
+    expect(page.locator("#table-1 caption")).to_contain_text("of 4")  # the word before may have been accepted, too
     page.keyboard.press("End")
     step(page, 4)
     other: Any = {"name": "x.json", "mimeType": "application/json", "buffer": b'{"word": "ab"}'}

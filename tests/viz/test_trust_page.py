@@ -70,7 +70,10 @@ def test_every_claim_that_names_a_word_has_it_to_be_opened(client: FlaskClient) 
     del client
     found = shipped("marnn-stack-rnn-dyck-2")
     assert found is not None
-    words = {claim["what"]: claim["word"] for claim in claims_with_words(found.report)}
+    claims = claims_with_words(found.report)
+    words = {claim["what"]: claim["word"] for claim in claims}
+    rounded = {claim["what"] for claim in claims if claim["rounded"]}
+    assert rounded == {"result", "checked against the rounded network", "horizon, rounded network"}
     horizon = found.report["horizon"]["rounded network"]["shortest_difference"]["word"]
     assert words["horizon, rounded network"] == horizon
     assert words["automaton"] is None

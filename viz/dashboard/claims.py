@@ -14,7 +14,10 @@ _CHECKED, _CAUSES = "checked against the ", " as causes"
 
 
 def claims_with_words(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return every claim of a report: its question, its mark, what it rests on, and a word that shows it, or None."""
+    """Return every claim of a report: its question, its mark, what it rests on, and a word that shows it, or None.
+
+    "rounded" says whether it is the rounded network that shows it on that word.
+    """
     return [
         {
             "what": claim.what,
@@ -22,9 +25,18 @@ def claims_with_words(report: Mapping[str, Any]) -> list[dict[str, Any]]:
             "verdict": claim.verdict,
             "says": claim.says,
             "word": _word_of(claim.what, report),
+            "rounded": _is_of_the_rounded(claim.what, report),
         }
         for claim in claims_of(report)
     ]
+
+
+def _is_of_the_rounded(what: str, report: Mapping[str, Any]) -> bool:
+    if what != "result" or report["automaton"] is None:
+        return "rounded" in what
+    return (
+        next((who for who, one in equals_of(report).items() if one["verdict"] == "different"), "") == "rounded network"
+    )
 
 
 def _word_of(what: str, report: Mapping[str, Any]) -> str | None:

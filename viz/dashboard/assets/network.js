@@ -64,7 +64,7 @@ function networkShown(found) {
   const items = (found.claims || []).map((claim) => {
     const item = element("li", "", { class: claim.verdict });
     item.append(element("b", `${claim.sign} ${claim.what}`), `: ${claim.says} `);
-    if (claim.word !== null) item.append(wordButton(claim.word, claim.what));
+    if (claim.word !== null) item.append(wordButton(claim));
     return item;
   });
   part("claim-list").replaceChildren(...items, ...(items.length ? [] : [element("li", "Nothing is claimed yet.")]));
@@ -77,8 +77,7 @@ function automatonLine({ extracted, automaton, settings, why, missing, saved }) 
   return saved ? "as the saved result says" : settings === "sl.extract(network)" ? "" : `as ${settings} found it`;
 }
 
-function wordButton(word, what) {
-  const rounded = /rounded/.test(what) || (what === "result" && selection.rounded);
+function wordButton({ word, rounded }) {
   return element("button", "show the word", { type: "button", class: "plain", onclick: () => openWord(word, null, rounded) });
 }
 
