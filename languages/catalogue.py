@@ -250,6 +250,6 @@ def task_names() -> list[str]:
     """Return the names of all tasks for people to read, sorted, ``dyck-N`` and ``dyck-K-M`` as of `language_names`.
 
     >>> len(task_names()), task_names()[:3]
-    (28, ['addition', 'agreement', 'anb2n'])
+    (29, ['addition', 'agreement', 'anb2n'])
     """
     return sorted([*_TASKS, "dyck-K-M", "dyck-N"])

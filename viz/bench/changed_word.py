@@ -73,7 +73,7 @@ def changed_word(
     >>> from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
     >>> found = changed_word(NNPDA(NNPDAConfig(("a", "b")), seed=1), "ab", Change(1, "actions", (0.0,)))
     >>> found["sentence"][0]["text"]
-    'With none in place of pop in step 2'
+    'With none in step 2'
     """
     with one_thread():
         before, after = bench_run(model, word), bench_run(changed_network(model, word, change), word)

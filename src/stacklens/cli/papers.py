@@ -216,14 +216,14 @@ def report(
 
     check_outputs([readme, findings])
     folder = _folder(results)
+    write_findings(readme, readme_section(EXPERIMENTS, folder))
+    typer.echo(f"wrote the results section of {readme}")
     if text is not None:
         write_text(text, findings, findings_section(EXPERIMENTS, folder), figures_of(EXPERIMENTS, folder))
         typer.echo(f"wrote {findings}")
     else:
         write_findings(findings, findings_section(EXPERIMENTS, folder))
         typer.echo(f"wrote the results section of {findings}")
-    write_findings(readme, readme_section(EXPERIMENTS, folder))
-    typer.echo(f"wrote the results section of {readme}")
 
 
 def _folder(given: Path | None) -> Path:
