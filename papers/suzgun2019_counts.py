@@ -60,7 +60,7 @@ def _ending(with_this: str) -> Chosen:
 
 
 def _beside_theirs(runs: tuple[RowResult, ...]) -> list[RowResult]:
-    """Return the runs on the authors' words by one protocol, "fast" where there is one: only such stand beside theirs."""
+    """Return the runs on the authors' words by one protocol, "fast" where there is one."""
     known = [run for run in runs if run.data_seed == 0]
     return [run for run in known if run.protocol == "fast"] or known
 
