@@ -59,8 +59,8 @@ class NgramModel:
         StacklensError: the stream is empty or has other words, or the order is less than 1.
 
     >>> model = NgramModel(np.array([0, 1, 0, 1, 2]), n_words=3, order=2)
-    >>> bool(model.probabilities(np.array([0, 1])).min() > 0)
-    True
+    >>> model.probabilities(np.array([0, 1])).round(3).tolist()  # after so few words all is left to single words
+    [0.333, 0.35]
     """
 
     def __init__(self, stream: Numbers, n_words: int, order: int = 5) -> None:
