@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
+from tests.face.quick import read_once
 from tests.models.hand_made import parentheses_net
 from tests.viz.page_client import asked, filled
 
@@ -17,7 +18,7 @@ from stacklens.extract.evaluation import sweep_row
 from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
 from stacklens.extract.evaluation.sweep import sweep
 from stacklens.extract.evaluation.sweep_file import load_sweep
-from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.extract.extraction import ExtractionConfig
 from stacklens.models.io import Checkpoint, save_model
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.networks import OWN
@@ -33,14 +34,8 @@ def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
     monkeypatch.setenv(OWN, "")
     monkeypatch.setattr(sweep_row, "scores_by_size", partial(scores_by_size, largest=12))
-    monkeypatch.setattr(sweep_row, "extract", lambda model, language, _: extract(model, language, QUICK))
+    monkeypatch.setattr(sweep_row, "extract", lambda model, language, _: read_once(model, language, QUICK))
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def client() -> FlaskClient:
-    found: FlaskClient = new_application().server.test_client()
-    return found
 
 
 @pytest.fixture
