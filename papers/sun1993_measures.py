@@ -122,9 +122,7 @@ def _automaton(language: str, sizes: Sizes) -> PushdownAutomaton:
 def analog_on_all(language: str, max_length: int, monitor: bool = True) -> Finding:
     """Return how often the analog net errs on all words; without the ``monitor`` a word is judged at its end only."""
     subject = _subject(language)
-    words, wrong = errors_on_all(
-        subject.net if monitor else without_monitor(subject.net), subject.language, max_length
-    )
+    words, wrong = errors_on_all(subject.net if monitor else without_monitor(subject.net), subject.language, max_length)
     figures = {"words": words, "errors": len(wrong), "wrong": first_words(wrong)}
     ours = f"{count(len(wrong), 'error')} on {words:,} words"
     if not monitor:

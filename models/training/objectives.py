@@ -203,7 +203,9 @@ def end_of_each_word(net: NNPDA, words: WordSet, weights: Tensor) -> Tensor:
     """
     course = roll_out(net, words, read_end=False)
     end = (words.lengths - 1).unsqueeze(-1)
-    last, length = (values.gather(-1, end.expand(values.shape[:-1] + (1,)))[..., 0] for values in (course.last, course.length))
+    last, length = (
+        values.gather(-1, end.expand((*values.shape[:-1], 1)))[..., 0] for values in (course.last, course.length)
+    )
     live = words.live.gather(1, words.lengths.unsqueeze(1)).squeeze(1)
     inside = torch.arange(course.last.shape[-1]) <= end
     of_stack = torch.where(words.members, length**2, _driven(length)) + (course.underflow**2 * inside).sum(-1)

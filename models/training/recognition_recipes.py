@@ -171,7 +171,7 @@ RECIPES: dict[str, Recipe] = {
             Stage(epochs=500, up_to=6, members_up_to=11),
         ),
         check_length=8,
-        source="Sun et al. 1993, section 4.3, and a loss that keeps the network in the trap: it is tested without monitor",
+        source="Sun et al. 1993, section 4.3, with a loss that keeps the network in the trap",
     ),
     "palindrome word by word": Recipe(
         shape={"order": "full", "n_states": 4, **_TRAP},
