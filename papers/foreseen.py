@@ -66,7 +66,7 @@ def _foreseen(found: Sequence[Observation], outcome: str) -> Foreseen:
     members = members_of(*named.values())
     together = fit_mixed(seen, values, members)
     alone = [fit_mixed(seen, values[:, [p]], members) for p in range(len(PREDICTORS_USED))]
-    cannot = {kind: _cannot(seen, kind, named[kind]) for kind in GROUPS}
+    cannot = {kind: _cannot(seen, named[kind]) for kind in GROUPS}
     held = {
         kind: hold_out(seen, values, members, named[kind], named[other])
         for kind, other in zip(GROUPS, GROUPS[::-1], strict=True)
@@ -97,15 +97,15 @@ def _too_few(found: Sequence[Observation], hits: int, of: int) -> str:
     return ""
 
 
-def _cannot(seen: np.ndarray, kind: str, names: Sequence[str]) -> str:
+def _cannot(seen: np.ndarray, names: Sequence[str]) -> str:
     """Return why groups of a kind cannot be held out, "" where they can: the others must tell of both outcomes."""
     groups = np.array(names)
     if len(set(names)) < 3:
-        return f"{len(set(names))} groups only"
+        return f"there are {len(set(names))} only"
     for group in sorted(set(names)):
         rarer = min(Counter({0: 0, 1: 0, **Counter(seen[groups != group].tolist())}).values())
         if rarer < _ELSEWHERE:
-            return f"without the {kind} {group} only {rarer} networks of the rarer outcome are left"
+            return f"without {group} only {rarer} networks of the rarer outcome are left"
     return ""
 
 

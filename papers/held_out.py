@@ -38,14 +38,14 @@ class HeldOut:
     overall: np.ndarray
     settled: bool
 
-    def gain(self) -> tuple[float, float, float]:
-        """Return by how much the model's Brier score is below that of the rates, with a 95 % interval over groups.
+    def gain(self, baseline: np.ndarray) -> tuple[float, float, float]:
+        """Return by how much the model's Brier score is below that of a ``baseline``, with a 95 % interval over groups.
 
         Groups are what is drawn, and the interval is Student's: networks of a group are no independent evidence.
         """
         from scipy.stats import t
 
-        gains = (self.rates - self.seen) ** 2 - (self.model - self.seen) ** 2
+        gains = (baseline - self.seen) ** 2 - (self.model - self.seen) ** 2
         names = sorted(set(self.groups))
         of = np.array([names.index(group) for group in self.groups])
         mean, k = float(gains.mean()), len(names)

@@ -65,7 +65,7 @@ def test_the_gain_has_students_interval_over_groups() -> None:
     means = gains.reshape(4, 2).mean(1)
     half = 3.182446 * means.std(ddof=1) / 2
     held = HeldOut(groups, seen, model, rates, rates, settled=True)
-    assert held.gain() == pytest.approx((means.mean(), means.mean() - half, means.mean() + half))
+    assert held.gain(rates) == pytest.approx((means.mean(), means.mean() - half, means.mean() + half))
 
 
 def drawn() -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
@@ -102,5 +102,5 @@ def test_rates_are_those_of_the_family_on_other_tasks_drawn_to_the_share_of_all(
     own = [seen[k] for k in others if families[k] == families[0]]
     assert held.overall[0] == pytest.approx(share, abs=1e-6)
     assert held.rates[0] == pytest.approx((sum(own) + 2 * share) / (len(own) + 2), abs=1e-6)
-    assert held.gain()[1] > 0  # the planted predictor tells more
+    assert held.gain(held.rates)[1] > 0  # the planted predictor tells more
     assert (auc(seen, held.model) or 0) > 0.8
