@@ -21,7 +21,6 @@ __all__ = ["Members", "MixedFit", "fit_mixed", "members_of"]
 _PRIOR = 2.0  # standard deviation of a slope
 _TOLERANCE, _SETTLED = 1e-6, 1e-3  # of the gradient: what is asked for, and what is taken for an end
 _START = 0.5  # standard deviations that the search begins with
-_NORMAL = 1.959964  # 95 % of a normal lie within
 
 
 @dataclass(frozen=True)
@@ -56,6 +55,7 @@ class MixedFit:
         effects: (1 + P + G,) on the log-odds: intercept, slopes a standard deviation, groups.
         covariance: of these, (1 + P + G, 1 + P + G), at the deviations of groups that were found.
         deviations: (K,) of the effects of groups, by kind.
+        freedom: degrees of freedom of intervals: groups less one, of the kind that has fewest.
         settled: whether the search for it came to an end.
     """
 
@@ -64,12 +64,18 @@ class MixedFit:
     effects: np.ndarray
     covariance: np.ndarray
     deviations: np.ndarray
+    freedom: int
     settled: bool
 
     def odds_ratios(self) -> np.ndarray:
-        """Return the odds ratio of a standard deviation of each predictor with its 95 % interval, (P, 3)."""
+        """Return the odds ratio of a standard deviation of each predictor with its 95 % interval, (P, 3).
+
+        The interval is Student's: with few groups their deviations are hardly known, and a normal one is too narrow.
+        """
+        from scipy.stats import t
+
         slopes = slice(1, 1 + len(self.centre))
-        half = _NORMAL * np.sqrt(np.diag(self.covariance)[slopes])
+        half = t.ppf(0.975, self.freedom) * np.sqrt(np.diag(self.covariance)[slopes])
         ratios: np.ndarray = np.exp(np.stack([self.effects[slopes] + sign * half for sign in (0, -1, 1)], 1))
         return ratios
 
@@ -121,6 +127,7 @@ def fit_mixed(seen: np.ndarray, values: np.ndarray, members: Members) -> MixedFi
         effects,
         _covariance(rows, effects, np.concatenate([np.full(fixed, _PRIOR), deviations[members.kinds]])),
         deviations,
+        max(1, int(np.bincount(kinds).min()) - 1),
         bool(np.abs(end.optim_retvals.jac).max() < _SETTLED),
     )
 
