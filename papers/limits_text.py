@@ -38,9 +38,18 @@ def limit_figures(measured: Sequence[tuple[Grid, GridResults]]) -> dict[str, str
     ]
     return {
         "limits tried": str(len(tried)),
+        "budgets": _budgets([network for network, _ in tried]),
         "time table": markdown_table(_times(tried)),
         "stacks table": markdown_table(_stacks([network for network, _ in tried])),
     }
+
+
+def _budgets(networks: Sequence[Network]) -> str:
+    """Return how many networks had which budget, from the largest; results older than budgets do not tell."""
+    told = [((one.extraction or {}).get("budget") or {}).get("seconds") for one in networks]
+    known = sorted({seconds for seconds in told if seconds is not None}, reverse=True)
+    parts = [f"{seconds:g} s for {told.count(seconds)}" for seconds in known]
+    return ", ".join([*parts, f"not told for {told.count(None)}"] if None in told else parts) or "none"
 
 
 def processor_seconds(run: RowResult) -> list[float | None]:

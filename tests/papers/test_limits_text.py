@@ -27,7 +27,7 @@ NETWORKS = (
     network(0, 0, 8.0),
     network(1, 1, 12.0, kept=2, dropped=8),
     network(2, 3, 100.0, kept=0),
-    network(3, 0, 80.0, kept=2, dropped=8, budget={"ran_out": True}),
+    network(3, 0, 80.0, kept=2, dropped=8, budget={"ran_out": True, "seconds": 60.0}),
     network(4, None, 0.0),
 )
 
@@ -52,6 +52,7 @@ def test_what_is_read_within_limits() -> None:
     grid = Grid("toy", "Nobody 1993", "t", (GridRow("Net", {}, lambda _: []),), ("test",))
     figures = limit_figures([(grid, GridResults("", "toy", "", (run({"extraction, CPU": 100.0}),)))])
     assert figures["limits tried"] == "4"
+    assert figures["budgets"] == "60 s for 1, not told for 3"
     times = {row[0]: row[1:] for row in lines(figures["time table"])}
     assert times["5"] == ["1 (25 %)"] * 3
     assert times["20"] == ["2 (50 %)", "2 (50 %)", "1 (25 %)"]
@@ -63,7 +64,7 @@ def test_what_is_read_within_limits() -> None:
 
 def test_no_results_are_no_error() -> None:
     figures = limit_figures([])
-    assert figures["limits tried"] == "0"
+    assert (figures["limits tried"], figures["budgets"]) == ("0", "none")
     assert "| no limit | 0 of 0 |" in figures["time table"]
 
 
