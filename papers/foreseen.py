@@ -11,7 +11,7 @@ import numpy as np
 
 from stacklens.papers.held_out import HeldOut, hold_out
 from stacklens.papers.mixed_logistic import fit_mixed, members_of
-from stacklens.papers.observations import OUTCOMES, PREDICTORS_USED, Observation, values_of
+from stacklens.papers.observations import OUTCOMES, PREDICTORS_TOGETHER, PREDICTORS_USED, Observation, values_of
 
 __all__ = ["GROUPS", "Foreseen", "foreseen", "separates"]
 
@@ -28,8 +28,8 @@ class Foreseen:
         hits, of: how many networks came to it, of how many.
         too_few: why there is no model, in words; "" where there is one.
         alone: (P, 3) odds ratios with intervals, each predictor by itself beside the groups.
-        together: (P, 3) the same, all predictors in one model.
-        separated: whether some line through the predictors alone tells all networks apart: odds ratios are the prior's.
+        together: (P, 3) the same, `PREDICTORS_TOGETHER` in one model, which is the one that foretells; NaN for others.
+        separated: whether some weights of these tell all networks apart: odds ratios are the prior's.
         settled: whether all fits came to an end.
         held: by kind of group, what is foretold where groups of this kind are held out; those that can be.
         cannot: by kind of group, why groups of this kind cannot be held out; those that can are not among them.
@@ -64,11 +64,13 @@ def _foreseen(found: Sequence[Observation], outcome: str) -> Foreseen:
         return Foreseen(outcome, hits, of, few)
     values, named = values_of(found), {kind: [str(getattr(one, kind)) for one in found] for kind in GROUPS}
     members = members_of(*named.values())
-    together = fit_mixed(seen, values, members)
+    used = [PREDICTORS_USED.index(name) for name in PREDICTORS_TOGETHER]
+    together, ratios = fit_mixed(seen, values[:, used], members), np.full((len(PREDICTORS_USED), 3), np.nan)
+    ratios[used] = together.odds_ratios()
     alone = [fit_mixed(seen, values[:, [p]], members) for p in range(len(PREDICTORS_USED))]
     cannot = {kind: _cannot(seen, named[kind]) for kind in GROUPS}
     held = {
-        kind: hold_out(seen, values, members, named[kind], named[other])
+        kind: hold_out(seen, values[:, used], members, named[kind], named[other])
         for kind, other in zip(GROUPS, GROUPS[::-1], strict=True)
         if not cannot[kind]
     }
@@ -77,8 +79,8 @@ def _foreseen(found: Sequence[Observation], outcome: str) -> Foreseen:
         hits,
         of,
         alone=np.concatenate([fit.odds_ratios() for fit in alone]),
-        together=together.odds_ratios(),
-        separated=separates(seen, values),
+        together=ratios,
+        separated=separates(seen, values[:, used]),
         settled=all(fit.settled for fit in (together, *alone)) and all(one.settled for one in held.values()),
         held=held,
         cannot={kind: why for kind, why in cannot.items() if why},

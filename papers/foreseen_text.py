@@ -12,7 +12,7 @@ from stacklens.papers.grid_results import GridResults
 from stacklens.papers.grid_tables import TextTable
 from stacklens.papers.held_out import HeldOut, auc, auc_within, brier, calibration
 from stacklens.papers.intervals import counted
-from stacklens.papers.observations import OUTCOMES, PREDICTORS_USED, Observation, observations
+from stacklens.papers.observations import OUTCOMES, PREDICTORS_USED, Observation, observations, values_of
 
 __all__ = ["foreseen_figures"]
 
@@ -30,12 +30,14 @@ def foreseen_figures(measured: Sequence[tuple[Grid, GridResults]]) -> dict[str, 
     found = observations(measured)
     known = foreseen(found)
     models = [one for one in known.values() if not one.too_few]
-    intervals = [row for one in models for table in (one.alone, one.together) for row in table]
+    tables = [table for one in models for table in (one.alone, one.together)]
+    intervals = [row for table in tables for row in table if not np.isnan(row).any()]
     return {
         "foreseen networks": str(len(found)),
         "foreseen tasks": str(len({one.task for one in found})),
         "foreseen families": str(len({one.family for one in found})),
         "foreseen without a value": _without(found),
+        "entropy and margin": _correlation(found),
         "foreseen answer": _answer(known),
         "foreseen outcomes": "\n".join(f"- {_sentences(one)}" for one in known.values()),
         "foreseen odds": _shown(_odds(models)),
@@ -58,6 +60,15 @@ def _without(found: Sequence[Observation]) -> str:
     """Return of how many networks each predictor is missing."""
     missing = {name: sum(one.values[p] is None for one in found) for p, name in enumerate(PREDICTORS_USED)}
     return ", ".join(f"{name} of {number}" for name, number in missing.items() if number) or "none of any"
+
+
+def _correlation(found: Sequence[Observation]) -> str:
+    """Return the correlation of entropy and margin as the model takes them, the sign of the margin's turned."""
+    pairs = values_of(found)[:, :2]
+    pairs = pairs[~np.isnan(pairs).any(1)]
+    if len(pairs) < 3 or (pairs.std(0) == 0).any():
+        return "not known"
+    return f"{np.corrcoef(pairs[:, 0], -pairs[:, 1])[0, 1]:.2f}"
 
 
 def _named(outcomes: Sequence[str]) -> str:
@@ -142,7 +153,7 @@ def _odds(models: Sequence[Foreseen]) -> TextTable:
 
 
 def _ratio(row: np.ndarray) -> str:
-    return f"{_number(row[0])} ({_number(row[1])} to {_number(row[2])})"
+    return _DASH if np.isnan(row).any() else f"{_number(row[0])} ({_number(row[1])} to {_number(row[2])})"
 
 
 def _number(value: float) -> str:

@@ -55,7 +55,7 @@ class MixedFit:
         effects: (1 + P + G,) on the log-odds: intercept, slopes a standard deviation, groups.
         covariance: of these, (1 + P + G, 1 + P + G), at the deviations of groups that were found.
         deviations: (K,) of the effects of groups, by kind.
-        freedom: degrees of freedom of intervals: groups less one, of the kind that has fewest.
+        freedom: degrees of freedom of intervals: groups less one, summed over the kinds.
         settled: whether the search for it came to an end.
     """
 
@@ -127,7 +127,7 @@ def fit_mixed(seen: np.ndarray, values: np.ndarray, members: Members) -> MixedFi
         effects,
         _covariance(rows, effects, np.concatenate([np.full(fixed, _PRIOR), deviations[members.kinds]])),
         deviations,
-        max(1, int(np.bincount(kinds).min()) - 1),
+        max(1, int((np.bincount(kinds) - 1).sum())),
         bool(np.abs(end.optim_retvals.jac).max() < _SETTLED),
     )
 

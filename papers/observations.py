@@ -13,10 +13,21 @@ from stacklens.papers.families import family_of, task_of
 from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network
 
-__all__ = ["OUTCOMES", "PREDICTORS_USED", "Observation", "learned", "observations", "on_scale", "values_of"]
+__all__ = [
+    "OUTCOMES",
+    "PREDICTORS_TOGETHER",
+    "PREDICTORS_USED",
+    "Observation",
+    "learned",
+    "observations",
+    "on_scale",
+    "values_of",
+]
 
 # one for each idea of what may tell; others of `predictors.PREDICTORS` say nearly the same as one of these
 PREDICTORS_USED = ("action entropy", "action margin, 5 %", "output drift", "spectral radius", "pushed spread")
+# entropy and margin are two figures of one thing: in one model each would take the other's part
+PREDICTORS_TOGETHER = PREDICTORS_USED[1:]
 # as the text names them; of every network that learned its task and was tried
 OUTCOMES = {
     "read": "an automaton is read",

@@ -52,7 +52,10 @@ def test_what_is_planted_is_found_and_said(monkeypatch: pytest.MonkeyPatch) -> N
     assert re.search(r"With tasks held out it is better: a gain in error of 0\.\d+ over the family's rate \(0\.", good)
     assert "With families held out it is" in good
     assert "| output drift |" in figures["foreseen odds"]
-    assert figures["foreseen odds apart from one"].endswith("of 10")
+    assert figures["foreseen odds apart from one"].endswith("of 9")
+    entropy = next(line for line in figures["foreseen odds"].splitlines() if line.startswith("| action entropy |"))
+    assert entropy.endswith(" | – |")  # not in the model of all
+    assert -0.4 < float(figures["entropy and margin"]) < 0.4  # drawn apart
 
 
 def test_nothing_planted_nothing_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,6 +80,7 @@ def test_few_networks_are_called_too_few(monkeypatch: pytest.MonkeyPatch) -> Non
         assert figures["foreseen answer"].startswith("Too few networks to hold tasks out, so that nothing is claimed")
         assert figures["foreseen outcomes"].count(f"too few networks: {len(found)}, of 40 at least") == 3
         assert figures["foreseen odds apart from one"] == "0 of 0"
+        assert (figures["entropy and margin"] == "not known") == (len(found) < 3)
         assert figures["foreseen calibration"] == "(Calibration, every task held out: too few networks.)"
 
 

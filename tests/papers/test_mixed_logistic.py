@@ -40,7 +40,7 @@ def test_planted_effects_come_back(fitted: tuple[MixedFit, np.ndarray, np.ndarra
         assert low < np.exp(slope) < high
         assert abs(np.log(ratio) - slope) < 0.25
         assert high / low < 2
-    half = 2.364624 * np.sqrt(np.diag(fit.covariance)[1 : 1 + len(SLOPES)])  # Student's, of eight families
+    half = 2.131450 * np.sqrt(np.diag(fit.covariance)[1 : 1 + len(SLOPES)])  # Student's, 7 + 8 degrees of freedom
     np.testing.assert_allclose(np.log(ratios[:, 2] / ratios[:, 0]), half, rtol=1e-6)
     assert 0.5 < fit.deviations[0] < 2
     assert 0.3 < fit.deviations[1] < 1.5
