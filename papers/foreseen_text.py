@@ -53,7 +53,7 @@ def _shown(table: TextTable) -> str:
     from stacklens.papers.findings import markdown_table
 
     there = table.rows and len(table.columns) > 1
-    return markdown_table(table) if there else f"({table.title}: too few networks.)"
+    return markdown_table(table) if there else f"({table.title}: no model.)"
 
 
 def _without(found: Sequence[Observation]) -> str:
@@ -101,7 +101,7 @@ def _answer(known: dict[str, Foreseen]) -> str:
         "open": "It is not shown that, on tasks it has not seen, the model foretells better or worse than these: {}.",
         "less": "On tasks that it has not seen the model foretells worse than the rate of the family or the share of "
         "all: {}.",
-        "too few": "Too few networks to hold tasks out, so that nothing is claimed: {}.",
+        "too few": "Too few networks, or too few that differ in it, to hold tasks out, so that nothing is claimed: {}.",
     }
     return " ".join(text.format(_named(verdicts[verdict])) for verdict, text in said.items() if verdict in verdicts)
 

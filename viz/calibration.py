@@ -50,7 +50,7 @@ def calibration_figure(known: Iterable[Foreseen], held: str = "task") -> go.Figu
             )
         )
     if not shown:
-        figure.add_annotation(text="too few networks for a model", x=50, y=50, showarrow=False)
+        figure.add_annotation(text="no model: too few networks, or nearly all alike", x=50, y=50, showarrow=False)
     figure.update_xaxes(title={"text": "probability foretold, mean, %"}, range=[-2, 102])
     figure.update_yaxes(title={"text": "came true, %"}, range=[-2, 105])
     figure.update_layout(

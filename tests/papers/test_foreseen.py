@@ -45,7 +45,8 @@ def test_what_is_planted_is_found_and_said(monkeypatch: pytest.MonkeyPatch) -> N
     figures = said(planted(80, slope=2.0), monkeypatch)
     assert figures["foreseen answer"].startswith(
         "On tasks that it has not seen the model foretells better than both the rate of the family and the share of "
-        "all: “nothing contradicts it”. Too few networks to hold tasks out, so that nothing is claimed: “an automaton"
+        "all: “nothing contradicts it”. Too few networks, or too few that differ in it, to hold tasks out, so that nothing "
+        "is claimed: “an automaton is read”, “proved"
     )
     good = figures["foreseen outcomes"].splitlines()[2]
     assert re.search("odds ratios apart from one: .*output drift [1-9]", good)
@@ -77,11 +78,11 @@ def test_few_networks_are_called_too_few(monkeypatch: pytest.MonkeyPatch) -> Non
     for found in ((), planted(1, 2.0), planted(39, 2.0)):
         figures = said(found, monkeypatch)
         assert figures["foreseen networks"] == str(len(found))
-        assert figures["foreseen answer"].startswith("Too few networks to hold tasks out, so that nothing is claimed")
+        assert figures["foreseen answer"].startswith("Too few networks, or too few that differ in it, to hold")
         assert figures["foreseen outcomes"].count(f"too few networks: {len(found)}, of 40 at least") == 3
         assert figures["foreseen odds apart from one"] == "0 of 0"
         assert (figures["entropy and margin"] == "not known") == (len(found) < 3)
-        assert figures["foreseen calibration"] == "(Calibration, every task held out: too few networks.)"
+        assert figures["foreseen calibration"] == "(Calibration, every task held out: no model.)"
 
 
 def test_networks_that_are_nearly_all_alike_or_of_one_family_have_no_model() -> None:

@@ -94,4 +94,4 @@ def test_calibration_shows_what_came_true_of_what_was_foretold_and_says_where_th
     assert marks.error_y.array[0] == pytest.approx(100 * 0.9055 - 50, abs=0.1)
     assert not figure.layout.annotations
     (nothing,) = calibration_figure([Foreseen("read", 4, 4, "too few")]).layout.annotations
-    assert nothing.text == "too few networks for a model"
+    assert nothing.text == "no model: too few networks, or nearly all alike"
