@@ -45,8 +45,8 @@ def test_what_is_planted_is_found_and_said(monkeypatch: pytest.MonkeyPatch) -> N
     figures = said(planted(80, slope=2.0), monkeypatch)
     assert figures["foreseen answer"].startswith(
         "On tasks that it has not seen the model foretells better than both the rate of the family and the share of "
-        "all: “nothing contradicts it”. Too few networks, or too few that differ in it, to hold tasks out, so that nothing "
-        "is claimed: “an automaton is read”, “proved"
+        "all: “nothing contradicts it”. Too few networks, or too few that differ in it, to hold tasks out, so that "
+        "nothing is claimed: “an automaton is read”, “proved"
     )
     good = figures["foreseen outcomes"].splitlines()[2]
     assert re.search("odds ratios apart from one: .*output drift [1-9]", good)
