@@ -20,6 +20,7 @@ from stacklens.papers.measures import (
     first_words,
     mixed_words,
 )
+from stacklens.papers.sun1993_palindromes import without_monitor
 from stacklens.progress import count
 
 if TYPE_CHECKING:
@@ -121,9 +122,7 @@ def _automaton(language: str, sizes: Sizes) -> PushdownAutomaton:
 def analog_on_all(language: str, max_length: int, monitor: bool = True) -> Finding:
     """Return how often the analog net errs on all words; without the ``monitor`` a word is judged at its end only."""
     subject = _subject(language)
-    words, wrong = errors_on_all(
-        subject.net if monitor else _without_monitor(subject.net), subject.language, max_length
-    )
+    words, wrong = errors_on_all(subject.net if monitor else without_monitor(subject.net), subject.language, max_length)
     figures = {"words": words, "errors": len(wrong), "wrong": first_words(wrong)}
     ours = f"{count(len(wrong), 'error')} on {words:,} words"
     if not monitor:
@@ -181,7 +180,7 @@ def twenty_words(language: str) -> Finding:
 def papers_mistakes(sizes: Sizes) -> Finding:
     """Return which of the words that the paper's net gets wrong ours does."""
     subject = _subject("palindrome")
-    wrong = errors(_without_monitor(subject.net), subject.language, MISTAKES)
+    wrong = errors(without_monitor(subject.net), subject.language, MISTAKES)
     _, automaton = _both_errors("palindrome", MISTAKES, sizes)
     ours = f"the analog net gets {len(wrong)} wrong, the automaton {automaton}"
     return Finding(ours, {"words": len(MISTAKES), "errors": len(wrong), "automaton_errors": automaton})
@@ -336,23 +335,6 @@ def trained_on_long_words(recipe: str, sizes: Sizes) -> Finding:
     )
     figures = {"nets": len(exact), "words": sizes.long_words, "nets_that_err": err["network"]}
     return Finding(ours, {**figures, "rounded": err["rounded network"], "automata": err["language"]})
-
-
-def _without_monitor(net: StackModel[Any]) -> StackModel[Any]:
-    """Return the network judged at the end of the word only, as the paper tests its analog net (section 4.3 (5))."""
-    import torch
-
-    from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-    from stacklens.models.stacks.continuous import ContinuousStack
-
-    class Unmonitored(NNPDA):
-        def rejects(self, hidden: torch.Tensor, stack: ContinuousStack) -> torch.Tensor:
-            del stack
-            return torch.zeros(hidden.shape[:-1], dtype=torch.bool)
-
-    bare = Unmonitored(NNPDAConfig(**net.config()))
-    bare.load_state_dict(net.state_dict())
-    return bare
 
 
 def _binary(net: StackModel[Any]) -> StackModel[Any]:

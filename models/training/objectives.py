@@ -24,7 +24,9 @@ __all__ = [
     "Rollout",
     "WordSet",
     "cut_at_dead",
+    "each_cut_at_dead",
     "end_objective",
+    "end_of_each_word",
     "prefix_objective",
     "roll_out",
 ]
@@ -71,6 +73,12 @@ class WordSet:
         tensors = (self.symbols, self.lengths, self.legal, self.live)
         return WordSet(self.words, *(tensor.to(device) for tensor in tensors))
 
+    def only(self, number: int) -> WordSet:
+        """Return the word ``number`` alone, without padding."""
+        length, row = int(self.lengths[number]), slice(number, number + 1)
+        prefixes = (self.legal[row, : length + 1], self.live[row, : length + 1])
+        return WordSet(self.words[row], self.symbols[row, :length], self.lengths[row], *prefixes)
+
     @property
     def members(self) -> Tensor:
         """Return whether each word as a whole is a member, (N,) bool."""
@@ -82,12 +90,14 @@ def cut_at_dead(language: Language, words: Iterable[Word]) -> list[Word]:
 
     A prefix objective sees every prefix anyway, and stops at the first dead one: 371 palindrome words become 105.
     """
-    cut = set()
-    for word in words:
-        dead = language.first_dead(word)
-        cut.add(word if dead is None else word[:dead])
+    cut = set(each_cut_at_dead(language, words))
     prefixes = {word[:t] for word in cut for t in range(len(word))}
     return sorted(cut - prefixes, key=lambda word: (len(word), word))
+
+
+def each_cut_at_dead(language: Language, words: Iterable[Word]) -> list[Word]:
+    """Return ``words`` in their order, each cut after its first dead symbol, where training stops (section 4.3 (2))."""
+    return [word[: language.first_dead(word)] for word in words]
 
 
 @dataclass(frozen=True)
@@ -151,7 +161,9 @@ def _mean(losses: Tensor, weights: Tensor) -> Tensor:
     return (weights * losses).sum(-1) / weights.sum(-1).clamp(min=1)
 
 
-def prefix_objective(net: NNPDA, words: WordSet, weights: Tensor, drive: bool = False) -> Tensor:
+def prefix_objective(
+    net: NNPDA, words: WordSet, weights: Tensor, drive: bool = False, after_dead: bool = False
+) -> Tensor:
     """Return the error at every prefix up to the first dead one, (...,) one a network (section 4.3, "trap state").
 
     A prefix is dead if no continuation is legal: there S_last should be 0, and the run ends. While it lives, S_last
@@ -160,12 +172,15 @@ def prefix_objective(net: NNPDA, words: WordSet, weights: Tensor, drive: bool = 
 
     With ``drive`` the last demand has no end: beyond 0.9 its error falls on with the slope that it has there, which is
     the small driving force of section 4.3 (2), L* - L = 0.1. It lets no push remain a half.
+
+    With ``after_dead`` the run goes on, and S_last should stay 0 to the end of the word: a network that is tested
+    without the trap monitor, as in section 4.3 (5), has to know that it is in the trap.
     """
     course = roll_out(net, words, read_end=False)
     steps = course.last.shape[-1]
     live, legal = words.live[:, 1 : steps + 1], words.legal[:, 1 : steps + 1]
     inside = torch.arange(steps) < words.lengths.unsqueeze(1)
-    dead = inside & ~live & words.live[:, :steps]  # the first dead prefix only
+    dead = inside & ~live if after_dead else inside & ~live & words.live[:, :steps]  # else the first dead prefix only
     demands = (
         (live, (1 - course.last) ** 2 + course.underflow**2),
         (dead, course.last**2),
@@ -179,6 +194,25 @@ def prefix_objective(net: NNPDA, words: WordSet, weights: Tensor, drive: bool = 
     return total
 
 
+def end_of_each_word(net: NNPDA, words: WordSet, weights: Tensor) -> Tensor:
+    """Return half the error of eq. 27 at the words' ends, (...,) one a network, whose slope is the update of eq. 26.
+
+    S_last should be 0 after a word that no continuation makes legal, and 1 after others; there the stack should be
+    empty if the word is legal, and is driven to hold one symbol or more if it is not. How a network is kept from
+    popping an empty stack the paper does not say: here U^2 is added at every step of a word that is not dead.
+    """
+    course = roll_out(net, words, read_end=False)
+    end = (words.lengths - 1).unsqueeze(-1)
+    last, length = (
+        values.gather(-1, end.expand((*values.shape[:-1], 1)))[..., 0] for values in (course.last, course.length)
+    )
+    live = words.live.gather(1, words.lengths.unsqueeze(1)).squeeze(1)
+    inside = torch.arange(course.last.shape[-1]) <= end
+    of_stack = torch.where(words.members, length**2, _driven(length)) + (course.underflow**2 * inside).sum(-1)
+    errors = torch.where(live, (1 - last) ** 2 + of_stack, last**2)
+    return (weights * errors).sum(-1) / 2
+
+
 def _driven(length: Tensor) -> Tensor:
     slack = 1 - _DRIVEN_FROM
     return torch.where(length < _DRIVEN_FROM, (1 - length) ** 2, slack**2 - 2 * slack * (length - _DRIVEN_FROM))
@@ -189,5 +223,7 @@ OBJECTIVES: dict[str, Objective] = {
     "end": end_objective,
     "end without hint": partial(end_objective, pop_hint=False),
     "prefix": prefix_objective,
+    "end of each word": end_of_each_word,
+    "every prefix": partial(prefix_objective, after_dead=True),
     "prefix with drive": partial(prefix_objective, drive=True),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from stacklens.models.inference import verdicts_on_all
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.rounding import Rounded
 from stacklens.models.training.loop import cosine
-from stacklens.models.training.objectives import OBJECTIVES, WordSet, cut_at_dead
+from stacklens.models.training.objectives import OBJECTIVES, WordSet, cut_at_dead, each_cut_at_dead
 from stacklens.models.training.recognition_recipes import Recipe
 from stacklens.models.training.rtrl import LocalNNPDA, RtrlNNPDA
 from stacklens.models.training.trainer import Score, Trainer
@@ -27,6 +28,7 @@ __all__ = ["KINDS", "Training"]
 
 _PATIENCE = 3  # checks without an error, one after the other, that end the training early
 _NEW_WORDS = 50  # at most so many counterexamples a network and round
+_BETWEEN = 5  # other words before a member, and how many times as far that moves the weights: section 4.3 (3)
 KINDS = {"exact": NNPDA, "rtrl": RtrlNNPDA, "local": LocalNNPDA}
 
 
@@ -71,9 +73,12 @@ class Training(Trainer):
         return self.clean_checks >= _PATIENCE
 
     def batches(self) -> Iterator[tuple[WordSet, Tensor]]:
-        """Yield all words of the stage or round, with their weights for each network."""
+        """Yield all words of the stage or round, or each alone, with their weights for each network."""
         self._enter_stage_or_round()
-        yield self.words, self.weights
+        if self.recipe.each_word:
+            yield from self._presented
+        else:
+            yield self.words, self.weights
 
     def costs(self, batch: tuple[WordSet, Tensor]) -> Tensor:
         """Return what the objective says of each network, (nets,)."""
@@ -84,6 +89,8 @@ class Training(Trainer):
 
     def learning_rate(self) -> float:
         """Return a rate that falls as a cosine over the stages, and that of the rounds after them."""
+        if self.recipe.each_word:
+            return self.recipe.rate
         if self.epochs_done >= self.recipe.stage_epochs:
             return self.recipe.round_rate
         return self.recipe.rate * cosine(self.epochs_done, self.recipe.stage_epochs)
@@ -144,6 +151,8 @@ class Training(Trainer):
 
     def _stage_words(self, number: int) -> list[Word]:
         words = self.recipe.stages[number].word_list(self.language, self.seed)
+        if self.recipe.each_word:
+            return each_cut_at_dead(self.language, filter(None, words))  # nothing is said of the empty word
         return cut_at_dead(self.language, words) if self.recipe.objective.startswith("prefix") else words
 
     def _set_words(self, words: list[Word], weights: Tensor) -> None:
@@ -151,6 +160,18 @@ class Training(Trainer):
         rest = torch.ones(self.n_nets, len(words) - weights.shape[-1], dtype=weights.dtype)
         self.words = WordSet.of(self.language, words).to(self.device)
         self.weights = torch.cat([weights.cpu(), rest], -1).to(self.device)
+
+    @property
+    def _presented(self) -> Iterator[tuple[WordSet, Tensor]]:
+        """Yield the words one by one, a member after every five others, and the members over and over."""
+        members = self.words.members.tolist()
+        others = [number for number, member in enumerate(members) if not member]
+        again = cycle([number for number, member in enumerate(members) if member])
+        for start in range(0, len(others), _BETWEEN):
+            for number in others[start : start + _BETWEEN]:
+                yield self.words.only(number), self.weights[:, [number]]
+            number = next(again)
+            yield self.words.only(number), _BETWEEN * self.weights[:, [number]]
 
     def _add_counterexamples(self) -> None:
         """Give every network the words that it gets wrong, and it alone (section 4.2)."""

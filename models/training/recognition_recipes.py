@@ -61,6 +61,8 @@ class Recipe:
         check_length: networks are checked on all words up to this length.
         rounds: at most so many rounds of counterexamples follow (section 4.2): each adds the words that a network gets
             wrong, up to ``check_length - rounds + round``, and trains for ``round_epochs`` at ``round_rate``.
+        each_word: the weights move after every word, at a rate that stays; after five words that are no members comes a
+            member, which moves them five times as far (section 4.3 (3)).
         gradient: "exact", through the stack and back; "rtrl", carried forward with the paper's approximation of the
             stack's derivative (see `rtrl`); "local", the same gradient by going back (see `LocalNNPDA`), for less.
         source: where the settings come from.
@@ -77,6 +79,7 @@ class Recipe:
     rounds: int = 0
     round_epochs: int = 100
     round_rate: float = 0.01
+    each_word: bool = False
     gradient: Literal["exact", "rtrl", "local"] = "exact"
     source: str = ""
 
@@ -155,6 +158,31 @@ RECIPES: dict[str, Recipe] = {
         stages=(Stage(epochs=200, up_to=3, members_up_to=5), Stage(epochs=200, up_to=5, members_up_to=7)),
         check_length=8,
         source="Sun et al. 1993, section 4.3: full-order linear action, trap state, driving force, two sets",
+    ),
+    "palindrome with its trap": Recipe(
+        shape={"order": "full", "n_states": 3, **_TRAP},
+        init=0.1,
+        objective="every prefix",
+        optimizer="adam",
+        rate=0.05,
+        stages=(
+            Stage(epochs=300, up_to=3, members_up_to=5),
+            Stage(epochs=300, up_to=5, members_up_to=7),
+            Stage(epochs=500, up_to=6, members_up_to=11),
+        ),
+        check_length=8,
+        source="Sun et al. 1993, section 4.3, with a loss that keeps the network in the trap",
+    ),
+    "palindrome word by word": Recipe(
+        shape={"order": "full", "n_states": 4, **_TRAP},
+        init=1.0,
+        objective="end of each word",
+        optimizer="sgd",
+        rate=0.2,
+        stages=(Stage(epochs=200, up_to=3, members_up_to=5), Stage(epochs=200, up_to=5, members_up_to=7)),
+        check_length=8,
+        each_word=True,
+        source="Sun et al. 1993, section 4.3 to the letter: four state neurons, an update a word; the rate is ours",
     ),
 }
 

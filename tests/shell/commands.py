@@ -49,10 +49,12 @@ def run(
 
 
 def check_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let extraction check on few long words."""
+    """Let extraction check on few long words and cycles."""
 
     def quickly(model: StackModel[Any], language: Any, config: ExtractionConfig, *rest: Any, **more: Any) -> Extraction:
-        few = dataclasses.replace(config, long_words=100, deep_words=2, depth=50, height=8, walks=10)
+        few = dataclasses.replace(
+            config, long_words=100, deep_words=2, depth=50, height=8, climbs=1, walks=10, cycles=20
+        )
         return extract(model, language, few, *rest, **more)
 
     monkeypatch.setattr("stacklens.extract.extraction.extract", quickly)

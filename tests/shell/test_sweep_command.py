@@ -107,9 +107,9 @@ def test_snapshots_of_a_training_are_swept_to_tell_when_the_automaton_settles(
     short = dataclasses.replace(RECIPES["parentheses"], stages=(dataclasses.replace(stage, epochs=150),))
     monkeypatch.setitem(RECIPES, "parentheses", short)
     command = ("train", "nnpda", "--language", "parentheses", "--seeds", "2", "--out", "net.pt")
-    outcome = run(capsys, monkeypatch, "stacklens", *command, "--snapshots", "6")
+    outcome = run(capsys, monkeypatch, "stacklens", *command, "--snapshots", "4")
     assert outcome.status == 0
-    assert outcome.out.splitlines()[-1] == "wrote 6 snapshots of it to net.snapshots"
+    assert outcome.out.splitlines()[-1] == "wrote 4 snapshots of it to net.snapshots"
     files = sorted(Path("net.snapshots").iterdir())
     assert load_checkpoint(files[0]).provenance["updates"] == 0
     check_quickly(monkeypatch)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,23 +12,13 @@ from tests.viz.page_client import asked
 
 from stacklens.extract.answers import automaton_answers
 from stacklens.viz.bench.answers import UNSAID, at_rest, automaton_says
-from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import known
 from stacklens.viz.dashboard.networks import load, network_names, random_word
 from stacklens.viz.dashboard.routes import beginning_answer, word_answer
 
 DYCK, LONG = "marnn-stack-rnn-dyck-2", "([]([]))" * 75
 
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
-
-
-@pytest.fixture
-def client() -> FlaskClient:
-    found: FlaskClient = new_application().server.test_client()
-    return found
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def values(row: dict[str, Any]) -> list[Any]:

@@ -23,7 +23,6 @@ from stacklens.viz.bench.change import Change, call_of, changeable, changed_netw
 from stacklens.viz.bench.changed_stack import pieces_at
 from stacklens.viz.bench.changed_word import changed_word
 from stacklens.viz.bench.run import bench_run
-from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.judging import known_specification
 from stacklens.viz.dashboard.networks import network_names
 from stacklens.viz.operations import operation_names
@@ -32,12 +31,6 @@ from stacklens.viz.stacks import pieces_of
 DYCK = "marnn-stack-rnn-dyck-2"
 STEPWISE = [name for name in NETWORKS if name not in ("buffered-neural-stack", "linear")]
 LENGTHS = ["nnpda", "neural-stack"]
-
-
-@pytest.fixture(scope="module")
-def client() -> FlaskClient:
-    client: FlaskClient = new_application().server.test_client()
-    return client
 
 
 def drawn_change(model: Any, steps: int, rng: np.random.Generator) -> Change:

@@ -18,6 +18,7 @@ import pytest
 from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.face.quick import QUICK, read_once
 from tests.viz.networks import heat_map, said
 from tests.viz.page_client import asked, filled
 
@@ -25,7 +26,7 @@ from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import UnknownNameError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.extraction import Extraction, extract
+from stacklens.extract.extraction import Extraction
 from stacklens.extract.result_file import load_result
 from stacklens.models.io import ZOO
 from stacklens.models.rounding import Rounded
@@ -42,12 +43,6 @@ from stacklens.viz.figures import FIGURES
 
 ROOT = Path(__file__).parents[2]
 NAME = "marnn-stack-rnn-dyck-2"
-
-
-@pytest.fixture(scope="module")
-def client() -> FlaskClient:
-    client: FlaskClient = new_application().server.test_client()
-    return client
 
 
 @given(
@@ -134,7 +129,7 @@ def test_an_automaton_that_is_extracted_anew_is_shown_from_then_on(
     name, nothing = "nnpda-palindrome", PushdownAutomaton(("q0",), ("a", "b", "c"), ("a",), {}, "q0")
     assert len(word_answer(name, "aca", False)["run"]["taken"]) == 3
     checkpoint = load(name)
-    result = extract(checkpoint.model, specification_of(checkpoint), ExtractionConfig(max_length=5))
+    result = read_once(checkpoint.model, specification_of(checkpoint), ExtractionConfig(**QUICK))
     keep_extraction(name, ExtractionSettings(), replace(result, automaton=nothing))
     assert word_answer(name, "aca", False)["run"]["taken"] == []
     assert "state" in [note.text for note in drawn(View(name, "aca")).layout.annotations]
@@ -147,7 +142,7 @@ def test_the_python_lines_extract_as_the_automaton_that_is_drawn_was(
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
     view = View("nnpda-parentheses", "(())")
     checkpoint, settings = load(view.network), ExtractionSettings(max_length=5, language="dyck-1")
-    result = extract(checkpoint.model, specification_of(checkpoint, "dyck-1"), settings.config())
+    result = read_once(checkpoint.model, specification_of(checkpoint, "dyck-1"), ExtractionConfig(**QUICK))
     keep_extraction(view.network, settings, result)
     asked: list[tuple[Any, ...]] = []
 

@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -40,9 +39,7 @@ def result() -> Extraction:
     return extract(checkpoint.model, specification_of(checkpoint), QUICK)
 
 
-@pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def started(**values: Any) -> tuple[dict[str, Any], list[list[Any]]]:

@@ -14,7 +14,6 @@ from tests.viz.page_client import asked, filled
 
 from stacklens.probe.trace import trace
 from stacklens.viz.dashboard import steps, turns
-from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.pictures import drawn, tabled
 from stacklens.viz.dashboard.steps import LONGEST_STACKS, LONGEST_WORD
 from stacklens.viz.dashboard.turns import LONG, NotYetError, Turns
@@ -23,12 +22,6 @@ from stacklens.viz.dashboard.view import View
 NAME = "marnn-stack-rnn-dyck-2"
 LONG_WORD = "()" * LONG
 RULE = f"words of more than {LONG} symbols are worked on one at a time"
-
-
-@pytest.fixture(scope="module")
-def client() -> FlaskClient:
-    client: FlaskClient = new_application().server.test_client()
-    return client
 
 
 @pytest.fixture(autouse=True)

@@ -8,14 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 from tests.viz.page_client import UPDATE, asked, callback_body, filled
 
-from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.asking import LARGEST_JSON
-
-
-@pytest.fixture(scope="module")
-def client() -> FlaskClient:
-    client: FlaskClient = new_application().server.test_client()
-    return client
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from stacklens.automata.formats.json import to_json
 from stacklens.languages.catalogue import get_language
 from stacklens.models.io import ZOO, Checkpoint, digest_of, save_model
 from stacklens.viz.bench.alone import automaton_data
-from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import known, settings_known, shipped
 from stacklens.viz.dashboard.networks import network_names
 from stacklens.viz.dashboard.results import LARGEST_RESULT
@@ -24,16 +23,7 @@ from stacklens.viz.dashboard.results import LARGEST_RESULT
 NAME = "nnpda-1n0n"
 RESULT = (ZOO / f"{NAME}.json").read_bytes()
 
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
-
-
-@pytest.fixture
-def client() -> FlaskClient:
-    found: FlaskClient = new_application().server.test_client()
-    return found
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def changed(**parts: Any) -> bytes:

@@ -11,17 +11,10 @@ from tests.viz.test_papers_page_tables import GRID, results
 
 from stacklens.errors import FileFormatError
 from stacklens.viz.dashboard import drawers
-from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.paper_figures import grid_figures
 from stacklens.viz.paper_tables import PaperTables, frame_of, paper_tables, table_names
 
 NAME = "nnpda-1n0n"
-
-
-@pytest.fixture(scope="module")
-def client() -> FlaskClient:
-    client: FlaskClient = new_application().server.test_client()
-    return client
 
 
 @pytest.mark.parametrize("name", list(table_names()))

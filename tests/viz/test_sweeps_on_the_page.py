@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
+from tests.face.quick import read_once
 from tests.models.hand_made import parentheses_net
 from tests.viz.page_client import asked, filled
 
@@ -17,11 +18,12 @@ from stacklens.extract.evaluation import sweep_row
 from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
 from stacklens.extract.evaluation.sweep import sweep
 from stacklens.extract.evaluation.sweep_file import load_sweep
-from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.extract.extraction import ExtractionConfig
 from stacklens.models.io import Checkpoint, save_model
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.networks import OWN
 from stacklens.viz.dashboard.opening import opened_at_start
+from stacklens.viz.dashboard.sweeps import told_apart
 
 OURS = {"kind": "recognition", "language": "parentheses"}
 QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=1, depth=20, height=5, climbs=1, walks=5, cycles=8)
@@ -33,14 +35,8 @@ def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
     monkeypatch.setenv(OWN, "")
     monkeypatch.setattr(sweep_row, "scores_by_size", partial(scores_by_size, largest=12))
-    monkeypatch.setattr(sweep_row, "extract", lambda model, language, _: extract(model, language, QUICK))
+    monkeypatch.setattr(sweep_row, "extract", lambda model, language, _: read_once(model, language, QUICK))
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def client() -> FlaskClient:
-    found: FlaskClient = new_application().server.test_client()
-    return found
 
 
 @pytest.fixture
@@ -95,6 +91,21 @@ def test_a_network_that_was_moved_or_changed_says_so_in_its_row_and_shows_its_au
     shown = asked(client, "network", network=first["network"])
     assert "is not here, only its automaton" in shown["missing"]
     assert shown["automaton"]["states"]
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["/a/runs/one/x.pt", "/a/runs/two/x.pt"], ["one/x.pt", "two/x.pt"]),
+        (["runs/x.pt", "runs/y.pt"], ["x.pt", "y.pt"]),
+        (["x.pt"], ["x.pt"]),
+        (["nnpda-1n0n", "/a/x.pt"], ["nnpda-1n0n", "/a/x.pt"]),
+        (["1 nnpda", "2 nnpda"], ["1 nnpda", "2 nnpda"]),
+        (["runs/x.pt", "y.pt"], ["runs/x.pt", "y.pt"]),
+    ],
+)
+def test_networks_of_one_folder_are_told_apart_by_what_follows_it(names: list[str], shown: list[str]) -> None:
+    assert told_apart(names) == shown
 
 
 def test_networks_are_found_beside_a_sweep_that_was_moved_with_them(folder: Path, tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from tests.viz.page_client import asked, filled
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.models.io import ZOO
 from stacklens.viz.dashboard import networks
-from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.networks import LARGEST_UPLOAD, PREFIX, keep_upload, uploaded
 from stacklens.viz.dashboard.store import store, store_folder
 
@@ -81,12 +80,6 @@ def test_what_is_no_network_is_refused_and_not_kept(data: bytes, said: str) -> N
 def test_a_name_that_was_never_given_is_unknown() -> None:
     with pytest.raises(StacklensError, match=r"^no file upload-x here; files are kept for a day: open it again$"):
         uploaded("upload-x")
-
-
-@pytest.fixture(scope="module")
-def client() -> FlaskClient:
-    client: FlaskClient = new_application().server.test_client()
-    return client
 
 
 SHOWN = ["network", "word", "words", "drawer figures", "drawer accuracy", "drawer words"]

@@ -60,7 +60,7 @@ def answer_rows(model: StackModel[Any], run: BenchRun, said: np.ndarray, expecte
     sure = np.max(output, 1) if model.task_kind != "next set" else 0.5 + np.abs(output - 0.5).min(1)
     rows.append(_heat("probability", sure, 0, 1, id="probability"))
     rows += [
-        _heat(f"p({symbol})", output[:, number], 0, 1, group="probability of each symbol")
+        _heat(f"p({symbol})", output[:, number], 0, 1, group="p of each symbol")
         for number, symbol in enumerate(model.output_alphabet)
     ]
     return rows

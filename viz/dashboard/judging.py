@@ -38,6 +38,7 @@ __all__ = [
 
 MOST_WORDS, MOST_SYMBOLS, LONGEST = 2_000, 10_000, 2_000  # of a list: words, symbols in all, symbols of one word
 _DRAWN = 24  # words that the page draws, about
+_HORIZON = "#8C8C8C"  # seen on white and on black
 # how many of which lengths; where only some words are meant these are sizes of pieces, and numbers are taken as shares
 _LENGTHS = {False: ((_DRAWN, (2, 40)),), True: ((10 * _DRAWN, (2, 6)), (3 * _DRAWN, (16, 32)))}
 
@@ -89,7 +90,7 @@ def _mark_horizons(figure: go.Figure, report: dict[str, Any]) -> None:
     largest = max((max(line.x, default=0) for line in figure.data), default=0)
     for place, (who, entry) in enumerate(report.get("horizon", {}).items()):
         if entry["length"] is not None and not entry["every_length"]:
-            figure.add_vline(x=entry["length"], line={"dash": "dot", "width": 1.5})
+            figure.add_vline(x=entry["length"], line={"dash": "dot", "width": 1.5, "color": _HORIZON})
             said = f"horizon, {who}: {entry['length']}"
             side = "left" if 2 * entry["length"] < largest else "right"  # where there is room
             figure.add_annotation(x=entry["length"], y=0.12 + 0.2 * place, text=said, xanchor=side, showarrow=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from stacklens.viz.dashboard.networks import keep_upload
 from stacklens.viz.dashboard.saved import keep_saved
 from stacklens.viz.dashboard.store import DAY, store
 
-__all__ = ["KeptSweep", "keep_sweep", "kept_sweep"]
+__all__ = ["KeptSweep", "keep_sweep", "kept_sweep", "told_apart"]
 
 _PREFIX = "sweep-"
 _LEFT_OUT = ("differs_rounded", "differs_network", "epochs")
@@ -113,10 +114,18 @@ def _rows(sweep: Sweep, reasons: tuple[str | None, ...]) -> list[dict[str, Any]]
         if name in frame:
             frame[name] = [_length(value) for value in frame[name]]
     frame["not opened"] = list(reasons)
+    frame["network"] = told_apart([row.network for row in sweep.rows])
     frame = frame[[*_FIRST, *(name for name in frame.columns if name not in _FIRST)]]
     frame = frame.astype(object).where(frame.notna(), None).dropna(axis="columns", how="all").rename(columns=_HEADINGS)
     rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
     return rows
+
+
+def told_apart(names: list[str]) -> list[str]:
+    """Return what files are called within the folder that they share, as a narrow column shows the beginning only."""
+    folders = {str(Path(name).parent) for name in names}
+    shared = os.path.commonpath(folders) if len({os.path.isabs(name) for name in names}) == 1 else ""
+    return [os.path.relpath(name, shared) if shared else name for name in names]
 
 
 def _length(value: Any) -> str | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.face.quick import QUICK
+from tests.face.quick import QUICK, read_once
 from tests.models.hand_made import parentheses_net
 
 import stacklens as sl
@@ -18,7 +18,6 @@ from stacklens.extract.evaluation import sweep_row
 from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
 from stacklens.extract.evaluation.sweep import Sweep, networks_named, sweep
 from stacklens.extract.evaluation.sweep_row import SweepRow
-from stacklens.extract.extraction import extract
 from stacklens.models.io import Checkpoint, save_model
 
 CONFIG = ExtractionConfig(**QUICK)
@@ -28,6 +27,11 @@ OURS = {"kind": "recognition", "language": "parentheses"}
 @pytest.fixture(autouse=True)
 def _few_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep_row, "scores_by_size", partial(scores_by_size, largest=24))
+
+
+@pytest.fixture(autouse=True)
+def _read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep_row, "extract", read_once)  # in this process: others extract
 
 
 @pytest.fixture
@@ -84,7 +88,7 @@ def test_a_defect_in_one_network_costs_its_own_row_only(folder: Path, monkeypatc
     def fragile(model: Any, *rest: Any) -> Any:
         if model.origin.name == "seed-9":
             raise ZeroDivisionError("division\nby zero")
-        return extract(model, *rest)
+        return read_once(model, *rest)
 
     monkeypatch.setattr(sweep_row, "extract", fragile)
     found = sweep(str(folder / "seed-*.pt"), None, CONFIG)
@@ -114,7 +118,7 @@ def test_a_sweep_that_was_killed_goes_on_from_its_journal_also_over_more_files(
 
     def counted(model: Any, *rest: Any) -> Any:
         asked.append(model.origin.name)
-        return extract(model, *rest)
+        return read_once(model, *rest)
 
     monkeypatch.setattr(sweep_row, "extract", counted)
     resumed = sweep(files, None, CONFIG, journal=journal)
@@ -133,7 +137,8 @@ def test_a_journal_is_of_one_language_and_one_effort(folder: Path, tmp_path: Pat
 
 @pytest.mark.slow
 def test_how_many_processes_makes_no_difference(folder: Path) -> None:
-    alone, beside = sweep(folder, None, CONFIG), sweep(folder, None, CONFIG, jobs=2)
+    files = [folder / "seed-2.pt", folder / "broken.pt"]
+    alone, beside = sweep(files, None, CONFIG), sweep(files, None, CONFIG, jobs=2)
     assert [replace(untimed(row), scores=()) for row in beside.rows] == [
         replace(untimed(row), scores=())
         for row in alone.rows  # other processes draw all words of the accuracy

@@ -1,0 +1,23 @@
+"""What tests of the page share: its server, and a store of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from stacklens.viz.dashboard.app import new_application
+
+
+@pytest.fixture(scope="session")
+def client() -> FlaskClient:
+    """Return a browser without a screen, on a server that keeps nothing between tests but what is in the store."""
+    found: FlaskClient = new_application().server.test_client()
+    return found
+
+
+@pytest.fixture
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what a test keeps in a folder of its own."""
+    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
