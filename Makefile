@@ -63,5 +63,5 @@ $(READY): pyproject.toml constraints.txt
 	  echo "error: $(PYTHON) is not Python 3.11 or later; name one that is: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@echo "setting up .venv; this takes a minute or two, once"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[test,page,figures,interop,distributed,docs]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[test,page,figures,interop,distributed,findings,docs]'
 	@touch $(READY)

@@ -10,10 +10,14 @@ from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.languages import get_language
 from stacklens.models.io import load_checkpoint
+from stacklens.papers.foreseen import foreseen
+from stacklens.papers.observations import observations
+from stacklens.viz.calibration import calibration_figure
 from stacklens.viz.paper_figures import (
     OUTCOMES,
     Trained,
     horizons_figure,
+    measured_grids,
     outcome_of,
     outcomes_figure,
     trained_networks,
@@ -33,7 +37,13 @@ def main() -> None:
     for name, figures in AUTOMATA.items():
         _draw_automata(name, figures)
     networks = trained_networks()
-    for name, figure in (("outcomes", outcomes_figure(networks)), ("horizons", horizons_figure(networks))):
+    known = foreseen(observations(measured_grids()))
+    pictures = {
+        "outcomes": outcomes_figure(networks),
+        "horizons": horizons_figure(networks),
+        "calibration": calibration_figure(known.values()),
+    }
+    for name, figure in pictures.items():
         path = FOLDER / f"findings-{name}.svg"
         path.write_bytes(picture(figure, "svg", "stacklens: findings"))
         print(f"wrote docs/{path.name}")

@@ -10,7 +10,18 @@ from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network
 from stacklens.papers.grid_tables import TextTable
 
-__all__ = ["families_table", "family_of"]
+__all__ = ["families_table", "family_of", "task_of"]
+
+# what is learned in a table, where its rows do not say so
+_TASKS = {
+    "joulin2015-fig2": "memorisation",
+    "suzgun2019-table2": "D2",
+    "suzgun2019-table3": "D3",
+    "suzgun2019-table4": "D6",
+    "suzgun2019-table5": "homomorphic palindromes",
+    "suzgun2019-table6": "reversal",
+    "suzgun2019-simple-palindrome": "simple palindromes",
+}
 
 _COLUMNS = (
     "family",
@@ -43,6 +54,20 @@ def family_of(grid: Grid, row: GridRow) -> str | None:
     else:
         name = row.name.split(",")[0].split("+Softmax")[0].split("+Gumbel")[0]
     return f"{grid.paper}: {name}"
+
+
+def task_of(grid: Grid, row: GridRow) -> str:
+    """Return what the networks of ``row`` learn, by one name over all tables; that of the grid where none is known.
+
+    >>> from stacklens.papers.hao2018 import grids
+    >>> table = grids()["hao2018-table1"]()
+    >>> task_of(table, table.rows[0])
+    'reversal'
+    """
+    if row.name.endswith(", addition"):
+        return "binary addition"
+    named = row.cells.get("task") or row.cells.get("pattern")
+    return _TASKS.get(grid.name, grid.name) if named is None else named.lower()
 
 
 def families_table(measured: Iterable[tuple[Grid, GridResults]]) -> TextTable:

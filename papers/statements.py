@@ -11,11 +11,14 @@ from typing import Any
 from stacklens.errors import StacklensError
 from stacklens.papers.claims import Experiment
 from stacklens.papers.comparisons import comparisons, comparisons_table
+from stacklens.papers.drift_table import drift_table
 from stacklens.papers.families import family_of
+from stacklens.papers.foreseen_text import foreseen_figures
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, Network, read_grid
 from stacklens.papers.grid_tables import summed_minutes
 from stacklens.papers.intervals import counted, sign_test
+from stacklens.papers.limits_text import interchange_figures, limit_figures
 from stacklens.papers.results import read_results, result_path
 
 __all__ = ["figures_of", "filled"]
@@ -54,8 +57,15 @@ def filled(template: str, figures: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(figure, template)
 
 
-def figures_of(experiments: Experiments, folder: Path) -> dict[str, str]:
-    """Return all figures by name, from the results in ``folder``."""
+def figures_of(experiments: Experiments, folder: Path, interchanges: Path | None = None) -> dict[str, str]:
+    """Return all figures by name, from the results in ``folder`` and the file of ``interchanges``, if there is one.
+
+    Raises:
+        FileFormatError: a file holds something else.
+        StacklensError: statsmodels is not installed, which fits what can be known beforehand.
+    """
+    from stacklens.papers.findings import markdown_table
+
     built = [build() for build in experiments.values()]
     grids = [one for one in built if isinstance(one, Grid)]
     measured = [(grid, found) for grid in grids if (found := read_grid(grid.name, folder)) is not None]
@@ -67,6 +77,10 @@ def figures_of(experiments: Experiments, folder: Path) -> dict[str, str]:
         **_protocols(measured),
         **_differences(measured),
         **_blocks(folder),
+        **foreseen_figures(measured),
+        **limit_figures(measured),
+        **interchange_figures(interchanges),
+        "drift by length": markdown_table(drift_table(measured)),
     }
 
 
@@ -133,17 +147,23 @@ def _families(measured: _Measured) -> dict[str, str]:
             "read": len(read),
             "proved": sum(_verdict(one, "proof") == "equal" for one in read),
             "good": sum(one["status"] == 0 for one in read),
-            "certified": sum(_verdict(one, "certificate") == "certified" for one in read),
+            "certified": _certified(networks),
         }
         found |= {f"{short} {what}": counted(number, len(networks)) for what, number in counts.items()}
         found[f"{short} leaves"] = counted(len(left), sum(bool(one.get("horizon")) for one in read))
         found[f"{short} learned"] = str(len(networks))
         found[f"{short} leaves at"] = f"{statistics.median(left):g}" if left else "–"
+    certified = [(name, _certified(own)) for name, own in families.items() if name != "all"]
+    found["certified families"] = ", ".join(f"{name} ({number})" for name, number in certified if number) or "none"
     read = _read(families["all"])
     contradicted = [one for one in read if one["status"] == 1]
     right = sum(_verdict(one, "proof") == "equal" for one in contradicted)
     found["contradicted and proved"] = counted(right, len(contradicted))
     return found
+
+
+def _certified(networks: Iterable[Network]) -> int:
+    return sum(_verdict(one, "certificate") == "certified" for one in _read(networks))
 
 
 def _long_words(measured: _Measured) -> dict[str, str]:
@@ -165,7 +185,15 @@ def _long_words(measured: _Measured) -> dict[str, str]:
         worse, better = sum(a < b for a, b in sums), sum(a > b for a, b in sums)
         found[f"{short} worse"], found[f"{short} better"] = str(worse), str(better)
         found[f"{short} p"] = f"{sign_test(worse, better):.2g}"
+        found[f"{short} verdict"] = _which_is_worse(worse, better)
     return found
+
+
+def _which_is_worse(worse: int, better: int) -> str:
+    """Return what a sign test says of so many pairs that are worse on repeated words, and so many on random ones."""
+    if sign_test(worse, better) >= 0.05:
+        return "that repetition is harder than length and depth alone is not shown"
+    return "repeated words are harder" if worse > better else "random words are harder"
 
 
 def _last(pairs: Sequence[dict[str, Any]], net: str, kind: str) -> str:

@@ -20,6 +20,7 @@ __all__ = [
     "Trained",
     "grid_figures",
     "horizons_figure",
+    "measured_grids",
     "outcome_of",
     "outcomes_figure",
     "score_figure",
@@ -133,7 +134,7 @@ def trained_networks(measured: Iterable[tuple[Grid, GridResults]] | None = None)
 
     Networks without a stack have nothing to extract: only those are among them of which one was looked into.
     """
-    found = _measured() if measured is None else measured
+    found = measured_grids() if measured is None else measured
     return [
         Trained(grid.name, row.name, network)
         for grid, results in found
@@ -147,7 +148,8 @@ def _has_stacks(grid: Grid, name: str) -> bool:
     return any(row.stacks for row in grid.rows if row.name == name)
 
 
-def _measured() -> list[tuple[Grid, GridResults]]:
+def measured_grids() -> list[tuple[Grid, GridResults]]:
+    """Return every grid that has results in `papers/results/`, with these."""
     grids = [experiment for build in EXPERIMENTS.values() if isinstance(experiment := build(), Grid)]
     return [(grid, found) for grid in grids if (found := read_grid(grid.name)) is not None]
 

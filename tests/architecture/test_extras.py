@@ -14,7 +14,18 @@ from stacklens.extras import check_extra, needing
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OPTIONAL = ("dash", "dash_ag_grid", "diskcache", "waitress", "psutil", "kaleido", "distributed", "dask", "aalpy")
+OPTIONAL = (
+    "dash",
+    "dash_ag_grid",
+    "diskcache",
+    "waitress",
+    "psutil",
+    "kaleido",
+    "distributed",
+    "dask",
+    "aalpy",
+    "statsmodels",
+)
 
 
 def run_without(*libraries: str, code: str) -> subprocess.CompletedProcess[str]:
@@ -48,6 +59,14 @@ def test_figures_as_png_without_their_library_are_one_line_and_pages_need_none(t
     assert done.stderr.endswith("is not installed: pip install 'stacklens[figures]'\n")
     done = run_without(*OPTIONAL, code=stacklens("trace", network, word, "--out", str(tmp_path / "a.html")))
     assert done.returncode == 0, done.stderr
+
+
+def test_the_model_of_the_findings_without_its_library_is_one_line_with_the_command() -> None:
+    model = "from stacklens.papers.mixed_logistic import fit_mixed, members_of"
+    code = f"import numpy as np; {model}; fit_mixed(np.eye(2)[0], np.eye(2), members_of('ab'))"
+    done = run_without("statsmodels", code=code)
+    message = "the model of the findings is not installed: pip install 'stacklens[findings]'"
+    assert done.stderr.endswith(f"StacklensError: {message}\n")
 
 
 @pytest.mark.slow

@@ -107,6 +107,19 @@ def test_report_of_a_missing_file_says_so(tmp_path: Path) -> None:
         papers("report", "--readme", tmp_path / "README.md", "--findings", tmp_path / "findings.md")
 
 
+def test_report_writes_neither_file_where_a_figure_of_the_text_cannot_be_computed(tmp_path: Path) -> None:
+    readme, findings, text = (tmp_path / name for name in ("README.md", "findings.md", "text.md"))
+    for file in (readme, findings, text):
+        file.write_text(f"# Title\n\n{BEGIN}\n", encoding="utf-8")
+    (tmp_path / "interchanges.json").write_text("{", encoding="utf-8")
+    with pytest.raises(StacklensError, match=r"interchanges\.json: no interchanges: "):
+        papers("report", "--readme", readme, "--findings", findings, "--text", text, "--results", tmp_path)
+    assert {file.read_text(encoding="utf-8") for file in (readme, findings)} == {f"# Title\n\n{BEGIN}\n"}
+    (tmp_path / "interchanges.json").unlink()
+    papers("report", "--readme", readme, "--findings", findings, "--text", text, "--results", tmp_path)
+    assert findings.read_text(encoding="utf-8").startswith("# Title")  # of no results at all
+
+
 def test_neither_help_nor_list_loads_torch() -> None:
     code = "import sys; from stacklens.__main__ import app; app(['papers', *sys.argv[1:]], standalone_mode=False)"
     for arguments in (["-h"], ["run", "-h"], ["list"]):

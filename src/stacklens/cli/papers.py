@@ -134,10 +134,11 @@ def report(
 
     check_outputs([readme, findings])
     folder = _folder(results)
+    figures = {} if text is None else figures_of(EXPERIMENTS, folder, text.parent / "interchanges.json")
     write_findings(readme, readme_section(EXPERIMENTS, folder))
     typer.echo(f"wrote the results section of {readme}")
     if text is not None:
-        write_text(text, findings, findings_section(EXPERIMENTS, folder), figures_of(EXPERIMENTS, folder))
+        write_text(text, findings, findings_section(EXPERIMENTS, folder), figures)
         typer.echo(f"wrote {findings}")
     else:
         write_findings(findings, findings_section(EXPERIMENTS, folder))
