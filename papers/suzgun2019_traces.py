@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from stacklens.papers.claims import Experiment, Finding, PaperClaim
 from stacklens.papers.grid import CONVERGED, RunSettings
 from stacklens.papers.intervals import counted
-from stacklens.papers.results import FOLDER, read_results, result_path
+from stacklens.papers.results import FOLDER, processor, read_results, result_path
 from stacklens.papers.suzgun2019 import PAPER, networks_of_table, table_of_models
 from stacklens.papers.suzgun2019_training import TrainedNetwork, recipe_of, words_of_test
 
@@ -70,7 +70,10 @@ def traces_experiment(sizes: TraceSizes | None = None) -> Experiment:
         )
         for row in table_of_models(4).chosen_rows(TRACED)
     )
-    title = "accuracy along the training on D6 by the paper's settings; the paper: " + " / ".join(_STATISTICS)
+    title = (
+        f"D6 by the paper's settings, accuracy along the training on {used.held_out} held-out words of the test's sizes; "
+        f"rate falling: to 0 as half a cosine over the last of {_PARTS} epochs; the paper: {' / '.join(_STATISTICS)}"
+    )
     return Experiment(NAME, PAPER, title, claims, tuple(range(used.networks)))
 
 
@@ -162,7 +165,13 @@ def counted_networks(row: str, networks: Sequence[dict[str, Any]], held_out: int
     else:
         parts.append("none learned it and lost it")
     counts = {"learned": len(learned), "lost": len(lost), **right}
-    figures = {"row": row, "held-out words": held_out, "counts": counts, "networks": list(networks)}
+    figures = {
+        "row": row,
+        "held-out words": held_out,
+        "processor": processor(),
+        "counts": counts,
+        "networks": list(networks),
+    }
     return Finding("; ".join(parts), figures)
 
 
