@@ -71,9 +71,9 @@ def traces_experiment(sizes: TraceSizes | None = None) -> Experiment:
         for row in table_of_models(4).chosen_rows(TRACED)
     )
     title = (
-        f"D6 by the paper's settings, accuracy along the training on {used.held_out} held-out words of the test's sizes; "
-        f"rate falling: to 0 as half a cosine over the last of {_PARTS} epochs; the paper: {' / '.join(_STATISTICS)}"
-    )
+        f"D6 by the paper's settings, accuracy along the training on {used.held_out} held-out words of the test's "
+        f"sizes; rate falling: to 0 as half a cosine over the last of {_PARTS} epochs; the paper: "
+    ) + " / ".join(_STATISTICS)
     return Experiment(NAME, PAPER, title, claims, tuple(range(used.networks)))
 
 
