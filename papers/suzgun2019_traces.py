@@ -39,7 +39,7 @@ __all__ = [
 
 NAME = "suzgun2019-traces"
 # rows of table 4; gates with Gumbel noise would draw it in the paper's test, too, and tell less from record to record
-TRACED = ("Stack-RNN+Softmax", "Stack-RNN+Softmax-Temp", "Stack-LSTM+Softmax")
+TRACED = ("Stack-RNN+Softmax", "Stack-LSTM+Softmax")
 KINDS = ("last", "best on the way", "rate falling")
 _HELD_OUT_SEED = 4_052  # of the words that networks answer on the way
 _PARTS = 3  # of which the rate falls in the last: epochs, by the paper's protocol

@@ -31,7 +31,7 @@ from stacklens.papers.suzgun2019_training import recipe_of, words_of_test
 
 WORDS = 20  # of 15,000
 SIZES = TraceSizes(networks=2, held_out=12, every=8, scale=WORDS / 15_000)
-ROWS = ("Stack-RNN+Softmax-Temp",)
+ROWS = ("Stack-LSTM+Softmax",)
 
 
 @pytest.fixture(scope="module")
