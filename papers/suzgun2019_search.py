@@ -10,14 +10,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
+from statistics import fmean
 from typing import Literal
 
-from stacklens.errors import StacklensError
 from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings
+from stacklens.papers.grid_results import RowResult, read_grid
+from stacklens.papers.intervals import counted
+from stacklens.papers.results import FOLDER
 from stacklens.papers.suzgun2019 import PAPER
 from stacklens.papers.suzgun2019_training import TrainedNetwork, train
 
-__all__ = ["NAME", "SETTINGS", "Setting", "simple_palindrome_search"]
+__all__ = ["NAME", "SETTINGS", "Setting", "search_statements", "simple_palindrome_search"]
 
 NAME = "suzgun2019-simple-palindrome-search"
 _TASK, _HIDDEN = "simple-palindrome-nonempty", 8
@@ -93,17 +97,23 @@ def simple_palindrome_search() -> Grid:
     )
     title = "section 6.2, simple palindromes: a search among settings"
     statistics = ("min", "max", "median", "mean")
-    return Grid(NAME, PAPER, title, rows, ("train", "test"), statistics, 5, digits=2, note=note, data_seeds=True)
+    return Grid(
+        NAME,
+        PAPER,
+        title,
+        rows,
+        ("train", "test"),
+        statistics,
+        seeds=5,
+        digits=2,
+        note=note,
+        data_seeds=True,
+        protocols=("fast",),
+    )
 
 
 def _train(model: str, setting: Setting, settings: RunSettings) -> list[Outcome]:
-    """Return a network from each seed of ``settings``, trained by ``setting``.
-
-    Raises:
-        StacklensError: the paper's protocol is asked for, which is one row of the search.
-    """
-    if settings.protocol == "paper":
-        raise StacklensError(f"the rows of {NAME} have settings of their own: leave out --protocol")
+    """Return a network from each seed of ``settings``, trained by ``setting``."""
     changed = {
         "rate": setting.rate,
         "batch": setting.batch,
@@ -113,3 +123,27 @@ def _train(model: str, setting: Setting, settings: RunSettings) -> list[Outcome]
     }
     trial = TrainedNetwork(model, "softmax", _TASK, _HIDDEN, setting.numbers, setting.words, changed)
     return train(trial, settings)
+
+
+def search_statements(folder: Path = FOLDER) -> dict[str, str]:
+    """Return the figures of a text on the search's results in ``folder``, by name; none without results."""
+    results = read_grid(NAME, folder)
+    if results is None or not results.rows:
+        return {}
+    cells = {row.name: row.cells for row in simple_palindrome_search().rows}
+    found = {}
+    for kind, alone in (("word by word", True), ("in batches", False)):
+        networks = [one for run in results.rows if (cells[run.name]["batch"] == "1") is alone for one in run.networks]
+        found[f"palindrome search {kind}"] = counted(sum(one.converged for one in networks), len(networks))
+    best = max(results.rows, key=_learned)
+    return {
+        **found,
+        "palindrome search settings": str(len({cells[run.name]["settings"] for run in results.rows})),
+        "palindrome search best": best.name,
+        "palindrome search best count": f"{_learned(best)[0]} of {len(best.networks)}",
+    }
+
+
+def _learned(run: RowResult) -> tuple[int, float]:
+    """Return how many networks learned, and their mean score on the test where that does not tell."""
+    return sum(one.converged for one in run.networks), fmean(one.scores["test"] for one in run.networks)

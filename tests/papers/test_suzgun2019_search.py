@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +14,10 @@ from stacklens.languages import get_task
 from stacklens.models.training.supervised import Fitting
 from stacklens.papers import suzgun2019_training
 from stacklens.papers.grid import RunSettings
+from stacklens.papers.grid_results import GridResults, Network, RowResult, write_grid
+from stacklens.papers.runner import run_grid
 from stacklens.papers.suzgun2019 import simple_palindromes
-from stacklens.papers.suzgun2019_search import SETTINGS, simple_palindrome_search
+from stacklens.papers.suzgun2019_search import SETTINGS, search_statements, simple_palindrome_search
 from stacklens.papers.suzgun2019_training import TrainedNetwork, recipe_of
 
 TINY = 0.004
@@ -70,7 +73,34 @@ def test_short_words_come_first_in_every_epoch() -> None:
         assert list(chain(*lengths)) == sorted(fitting.train_words.lengths.tolist())
 
 
-def test_the_search_has_no_protocol_of_the_paper() -> None:
-    row = simple_palindrome_search().rows[0]
+def test_the_search_has_no_protocol_of_the_paper(tmp_path: Path) -> None:
     with pytest.raises(StacklensError, match=r"settings of their own: leave out --protocol"):
-        row.train(RunSettings((0,), "paper"))
+        run_grid(simple_palindrome_search(), RunSettings((0,), "paper"), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_statements_count_by_centre_and_name_the_best_row(tmp_path: Path) -> None:
+    assert search_statements(tmp_path) == {}
+    grid = simple_palindrome_search()
+    scores = {
+        "Stack-RNN+Softmax, the paper's": (0.0, 0.5),
+        "Stack-RNN+Softmax, batches": (1.0, 0.0),
+        "Stack-RNN+Softmax, batches of 4": (0.995, 0.2),
+    }
+    runs = tuple(
+        RowResult(name, "fast", (0, 1), 1.0, "cpu", tuple(map(network, (0, 1), shares)), {}, {}, "")
+        for name, shares in scores.items()
+    )
+    write_grid(GridResults(grid.paper, grid.name, grid.title, runs), tmp_path)
+    found = search_statements(tmp_path)
+    assert found.pop("palindrome search word by word").startswith("0 of 2 ")
+    assert found.pop("palindrome search in batches").startswith("2 of 4 ")
+    assert found == {
+        "palindrome search settings": "3",
+        "palindrome search best": "Stack-RNN+Softmax, batches of 4",
+        "palindrome search best count": "1 of 2",
+    }
+
+
+def network(seed: int, share: float) -> Network:
+    return Network(seed, {"test": share}, share >= 0.99)
