@@ -17,6 +17,7 @@ from stacklens.papers.grid_results import GridResults, Network, read_grid
 from stacklens.papers.grid_tables import summed_minutes
 from stacklens.papers.intervals import counted, sign_test
 from stacklens.papers.results import read_results, result_path
+from stacklens.papers.suzgun2019_search import search_statements
 from stacklens.papers.suzgun2019_traces import trace_statements
 
 __all__ = ["figures_of", "filled"]
@@ -69,6 +70,7 @@ def figures_of(experiments: Experiments, folder: Path) -> dict[str, str]:
         **_differences(measured),
         **_blocks(folder),
         **trace_statements(folder),
+        **search_statements(folder),
     }
 
 

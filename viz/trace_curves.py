@@ -15,11 +15,11 @@ __all__ = ["FATES", "fate_of", "traces_figure"]
 
 # what becomes of a network, each with a colour and a dash for those who see none
 FATES = {
-    "learned, and kept": (CATEGORIES[0], "solid"),
-    "learned, and lost": (CATEGORIES[3], "solid"),
+    "learned, right in the end": (CATEGORIES[0], "solid"),
+    "learned, wrong in the end": (CATEGORIES[3], "solid"),
     "never learned": ("#8C8C8C", "dot"),
 }
-_COLUMNS = {"last": "one rate", "rate falling": "rate falling"}  # networks of the results: panels
+_COLUMNS = {"last": "one rate", "rate falling": "rate falling in the last epoch"}  # networks of the results: panels
 _ROW = 190  # pixels
 
 
@@ -27,11 +27,11 @@ def fate_of(network: Mapping[str, Any], kind: str = "last") -> str:
     """Return which of `FATES` became of a network, by its trace and the test of the network of ``kind`` in the end.
 
     >>> fate_of({"trace": {"0": 0.0, "50": 1.0}, "test": {"last": 0.4}})
-    'learned, and lost'
+    'learned, wrong in the end'
     """
     right = max(_points(network, kind).values()) >= CONVERGED
     kept = network["test"][kind] >= CONVERGED
-    return "learned, and kept" if kept else "learned, and lost" if right else "never learned"
+    return "learned, right in the end" if kept else "learned, wrong in the end" if right else "never learned"
 
 
 def traces_figure(results: Results) -> go.Figure:
@@ -77,7 +77,7 @@ def traces_figure(results: Results) -> go.Figure:
 
 def _kept(figures: Mapping[str, Any], kind: str) -> str:
     networks = figures["networks"]
-    kept = sum(fate_of(one, kind) == "learned, and kept" for one in networks)
+    kept = sum(fate_of(one, kind) == "learned, right in the end" for one in networks)
     return f"{kept} of {len(networks)} in the end"
 
 
@@ -100,6 +100,7 @@ def _line(network: Mapping[str, Any], kind: str, fate: str, legend: bool) -> Any
         name=fate,
         legendgroup=fate,
         showlegend=legend,
+        legendrank=list(FATES).index(fate),
         opacity=0.75,
         line={"color": colour, "dash": dash, "width": 1.6},
         hovertemplate=f"%{{x:,}} words<br>%{{y:.1%}}<extra>{told}</extra>",

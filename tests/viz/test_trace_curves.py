@@ -31,10 +31,14 @@ def results(rows: int) -> Results:
 
 
 def test_what_became_of_a_network_is_told_from_its_trace_and_its_end() -> None:
-    assert [fate_of(one) for one in NETWORKS] == ["learned, and lost", "learned, and kept", "never learned"]
+    assert [fate_of(one) for one in NETWORKS] == [
+        "learned, wrong in the end",
+        "learned, right in the end",
+        "never learned",
+    ]
     assert [fate_of(one, "rate falling") for one in NETWORKS] == [
-        "learned, and kept",
-        "learned, and kept",
+        "learned, right in the end",
+        "learned, right in the end",
         "never learned",
     ]
 
@@ -46,7 +50,7 @@ def test_every_network_has_a_line_in_each_panel_and_every_fate_one_name() -> Non
     assert {line.line.color for line in figure.data} == {colour for colour, _ in FATES.values()}
     assert [note.text for note in figure.layout.annotations][:2] == [
         "row 0, one rate: 1 of 3 in the end",
-        "row 0, rate falling: 2 of 3 in the end",
+        "row 0, rate falling in the last epoch: 2 of 3 in the end",
     ]
     one, falling = figure.data[0], figure.data[3]
     assert (list(one.x), list(one.y)) == ([0, 100, 200, 300], [0, 1.0, 0.4, 0.2])
