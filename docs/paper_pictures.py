@@ -1,5 +1,5 @@
 """Draw what two papers show of single words, from networks of ours: figures 5 and 6 of Hao et al. 2018, 3 and 4 of
-Suzgun et al. 2019.
+Suzgun et al. 2019; and, from papers/results, how accuracy goes along the training on D6.
 
     python docs/paper_pictures.py [NAME ...]
 
@@ -18,12 +18,15 @@ from typing import Any
 from stacklens.errors import UnknownNameError
 from stacklens.models.base import StackModel
 from stacklens.models.io import ZOO, load_checkpoint
+from stacklens.papers import suzgun2019_traces
 from stacklens.papers.grid import RunSettings
 from stacklens.papers.hao2018_claims import trained_networks
+from stacklens.papers.results import read_results
 from stacklens.papers.suzgun2019 import table_of_models
 from stacklens.probe.trace import trace
 from stacklens.viz.figures import paper_figure
 from stacklens.viz.pictures import picture
+from stacklens.viz.trace_curves import traces_figure
 
 FOLDER = Path(__file__).parent
 
@@ -74,16 +77,20 @@ PICTURES: dict[str, tuple[Callable[[], StackModel[Any]], str, str]] = {
     ),
 }
 
+CURVES = (suzgun2019_traces.NAME,)  # experiments whose results are drawn
+
 
 def draw(name: str) -> bytes:
     """Return the picture called ``name`` as SVG.
 
     Raises:
         UnknownNameError: there is no such picture.
-        StacklensError: there is no Chrome or Chromium to draw it.
+        StacklensError: there are no results to draw, or no Chrome or Chromium to draw it.
     """
+    if name in CURVES:
+        return picture(traces_figure(read_results(name)), "svg", name)
     if name not in PICTURES:
-        raise UnknownNameError("picture", name, list(PICTURES))
+        raise UnknownNameError("picture", name, [*PICTURES, *CURVES])
     make, word, told = PICTURES[name]
     model = make()
     figure = paper_figure(model, trace(model, [word], stacks=True))
@@ -93,7 +100,7 @@ def draw(name: str) -> bytes:
 
 
 if __name__ == "__main__":
-    for one in sys.argv[1:] or PICTURES:
+    for one in sys.argv[1:] or (*PICTURES, *CURVES):
         content = draw(one)
         (FOLDER / f"{one}.svg").write_bytes(content)
         print(f"wrote docs/{one}.svg")

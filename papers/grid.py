@@ -173,6 +173,7 @@ class Grid:
         score_names: for ``across``, what a line is called for a score, added to the other cells: "+ rounding".
         shares: whether scores are shares from 0 to 1, shown in percent.
         digits: how many are shown behind the point.
+        protocols: by which it can be run; "fast" alone for one whose rows have settings of their own.
         data_seeds: whether training words can be drawn anew by a data seed, the same for all networks of a row.
         ranked: a column, such as "test min", by which rows are put in order under the table, the smallest first, beside
             the paper's order; empty for none.
@@ -197,6 +198,7 @@ class Grid:
     ranked: str = ""
     note: str = ""
     data_seeds: bool = False
+    protocols: tuple[Protocol, ...] = ("paper", "fast")
     with_texts: Callable[..., Grid] | None = None
 
     def __post_init__(self) -> None:
@@ -208,12 +210,15 @@ class Grid:
         if unknown := set(self.statistics) - set(STATISTICS):
             raise UnknownNameError("statistic", sorted(unknown)[0], list(STATISTICS))
 
-    def check_data_seed(self, settings: RunSettings) -> None:
-        """Check that the grid can be run with the data seed of ``settings``.
+    def check_settings(self, settings: RunSettings) -> None:
+        """Check that the grid can be run with the data seed and the protocol of ``settings``.
 
         Raises:
-            StacklensError: it cannot: words are drawn apart for every network, or are the user's.
+            StacklensError: it cannot: words are drawn apart for every network, or are the user's; or its rows have
+                settings of their own.
         """
+        if settings.protocol not in self.protocols:
+            raise StacklensError(f"the rows of {self.name} have settings of their own: leave out --protocol")
         if settings.data_seed and not self.data_seeds:
             raise StacklensError(f"{self.name} has no words that all networks of a row share: leave out --data-seed")
 

@@ -58,9 +58,10 @@ def run_grid(
     Raises:
         UnknownNameError: there is no such row.
         FileFormatError: the file that is there holds no results of a grid, and ``fresh`` is not asked for.
-        StacklensError: the device cannot be used, the grid has no data seeds, or nothing can be written.
+        StacklensError: the device cannot be used, the grid has no such data seed or protocol, or nothing can be
+            written.
     """
-    grid.check_data_seed(settings)
+    grid.check_settings(settings)
     results = _known(grid, folder, fresh)
     todo = left_to_do(grid, settings, results, rows, fresh)
     order, waiting = [row.name for row in grid.rows], [row.name for row in todo]

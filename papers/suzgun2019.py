@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,17 @@ from stacklens.papers.suzgun2019_training import TrainedNetwork, train
 if TYPE_CHECKING:
     from stacklens.automata.pda import Word
 
-__all__ = ["PAPER", "depth", "figure2", "grids", "lengths_and_depths", "simple_palindromes", "table_of_models"]
+__all__ = [
+    "PAPER",
+    "depth",
+    "figure2",
+    "grids",
+    "lengths_and_depths",
+    "networks_of_table",
+    "simple_palindromes",
+    "six_brackets_one_number",
+    "table_of_models",
+]
 
 _WORDS, _SEED = 5_000, 1729
 
@@ -183,23 +194,36 @@ _MODELS: dict[str, tuple[str, str]] = {
 def grids() -> dict[str, Callable[[], Grid | Experiment]]:
     """Return what the paper has, by the names that `stacklens papers` knows them by."""
     tables = {f"suzgun2019-table{number}": partial(table_of_models, number) for number in _TABLES}
-    return {**tables, "suzgun2019-simple-palindrome": simple_palindromes, "suzgun2019-figure2": figure2}
+    return {
+        **tables,
+        "suzgun2019-d6-one-number": six_brackets_one_number,
+        "suzgun2019-simple-palindrome": simple_palindromes,
+        "suzgun2019-figure2": figure2,
+    }
+
+
+def networks_of_table(number: int) -> dict[str, TrainedNetwork]:
+    """Return what the networks of table 2, 3, 4, 5 or 6 are, by the names of its rows."""
+    _, task, hidden, cell_size, words, *_ = _TABLES[number]
+    return {
+        name: TrainedNetwork(model, gating, task, hidden, cell_size, words) for name, (model, gating) in _MODELS.items()
+    }
 
 
 def table_of_models(number: int) -> Grid:
     """Return table 2, 3, 4, 5 or 6."""
-    shown, task, hidden, cell_size, words, section, lines, note = _TABLES[number]
+    shown, _, hidden, cell_size, _, section, lines, note = _TABLES[number]
     figures = (line.split() for line in lines.strip().splitlines())
     rows = tuple(
         GridRow(
             name,
             {"model": name},
-            partial(train, TrainedNetwork(model, gating, task, hidden, cell_size, words)),
+            partial(train, network),
             dict(zip(_REPORTED, reported, strict=True)),
             f"sections 4 and {section}; the authors' program",
-            stacks=model not in _WITHOUT_MEMORY,
+            stacks=network.model not in _WITHOUT_MEMORY,
         )
-        for (name, (model, gating)), reported in zip(_MODELS.items(), figures, strict=True)
+        for (name, network), reported in zip(networks_of_table(number).items(), figures, strict=True)
     )
     memory = "1 number" if cell_size == 1 else f"{cell_size} numbers"
     title = f"table {number}, {shown}: {hidden} hidden units, {memory} a cell"
@@ -225,6 +249,22 @@ def simple_palindromes() -> Grid:
         f"{_NONEMPTY}"
     )
     return _grid("suzgun2019-simple-palindrome", "section 6.2, simple palindromes", rows, note)
+
+
+def six_brackets_one_number() -> Grid:
+    """Return what section 5.2 says of D6 before table 4: the same networks with memories of cells of one number."""
+    rows = tuple(
+        GridRow(
+            name,
+            {"model": name},
+            partial(train, replace(network, cell_size=1)),
+            source="section 5.2: 12 hidden units, as in table 4",
+        )
+        for name, network in networks_of_table(4).items()
+        if network.model not in _WITHOUT_MEMORY
+    )
+    note = "The paper: none had full accuracy in training or test, the maximum score was 60.38 %."
+    return _grid("suzgun2019-d6-one-number", "section 5.2, D6: 12 hidden units, 1 number a cell", rows, note)
 
 
 def _grid(name: str, title: str, rows: tuple[GridRow, ...], note: str) -> Grid:

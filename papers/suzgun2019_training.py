@@ -6,16 +6,17 @@ their weights are drawn apart.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from stacklens.papers.grid import Outcome, RunSettings
 
 if TYPE_CHECKING:
+    from stacklens.languages.tasks.task import Examples, Task
     from stacklens.models.training.supervised import Fitting
     from stacklens.models.training.supervised_recipes import FitRecipe
 
-__all__ = ["TrainedNetwork", "train"]
+__all__ = ["TrainedNetwork", "recipe_of", "train", "words_of_test"]
 
 _TEST_WORDS, _TEST_SEED = 5_000, 52  # section 5.1; their program takes 1,000
 _APART = 1_000  # seeds of words, from one data seed to the next
@@ -31,6 +32,7 @@ class TrainedNetwork:
         task: the name of the task.
         hidden, cell_size: sizes of the network.
         words: how many to train on.
+        changed: settings of the recipe in place of the protocol's, by name; see `FitRecipe`.
     """
 
     model: str
@@ -39,6 +41,7 @@ class TrainedNetwork:
     hidden: int
     cell_size: int
     words: int
+    changed: dict[str, Any] = field(default_factory=dict)
 
 
 def train(trial: TrainedNetwork, settings: RunSettings) -> list[Outcome]:
@@ -73,14 +76,15 @@ def _trained(trial: TrainedNetwork, settings: RunSettings, seed: int, nets: int)
     from stacklens.models.training.supervised import Fitting
 
     task = get_task(trial.task)
-    recipe = _recipe(trial, settings)
+    recipe = recipe_of(trial, settings)
     fitting = Fitting(trial.model, recipe, task, seed=seed, nets=nets, device=settings.device)
     fitting.run()
     scores = _scores(fitting, settings)
     return [_outcome(trial, fitting, number, scores) for number in range(nets)]
 
 
-def _recipe(trial: TrainedNetwork, settings: RunSettings) -> FitRecipe:
+def recipe_of(trial: TrainedNetwork, settings: RunSettings) -> FitRecipe:
+    """Return how the networks of ``trial`` are trained by ``settings``."""
     from stacklens.languages import get_task
     from stacklens.models.training.supervised_recipes import suzgun_recipe
 
@@ -88,9 +92,15 @@ def _recipe(trial: TrainedNetwork, settings: RunSettings) -> FitRecipe:
     if trial.gating:
         shape |= {"cell_size": trial.cell_size, "gating": trial.gating}
     recipe = suzgun_recipe(trial.model, get_task(trial.task), shape, trial.words, settings.protocol)
+    recipe = replace(recipe, **trial.changed)
     words, epochs = settings.scaled(recipe.words, least=20), settings.scaled(recipe.epochs)
     drawn = recipe.words_seed + _APART * settings.data_seed
-    return replace(recipe, words=words, epochs=epochs, words_seed=drawn)
+    return replace(recipe, words=words, epochs=epochs, check_every=epochs, words_seed=drawn)
+
+
+def words_of_test(task: Task, settings: RunSettings) -> Examples:
+    """Return the words that networks are tested on, the same for all of them."""
+    return task.sample(settings.scaled(_TEST_WORDS, least=20), split="test", seed=_TEST_SEED)
 
 
 def _scores(fitting: Fitting, settings: RunSettings) -> dict[str, Any]:
@@ -99,7 +109,7 @@ def _scores(fitting: Fitting, settings: RunSettings) -> dict[str, Any]:
     from stacklens.models.training.scores import word_accuracy
 
     noisy = settings.protocol == "paper"
-    longer = fitting.task.sample(settings.scaled(_TEST_WORDS, least=20), split="test", seed=_TEST_SEED)
+    longer = words_of_test(fitting.task, settings)
     scores = {
         "train": word_accuracy(fitting.net, fitting.train_words, noisy),
         "test": word_accuracy(fitting.net, longer, noisy),

@@ -13,7 +13,9 @@ from stacklens.extract.evaluation.accuracy_by_size import SizeScore, SizeScores
 from stacklens.papers.grid import Grid, statistic
 from stacklens.papers.grid_results import GridResults, RowResult
 from stacklens.papers.results import Results
+from stacklens.papers.suzgun2019_traces import NAME as TRACES
 from stacklens.viz.style import CATEGORIES, sentence, themed
+from stacklens.viz.trace_curves import traces_figure
 
 __all__ = ["accuracy_figure", "claim_figures", "counts_figure", "curve_figure", "is_curve", "restarts_figure"]
 
@@ -164,7 +166,12 @@ def _line(name: str, points: Mapping[int, float], number: int, rounded: bool) ->
 
 
 def claim_figures(results: Results) -> list[go.Figure]:
-    """Return a figure for each quantity that a claim counted in several sets of words, such as lengths and depths."""
+    """Return a figure for each quantity that a claim counted in several sets of words, such as lengths and depths.
+
+    Of traces of accuracy it is one figure for all claims.
+    """
+    if results.experiment == TRACES:
+        return [traces_figure(results)]
     figures = []
     for claim in results.claims:
         if _is_counted(claim.figures):

@@ -143,8 +143,12 @@ class Fitting(Trainer):
         lengths, size = self.train_words.lengths, self.recipe.batch
         rng = np.random.default_rng([self.recipe.words_seed, self.epochs_done])
         self._disturbances = torch.Generator().manual_seed(_DISTURBED + self.epochs_done)
-        drawn = np.array_split(np.arange(len(lengths)), range(size, len(lengths), size))
-        batches = batches_by_length(lengths, size, rng) if self.recipe.order == "by length" else drawn
+        if self.recipe.order == "by length":
+            batches = batches_by_length(lengths, size, rng)
+        elif self.recipe.order == "short first":
+            batches = in_order(lengths, size)
+        else:
+            batches = np.array_split(np.arange(len(lengths)), range(size, len(lengths), size))
         for number, rows in enumerate(batches):
             self._share = (self.epochs_done + number / len(batches)) / self.total_epochs
             self._cool()

@@ -35,7 +35,8 @@ class FitRecipe:
         perfect_checks: so many checks without an error, one after the other, and a network is finished.
         patience: so many checks without fewer errors likewise; None for no limit.
         cooling, coolest: the temperature of gates that have one is exp(-cooling) a word, not below coolest.
-        order: batches of words of about the same length, drawn anew in every epoch, or of words as they were drawn.
+        order: batches of words of about the same length, drawn anew in every epoch, or of words as they were drawn, or
+            the shortest words first in every epoch.
         keep: whether a network is the one of its best check, or the one after the last epoch.
         noise: by how much hidden units are disturbed in the end (see `noise.draw_noise`). It rises from 0 in the third
             quarter of the epochs, and only later networks are checked. 0 for never.
@@ -63,7 +64,7 @@ class FitRecipe:
     patience: int | None = None
     cooling: float = 1e-4
     coolest: float = 0.5
-    order: Literal["by length", "as drawn"] = "by length"
+    order: Literal["by length", "as drawn", "short first"] = "by length"
     keep: Literal["best", "last"] = "best"
     noise: float = 0.0
     reading_noise: float = 0.3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,21 @@ def papers(*arguments: str | Path) -> str:
 def two_grids(monkeypatch: pytest.MonkeyPatch) -> None:
     grids = {"toy": toy, "apart": lambda: toy("apart", data_seeds=False)}
     monkeypatch.setattr(experiments, "EXPERIMENTS", grids)
+
+
+def test_a_grid_with_settings_of_its_own_is_left_out_by_the_protocol_of_the_paper(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    own = replace(toy("own"), protocols=("fast",))
+    monkeypatch.setattr(experiments, "EXPERIMENTS", {"toy": toy, "own": lambda: own})
+    for protocol, grids in (("fast", ["own", "toy"]), ("paper", ["toy"])):
+        (tmp_path / protocol).mkdir()
+        papers("--all", "--quiet", "--protocol", protocol, "--results", tmp_path / protocol)
+        assert sorted(path.stem for path in (tmp_path / protocol).iterdir()) == grids
+    with pytest.raises(StacklensError, match="the rows of own have settings of their own: leave out --protocol"):
+        papers("own", "--quiet", "--protocol", "paper", "--results", tmp_path)
+    with pytest.raises(StacklensError, match="unknown protocol 'papers'"):
+        papers("--all", "--protocol", "papers", "--results", tmp_path)
 
 
 @pytest.mark.usefixtures("two_grids")

@@ -10,7 +10,15 @@ import pytest
 from stacklens.languages import get_task
 from stacklens.models.training.supervised_recipes import SUZGUN
 from stacklens.papers.grid import Grid, RunSettings
-from stacklens.papers.suzgun2019 import depth, figure2, grids, lengths_and_depths, simple_palindromes, table_of_models
+from stacklens.papers.suzgun2019 import (
+    depth,
+    figure2,
+    grids,
+    lengths_and_depths,
+    simple_palindromes,
+    six_brackets_one_number,
+    table_of_models,
+)
 from stacklens.papers.suzgun2019_training import TrainedNetwork, train
 
 TABLES = (2, 3, 4, 5, 6)
@@ -34,9 +42,20 @@ def test_a_table_has_the_twelve_models_with_figures_in_order(number: int) -> Non
 
 
 def test_the_names_that_the_command_line_knows() -> None:
-    names = [*(f"suzgun2019-table{number}" for number in TABLES), "suzgun2019-simple-palindrome", "suzgun2019-figure2"]
+    tables = [f"suzgun2019-table{number}" for number in TABLES]
+    names = [*tables, "suzgun2019-d6-one-number", "suzgun2019-simple-palindrome", "suzgun2019-figure2"]
     assert list(grids()) == names
     assert [build().name for build in grids().values()] == names
+
+
+def test_six_brackets_with_one_number_a_cell_are_the_networks_of_table_4_otherwise() -> None:
+    grid = six_brackets_one_number()
+    with_memory = {row.name: row for row in table_of_models(4).rows if row.stacks}
+    assert [row.name for row in grid.rows] == list(with_memory)
+    (outcome,) = grid.rows[3].train(RunSettings((0,), scale=TINY))
+    assert outcome.model is not None
+    assert (outcome.model.config()["hidden"], outcome.model.config()["cell_size"]) == (12, 1)
+    assert outcome.task == "dyck-6"
 
 
 def test_simple_palindromes_have_nine_models_and_two_sizes() -> None:

@@ -74,15 +74,17 @@ def run_one(name: str, order: Order, folder: Path) -> None:
 
 
 def whole_experiments(order: Order) -> list[str]:
-    """Return the experiments that ``--all`` runs: grids that need no text and have data seeds where one is asked for.
+    """Return the experiments that ``--all`` runs: grids that need no text and have the protocol and the data seed.
 
     Claims are measured in one piece and by no protocol: they are run one by one.
     """
     from stacklens.papers.experiments import EXPERIMENTS
-    from stacklens.papers.grid import Grid
+    from stacklens.papers.grid import Grid, RunSettings
 
     grids = [one for build in EXPERIMENTS.values() if isinstance(one := build(), Grid) and one.with_texts is None]
-    return [grid.name for grid in grids if grid.data_seeds or not order.data_seed]
+    protocol = RunSettings((0,), order.protocol).protocol  # a name that there is
+    fitting = [grid for grid in grids if protocol in grid.protocols]
+    return [grid.name for grid in fitting if grid.data_seeds or not order.data_seed]
 
 
 def forecast_of(names: list[str], order: Order, folder: Path) -> str:
