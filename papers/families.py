@@ -20,7 +20,9 @@ _TASKS = {
     "suzgun2019-table4": "D6",
     "suzgun2019-table5": "homomorphic palindromes",
     "suzgun2019-table6": "reversal",
+    "suzgun2019-d6-one-number": "D6",
     "suzgun2019-simple-palindrome": "simple palindromes",
+    "suzgun2019-simple-palindrome-search": "simple palindromes",
 }
 
 _COLUMNS = (
