@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from stacklens.models.training.stream_recipes import MEMORIES, StreamRecipe, str
 from stacklens.models.training.stream_training import StreamTraining
 from stacklens.models.training.word_texts import Texts, read_texts, split_text
 from stacklens.papers.grid import VALIDATION, Outcome, RunSettings
-from stacklens.papers.joulin2015_search import SEARCHED, Tried, chosen_outcomes
+from stacklens.papers.joulin2015_search import Tried, chosen_outcomes, searched
 from stacklens.papers.ngrams import NgramModel, best_cache, perplexity
 
 __all__ = [
@@ -176,9 +176,8 @@ def train_pattern(model: str, pattern: str, few: bool, settings: RunSettings) ->
     share of the strings of sizes 20 to 30 that are predicted, then how likely they are.
     """
     recipe = partial(pattern_recipe, model, pattern, few, settings)
-    searched = SEARCHED.get((model, settings.protocol), ())
     plan = _Plan(model, pattern, settings, recipe, lambda right: {"test": right.all(-1).mean(-1), **_by_size(right)})
-    return plan.best(searched)
+    return plan.best()
 
 
 def train_recall(model: str, name: str, settings: RunSettings) -> list[Outcome]:
@@ -187,12 +186,11 @@ def train_recall(model: str, name: str, settings: RunSettings) -> list[Outcome]:
     "n = 20" is the share of the strings of size 20 that are predicted, "test" that of all strings of sizes 2 to 59; see
     `train_pattern` for the others.
     """
-    searched = SEARCHED.get((model, settings.protocol), ()) if settings.protocol == "paper" else ()
 
     def score(right: np.ndarray) -> dict[str, np.ndarray]:
         return {"test": right.mean((-2, -1)), **_by_size(right)}
 
-    return _Plan(model, name, settings, lambda _tried: recall_recipe(model, name, settings), score).best(searched)
+    return _Plan(model, name, settings, lambda _tried: recall_recipe(model, name, settings), score).best()
 
 
 def _by_size(right: np.ndarray) -> dict[str, np.ndarray]:
@@ -215,11 +213,13 @@ class _Plan:
     fast: Callable[[Tried | None], StreamRecipe]
     score: Callable[[np.ndarray], dict[str, np.ndarray]]
 
-    def best(self, searched: Sequence[Tried]) -> list[Outcome]:
-        """Return the outcome of each seed, of those settings among ``searched`` that are best on validation."""
-        if not searched:
+    def best(self) -> list[Outcome]:
+        """Return the outcome of each seed, of those settings that are searched the one that is best on validation."""
+        protocol = self.settings.protocol
+        several = searched(self.model, self.name, protocol)
+        if not several:
             return self._outcomes(None)
-        return chosen_outcomes([(tried, self._outcomes(tried)) for tried in searched], self.settings.protocol)
+        return chosen_outcomes([(tried, self._outcomes(tried)) for tried in several], protocol)
 
     def _outcomes(self, tried: Tried | None) -> list[Outcome]:
         trained, spent = self._trained(tried)
@@ -244,8 +244,8 @@ class _Plan:
         _go_on(slow, settings, tried)
         slow.run()
         known = {"epochs": slow.epochs_done, "updates": slow.updates, "seconds": slow.seconds}
-        searched = {} if tried is None else {"symbols": slow.symbols, "loss": slow.best}
-        return slow, {**known, "entropy": slow.best / math.log(10), **searched}
+        further = {} if tried is None else {"symbols": slow.symbols, "loss": slow.best}
+        return slow, {**known, "entropy": slow.best / math.log(10), **further}
 
 
 def _go_on(training: OnlineTraining, settings: RunSettings, tried: Tried | None) -> None:

@@ -16,7 +16,7 @@ from stacklens.papers.grid import Outcome, Protocol, RunSettings
 from stacklens.papers.grid_results import GridResults
 from stacklens.papers.grid_tables import grid_tables
 from stacklens.papers.joulin2015 import EXAMPLES, FEW, PAPER_MODELS, PAPER_PATTERNS, figure2, table2
-from stacklens.papers.joulin2015_search import SEARCHED, Tried, chosen_outcomes
+from stacklens.papers.joulin2015_search import SEARCHED, Tried, chosen_outcomes, searched
 from stacklens.papers.joulin2015_training import paper_recipe, pattern_recipe
 
 TINY = RunSettings((3, 4), scale=0.02)
@@ -53,9 +53,10 @@ def test_a_row_of_table_2_gives_a_network_a_seed_with_the_papers_scores(name: st
     assert first.model is not None
     rounded = {f"{score} rounded" for score in SCORES} if first.model.n_stacks else set()
     spent = SPENT if protocol == "paper" else set()
-    searched = SEARCHED.get((first.model.name, protocol), ())
-    if searched:
-        tried = {f"tried {one}: {figure}" for one in searched for figure in FIGURES}
+    several = searched(first.model.name, first.task or "", protocol)
+    assert bool(several) == (first.model.name == "lstm" or (first.model.name, protocol) == ("rnn", "paper"))
+    if several:
+        tried = {f"tried {one}: {figure}" for one in several for figure in FIGURES}
         spent = {*spent, "hidden", "layers", *FIGURES - {"test"}, *tried}
     assert set(first.scores) == SCORES | rounded | spent
     assert all(0 <= score <= 1 for name, score in first.scores.items() if name not in spent)
@@ -76,12 +77,15 @@ def test_each_seed_keeps_what_is_best_on_validation_and_tells_what_became_of_the
 
 
 def test_the_papers_sizes_and_layers_are_searched() -> None:
-    assert [(one.layers, one.hidden) for one in SEARCHED["lstm", "paper"]] == [
+    assert [(one.layers, one.hidden) for one in searched("lstm", "anbn", "paper")] == [
         (layers, hidden) for layers in (1, 2) for hidden in (50, 100, 200)
     ]
-    assert [one.hidden for one in SEARCHED["rnn", "paper"]] == [40, 100, 500]
-    known = {(one.layers, one.hidden) for one in SEARCHED["lstm", "paper"]}
-    assert {(one.layers, one.hidden) for one in SEARCHED["lstm", "fast"]} <= known
+    assert [one.hidden for one in searched("rnn", "memorization", "paper")] == [40, 100, 500]
+    assert searched("stack-rnn", "anbn", "paper") == searched("lstm", "memorization", "fast") == ()
+    for pattern in PAPER_PATTERNS:
+        assert {(one.layers, one.hidden) for one in searched("lstm", pattern, "fast")} <= {
+            (one.layers, one.hidden) for one in SEARCHED["lstm"]
+        }
 
 
 def test_figure_2_has_a_score_for_every_size() -> None:
