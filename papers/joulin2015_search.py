@@ -58,8 +58,6 @@ SEARCHED: dict[str, tuple[Tried, ...]] = {  # by the protocol paper
     "lstm": tuple(Tried(hidden, layers) for layers in (1, 2) for hidden in (50, 100, 200)),
 }
 _QUICK = Tried(50, rate=0.03, forget_bias=3.0, decay=0.01)
-_SLOW = Tried(50, rate=0.01, forget_bias=3.0, decay=0.03, epochs=60)
-_HARD = ("anbncn", "anbmcnm")  # where few seeds have learned the sizes of training by the quick settings
 
 
 def searched(model: str, task: str, protocol: Protocol) -> tuple[Tried, ...]:
@@ -68,7 +66,7 @@ def searched(model: str, task: str, protocol: Protocol) -> tuple[Tried, ...]:
         return SEARCHED.get(model, ())
     if model != "lstm" or task not in PAPER_PATTERNS:
         return ()
-    return (_QUICK, _SLOW) if task in _HARD else (_QUICK,)
+    return (_QUICK,)
 
 
 def chosen_outcomes(tried: Sequence[tuple[Tried, list[Outcome]]], protocol: Protocol) -> list[Outcome]:
