@@ -23,6 +23,7 @@ NAMES = (
     "tracing",
     "interchanges",
     "training",
+    "symbols",
     "extraction",
     "growth",
     "breaking",

@@ -178,6 +178,7 @@ class Grid:
         ranked: a column, such as "test min", by which rows are put in order under the table, the smallest first, beside
             the paper's order; empty for none.
         note: what a reader of the table should know, in a sentence or two.
+        tried_note: what a reader of the table with the settings that were tried should know.
         with_texts: makes the same grid for the user's text in one file, or in three, where it needs such.
 
     Raises:
@@ -199,6 +200,7 @@ class Grid:
     note: str = ""
     data_seeds: bool = False
     protocols: tuple[Protocol, ...] = ("paper", "fast")
+    tried_note: str = ""
     with_texts: Callable[..., Grid] | None = None
 
     def __post_init__(self) -> None:

@@ -17,6 +17,7 @@ from stacklens.papers.extraction_cells import (
 )
 from stacklens.papers.grid import Grid, GridRow, statistic, text_options
 from stacklens.papers.grid_results import GridResults, Network, RowResult
+from stacklens.papers.tried import COLUMNS, tried_cells
 
 __all__ = ["NOT_RUN", "TextTable", "folded_tables", "grid_tables", "run_command", "summed_minutes"]
 
@@ -111,7 +112,7 @@ def folded_tables(grid: Grid, results: GridResults) -> list[TextTable]:
 
 
 def _further_tables(grid: Grid, results: GridResults) -> list[TextTable]:
-    """Return the tables that only some grids have: long words where they were measured, the spread of data seeds."""
+    """Return the tables that only some grids have: long words, the spread of data seeds, settings that were tried."""
     leading, lines = _leading(grid, results), _lines(grid, results)
     tables = []
     long = [(line, long_word_cells(line.networks)) for line in lines if line.runs]
@@ -124,6 +125,10 @@ def _further_tables(grid: Grid, results: GridResults) -> list[TextTable]:
         columns = (*leading, "data seeds", f"{score}: mean of each", "converged of each", "spread of the means")
         rows = tuple((*_cells(line, leading), *_spread(grid, line, score)) for line in several)
         tables.append(TextTable("By data seed", columns, rows, "a data seed draws the training words anew"))
+    tried = [(line, cells) for line in lines for cells in tried_cells(line.networks or ())]
+    if tried:
+        rows = tuple((*_cells(line, leading), *cells) for line, cells in tried)
+        tables.append(TextTable("What was tried", (*leading, *COLUMNS), rows, grid.tried_note))
     return tables
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +20,12 @@ from stacklens.models.rounding import Rounded
 from stacklens.models.training.emptied_test import EmptiedTest
 from stacklens.models.training.language_models import WordRecipe, WordTraining
 from stacklens.models.training.online import OnlineRecipe, OnlineTraining
-from stacklens.models.training.scores import PieceTest, known_entropy
+from stacklens.models.training.scores import PieceTest
 from stacklens.models.training.stream_recipes import MEMORIES, StreamRecipe, stream_recipe
 from stacklens.models.training.stream_training import StreamTraining
 from stacklens.models.training.word_texts import Texts, read_texts, split_text
 from stacklens.papers.grid import VALIDATION, Outcome, RunSettings
+from stacklens.papers.joulin2015_search import Tried, chosen_outcomes, searched
 from stacklens.papers.ngrams import NgramModel, best_cache, perplexity
 
 __all__ = [
@@ -38,18 +41,15 @@ __all__ = [
 _NEVER = 1_000_000  # checks without an error after which training would end: every seed gets all its epochs
 _TRAINED = (2, 19)  # sizes of training and validation, section 5.1; the test goes to 59
 _TESTED = (2, 59)
+_BEYOND = (20, 30)  # sizes that RNNs and LSTMs are validated on by the protocol fast, beyond those of training
+_FIRST = 1_000  # how much more than its likelihood it weighs there that a string is predicted
 _VALIDATION_SEED = 1
-# section 5: hidden layers of the RNN and the LSTM were chosen among 40 to 500 and 50 to 200; lists and stacks, table 2
+# lists and stacks, table 2; of the RNN and the LSTM where they are not searched (see `joulin2015_search`)
 _SHAPES: dict[str, dict[str, Any]] = {
     "rnn": {"hidden": 100},
     "lstm": {"hidden": 50},
     "list-rnn": {"hidden": 40, "n_stacks": 5},
     "stack-rnn": {"hidden": 40, "n_stacks": 10},
-}
-# the paper's protocol tries all of these, and takes the best on validation seed by seed
-_SEARCHED: dict[str, tuple[dict[str, Any], ...]] = {
-    "rnn": tuple({"hidden": hidden} for hidden in (40, 100, 500)),
-    "lstm": tuple({"hidden": hidden, "layers": layers} for layers in (1, 2) for hidden in (50, 100, 200)),
 }
 _LARGE: dict[str, dict[str, Any]] = {  # figure 2: 100 hidden units, 10 stacks or lists
     "rnn": {"hidden": 100},
@@ -65,9 +65,31 @@ _EPOCHS_OF_WORDS = 3  # about five minutes of processor time a network on 670,00
 _EMPTIED = {"memorization": 100, "addition": 10}  # pieces between emptied memories there; 1,000 for the patterns
 
 
-def pattern_recipe(model: str, pattern: str, few: bool, settings: RunSettings) -> StreamRecipe:
-    """Return how the fast protocol trains ``model`` on a pattern of table 2; ``few`` for the zoo's number of stacks."""
+def pattern_recipe(
+    model: str, pattern: str, few: bool, settings: RunSettings, tried: Tried | None = None
+) -> StreamRecipe:
+    """Return how the fast protocol trains ``model`` on a pattern of table 2; ``few`` for the zoo's number of stacks.
+
+    ``tried`` are the settings of an RNN or an LSTM.
+    """
     recipe = stream_recipe(pattern, model)
+    if tried is not None:
+        return replace(
+            recipe,
+            shape={**recipe.shape, **tried.shape},
+            n_max=settings.scaled(20, least=4),
+            epochs=settings.scaled(tried.epochs),
+            windows=settings.scaled(recipe.windows, least=2),
+            rate=recipe.rate if tried.rate is None else tried.rate,
+            last_rate=1.0,
+            forget_bias=tried.forget_bias,
+            decay=tried.decay,
+            single=True,
+            by_loss=True,
+            check_sizes=_scaled(_BEYOND, settings),
+            check_every=2,
+            patience=_NEVER,
+        )
     return replace(
         recipe,
         shape=recipe.shape if few else {**recipe.shape, **_SHAPES[model]},
@@ -94,10 +116,10 @@ def recall_recipe(model: str, name: str, settings: RunSettings) -> StreamRecipe:
     )
 
 
-def paper_recipe(model: str, name: str, settings: RunSettings, shape: Mapping[str, Any] | None = None) -> OnlineRecipe:
+def paper_recipe(model: str, name: str, settings: RunSettings, tried: Tried | None = None) -> OnlineRecipe:
     """Return how the paper and its program train ``model`` on a task (section 5 and the authors' scripts).
 
-    ``shape`` stands in for the paper's numbers of units, stacks and layers.
+    ``tried`` are the settings of an RNN or an LSTM.
 
     The program's own check of networks without a memory ends with the sizes of training, where LSTMs can hardly be told
     apart; here it goes as far as that of the others.
@@ -106,7 +128,7 @@ def paper_recipe(model: str, name: str, settings: RunSettings, shape: Mapping[st
     base = stream_recipe(name, model).shape
     epochs = settings.scaled(100)
     return OnlineRecipe(
-        shape={**base, **((_SHAPES if toy else _LARGE)[model] if shape is None else shape)},
+        shape={**base, **((_SHAPES if toy else _LARGE)[model] if tried is None else tried.shape)},
         smallest=0 if addition else 2,
         n_max=settings.scaled(20 if name in _LONG else 15, least=4),
         epochs=epochs if settings.epochs is None else min(epochs, settings.epochs),
@@ -118,6 +140,7 @@ def paper_recipe(model: str, name: str, settings: RunSettings, shape: Mapping[st
         rounded=name in _HARD and model == "stack-rnn",
         known_only=addition,
         good=_GOOD if addition else 0.0,
+        together=1 if tried is None else tried.together,
     )
 
 
@@ -148,11 +171,13 @@ def train_pattern(model: str, pattern: str, few: bool, settings: RunSettings) ->
     finds what can be known in strings of sizes 2 to 19, as the geometric mean over its symbols, "n = 20" the share of
     the strings of size 20 that are predicted, and so on; all again "rounded". By the paper's protocol there are
     "epochs", "updates" and "seconds" of processor time for all networks together, "entropy" in decimal digits a symbol
-    of the best epoch's check, and of networks without a memory "hidden" and "layers", which were best among those that
-    the paper tries.
+    of the best epoch's check. RNNs and LSTMs have "hidden" and "layers", which were best among those that are searched,
+    what became of each of these (see `tried.tried_scores`), and by the protocol fast another "validation": first the
+    share of the strings of sizes 20 to 30 that are predicted, then how likely they are.
     """
-    trained = _trained(pattern_recipe(model, pattern, few, settings), model, pattern, settings)
-    return _best(trained, settings, lambda right: {"test": right.all(-1).mean(-1), **_by_size(right)})
+    recipe = partial(pattern_recipe, model, pattern, few, settings)
+    plan = _Plan(model, pattern, settings, recipe, lambda right: {"test": right.all(-1).mean(-1), **_by_size(right)})
+    return plan.best()
 
 
 def train_recall(model: str, name: str, settings: RunSettings) -> list[Outcome]:
@@ -161,12 +186,11 @@ def train_recall(model: str, name: str, settings: RunSettings) -> list[Outcome]:
     "n = 20" is the share of the strings of size 20 that are predicted, "test" that of all strings of sizes 2 to 59; see
     `train_pattern` for the others.
     """
-    trained = _trained(recall_recipe(model, name, settings), model, name, settings)
 
     def score(right: np.ndarray) -> dict[str, np.ndarray]:
         return {"test": right.mean((-2, -1)), **_by_size(right)}
 
-    return _best(trained, settings, score)
+    return _Plan(model, name, settings, lambda _tried: recall_recipe(model, name, settings), score).best()
 
 
 def _by_size(right: np.ndarray) -> dict[str, np.ndarray]:
@@ -174,41 +198,62 @@ def _by_size(right: np.ndarray) -> dict[str, np.ndarray]:
     return {f"n = {_TESTED[0] + place}": right[:, place].mean(-1) for place in range(right.shape[1])}
 
 
-def _trained(
-    recipe: StreamRecipe, model: str, name: str, settings: RunSettings
-) -> Iterator[StreamTraining | OnlineTraining]:
-    """Yield networks trained by the settings' protocol, of each shape that it tries; ``recipe`` is the fast one's."""
-    task = get_task(name)
-    assert isinstance(task, StreamTask)
-    first, nets = settings.consecutive()
-    if settings.protocol == "fast":
-        fast = StreamTraining(recipe, task, seed=first, nets=nets, model=model, device=settings.device)
-        fast.run()
-        yield fast
-        return
-    for shape in _SEARCHED.get(model, (None,)):
-        slow = paper_recipe(model, name, settings, shape)
-        training = OnlineTraining(model, slow, task, seed=first, nets=nets, device=settings.device)
-        _go_on(training, settings, "" if shape is None else "".join(f"-{key}-{value}" for key, value in shape.items()))
-        training.run()
-        yield training
+@dataclass(frozen=True)
+class _Plan:
+    """How networks of ``model`` are trained on the task called ``name``, and scored.
+
+    Attributes:
+        fast: gives the recipe of the protocol fast, for settings that are tried, or None.
+        score: what is made of which strings are right, (nets, sizes, strings).
+    """
+
+    model: str
+    name: str
+    settings: RunSettings
+    fast: Callable[[Tried | None], StreamRecipe]
+    score: Callable[[np.ndarray], dict[str, np.ndarray]]
+
+    def best(self) -> list[Outcome]:
+        """Return the outcome of each seed, of those settings that are searched the one that is best on validation."""
+        protocol = self.settings.protocol
+        several = searched(self.model, self.name, protocol)
+        if not several:
+            return self._outcomes(None)
+        return chosen_outcomes([(tried, self._outcomes(tried)) for tried in several], protocol)
+
+    def _outcomes(self, tried: Tried | None) -> list[Outcome]:
+        trained, spent = self._trained(tried)
+        beyond = tried is not None and self.settings.protocol == "fast"
+        return _outcomes(trained, self.settings, self.score, spent, beyond)
+
+    def _trained(self, tried: Tried | None) -> tuple[StreamTraining | OnlineTraining, dict[str, Any]]:
+        """Return networks trained by the settings' protocol, and scores that tell what was spent on them."""
+        settings, task = self.settings, get_task(self.name)
+        assert isinstance(task, StreamTask)
+        first, nets = settings.consecutive()
+        if settings.protocol == "fast":
+            fast = StreamTraining(
+                self.fast(tried), task, seed=first, nets=nets, model=self.model, device=settings.device
+            )
+            begun = time.process_time()
+            fast.run()
+            spent = {"updates": fast.updates, "symbols": fast.symbols_read, "seconds": time.process_time() - begun}
+            return fast, {**spent, "loss": np.array([best.loss for best in fast.best])} if tried is not None else {}
+        recipe = paper_recipe(self.model, self.name, settings, tried)
+        slow = OnlineTraining(self.model, recipe, task, seed=first, nets=nets, device=settings.device)
+        _go_on(slow, settings, tried)
+        slow.run()
+        known = {"epochs": slow.epochs_done, "updates": slow.updates, "seconds": slow.seconds}
+        further = {} if tried is None else {"symbols": slow.symbols, "loss": slow.best}
+        return slow, {**known, "entropy": slow.best / math.log(10), **further}
 
 
-def _best(
-    trained: Iterator[StreamTraining | OnlineTraining],
-    settings: RunSettings,
-    score: Callable[[np.ndarray], dict[str, np.ndarray]],
-) -> list[Outcome]:
-    """Return the outcome of each seed, of the shape that is best on validation where several were tried."""
-    tried = [_outcomes(one, settings, score) for one in trained]
-    return [min(shapes, key=lambda outcome: outcome.scores.get("entropy", 0.0)) for shapes in zip(*tried, strict=True)]
-
-
-def _go_on(training: OnlineTraining, settings: RunSettings, shape: str) -> None:
+def _go_on(training: OnlineTraining, settings: RunSettings, tried: Tried | None) -> None:
     """Train to the end, from where an earlier run was stopped if the settings have a folder for what is unfinished."""
     if settings.unfinished is None:
         return
     last = settings.seeds[-1]
+    shape = "" if tried is None else f"-{tried.layers}-layers-{tried.hidden}-units"
     name = f"{training.model}-{training.task.name}{shape}-paper-seeds-{settings.seeds[0]}-{last}.state"
     path = settings.unfinished / name
     if path.is_file():
@@ -226,20 +271,19 @@ def _outcomes(
     trained: StreamTraining | OnlineTraining,
     settings: RunSettings,
     score: Callable[[np.ndarray], dict[str, np.ndarray]],
+    spent: Mapping[str, Any],
+    beyond: bool,
 ) -> list[Outcome]:
-    """Return the outcomes of networks, with what ``score`` makes of which strings are right, (nets, sizes, strings)."""
+    """Return the outcomes of networks, with what ``score`` makes of which strings are right, (nets, sizes, strings).
+
+    ``beyond`` says whether networks are validated beyond the sizes of training.
+    """
     net = trained.whole(trained.best_weights)
-    scores = _scores(net, trained.task, settings, score)
+    scores = _scores(net, trained.task, settings, score, beyond)
     if net.n_stacks:
-        rounded = _scores(Rounded(net), trained.task, settings, score)
+        rounded = _scores(Rounded(net), trained.task, settings, score, beyond)
         scores |= {f"{name} rounded": values for name, values in rounded.items()}
-    if isinstance(trained, OnlineTraining):
-        spent = {"epochs": trained.epochs_done, "updates": trained.updates, "seconds": trained.seconds}
-        scores |= {name: np.full(trained.n_nets, number) for name, number in spent.items()}
-        scores["entropy"] = trained.best / math.log(10)
-        if trained.model in _SEARCHED:
-            sizes = {key: trained.recipe.shape.get(key, 1) for key in ("hidden", "layers")}
-            scores |= {key: np.full(trained.n_nets, size) for key, size in sizes.items()}
+    scores |= {name: np.broadcast_to(figure, trained.n_nets) for name, figure in spent.items()}
     return [
         Outcome(
             seed,
@@ -256,19 +300,24 @@ def _scores(
     task: StreamTask,
     settings: RunSettings,
     score: Callable[[np.ndarray], dict[str, np.ndarray]],
+    beyond: bool,
 ) -> dict[str, np.ndarray]:
     """Return the scores of all networks, (nets,) each."""
     tested = (_TESTED[0], settings.scaled(_TESTED[1], least=4))
     paper = settings.protocol == "paper"
-    checked = _CHECKED.get(task.name, _TRAINED) if paper else _TRAINED
+    checked = _BEYOND if beyond else _CHECKED.get(task.name, _TRAINED) if paper else _TRAINED
     if paper and task.name == "addition":
         right = EmptiedTest(task, tested, _strings(settings)[0], 10 if settings.scale == 1 else 2).right(
             net, settings.device
         )
     else:
         right = PieceTest(task, tested, *_strings(settings)).right(net, settings.device)
-    words = PieceTest(task, _scaled(checked, settings), 20, 20, _VALIDATION_SEED).words()
-    return {**score(right), VALIDATION: np.exp(-known_entropy(net, task, words, settings.device))}
+    validation = PieceTest(task, _scaled(checked, settings), 20, 20, _VALIDATION_SEED)
+    found, entropy = validation.right_and_entropy(net, settings.device)
+    likely = np.exp(-entropy)
+    if beyond:  # first the strings that are predicted, then how likely they are
+        likely = (_FIRST * found.mean((-2, -1)) + likely) / (_FIRST + 1)
+    return {**score(right), VALIDATION: likely}
 
 
 def _scaled(sizes: tuple[int, int], settings: RunSettings) -> tuple[int, int]:

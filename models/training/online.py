@@ -5,9 +5,9 @@ prediction alone goes back through the last 50 steps, errors are clipped element
 After an epoch without a better validation, once the curriculum has got somewhere, the rate is halved and the best
 weights come back; of networks that are good already they come back in any case.
 
-Stack RNNs without R are trained by `kernels.symbol_scan`, which does as the program in everything. For other networks
-the steps that an error goes back through are computed anew with the weights of the moment, where the program keeps
-what they were when they were made.
+Stack RNNs without R are trained by `kernels.symbol_scan`, which does as the program in everything, RNNs and LSTMs by
+`kernels.unit_scan` in the same way. For other networks the steps that an error goes back through are computed anew with
+the weights of the moment, where the program keeps what they were when they were made.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from stacklens.errors import FileFormatError
+from stacklens.errors import FileFormatError, StacklensError
 from stacklens.files import write_whole
 from stacklens.languages.tasks.streams import StreamTask, curriculum
 from stacklens.models.base import NetworkState, StackModel
 from stacklens.models.device import one_thread
 from stacklens.models.kernels.symbol_scan import SymbolScan, SymbolShape
+from stacklens.models.kernels.unit_scan import UnitScan, UnitShape
+from stacklens.models.networks.baselines import Baseline
 from stacklens.models.networks.joulin import EMPTY_READING, StackRNN
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
@@ -65,6 +67,7 @@ class OnlineRecipe:
         rounded: whether actions are rounded in the check (``-hard`` there).
         known_only: whether only symbols that can be known count (binary addition).
         good: below this entropy on validation, in decimal digits a symbol, a worse epoch is always taken back.
+        together: of an RNN or an LSTM, the errors of so many symbols that count go back together, for one update.
     """
 
     shape: dict[str, Any]
@@ -82,6 +85,7 @@ class OnlineRecipe:
     rounded: bool = False
     known_only: bool = False
     good: float = 0.0
+    together: int = 1
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,7 @@ class OnlineTraining(SideBySide):
         rates: of each network, (nets,).
         best: entropies on validation of the networks that are kept, in nats a symbol, (nets,).
         updates: how often weights were moved.
+        symbols: that were read in training.
         seconds: of processor time that the epochs took, before a stop too.
 
     >>> from stacklens.languages.catalogue import get_task
@@ -119,9 +124,11 @@ class OnlineTraining(SideBySide):
         self.seed = seed
         self.shape = {"alphabet": task.alphabet, **recipe.shape}
         self.net = build_model(model, self.shape, seed=seed, nets=nets).to(device)
+        if recipe.together > 1 and not isinstance(self.net, Baseline):
+            raise StacklensError(f"{model}: its errors cannot be gathered; expected together 1, not {recipe.together}")
         self.rates = np.full(nets, recipe.rate)
         self.best = np.full(nets, math.inf)
-        self.updates, self.seconds = 0, 0.0
+        self.updates, self.symbols, self.seconds = 0, 0, 0.0
         self._states: deque[NetworkState[Any]] = deque(maxlen=recipe.steps)
         self.begin()
 
@@ -155,6 +162,7 @@ class OnlineTraining(SideBySide):
             "rates": torch.from_numpy(self.rates),
             "best": torch.from_numpy(self.best),
             "updates": self.updates,
+            "symbols": self.symbols,
             "seconds": self.seconds,
             "epochs_done": self.epochs_done,
             "weights": dict(self.net.state_dict()),
@@ -178,13 +186,15 @@ class OnlineTraining(SideBySide):
         if told != self._told:
             raise FileFormatError(f"{path}: the state of another training; move it away")
         self.rates, self.best, self.updates, self.seconds = rates, best, state["updates"], state["seconds"]
+        self.symbols = state.get("symbols", 0)  # files of earlier versions lack it
         self.epochs_done, self.best_weights = state["epochs_done"], state["best_weights"]
         self.net.load_state_dict(state["weights"])
 
     @property
     def _told(self) -> str:
         """Return what decides over a training, but for when it ends, as a line."""
-        return f"{self.model} {self.seed} {self.n_nets} {self.task.name} {replace(self.recipe, epochs=0)}"
+        recipe = str(replace(self.recipe, epochs=0)).replace(", together=1)", ")")  # as files before that was there say
+        return f"{self.model} {self.seed} {self.n_nets} {self.task.name} {recipe}"
 
     def epoch(self) -> None:
         """Train for one epoch and check; do nothing when all is `done`."""
@@ -201,11 +211,12 @@ class OnlineTraining(SideBySide):
             rates = self.rates[active]
             for reading in self._streams():
                 scan.empty()
+                self.symbols += len(reading.symbols)
+                self.updates += -(-int(reading.counts.sum()) // self.recipe.together)
                 for symbol, following, counts in reading.steps():
                     scan.read(symbol)
                     if counts:
                         scan.learn(following, rates)
-                        self.updates += 1
             with torch.no_grad():
                 for name, weights in scan.weights().items():
                     self.net.get_parameter(name)[torch.from_numpy(active)] = torch.from_numpy(weights).to(self.device)
@@ -218,6 +229,7 @@ class OnlineTraining(SideBySide):
             self._states.clear()
             self._states.append(self.net.initial_state(1))
             symbols, learned = torch.from_numpy(reading.symbols).to(self.device), 0
+            self.symbols += len(symbols)
             for t, (_, following, counts) in enumerate(reading.steps()):
                 learned += counts
                 back = min(learned, len(self._states)) if counts else 1
@@ -276,12 +288,15 @@ class OnlineTraining(SideBySide):
                 lost -= np.log(np.maximum(scan.probabilities()[:, following], np.finfo(lost.dtype).tiny))
         return lost / max(1, int(reading.counts.sum()))
 
-    def _scan(self) -> SymbolScan:
+    def _scan(self) -> SymbolScan | UnitScan:
         """Return the networks that still move, as they are now."""
         net, recipe = self.net, self.recipe
-        assert isinstance(net, StackRNN)
         active = torch.from_numpy(self.active)
         weights = {name: value.detach().cpu()[active].numpy() for name, value in net.named_parameters()}
+        if isinstance(net, Baseline):
+            lstm = net.shape.controller == "lstm"
+            return UnitScan(weights, UnitShape(lstm, recipe.steps, recipe.clip, recipe.together))
+        assert isinstance(net, StackRNN)
         limit = net.stack_limit
         assert limit is not None
         shape = SymbolShape(len(net.operations), net.depth, limit, recipe.steps, recipe.clip, EMPTY_READING)
@@ -299,7 +314,9 @@ class OnlineTraining(SideBySide):
 
 
 def _by_hand(net: StackModel[Any]) -> bool:
-    """Return whether `SymbolScan` knows such networks."""
+    """Return whether a kernel knows such networks."""
+    if isinstance(net, Baseline):
+        return net.layers > 0
     if not isinstance(net, StackRNN) or net.recurrent or net.stack_limit is None:
         return False
     return net.stack_limit >= net.depth

@@ -130,7 +130,17 @@ class PieceTest:
         """Return which pieces ``net`` predicts, (..., sizes, strings): all in them that can be known."""
         examples = self.task.examples(self.words())
         with one_thread():
-            hits = examples.hits(decode_outputs(net, examples.symbols, device))
+            return self._right(examples.hits(decode_outputs(net, examples.symbols, device)))
+
+    @torch.no_grad()
+    def right_and_entropy(self, net: StackModel[Any], device: str = "cpu") -> tuple[BoolArray, npt.NDArray[np.float64]]:
+        """Return the same, and how surprising what can be known is to ``net``, in nats a symbol, (...)."""
+        examples = self.task.examples(self.words())
+        numbers, entropy = _read(net, examples.symbols, np.maximum(examples.targets, 0), examples.mask, device)
+        return self._right(examples.hits(numbers)), entropy
+
+    def _right(self, hits: npt.NDArray[Any]) -> BoolArray:
+        """Return which pieces are right, (..., sizes, strings), given which outputs are, (..., streams, T)."""
         found = [
             self.task.pieces_correct(pieces, hits[..., row, : sum(map(len, pieces))])[..., self.ahead :]
             for row, pieces in enumerate(self.pieces())
@@ -160,15 +170,25 @@ def _entropy(
     net: StackModel[Any], symbols: npt.NDArray[Any], following: npt.NDArray[Any], counts: BoolArray, device: str
 ) -> npt.NDArray[np.float64]:
     """Return the loss a symbol, (...), on streams (B, T), of the symbols that follow where these count."""
+    return _read(net, symbols, following, counts, device)[1]
+
+
+def _read(
+    net: StackModel[Any], symbols: npt.NDArray[Any], following: npt.NDArray[Any], counts: BoolArray, device: str
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return what ``net`` predicts on streams (B, T), (..., B, T), and its loss a symbol where symbols count, (...)."""
     mask, targets = torch.from_numpy(counts), torch.from_numpy(following).long()
+    predicted: list[npt.NDArray[np.int64]] = []
     sums: list[Tensor] = []
     done = 0
     with one_thread():
-        for _, output in _windows(net, symbols, device):
+        for numbers, output in _windows(net, symbols, device):
+            predicted.append(numbers)
             there = slice(done, done + len(output))
             done += len(output)
             expected = targets[:, there].T.to(device)  # (W, B)
             lost = log_loss(output, expected.view(len(output), *[1] * (output.dim() - 3), -1))
             counted = mask[:, there].T.to(lost).view(len(output), *[1] * (output.dim() - 3), -1)
             sums.append((lost * counted).sum((0, -1)).cpu())
-    return np.asarray(sum(sums) / max(1, int(counts.sum())), np.float64)
+    entropy = np.asarray(sum(sums) / max(1, int(counts.sum())), np.float64)
+    return np.concatenate(predicted, -1), entropy

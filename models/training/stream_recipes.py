@@ -27,7 +27,9 @@ class StreamRecipe:
         beginnings: so many times an epoch the streams begin anew, with empty memories.
         window: how many steps a window has (section 5: 50).
         streams: how many streams are read side by side.
-        rate: Adam's learning rate; it falls to a tenth as a cosine over the epochs after the curriculum.
+        rate: Adam's learning rate.
+        decay: of weights, as a share of them in an update at a rate of 1 (AdamW); 0 for Adam.
+        last_rate: what it falls to as a cosine over the epochs after the curriculum, as a share of it.
         clip: the gradient's norm is clipped here, network by network.
         cells: how many cells a memory has in training; sizes are small then, and so are memories.
         sharpness: once sizes have grown, actions between the operations cost up to so much, so that rounding can do
@@ -36,7 +38,11 @@ class StreamRecipe:
             sizes have grown: it rises over the first half of the epochs from then on. Only networks of later checks are
             kept. 0 for never.
         blur_cost: what it costs then that units are not at 0 or 1, or actions not whole.
+        forget_bias: what is added at first to the biases of an LSTM's forget gates; with 0 it forgets half in a step.
+        single: whether networks have numbers of 32 bits in training.
         counted: whether the loss counts every symbol, or only those that can be known (binary addition).
+        by_loss: whether, where errors are alike, a check takes the loss on its own pieces, which tells networks without
+            a memory apart; these pieces are then of each size equally many. Else it is the loss of training.
         check_sizes: sizes of the pieces on which networks are checked (section 5.1: up to 60).
         check_pieces: pieces of each size in a check.
         check_short: so many further streams of a check have small pieces only, which seldom come together.
@@ -54,12 +60,17 @@ class StreamRecipe:
     window: int = 50
     streams: int = 8
     rate: float = 0.01
+    last_rate: float = 0.1
     clip: float = 1.0
     cells: int = 40
     sharpness: float = 0.0
     noise: float = 0.0
     blur_cost: float = 0.0
+    forget_bias: float = 0.0
+    single: bool = False
     counted: Literal["all", "known"] = "all"
+    by_loss: bool = False
+    decay: float = 0.0
     check_sizes: tuple[int, int] = (1, 59)
     check_pieces: int = 4
     check_short: int = 12

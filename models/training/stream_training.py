@@ -16,23 +16,25 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from stacklens.errors import StacklensError
 from stacklens.languages.tasks.streams import StreamTask, curriculum
 from stacklens.languages.tasks.task import Examples
 from stacklens.models.base import StackModel
+from stacklens.models.networks.baselines import Baseline
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.training.loop import cosine, detached, log_loss
 from stacklens.models.training.noise import blur, draw_noise
-from stacklens.models.training.scores import decode_outputs
+from stacklens.models.training.scores import PieceTest, decode_outputs
 from stacklens.models.training.stream_recipes import MEMORIES, StreamRecipe
 from stacklens.models.training.trainer import Score, Trainer
 
 __all__ = ["StreamTraining"]
 
-_LAST_RATE = 0.1  # what the learning rate falls to, as a share of the first
 _CHECK_SEED = 2_015  # of the pieces in a check, which training never draws
 _TRAIN_SEED = 1
 _DISTURBED = 1_000_000  # plus the epoch, the seed of disturbances
+_CHECKED = 20  # streams of a check whose loss is taken, with a piece of each size
 _SHORT_SIZES, _SHORT_PIECES = 4, 8  # of the streams with small pieces in a check
 
 
@@ -75,7 +77,14 @@ class StreamTraining(Trainer):
         self.shape = {"alphabet": task.alphabet, **recipe.shape, **(shape or {})}
         memory = {"stack_limit": recipe.cells} if model in MEMORIES else {}
         self.net = build_model(model, {**self.shape, **memory}, seed=seed, nets=nets).to(device)
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=recipe.rate)
+        if recipe.single:
+            self.net.float()
+        if recipe.forget_bias:
+            _forget_less(self.net, recipe.forget_bias)
+        weights, rate, decay = list(self.net.parameters()), recipe.rate, recipe.decay
+        self.optimizer = (
+            torch.optim.AdamW(weights, lr=rate, weight_decay=decay) if decay else torch.optim.Adam(weights, lr=rate)
+        )
         self.clean_checks = [0] * nets
         self.losses = torch.full((nets,), math.inf, dtype=torch.float64)
         self._pieces, self._checks = _check_streams(task, recipe)
@@ -95,8 +104,20 @@ class StreamTraining(Trainer):
         return max(self.clean_checks) >= self.recipe.patience
 
     @property
+    def symbols_read(self) -> int:
+        """Return how many symbols each network has read in training."""
+        return self.updates * self.recipe.window * self.recipe.streams
+
+    @property
+    def updates(self) -> int:
+        """Return how often weights were moved."""
+        return self.epochs_done * self.recipe.beginnings * self._windows
+
+    @property
     def checked_pieces(self) -> int:
         """Return how many pieces a check has: errors in `best` are of so many."""
+        if self.recipe.by_loss:
+            return _CHECKED * (self.recipe.check_sizes[1] - self.recipe.check_sizes[0] + 1)
         return sum(map(len, self._pieces))
 
     def batches(self) -> Iterator[tuple[Tensor, Tensor]]:
@@ -133,12 +154,18 @@ class StreamTraining(Trainer):
 
     def learning_rate(self) -> float:
         """Return a rate that is full while sizes grow, then falling as a cosine."""
-        share = max(0.0, self._share_since_grown)
-        return self.recipe.rate * (_LAST_RATE + (1 - _LAST_RATE) * cosine(share))
+        share, last = max(0.0, self._share_since_grown), self.recipe.last_rate
+        return self.recipe.rate * (last + (1 - last) * cosine(share))
 
     def check(self) -> None:
         """Count every network's errors as the paper does, and keep what is best."""
         whole = self.whole(self.net.state_dict())
+        if self.recipe.by_loss:
+            test = PieceTest(self.task, self.recipe.check_sizes, _CHECKED, _CHECKED, _CHECK_SEED)
+            right, losses = test.right_and_entropy(whole, self.device)
+            for number, errors in enumerate((~right).sum((-2, -1)).tolist()):
+                self.keep_if_better(number, Score(errors, errors, float(losses[number])))
+            return
         rounded, analog = (self._errors(net) for net in (Rounded(whole), whole))
         for number in range(self.n_nets):
             score = Score(int(rounded[number]), int(analog[number]), float(self.losses[number]))
@@ -208,6 +235,20 @@ class StreamTraining(Trainer):
             length = sum(map(len, pieces))
             wrong += (~self.task.pieces_correct(pieces, hits[:, row, :length])).sum(-1)
         return wrong
+
+
+def _forget_less(net: StackModel[Any], bias: float) -> None:
+    """Add ``bias`` to the forget gates of every layer of LSTMs.
+
+    Raises:
+        StacklensError: these are no LSTMs.
+    """
+    if not isinstance(net, Baseline) or net.shape.controller != "lstm":
+        raise StacklensError(f"{net.name}: expected an LSTM for a forget bias of {bias:g}")
+    size = net.shape.hidden
+    with torch.no_grad():
+        for layer in range(net.layers):
+            net.get_parameter(f"hidden_{layer}_bias")[..., size : 2 * size] += bias
 
 
 def _stream(task: StreamTask, length: int, sizes: tuple[int, int], rng: np.random.Generator) -> str:

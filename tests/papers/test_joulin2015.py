@@ -12,14 +12,16 @@ from stacklens.errors import StacklensError
 from stacklens.models.io import load_checkpoint
 from stacklens.models.training.online import OnlineTraining
 from stacklens.papers import joulin2015_training
-from stacklens.papers.grid import RunSettings
+from stacklens.papers.grid import Outcome, Protocol, RunSettings
 from stacklens.papers.grid_results import GridResults
 from stacklens.papers.grid_tables import grid_tables
 from stacklens.papers.joulin2015 import EXAMPLES, FEW, PAPER_MODELS, PAPER_PATTERNS, figure2, table2
+from stacklens.papers.joulin2015_search import SEARCHED, Tried, chosen_outcomes, searched
 from stacklens.papers.joulin2015_training import paper_recipe, pattern_recipe
 
 TINY = RunSettings((3, 4), scale=0.02)
 SCORES = {"test", "validation", "n = 2", "n = 3", "n = 4"}
+FIGURES = {"symbols", "updates", "seconds", "loss", "test"}
 SPENT = {"epochs", "updates", "entropy", "seconds"}
 
 
@@ -42,17 +44,48 @@ def test_table_2_has_the_shape_and_the_figures_of_the_papers() -> None:
 
 @pytest.mark.parametrize("protocol", ["fast", "paper"])
 @pytest.mark.parametrize("name", ["RNN, anbn", "LSTM, anb2n", "List RNN 40+5, anbncn", f"{FEW}, anbmcnm"])
-def test_a_row_of_table_2_gives_a_network_a_seed_with_the_papers_scores(name: str, protocol: str) -> None:
+def test_a_row_of_table_2_gives_a_network_a_seed_with_the_papers_scores(name: str, protocol: Protocol) -> None:
     (row,) = table2().chosen_rows([name])
     scale = 0.02 if protocol == "fast" else 0.005
-    first, second = row.train(RunSettings((3, 4), protocol, scale=scale))  # type: ignore[arg-type]
+    first, second = row.train(RunSettings((3, 4), protocol, scale=scale))
     assert (first.seed, second.seed) == (3, 4)
     assert first.task == second.task == name.split(", ")[-1]
     assert first.model is not None
     rounded = {f"{score} rounded" for score in SCORES} if first.model.n_stacks else set()
-    searched = set() if first.model.n_stacks else {"hidden", "layers"}
-    assert set(first.scores) == SCORES | rounded | (SPENT | searched if protocol == "paper" else set())
-    assert all(0 <= score <= 1 for name, score in first.scores.items() if name not in SPENT | searched)
+    spent = SPENT if protocol == "paper" else set()
+    several = searched(first.model.name, first.task or "", protocol)
+    assert bool(several) == (first.model.name == "lstm" or (first.model.name, protocol) == ("rnn", "paper"))
+    if several:
+        tried = {f"tried {one}: {figure}" for one in several for figure in FIGURES}
+        spent = {*spent, "hidden", "layers", *FIGURES - {"test"}, *tried}
+    assert set(first.scores) == SCORES | rounded | spent
+    assert all(0 <= score <= 1 for name, score in first.scores.items() if name not in spent)
+
+
+def test_each_seed_keeps_what_is_best_on_validation_and_tells_what_became_of_the_others() -> None:
+    def outcome(seed: int, loss: float, test: float) -> Outcome:
+        return Outcome(seed, {"symbols": 5, "updates": 2, "seconds": 1, "loss": loss, "test": test, "n = 2": test})
+
+    # by the protocol paper it is the loss that decides
+    tried = [(Tried(50), [outcome(0, 0.3, 0.1), outcome(1, 0.1, 0.2)])]
+    tried += [(Tried(100, 2), [outcome(0, 0.2, 0.3), outcome(1, 0.4, 0.4)])]
+    first, second = chosen_outcomes(tried, "paper")
+    assert [first.scores[name] for name in ("test", "n = 2", "loss", "hidden", "layers")] == [0.3, 0.3, 0.2, 100, 2]
+    assert [second.scores[name] for name in ("test", "n = 2", "loss", "hidden", "layers")] == [0.2, 0.2, 0.1, 50, 1]
+    for one, losses in ((first, (0.3, 0.2)), (second, (0.1, 0.4))):
+        assert (one.scores["tried 1 x 50: loss"], one.scores["tried 2 x 100: loss"]) == losses
+
+
+def test_the_papers_sizes_and_layers_are_searched() -> None:
+    assert [(one.layers, one.hidden) for one in searched("lstm", "anbn", "paper")] == [
+        (layers, hidden) for layers in (1, 2) for hidden in (50, 100, 200)
+    ]
+    assert [one.hidden for one in searched("rnn", "memorization", "paper")] == [40, 100, 500]
+    assert searched("stack-rnn", "anbn", "paper") == searched("lstm", "memorization", "fast") == ()
+    for pattern in PAPER_PATTERNS:
+        assert {(one.layers, one.hidden) for one in searched("lstm", pattern, "fast")} <= {
+            (one.layers, one.hidden) for one in SEARCHED["lstm"]
+        }
 
 
 def test_figure_2_has_a_score_for_every_size() -> None:

@@ -80,6 +80,17 @@ def test_scores_are_those_of_a_network_run_symbol_by_symbol(model: str, name: st
     assert entropy[1] == pytest.approx(sum(surprises) / len(surprises))
 
 
+def test_pieces_and_surprise_are_found_in_one_reading() -> None:
+    nets, task, test = (
+        build_model("lstm", {"alphabet": ("a", "b"), **MODELS["lstm"]}, seed=1, nets=2),
+        stream_task("anbn"),
+        PieceTest(stream_task("anbn"), (2, 4), 6, 2),
+    )
+    right, entropy = test.right_and_entropy(nets)
+    np.testing.assert_array_equal(right, test.right(nets))
+    np.testing.assert_allclose(entropy, known_entropy(nets, task, test.words()))
+
+
 def test_every_size_comes_equally_often_in_every_stream() -> None:
     test = PieceTest(stream_task("anbn"), (2, 6), strings=6, streams=3)
     assert [len(pieces) for pieces in test.pieces()] == [12, 12, 12]

@@ -138,3 +138,68 @@ def test_every_recipe_fits_its_task() -> None:
 def test_unknown_names_are_listed(task: str, model: str) -> None:
     with pytest.raises(UnknownNameError, match=r"stack-rnn|anbncn"):
         stream_recipe(task, model)
+
+
+LSTM = replace(TINY, shape={"hidden": 6, "controller": "lstm", "task_kind": "next symbol", "layers": 2}, sharpness=0.0)
+
+
+def test_forget_gates_begin_open_as_far_as_they_are_asked_to() -> None:
+    plain, open_ones = (tiny(recipe=replace(LSTM, forget_bias=bias), model="lstm", nets=2) for bias in (0.0, 3.0))
+    for name, value in open_ones.net.named_parameters():
+        added = value.detach() - plain.net.get_parameter(name).detach()
+        expected = torch.zeros_like(added)
+        if name in ("hidden_0_bias", "hidden_1_bias"):
+            expected[:, 6:12] = 3
+        torch.testing.assert_close(added, expected)
+
+
+def test_only_an_lstm_has_forget_gates() -> None:
+    with pytest.raises(StacklensError, match="stack-rnn: expected an LSTM for a forget bias of 3"):
+        tiny(recipe=replace(TINY, forget_bias=3.0))
+
+
+def test_networks_of_32_bits_are_kept_as_they_are() -> None:
+    training = tiny(recipe=replace(LSTM, single=True), model="lstm", nets=2)
+    training.epoch()
+    training.epoch()
+    assert {value.dtype for value in training.best_weights.values()} == {torch.float32}
+    kept = training.network(0).get_parameter("hidden_0_weights")
+    assert kept.dtype == torch.float64
+    assert torch.equal(kept.float(), training.best_weights["hidden_0_weights"][0])
+
+
+def test_weights_decay_where_nothing_else_moves_them() -> None:
+    recipe = replace(LSTM, decay=0.5, rate=0.1)
+    training = tiny(recipe=recipe, model="lstm", nets=1)
+    before = training.net.get_parameter("output_weights").detach().clone()
+    training.optimizer.zero_grad()
+    for weights in training.net.parameters():
+        weights.grad = torch.zeros_like(weights)
+    training.update()
+    torch.testing.assert_close(training.net.get_parameter("output_weights").detach(), before * (1 - 0.1 * 0.5))
+
+
+def test_the_rate_falls_as_far_as_the_recipe_says() -> None:
+    steady, falling = tiny(recipe=replace(TINY, last_rate=1.0)), tiny()
+    for training in (steady, falling):
+        training.epochs_done = training.total_epochs
+    assert (steady.learning_rate(), falling.learning_rate()) == pytest.approx((0.01, 0.001))
+
+
+def test_among_networks_without_errors_the_one_that_is_surest_is_kept() -> None:
+    training = tiny(recipe=replace(LSTM, by_loss=True, check_sizes=(2, 2)), model="lstm", nets=2)
+    training.epoch()
+    training.epoch()
+    assert training.checked_pieces == 20
+    assert all(score.rounded_errors == score.analog_errors <= 20 for score in training.best)
+    losses = [score.loss for score in training.best]
+    training.losses = torch.zeros(2)  # what training loses does not count
+    training.best = [replace(score, loss=9.0) for score in training.best]
+    training.check()
+    assert [score.loss for score in training.best] == pytest.approx(losses)
+
+
+def test_symbols_and_updates_are_counted() -> None:
+    training = tiny(recipe=replace(TINY, beginnings=2, windows=6))
+    training.epoch()
+    assert (training.updates, training.symbols_read) == (6, 6 * 20 * 4)
