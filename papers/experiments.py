@@ -16,7 +16,6 @@ from stacklens.papers import (
     sun1993_rtrl,
     suzgun2019,
     suzgun2019_counts,
-    suzgun2019_search,
     suzgun2019_traces,
 )
 from stacklens.papers.claims import Experiment, PaperClaim
@@ -35,7 +34,6 @@ EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
     **hao2018.grids(),
     "hao2018-claims": hao2018_claims.claims_experiment,
     **suzgun2019.grids(),
-    suzgun2019_search.NAME: suzgun2019_search.simple_palindrome_search,
     suzgun2019_traces.NAME: suzgun2019_traces.traces_experiment,
     "suzgun2019-counts": suzgun2019_counts.counts_experiment,
     "suzgun2019-repeated-blocks": repeated_blocks.repeated_blocks,

@@ -43,6 +43,17 @@ def test_counts_are_those_of_the_tables_files() -> None:
     assert not set(ones["rows"]) & set(fives["rows"])
 
 
+def test_the_highest_score_of_d6_with_one_number_is_that_of_its_file() -> None:
+    (found,) = (claim for claim in run_experiment(counts_experiment()).claims if "highest" in claim.claim)
+    content = json.loads((FOLDER / "suzgun2019-d6-one-number.json").read_text(encoding="utf-8"))
+    runs = [run for run in content["rows"] if run["protocol"] == "fast" and run["name"] != "Stack-RNN by J&M"]
+    networks = [one["scores"] for run in runs for one in run["networks"]]
+    highest = max(max(scores["train"], scores["test"]) for scores in networks)
+    assert max(found.figures["rows"].values()) == highest
+    assert found.ours.startswith(f"{100 * highest:.2f} % (")
+    assert found.figures["full"] == sum(scores["test"] == 1 for scores in networks)
+
+
 def test_without_results_the_command_is_named(tmp_path: Path) -> None:
     with pytest.raises(StacklensError, match="run `stacklens papers run suzgun2019-table2` first"):
         run_experiment(counts_experiment(tmp_path))
