@@ -20,6 +20,7 @@ from stacklens.papers.grid_tables import summed_minutes
 from stacklens.papers.intervals import counted, sign_test
 from stacklens.papers.limits_text import interchange_figures, limit_figures
 from stacklens.papers.results import read_results, result_path
+from stacklens.papers.sun1993_palindromes import palindrome_statements
 from stacklens.papers.suzgun2019_search import search_statements
 from stacklens.papers.suzgun2019_traces import trace_statements
 
@@ -85,6 +86,7 @@ def figures_of(experiments: Experiments, folder: Path, interchanges: Path | None
         "drift by length": markdown_table(drift_table(measured)),
         **trace_statements(folder),
         **search_statements(folder),
+        **palindrome_statements(folder),
     }
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import statistics
 import time
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stacklens.papers.claims import Experiment, Finding, PaperClaim
 from stacklens.papers.measures import members_of_length
+from stacklens.papers.results import read_results, result_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
     from stacklens.models.base import StackModel
     from stacklens.models.training.recognition import Training
 
-__all__ = ["palindromes_experiment", "without_monitor"]
+__all__ = ["palindrome_statements", "palindromes_experiment", "without_monitor"]
+
+_NAME = "sun1993-palindromes"
 
 _RECIPES = {
     "palindrome word by word": "as printed: four state neurons, an update a word, 400 epochs",
@@ -49,7 +53,19 @@ def palindromes_experiment(nets: int = 10, length: int = _LENGTH, epochs: int | 
         for recipe, how in _RECIPES.items()
     )
     title = f"section 4.3 (5), training {nets} networks for palindromes by the paper's settings and by ours"
-    return Experiment("sun1993-palindromes", "Sun, Giles, Chen & Lee 1993", title, claims, tuple(range(nets)))
+    return Experiment(_NAME, "Sun, Giles, Chen & Lee 1993", title, claims, tuple(range(nets)))
+
+
+def palindrome_statements(folder: Path) -> dict[str, str]:
+    """Return the median of wrong words by recipe, with the monitor and without, by the text's names for them."""
+    if not result_path(_NAME, folder).is_file():
+        return {}
+    claims = read_results(_NAME, folder).claims
+    return {
+        f"{recipe} {kind.replace('_', ' ')}": f"{statistics.median(claim.figures[kind]):g}"
+        for recipe, claim in zip(_RECIPES, claims, strict=True)
+        for kind in ("with_monitor", "without_monitor")
+    }
 
 
 def without_monitor(net: StackModel[Any], nets: int | None = None) -> StackModel[Any]:
