@@ -43,7 +43,7 @@ class Tried:
     @property
     def shape(self) -> dict[str, Any]:
         """Return the arguments of the model's configuration."""
-        return {"hidden": self.hidden, **({"layers": self.layers} if self.layers > 1 else {})}
+        return {"hidden": self.hidden, "layers": self.layers}
 
     def __str__(self) -> str:
         parts = [f"{self.layers} x {self.hidden}"]
