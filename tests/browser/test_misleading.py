@@ -140,7 +140,7 @@ def test_an_extraction_anew_tells_how_far_it_is_and_its_result_is_shown(page: Pa
     expect(page.locator("#job .stage")).to_have_text(
         re.compile("waiting|trace the network|look for states|check the automaton|prove equality|certify|horizon")
     )
-    expect(page.locator("#job")).to_be_hidden(timeout=90_000)
+    expect(page.locator("#job")).to_be_hidden(timeout=300_000)
     expect(page.locator("#drawing svg")).to_be_visible()
     page.fill("[name=language]", "nonsense")
     page.click("#extract-so")
