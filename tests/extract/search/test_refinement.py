@@ -103,6 +103,7 @@ def test_one_stack_symbol_becomes_right_for_the_published_reversal_network() -> 
     [
         ("marnn-stack-lstm", "dyck-2", 2, False),
         ("marnn-stack-rnn", "dyck-2", 1, True),
+        ("marnn-stack-rnn", "dyck-3", 1, False),
     ],
 )
 def test_coarse_clusters_of_networks_of_the_zoo_become_right(name: str, task: str, states: int, drifts: bool) -> None:

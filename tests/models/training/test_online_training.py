@@ -156,7 +156,8 @@ def test_units_are_trained_by_hand_as_autograd_does(model: str, together: int) -
     assert by_hand.symbols == plain.symbols > 10
     assert by_hand.updates == plain.updates if together == 1 else by_hand.updates < plain.updates
     for before, left, right in zip(begun, by_hand.net.parameters(), plain.net.parameters(), strict=True):
-        torch.testing.assert_close(left - before, right - before, rtol=1e-3, atol=1e-9)
+        moved = (right - before).detach()
+        torch.testing.assert_close((left - before).detach(), moved, rtol=1e-3, atol=1e-4 * float(moved.abs().max()))
     np.testing.assert_allclose(by_hand.best, plain.best, rtol=1e-6)
 
 
