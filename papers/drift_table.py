@@ -1,4 +1,4 @@
-"""How far networks drift from their rounded forms by length, by what came of them: a table of the findings' text."""
+"""How far networks drift from their rounded forms by length, by outcome: a table of the findings' text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STEPS = (10, 25, 50, 75, 100)  # others are the ends of short words
 
 
 def drift_table(measured: Sequence[tuple[Grid, GridResults]]) -> TextTable:
-    """Return the median drift of outputs after so many steps, by what came of the network."""
+    """Return the median drift of outputs after so many steps, by the outcome."""
     groups: dict[str, dict[int, list[float]]] = {"nothing contradicts it": {}, "all others": {}}
     for _, _, network in learned(measured):
         drift = (network.measures or {})["predictors"]["drift by step"]

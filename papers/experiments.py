@@ -1,8 +1,7 @@
-"""The experiments by name, and running them."""
+"""The experiments by name."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from stacklens.errors import UnknownNameError
@@ -16,13 +15,13 @@ from stacklens.papers import (
     sun1993_rtrl,
     suzgun2019,
     suzgun2019_counts,
+    suzgun2019_search,
     suzgun2019_traces,
 )
-from stacklens.papers.claims import Experiment, PaperClaim
+from stacklens.papers.claims import Experiment
 from stacklens.papers.grid import Grid
-from stacklens.papers.results import Measured, Results, versions
 
-__all__ = ["EXPERIMENTS", "check_name", "run_experiment"]
+__all__ = ["EXPERIMENTS", "check_name"]
 
 # Claims of a paper, or a grid: its table. A paper's module says which there are by ``grids()``.
 EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
@@ -34,6 +33,7 @@ EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
     **hao2018.grids(),
     "hao2018-claims": hao2018_claims.claims_experiment,
     **suzgun2019.grids(),
+    suzgun2019_search.NAME: suzgun2019_search.simple_palindrome_search,
     suzgun2019_traces.NAME: suzgun2019_traces.traces_experiment,
     "suzgun2019-counts": suzgun2019_counts.counts_experiment,
     "suzgun2019-repeated-blocks": repeated_blocks.repeated_blocks,
@@ -49,33 +49,3 @@ def check_name(name: str) -> str:
     if name not in EXPERIMENTS:
         raise UnknownNameError("experiment", name, list(EXPERIMENTS))
     return name
-
-
-def run_experiment(experiment: Experiment, progress: Callable[[str], None] = lambda _: None) -> Results:
-    """Return what ``experiment`` measures; ``progress`` is told every claim as its turn comes."""
-    begun = time.process_time()
-    claims = tuple(_measure(claim, experiment.name, progress) for claim in experiment.claims)
-    return Results(
-        paper=experiment.paper,
-        experiment=experiment.name,
-        title=experiment.title,
-        claims=claims,
-        seeds=experiment.seeds,
-        versions=versions(),
-        seconds=round(time.process_time() - begun, 1),
-    )
-
-
-def _measure(claim: PaperClaim, experiment: str, progress: Callable[[str], None]) -> Measured:
-    progress(f"{claim.section} {claim.claim}")
-    begun = time.process_time()
-    finding = claim.measure()
-    return Measured(
-        section=claim.section,
-        claim=claim.claim,
-        paper=claim.paper,
-        ours=finding.ours,
-        figures=finding.figures,
-        command=f"stacklens papers run {experiment}",
-        seconds=round(time.process_time() - begun, 1),
-    )

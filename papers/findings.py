@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from stacklens.errors import StacklensError
 from stacklens.files import read_whole, write_whole
 from stacklens.papers.claims import Experiment
-from stacklens.papers.families import families_table
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, read_grid
 from stacklens.papers.grid_tables import TextTable, folded_tables, summed_minutes
@@ -151,11 +150,8 @@ def readme_section(experiments: Experiments, folder: Path) -> str:
 
 
 def findings_section(experiments: Experiments, folder: Path) -> str:
-    """Return what came of each family of networks, and every table."""
-    built = [build() for build in experiments.values()]
-    grids = ((one, read_grid(one.name, folder)) for one in built if isinstance(one, Grid))
-    families = families_table((grid, found) for grid, found in grids if found is not None)
-    return "\n\n".join([markdown_table(families), *(_tables(one, folder) for one in built)])
+    """Return every table."""
+    return "\n\n".join(_tables(build(), folder) for build in experiments.values())
 
 
 def _tables(experiment: Experiment | Grid, folder: Path) -> str:

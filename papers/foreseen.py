@@ -1,4 +1,4 @@
-"""Can one know before extracting? A model for each outcome, what it foretells of tasks and families it has not seen."""
+"""Can one know before extracting? A model for each outcome, what it predicts of tasks and families it has not seen."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Foreseen:
         hits, of: how many networks came to it, of how many.
         too_few: why there is no model, in words; "" where there is one.
         alone: (P, 3) odds ratios with intervals, each predictor by itself beside the groups.
-        together: (P, 3) the same, `PREDICTORS_TOGETHER` in one model, which is the one that foretells; NaN for others.
+        together: (P, 3) the same, `PREDICTORS_TOGETHER` in one model, which is the one that predicts; NaN for others.
         separated: whether some weights of these tell all networks apart: odds ratios are the prior's.
         settled: whether all fits came to an end.
-        held: by kind of group, what is foretold where groups of this kind are held out; those that can be.
+        held: by kind of group, what is predicted where groups of this kind are held out; those that can be.
         cannot: by kind of group, why groups of this kind cannot be held out; those that can are not among them.
     """
 

@@ -42,7 +42,7 @@ def foreseen_figures(measured: Sequence[tuple[Grid, GridResults]]) -> dict[str, 
         "foreseen outcomes": "\n".join(f"- {_sentences(one)}" for one in known.values()),
         "foreseen odds": _shown(_odds(models)),
         "foreseen odds apart from one": f"{sum(map(_excludes_one, intervals))} of {len(intervals)}",
-        "foreseen odds by chance": f"{_SURE * len(intervals):.0f}",
+        "foreseen odds by chance": f"{_SURE * len(intervals):.1f}",
         "foreseen held out": _shown(_held(models)),
         "foreseen calibration": _shown(_calibration(models)),
     }
@@ -96,10 +96,10 @@ def _answer(known: dict[str, Foreseen]) -> str:
     for outcome, one in known.items():
         verdicts.setdefault(_verdict(one, "task"), []).append(outcome)
     said = {
-        "more": "On tasks that it has not seen the model foretells better than both the rate of the family and the "
+        "more": "On tasks that it has not seen the model predicts better than both the rate of the family and the "
         "share of all: {}.",
-        "open": "It is not shown that, on tasks it has not seen, the model foretells better or worse than these: {}.",
-        "less": "On tasks that it has not seen the model foretells worse than the rate of the family or the share of "
+        "open": "It is not shown that, on tasks it has not seen, the model predicts better or worse than these: {}.",
+        "less": "On tasks that it has not seen the model predicts worse than the rate of the family or the share of "
         "all: {}.",
         "too few": "Too few networks, or too few that differ in it, to hold tasks out, so that nothing is claimed: {}.",
     }
@@ -112,7 +112,7 @@ def _sentences(one: Foreseen) -> str:
     if one.too_few:
         return f"{told} No model: {one.too_few}."
     if not one.settled:
-        return f"{told} The search for a fit did not come to an end: nothing is claimed."
+        return f"{told} The fit did not converge: nothing is claimed."
     telling = [
         f"{name} {_number(row[0])}"
         for name, row in zip(PREDICTORS_USED, one.together, strict=True)
@@ -207,5 +207,5 @@ def _calibration(models: Sequence[Foreseen]) -> TextTable:
         for step in calibration(one.held["task"].seen, one.held["task"].model)
         for share in (counted(step.hits, step.of),)
     ]
-    columns = ("outcome", "probability", "its mean", "came true")
+    columns = ("outcome", "probability", "its mean", "had the outcome")
     return TextTable("Calibration, every task held out", columns, tuple(rows))

@@ -1,4 +1,4 @@
-"""How well probabilities foretell networks of groups that a model has not seen: order, distance, calibration."""
+"""How well probabilities predict networks of groups that a model has not seen: order, distance, calibration."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _BINS = 5
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Networks, each foretold by a fit to those of other groups alone.
+    """Networks, each predicted by a fit to those of other groups alone.
 
     Attributes:
         groups: (N,) the one that was held out, of each network.
-        seen: (N,) what came of it, 0 or 1.
+        seen: (N,) its outcome, 0 or 1.
         model: (N,) its probability by the model.
         rates: (N,) by the share of the networks of its other group, as the family where tasks are held out.
         overall: (N,) by the share of all networks of the other groups.
@@ -61,7 +61,7 @@ def hold_out(
     held: Sequence[str],
     other: Sequence[str],
 ) -> HeldOut:
-    """Return every network as foretold by a fit to all networks but those of its group.
+    """Return every network as predicted by a fit to all networks but those of its group.
 
     Args:
         seen, values, members: as for `fit_mixed`; both outcomes must occur outside every group.
@@ -119,7 +119,7 @@ def brier(seen: np.ndarray, chances: np.ndarray) -> float:
 
 
 class Bin(NamedTuple):
-    """Networks whose chances lie from ``low`` up to ``high``: mean chance, how many came true, and of how many."""
+    """Networks whose chances lie from ``low`` up to ``high``: mean chance, how many had the outcome, of how many."""
 
     low: float
     high: float
@@ -129,7 +129,7 @@ class Bin(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Return the 95 % interval of the share that came true."""
+        """Return the 95 % interval of the share that had the outcome."""
         return wilson(self.hits, self.of)
 
 

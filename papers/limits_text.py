@@ -1,33 +1,30 @@
-"""Success against limits, as figures of the findings' text: processor time, stacks; interchange accuracy beside it."""
+"""Success against limits of processor time, and by the number of stacks: figures of the findings' text."""
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from stacklens.errors import FileFormatError
 from stacklens.papers.families import family_of
+from stacklens.papers.family_tables import why_not_read
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 from stacklens.papers.grid_tables import TextTable
-from stacklens.papers.intervals import counted
+from stacklens.papers.learned import is_read
 
-__all__ = ["interchange_figures", "limit_figures", "processor_seconds"]
+__all__ = ["limit_figures", "processor_seconds"]
 
 _LIMITS = (5, 10, 20, 40, 60, 120, 240, 480)  # seconds
 _UNTOLD = "–"
-_WAYS = {"learn": "its behaviour", "kmeans": "clusters of hidden vectors"}
 
 
 def limit_figures(measured: Sequence[tuple[Grid, GridResults]]) -> dict[str, str]:
     """Return what was read within which limits, of networks that learned their task and were tried."""
     from stacklens.papers.findings import markdown_table
 
-    tried = [
+    every = [
         (network, seconds)
         for grid, results in measured
         for row in grid.rows
@@ -36,11 +33,30 @@ def limit_figures(measured: Sequence[tuple[Grid, GridResults]]) -> dict[str, str
         for network, seconds in zip(run.networks, processor_seconds(run), strict=True)
         if network.converged and network.extraction is not None
     ]
+    tried = [network for network, _ in every]
     return {
         "limits tried": str(len(tried)),
-        "budgets": _budgets([network for network, _ in tried]),
-        "time table": markdown_table(_times(tried)),
-        "stacks table": markdown_table(_stacks([network for network, _ in tried])),
+        "budgets": _budgets(tried),
+        **_taken(tried),
+        "time table": markdown_table(_times(every)),
+        "stacks table": markdown_table(_stacks(tried)),
+    }
+
+
+def _taken(tried: Sequence[Network]) -> dict[str, str]:
+    """Return how long extractions took, how many ran out of time, and what came of networks with several stacks."""
+    read = [one.extraction for one in tried if one.extraction is not None and is_read(one)]
+    seconds = sorted(float(one["seconds"]) for one in read)
+    kept = [len((one.get("stacks") or {}).get("kept", [])) for one in read]
+    many = [one for one, number in zip(read, kept, strict=True) if number > 1]
+    return {
+        "out of time": f"{sum(why_not_read(one) == 'out of time' for one in tried)} of {len(tried)}",
+        "out of time and read": str(sum(is_read(one) and _ran_out(one.extraction or {}) for one in tried)),
+        "median seconds": f"{statistics.median(seconds):.0f}" if seconds else _UNTOLD,
+        "ninety percent seconds": f"{seconds[int(0.9 * (len(seconds) - 1))]:.0f}" if seconds else _UNTOLD,
+        "several stacks": str(len(many)),
+        "several stacks proved": f"{sum(map(_is_proved, many))} of {len(many)}",
+        "stacks kept": ", ".join(map(str, sorted({number for number in kept if number > 1}))) or _UNTOLD,
     }
 
 
@@ -55,8 +71,12 @@ def _budgets(networks: Sequence[Network]) -> str:
 def processor_seconds(run: RowResult) -> list[float | None]:
     """Return the seconds of processor time that the extraction of each network took, None where none was tried.
 
-    Each has its clock; the processor's time is kept for the run as a whole, and shared out by these clocks.
+    Older results have a clock for each and the processor's time for the run as a whole, which is shared out by these
+    clocks.
     """
+    own = [None if one.extraction is None else one.extraction.get("processor_seconds") for one in run.networks]
+    if all(one.extraction is None or seconds is not None for one, seconds in zip(run.networks, own, strict=True)):
+        return own
     clocks = [None if one.extraction is None else float(one.extraction["seconds"]) for one in run.networks]
     whole = sum(clock for clock in clocks if clock is not None)
     rate = min(1.0, run.seconds.get("extraction, CPU", whole) / whole) if whole else 1.0
@@ -82,8 +102,12 @@ def _counts(networks: Sequence[Network]) -> tuple[int, int, int]:
     """Return how many were read, how many of these proved, and how many that nothing contradicts."""
     found = [one.extraction for one in networks if one.extraction is not None]
     read = [one for one in found if one["status"] != 3]
-    proved = sum((one.get("proof") or {}).get("verdict") == "equal" for one in read)
+    proved = sum(map(_is_proved, read))
     return len(read), proved, sum(one["status"] == 0 for one in read)
+
+
+def _is_proved(extraction: dict[str, Any]) -> bool:
+    return (extraction.get("proof") or {}).get("verdict") == "equal"
 
 
 def _stacks(networks: Sequence[Network]) -> TextTable:
@@ -93,7 +117,7 @@ def _stacks(networks: Sequence[Network]) -> TextTable:
         groups.setdefault(_number_of_stacks(network.extraction or {}), []).append(network)
     rows = []
     for group, own in sorted(groups.items(), key=lambda item: list(map(_order, item[0]))):
-        shares = (counted(number, len(own)) for number in _counts(own))
+        shares = (_share(number, len(own)) for number in _counts(own))
         rows.append((*group, str(len(own)), *shares, str(sum(_ran_out(one.extraction or {}) for one in own))))
     columns = ("stacks", "that matter", "networks", "an automaton is read", "proved", "nothing contradicts it")
     note = (
@@ -115,47 +139,3 @@ def _order(name: str) -> float:
 
 def _ran_out(extraction: dict[str, Any]) -> bool:
     return bool((extraction.get("budget") or {}).get("ran_out"))
-
-
-def interchange_figures(file: Path | None) -> dict[str, str]:
-    """Return what `docs/interchanges.py` kept in ``file``: "not measured" where there is none.
-
-    Raises:
-        FileFormatError: the file holds something else.
-    """
-    from stacklens.papers.findings import markdown_table
-
-    if file is None or not file.is_file():
-        return {"interchange table": "(Not measured.)", "interchange networks": "0"}
-    try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-        for one in kept:
-            for which in ("minimised", "raw"):
-                if (one.get(which) or {}).get("states"):
-                    groups.setdefault((_WAYS.get(one["way"], one["way"]), which), []).append(
-                        {**one, "told": one[which]}
-                    )
-        rows = [(*group, *_interchanged(own)) for group, own in sorted(groups.items())]
-        names = {one["name"] for own in groups.values() for one in own}
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise FileFormatError(f"{file}: no interchanges: {error!r}; write it with docs/interchanges.py") from None
-    columns = ("read from", "automaton", "networks", "proved equal", "states", "random", "symbols", "random")
-    note = "accuracy: the median, in brackets the least, and of how many networks; random: with labels permuted"
-    table = TextTable("Is the automaton what the network computes with?", columns, tuple(rows), note)
-    return {"interchange table": markdown_table(table), "interchange networks": str(len(names))}
-
-
-def _interchanged(own: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    proved = sum(one.get("proof") == "equal" for one in own)
-    parts = [[one["told"][part] for one in own] for part in ("states", "symbols")]
-    cells = [_spread([one[key] for one in part], key) for part in parts for key in ("accuracy", "baseline")]
-    return str(len(own)), str(proved), *cells
-
-
-def _spread(values: Sequence[float | None], key: str) -> str:
-    known = [value for value in values if value is not None]
-    if not known:
-        return _UNTOLD
-    least = f" ({min(known):.2f}), of {len(known)}" if key == "accuracy" else ""
-    return f"{statistics.median(known):.2f}{least}"

@@ -2,7 +2,8 @@
 
 A network may leave a little behind at every round of a block, which adds up, or just at every step. To tell these apart
 each pumped word u v^n x y^n w of a task (see `automata.pumping`) has a control: a random word of the same task, length
-and depth. What the network gets wrong of the one and not of the other is due to the repetition.
+and depth. What the network gets wrong of the one and not of the other is due to the repetition. Of bracket languages a
+second control is drawn among all words of the length, as deep as comes: a block on the spot makes shallow words.
 """
 
 from __future__ import annotations
@@ -43,12 +44,15 @@ class LongWords:
         groups: which of ``lengths`` each word is of, a place each.
         pumped: the words that repeat a block.
         control: random words, each as long and as deep as the pumped one at its place.
+        drawn: random words of bracket languages, each as long as the pumped one at its place and of any depth, all
+            words of the length being equally likely; none of other tasks.
     """
 
     lengths: tuple[int, ...]
     groups: tuple[int, ...]
     pumped: tuple[Word, ...]
     control: tuple[Word, ...]
+    drawn: tuple[Word, ...] = ()
 
 
 @lru_cache(maxsize=8)  # the networks of a table are asked the same words
@@ -81,7 +85,17 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
         return None
     groups, pumped, control = zip(*found, strict=True)
     kept = sorted(set(groups))
-    return LongWords(tuple(LENGTHS[i] for i in kept), tuple(map(kept.index, groups)), tuple(pumped), tuple(control))
+    language = getattr(task, "language", None)
+    drawn = _members(language, [len(word) for word in pumped]) if isinstance(language, Dyck) else ()
+    return LongWords(
+        tuple(LENGTHS[i] for i in kept), tuple(map(kept.index, groups)), tuple(pumped), tuple(control), drawn
+    )
+
+
+def _members(language: Dyck, lengths: list[int]) -> tuple[Word, ...]:
+    """Return a random word of each length."""
+    seeds = range(_SEED, _SEED + len(lengths))
+    return tuple(language.sample(1, (n, n), seed=seed)[0] for n, seed in zip(lengths, seeds, strict=True))
 
 
 def _pumped(task: Task, families: list[Pump], length: int, cells: int | None) -> list[Word]:
@@ -149,15 +163,16 @@ def first_wrong(model: StackModel[Any], task: Task, words: tuple[Word, ...]) -> 
 
 
 def accuracy_by_length(model: StackModel[Any], task: Task, words: LongWords) -> dict[str, dict[str, Any]]:
-    """Return how ``model`` does on pumped words and on their controls, by "pumped" and "control".
+    """Return how ``model`` does on pumped words and on their controls, by "pumped", "control" and, if any, "drawn".
 
     "accuracy" has the share of words of each length that it gets right as a whole; "horizon" the least number of
     symbols after which it was wrong, None where it never was.
     """
     groups = np.array(words.groups)
-    both = first_wrong(model, task, words.pumped + words.control)  # side by side, which costs little more than one half
+    kinds = {"pumped": words.pumped, "control": words.control} | ({"drawn": words.drawn} if words.drawn else {})
+    together = first_wrong(model, task, sum(kinds.values(), ()))  # side by side, which costs little more than one set
     found = {}
-    for name, steps in zip(("pumped", "control"), np.split(both, 2), strict=True):
+    for name, steps in zip(kinds, np.split(together, len(kinds)), strict=True):
         shares = [round(float((steps[groups == group] == 0).mean()), 4) for group in range(len(words.lengths))]
         found[name] = {"accuracy": shares, "horizon": int(steps[steps > 0].min()) if steps.any() else None}
     return found

@@ -204,7 +204,7 @@ def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) 
     from stacklens.extract.by_name import subject_named
     from stacklens.extract.extraction import ExtractionConfig, extract
 
-    begun, limit = time.perf_counter(), _SAFETY * budget
+    clock, limit = _Clock(), _SAFETY * budget
     try:
         with _at_most(limit):
             subject = None if task is None else subject_named(task, model.task_kind)
@@ -215,7 +215,8 @@ def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) 
         kept = {"status": 3, "reason": f"no automaton was found in {limit:g} seconds of processor time"}
     else:
         kept = _kept(found)
-    return {**kept, "seconds": round(time.perf_counter() - begun, 1)}
+    taken = clock.lap()
+    return {**kept, "seconds": taken["wall"], "processor_seconds": taken["CPU"]}
 
 
 class _OutOfTime(BaseException):

@@ -27,7 +27,9 @@ __all__ = ["palindrome_statements", "palindromes_experiment", "without_monitor"]
 _NAME = "sun1993-palindromes"
 
 _RECIPES = {
-    "palindrome word by word": "as printed: four state neurons, an update a word, 400 epochs",
+    "palindrome word by word": (
+        "four state neurons, an update a word, 400 epochs, as printed; exact gradients, rate 0.2"
+    ),
     "palindrome as printed": "three state neurons, Adam, an update a set, its driving force, 400 epochs",
     "palindrome": "the same without the driving force, a third set of words",
     "palindrome with its trap": "the same, and a loss that keeps the network in the trap",

@@ -44,7 +44,7 @@ def said(found: tuple[Observation, ...], monkeypatch: pytest.MonkeyPatch) -> dic
 def test_what_is_planted_is_found_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     figures = said(planted(80, slope=2.0), monkeypatch)
     assert figures["foreseen answer"].startswith(
-        "On tasks that it has not seen the model foretells better than both the rate of the family and the share of "
+        "On tasks that it has not seen the model predicts better than both the rate of the family and the share of "
         "all: “nothing contradicts it”. Too few networks, or too few that differ in it, to hold tasks out, so that "
         "nothing is claimed: “an automaton is read”, “proved"
     )
@@ -121,7 +121,7 @@ def test_separation_is_seen_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_fit_without_an_end_claims_nothing() -> None:
     lost = Foreseen("good", 30, 60, settled=False)
-    assert foreseen_text._sentences(lost).endswith("did not come to an end: nothing is claimed.")
+    assert foreseen_text._sentences(lost).endswith("did not converge: nothing is claimed.")
 
 
 def test_networks_of_results_are_those_that_learned_and_were_measured_and_tried() -> None:

@@ -11,7 +11,7 @@ from stacklens.languages import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.io import ZOO, load_checkpoint
 from stacklens.papers import hao2018_claims
-from stacklens.papers.experiments import run_experiment
+from stacklens.papers.claims_runner import run_experiment
 from stacklens.papers.grid import Outcome, RunSettings
 from stacklens.papers.hao2018_claims import claims_experiment, stack_use, trained_networks
 from stacklens.papers.results import read_results

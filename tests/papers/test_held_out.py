@@ -1,4 +1,4 @@
-"""What is foretold of groups held out: measures against plain twins, and nothing of a group is seen beforehand."""
+"""What is predicted of groups held out: measures against plain twins, and nothing of a group is seen beforehand."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def drawn() -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
     return seen, values, families, tasks
 
 
-def test_nothing_of_a_group_that_is_held_out_has_a_part_in_what_is_foretold_of_it() -> None:
+def test_nothing_of_a_group_that_is_held_out_has_a_part_in_what_is_predicted_of_it() -> None:
     seen, values, families, tasks = drawn()
     members = members_of(families, tasks)
     before = hold_out(seen, values, members, tasks, families)

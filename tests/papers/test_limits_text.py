@@ -1,17 +1,12 @@
-"""Success against limits of time and stacks, counted anew one by one; interchanges beside it."""
+"""Success against limits of time and stacks, counted anew one by one."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from stacklens.errors import FileFormatError
 from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network, RowResult
-from stacklens.papers.limits_text import interchange_figures, limit_figures, processor_seconds
+from stacklens.papers.limits_text import limit_figures, processor_seconds
 
 
 def network(seed: int, status: int | None, seconds: float, kept: int = 1, dropped: int = 0, **more: Any) -> Network:
@@ -48,6 +43,12 @@ def test_processor_time_of_a_run_is_shared_out_by_the_clocks_of_its_networks() -
     assert processor_seconds(nothing) == [None]
 
 
+def test_networks_with_a_clock_of_processor_time_each_have_their_own() -> None:
+    own = tuple(network(seed, 0, 8.0, processor_seconds=seed + 3.0) for seed in range(2))
+    timed = RowResult("Net", "fast", (0, 1, 4), 1.0, "cpu", (*own, NETWORKS[4]), {"extraction, CPU": 100.0}, {}, "")
+    assert processor_seconds(timed) == [3, 4, None]
+
+
 def test_what_is_read_within_limits() -> None:
     grid = Grid("toy", "Nobody 1993", "t", (GridRow("Net", {}, lambda _: []),), ("test",))
     figures = limit_figures([(grid, GridResults("", "toy", "", (run({"extraction, CPU": 100.0}),)))])
@@ -59,41 +60,10 @@ def test_what_is_read_within_limits() -> None:
     assert times["no limit"] == ["3 (75 %)", "3 (75 %)", "2 (50 %)"]
     stacks = {tuple(row[:3]): row for row in lines(figures["stacks table"])[2:]}
     assert list(stacks) == [("1", "1", "1"), ("10", "2", "2"), ("–", "–", "1")]
-    assert stacks["10", "2", "2"][-2:] == ["1 of 2 (50 %, 95 % interval 9 to 91)", "1"]
+    assert stacks["10", "2", "2"][-2:] == ["1 (50 %)", "1"]
 
 
 def test_no_results_are_no_error() -> None:
     figures = limit_figures([])
     assert (figures["limits tried"], figures["budgets"]) == ("0", "none")
     assert "| no limit | 0 of 0 |" in figures["time table"]
-
-
-def test_interchanges_by_what_was_read_from(tmp_path: Path) -> None:
-    def told(states: float | None, symbols: float) -> dict[str, Any]:
-        return {
-            "states": {"accuracy": states, "baseline": 0.5},
-            "symbols": {"accuracy": symbols, "baseline": None},
-        }
-
-    kept = [
-        {"name": "a", "way": "learn", "proof": "equal", "minimised": told(0.6, 0.7), "raw": {"reason": "none"}},
-        {"name": "b", "way": "learn", "proof": "–", "minimised": told(None, 0.9), "raw": told(1.0, 1.0)},
-        {"name": "c", "status": 3, "reason": "nothing was found"},
-    ]
-    file = tmp_path / "interchanges.json"
-    file.write_text(json.dumps(kept), encoding="utf-8")
-    figures = interchange_figures(file)
-    assert figures["interchange networks"] == "2"
-    rows = lines(figures["interchange table"])[2:]
-    assert rows[0] == ["its behaviour", "minimised", "2", "1", "0.60 (0.60), of 1", "0.50", "0.80 (0.70), of 2", "–"]
-    assert rows[1][:4] == ["its behaviour", "raw", "1", "0"]
-
-
-def test_interchanges_that_are_missing_or_something_else(tmp_path: Path) -> None:
-    assert interchange_figures(None) == interchange_figures(tmp_path / "none.json")
-    assert interchange_figures(None)["interchange table"] == "(Not measured.)"
-    file = tmp_path / "interchanges.json"
-    for content in ("{", "[1]", '{"a": 1}', '[{"name": "a", "minimised": {"states": 1}}]'):
-        file.write_text(content, encoding="utf-8")
-        with pytest.raises(FileFormatError, match=r"interchanges\.json: no interchanges: "):
-            interchange_figures(file)

@@ -38,6 +38,10 @@ def test_a_control_is_a_random_word_of_the_same_length_and_depth(name: str) -> N
         assert deepest(pumped, "([{") == deepest(control, "([{")
         assert task.expected(pumped)
         assert task.expected(control)
+    assert [len(word) for word in words.drawn] == [len(word) for word in words.pumped]
+    assert all(task.expected(word) for word in words.drawn)
+    deep = [[deepest(word, "([{") for word in kind] for kind in (words.pumped, words.drawn)]
+    assert np.median(deep[0]) < 4 < np.median(deep[1])  # a block on the spot makes shallow words
     longest = [word for word, group in zip(words.pumped, words.groups, strict=True) if group == len(LENGTHS) - 1]
     assert all(max(times for _, times in repeated_parts(word)) > 100 for word in longest)
     random = [word for word, group in zip(words.control, words.groups, strict=True) if group == len(LENGTHS) - 1]
@@ -51,6 +55,7 @@ def test_where_nothing_repeats_on_the_spot_a_block_and_its_mirror_do_as_deep_as_
     assert words is not None
     assert few is not None
     assert words.lengths == (24, 48, 96, 192)
+    assert not words.drawn
     assert few.lengths == (24, 48)
     for pumped, control in zip(words.pumped, words.control, strict=True):
         assert len(pumped) == len(control)

@@ -8,7 +8,7 @@ import pytest
 
 from stacklens.papers import sun1993_measures
 from stacklens.papers.claims import Experiment, Finding
-from stacklens.papers.experiments import run_experiment
+from stacklens.papers.claims_runner import run_experiment
 from stacklens.papers.results import Measured, Results, read_results
 from stacklens.papers.sun1993 import Sizes, claims_experiment, training_experiment
 from stacklens.papers.sun1993_measures import zoo_path

@@ -5,7 +5,8 @@ from functools import cache
 
 import pytest
 
-from stacklens.papers.experiments import EXPERIMENTS, run_experiment
+from stacklens.papers.claims_runner import run_experiment
+from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.results import Measured, Results
 from stacklens.papers.sun1993_rtrl import RtrlSizes, rtrl_experiment
 

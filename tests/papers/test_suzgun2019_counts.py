@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stacklens.errors import StacklensError
-from stacklens.papers.experiments import run_experiment
+from stacklens.papers.claims_runner import run_experiment
 from stacklens.papers.results import FOLDER, read_results
 from stacklens.papers.suzgun2019_counts import counts_experiment
 

@@ -14,7 +14,7 @@ from stacklens.languages import get_task
 from stacklens.models.training.scores import word_accuracy
 from stacklens.models.training.supervised import Fitting
 from stacklens.papers.claims import Finding
-from stacklens.papers.experiments import run_experiment
+from stacklens.papers.claims_runner import run_experiment
 from stacklens.papers.grid import RunSettings
 from stacklens.papers.results import write_results
 from stacklens.papers.suzgun2019 import networks_of_table, table_of_models

@@ -82,7 +82,7 @@ def test_every_network_that_was_looked_into_is_a_mark_with_its_measures() -> Non
     assert len({(mark.marker.color, mark.marker.symbol) for mark in marks}) == len(marks)
 
 
-def test_calibration_shows_what_came_true_of_what_was_foretold_and_says_where_there_is_no_model() -> None:
+def test_calibration_shows_what_came_true_of_what_was_predicted_and_says_where_there_is_no_model() -> None:
     seen, chances = np.array([0, 1, 1, 1]), np.array([0.1, 0.1, 0.9, 0.7])
     held = HeldOut(("a", "a", "b", "b"), seen, chances, chances, chances, settled=True)
     figure = calibration_figure([Foreseen("good", 3, 4, held={"task": held}), Foreseen("read", 4, 4, "too few")])

@@ -87,7 +87,8 @@ def run(
     """Measure an experiment and write its results; rows of networks that were measured before are kept.
 
     A run that is stopped goes on with the rows that are left when it is begun again; with --networks, trainings one
-    symbol at a time go on with the epoch that was left.
+    symbol at a time go on with the epoch that was left. Claims go on with the first that is left: those that are done
+    stand in ID.part.json until all are.
     """
     from stacklens.errors import StacklensError
 

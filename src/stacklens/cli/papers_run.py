@@ -167,14 +167,12 @@ def _run_grid(grid: Grid, settings: RunSettings, folder: Path, order: Order) -> 
 
 
 def _run_claims(experiment: Experiment, folder: Path, quiet: bool) -> None:
-    from stacklens.papers.experiments import run_experiment
-    from stacklens.papers.results import write_results
+    from stacklens.papers.claims_runner import run_into
 
     with progress_bar(quiet) as bar:
         task = bar.add_task("", total=len(experiment.claims), completed=-1)
-        measured = run_experiment(experiment, lambda claim: bar.update(task, advance=1, description=claim))
+        run_into(experiment, folder, lambda claim: bar.update(task, advance=1, description=claim))
         bar.update(task, completed=len(experiment.claims), description="done")
-    write_results(measured, folder)
 
 
 def show(experiment: Experiment | Grid, folder: Path) -> None:
