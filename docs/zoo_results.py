@@ -1,5 +1,7 @@
 """`python docs/zoo_results.py [NAME...]`: extract from the networks of the zoo, and keep what came of it beside them.
 
+Then `python docs/zoo_table.py` writes the words that they part on into docs/zoo.md.
+
 The page shows these results at once. Each is what `extract-pda --causal` finds with its default settings.
 """
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stacklens.errors import StacklensError
-from stacklens.files import read_whole, write_whole
+from stacklens.files import read_whole
 from stacklens.papers.claims import Experiment
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, read_grid
@@ -28,9 +28,8 @@ __all__ = [
     "readme_section",
     "replace_section",
     "rich_table",
+    "with_section",
 ]
-
-__all__ += ["write_findings", "write_text"]
 
 BEGIN = "<!-- results: written by stacklens papers report -->"
 END = "<!-- end of results -->"
@@ -109,32 +108,18 @@ def replace_section(text: str, section: str) -> str:
     return f"{before}{BEGIN}\n\n{section}\n\n{END}\n" + rest.removeprefix("\n")
 
 
-def write_findings(file: Path, section: str) -> None:
-    """Put ``section`` between the markers of ``file``.
+def with_section(file: Path, section: str, figures: Mapping[str, str] | None = None) -> str:
+    """Return the text of ``file`` with ``section`` between its markers, and with ``figures`` in their places, if given.
 
     Raises:
-        StacklensError: the file is missing, or has no markers; nothing was written.
+        StacklensError: the file is missing or no text, has no markers, or asks for a figure that there is not.
     """
-    write_whole(file, _with_section(file, section, lambda text: text))
-
-
-def write_text(template: Path, file: Path, section: str, figures: Mapping[str, str]) -> None:
-    """Write the text of ``template`` to ``file``, with ``figures`` in their places and ``section`` between its markers.
-
-    Raises:
-        StacklensError: the template is missing, has no markers or asks for a figure that there is not; nothing was
-            written.
-    """
-    write_whole(file, _with_section(template, section, lambda text: filled(text, figures)))
-
-
-def _with_section(file: Path, section: str, change: Callable[[str], str]) -> str:
     try:
         text = read_whole(file, "a Markdown file").decode("utf-8")
     except UnicodeDecodeError:
         raise StacklensError(f"{file}: cannot be read: it is no text in UTF-8; expected a Markdown file") from None
     try:
-        return replace_section(change(text), section)
+        return replace_section(text if figures is None else filled(text, figures), section)
     except StacklensError as error:
         raise StacklensError(f"{file}: {error}") from None
 

@@ -12,7 +12,7 @@ import pytest
 from stacklens.errors import StacklensError
 from stacklens.papers.comparisons import Comparison, comparisons, comparisons_table, holm
 from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.findings import BEGIN, END, findings_section, write_text
+from stacklens.papers.findings import BEGIN, END, findings_section, with_section
 from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network, RowResult, read_grid, write_grid
 from stacklens.papers.results import FOLDER
@@ -27,11 +27,10 @@ NAMES = (
 )
 
 
-def test_text_and_results_do_not_part(tmp_path: Path) -> None:
-    written = tmp_path / "findings.md"
+def test_text_and_results_do_not_part() -> None:
     figures = figures_of(EXPERIMENTS, FOLDER, DOCS / "interchanges.json")
-    write_text(TEMPLATE, written, findings_section(EXPERIMENTS, FOLDER), figures)
-    assert written.read_bytes() == (DOCS / "findings.md").read_bytes(), "run `make findings`"
+    written = with_section(TEMPLATE, findings_section(EXPERIMENTS, FOLDER), figures)
+    assert written.encode() == (DOCS / "findings.md").read_bytes(), "run `make findings`"
 
 
 def test_the_text_has_no_number_of_its_own() -> None:
@@ -58,13 +57,12 @@ def test_other_results_make_another_text(tmp_path: Path) -> None:
 
 
 def test_a_figure_that_is_not_measured_is_named(tmp_path: Path) -> None:
-    template, written = tmp_path / "text.md", tmp_path / "findings.md"
+    template = tmp_path / "text.md"
     template.write_text(f"There are {{{{ no such thing }}}}.\n{BEGIN}\n{END}\n", encoding="utf-8")
     with pytest.raises(
         StacklensError, match=r"text\.md: the text asks for .no such thing., of which nothing is measured"
     ):
-        write_text(template, written, "tables", {})
-    assert not written.exists()
+        with_section(template, "tables", {})
 
 
 def test_only_differences_beyond_noise_are_called_so() -> None:

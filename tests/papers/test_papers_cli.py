@@ -113,11 +113,28 @@ def test_report_writes_neither_file_where_a_figure_of_the_text_cannot_be_compute
         file.write_text(f"# Title\n\n{BEGIN}\n", encoding="utf-8")
     (tmp_path / "interchanges.json").write_text("{", encoding="utf-8")
     with pytest.raises(StacklensError, match=r"interchanges\.json: no interchanges: "):
-        papers("report", "--readme", readme, "--findings", findings, "--text", text, "--results", tmp_path)
+        papers("report", "--readme", readme, "--findings", findings, "--text", text)
+    for file in (tmp_path / "interchanges.json", text):
+        file.unlink()
+    with pytest.raises(StacklensError, match=r"text\.md: no such file"):
+        papers("report", "--readme", readme, "--findings", findings, "--text", text)
     assert {file.read_text(encoding="utf-8") for file in (readme, findings)} == {f"# Title\n\n{BEGIN}\n"}
-    (tmp_path / "interchanges.json").unlink()
-    papers("report", "--readme", readme, "--findings", findings, "--text", text, "--results", tmp_path)
-    assert findings.read_text(encoding="utf-8").startswith("# Title")  # of no results at all
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_folder_without_results_is_refused_and_nothing_is_written(tmp_path: Path, there: bool) -> None:
+    readme, findings = tmp_path / "README.md", tmp_path / "findings.md"
+    for file in (readme, findings):
+        file.write_text(f"# Title\n\n{BEGIN}\n", encoding="utf-8")
+    folder = tmp_path if there else tmp_path / "nowhere"
+    with pytest.raises(StacklensError, match="no results of any experiment; expected a folder"):
+        papers("report", "--readme", readme, "--findings", findings, "--results", folder)
+    assert {file.read_text(encoding="utf-8") for file in (readme, findings)} == {f"# Title\n\n{BEGIN}\n"}
+
+
+def test_a_table_of_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StacklensError, match="nowhere: no such folder; expected one that"):
+        papers("table", "sun1993-claims", "--results", tmp_path / "nowhere")
 
 
 def test_neither_help_nor_list_loads_torch() -> None:

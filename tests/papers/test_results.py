@@ -11,7 +11,7 @@ from stacklens.errors import FileFormatError, StacklensError
 from stacklens.papers.claims import Experiment, Finding, PaperClaim
 from stacklens.papers.claims_runner import run_experiment
 from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.findings import BEGIN, END, claims_table, markdown_table, replace_section, write_findings
+from stacklens.papers.findings import BEGIN, END, claims_table, markdown_table, replace_section, with_section
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import read_grid
 from stacklens.papers.results import FOLDER, Results, read_results, result_path, write_results
@@ -122,5 +122,5 @@ def test_a_readme_without_its_markers_is_left_as_it_is(tmp_path: Path, text: str
     readme = tmp_path / "README.md"
     readme.write_text(text, encoding="utf-8")
     with pytest.raises(StacklensError, match=message):
-        write_findings(readme, "new")
+        with_section(readme, "new")
     assert readme.read_text(encoding="utf-8") == text

@@ -113,9 +113,13 @@ def run(
 @papers_app.command("table")
 def table(name: _Name, results: _Folder = None) -> None:
     """Show the results of an experiment, ours beside theirs."""
+    from stacklens.errors import StacklensError
     from stacklens.papers.experiments import EXPERIMENTS, check_name
 
-    show(EXPERIMENTS[check_name(name)](), _folder(results))
+    experiment, folder = EXPERIMENTS[check_name(name)](), _folder(results)
+    if not folder.is_dir():
+        raise StacklensError(f"{folder}: no such folder; expected one that `stacklens papers run` has written to")
+    show(experiment, folder)
 
 
 @papers_app.command("report")
@@ -128,22 +132,35 @@ def report(
     results: _Folder = None,
 ) -> None:
     """Write all results into two Markdown files, between their markers, and with --text the text around them."""
-    from stacklens.files import check_outputs
+    from stacklens.files import check_outputs, write_whole
     from stacklens.papers.experiments import EXPERIMENTS
-    from stacklens.papers.findings import findings_section, readme_section, write_findings, write_text
+    from stacklens.papers.findings import findings_section, readme_section, with_section
     from stacklens.papers.statements import figures_of
 
     check_outputs([readme, findings])
-    folder = _folder(results)
-    figures = {} if text is None else figures_of(EXPERIMENTS, folder, text.parent / "interchanges.json")
-    write_findings(readme, readme_section(EXPERIMENTS, folder))
-    typer.echo(f"wrote the results section of {readme}")
-    if text is not None:
-        write_text(text, findings, findings_section(EXPERIMENTS, folder), figures)
-        typer.echo(f"wrote {findings}")
-    else:
-        write_findings(findings, findings_section(EXPERIMENTS, folder))
-        typer.echo(f"wrote the results section of {findings}")
+    folder = _measured(results)
+    figures = None if text is None else figures_of(EXPERIMENTS, folder, text.parent / "interchanges.json")
+    written = {
+        readme: with_section(readme, readme_section(EXPERIMENTS, folder)),
+        findings: with_section(text or findings, findings_section(EXPERIMENTS, folder), figures),
+    }
+    for path, content in written.items():  # nothing is written before all is there
+        write_whole(path, content)
+        typer.echo(f"wrote {path if text is not None and path == findings else f'the results section of {path}'}")
+
+
+def _measured(given: Path | None) -> Path:
+    """Return the folder of results if it has any."""
+    from stacklens.errors import StacklensError
+    from stacklens.papers.experiments import EXPERIMENTS
+    from stacklens.papers.results import result_path
+
+    folder = _folder(given)
+    if not any(result_path(name, folder).is_file() for name in EXPERIMENTS):
+        raise StacklensError(
+            f"{folder}: no results of any experiment; expected a folder that `stacklens papers run` has written to"
+        )
+    return folder
 
 
 def _folder(given: Path | None) -> Path:
