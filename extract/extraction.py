@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import logging
-import time
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -27,11 +25,12 @@ from stacklens.extract.fidelity import (
 )
 from stacklens.extract.look import Looked, look, look_as_box
 from stacklens.extract.result import PROOF_NOT_TRIED, Extraction
-from stacklens.extract.samples import Samples, draw_samples
+from stacklens.extract.samples import draw_samples
 from stacklens.extract.search.asking.asked_automata import ASKED
 from stacklens.extract.search.candidate_search import broken, is_near, repair, second_opinion
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import Specification, check_same_alphabet
+from stacklens.extract.stage_clock import StageClock
 from stacklens.extract.threshold_margin import threshold_margin
 from stacklens.extract.verification.agreement import count_again
 from stacklens.extract.verification.checks import check_all, check_sampled, exhaustive_limit, within_means
@@ -58,7 +57,6 @@ _OF_WHOLE_WORDS = Certification(
 )
 _OF_ANSWERS = Certification(None, reason="the automaton was learned from answers alone; boxes need steps to follow")
 _OF_UNROUNDED = Certification(None, reason="the automaton is that of the network as it is; boxes follow rounded ones")
-_log = logging.getLogger(__name__)
 
 
 def extract(
@@ -88,94 +86,148 @@ def _extract(
     check_same_alphabet(specification, model)
     config = within_means(config, model)
     exhaustive_limit(specification, len(model.alphabet), config.max_length)  # refused before any work is done
-    clock, budget = _Clock(progress), Budget(config.budget, config.jobs)
-    clock.stage("trace the network")
-    runner = model if config.device == "cpu" else copy.deepcopy(model).to(config.device)
-    samples = draw_samples(runner, specification, config.seed)
-    margins = action_margins(model, trace(runner, samples.short_traced, stacks=False))
-    clock.stage("look for states")
-    fidelity = Fidelity(samples.rounding(), None, *margins)
-    if config.method in ASKED:
-        looked = look_as_box(runner, samples, specification, config, clock.come, budget)
-    else:
-        looked = look(model, runner, samples, specification, config, fidelity, clock.come, budget)
-    fidelity = replace(fidelity, minority_transitions=None if looked.best is None else looked.best.minority)
-    reason, doubt = _faithful(looked, fidelity)
-    if reason is not None and budget.ran_out:
-        reason = f"{reason}; {budget_claim(budget.use().to_dict())}"
-    if reason is not None and _may_be_asked(model, config):
-        reason = f"{reason}; --method ask learns from its answers alone, as of a network without a stack"
-    runner = runner if looked.boxed is None else looked.boxed
-    best, tried, scorer, seen_as = looked.best, looked.tried, looked.scorer, looked.seen_as
-    stacks = looked.stacks if best is None else looked.stacks.seeing(best.stacks)
-    use = None if seen_as is None else view_use(seen_as, stacks.stacks, looked.views, None)
-    result = Extraction(model, specification, None, best, tried, fidelity, stacks, view=use, reason=reason)
-    result = replace(result, budget=budget.use(), threshold=threshold_margin(model, samples))
-    if reason is not None or best is None or best.automaton is None:
-        return _diagnosed(result, samples, clock)
-    clock.stage("check the automaton")
-    cells = model.stack_limit if use is None else use.cells
-    check = partial(check_all, model=runner, specification=specification, config=config, cells=cells, come=clock.come)
-    checks = check(best.automaton)
-    for mended in repair(scorer, best, looked.seen, looked.mendable(checks), _as_found(config, best), budget, cells):
-        tried.append(mended)
-        if mended.exact and mended.automaton is not None:
-            again = check(mended.automaton)
-            best, checks = (mended, again) if broken(again) < broken(checks) else (best, checks)
-            break
-    assert best.automaton is not None
-    stacks, second = looked.stacks.seeing(best.stacks), second_opinion(tried, best)
-    if seen_as is not None:
-        use = view_use(seen_as, stacks.stacks, looked.views, best.automaton)
-        checks += differences_of_view(seen_as, best.automaton, runner, specification)
-    checks = (*checks, *check_sampled(best, scorer, runner, checks))
-    result = replace(result, automaton=best.automaton, found=best, candidates=tried, checks=checks, stacks=stacks)
-    ways = _compared(best, second)
-    result = replace(result, view=use, second=second, ways=ways, caution=doubt, budget=budget.use())
-    counts = count_again(best.automaton, checks, model.task_kind == "recognition")
-    clock.stage("prove equality")
-    proof: Comparison = PROOF_NOT_TRIED
-    if specification is not None:
-        decide = specification.compare if model.real_time else specification.compare_written
-        proof = decide(best.automaton)
-    clock.stage("certify")
-    if not model.real_time:
-        certificate = _OF_WHOLE_WORDS
-    elif best.by_asking:
-        certificate = _OF_ANSWERS
-    elif looked.unrounded:
-        certificate = _OF_UNROUNDED
-    elif use is None:
-        known = any(check.other == _DECISIVE and check.disagreements for check in checks)
-        certificate = certification(model, best.automaton, stacks, specification, config.longest_proved, broken=known)
-    else:
-        certificate = _of_view(use)
-    result = replace(result, counts=counts, proof=proof, certificate=certificate)
-    clock.stage("find the horizon")
-    proved = proved_lengths(certificate, isinstance(proof, Equal))
-    result = replace(
-        result, horizon=find_horizons(best.automaton, runner, specification, checks, proved, config.shortened)
-    )
-    if not model.real_time:  # runs of different lengths do not stand side by side
-        return _diagnosed(result, samples, clock)
-    parted = _divergence(result, runner, None if seen_as is None else seen_as.view)
-    if parted is not None and use is not None:
-        use = replace(use, wrong=not looked.right_on(parted.word))
-    result = replace(result, divergence=parted, view=use)
-    seen = (
-        use is None and looked.boxed is None and not looked.unrounded and model.answers_to(()) is None
-    )  # step by step, as it is
-    drift = _drift(result, model) if seen else None
-    return _diagnosed(replace(result, drift=drift), samples, clock)
+    return _Reading(model, specification, config, StageClock(progress)).result()
 
 
-def _diagnosed(result: Extraction, samples: Samples, clock: _Clock) -> Extraction:
-    """Return ``result`` with why it is not faithful, where it is not, and with how long every stage took."""
-    if result.status == 0:
-        return replace(result, seconds=clock.stop())
-    clock.stage("find out why")
-    found = diagnose(result, samples)
-    return replace(result, diagnosis=found, seconds=clock.stop())
+class _Reading:
+    """One extraction: what is made once for all of it, and its stages, each of which adds to the result."""
+
+    def __init__(
+        self, model: StackModel[Any], specification: Specification | None, config: ExtractionConfig, clock: StageClock
+    ) -> None:
+        self.model, self.specification, self.config, self.clock = model, specification, config, clock
+        self.budget = Budget(config.budget, config.jobs)
+        clock.stage("trace the network")
+        self.runner = model if config.device == "cpu" else copy.deepcopy(model).to(config.device)
+        self.samples = draw_samples(self.runner, specification, config.seed)
+
+    def result(self) -> Extraction:
+        """Return what comes out, as far as it comes."""
+        looked, fidelity = self._look()
+        reason, doubt = self._faithful(looked, fidelity)
+        result = self._begun(looked, fidelity, reason)
+        if reason is not None or looked.best is None or looked.best.automaton is None:
+            return self._diagnosed(result)
+        result = self._checked(replace(result, caution=doubt), looked, looked.best)
+        result = self._proved(result, looked)
+        return self._diagnosed(self._parted(result, looked))
+
+    def _look(self) -> tuple[Looked, Fidelity]:
+        """Return what the search found, and how near the network is to a discrete machine."""
+        margins = action_margins(self.model, trace(self.runner, self.samples.short_traced, stacks=False))
+        self.clock.stage("look for states")
+        fidelity = Fidelity(self.samples.rounding(), None, *margins)
+        asked = self.samples, self.specification, self.config
+        if self.config.method in ASKED:
+            looked = look_as_box(self.runner, *asked, self.clock.come, self.budget)
+        else:
+            looked = look(self.model, self.runner, *asked, fidelity, self.clock.come, self.budget)
+        if looked.boxed is not None:
+            self.runner = looked.boxed
+        return looked, replace(fidelity, minority_transitions=None if looked.best is None else looked.best.minority)
+
+    def _faithful(self, looked: Looked, fidelity: Fidelity) -> tuple[str | None, str | None]:
+        """Return why no automaton can stand for the network, if none can, and what is to be doubted of one that can."""
+        reason, doubt = _faithful(looked, fidelity)
+        if reason is not None and self.budget.ran_out:
+            reason = f"{reason}; {budget_claim(self.budget.use().to_dict())}"
+        if reason is not None and _may_be_asked(self.model, self.config):
+            reason = f"{reason}; --method ask learns from its answers alone, as of a network without a stack"
+        return reason, doubt
+
+    def _begun(self, looked: Looked, fidelity: Fidelity, reason: str | None) -> Extraction:
+        """Return the result of the search, before anything is checked."""
+        best = looked.best
+        stacks = looked.stacks if best is None else looked.stacks.seeing(best.stacks)
+        use = None if looked.seen_as is None else view_use(looked.seen_as, stacks.stacks, looked.views, None)
+        tried = looked.tried
+        result = Extraction(
+            self.model, self.specification, None, best, tried, fidelity, stacks, view=use, reason=reason
+        )
+        return replace(result, budget=self.budget.use(), threshold=threshold_margin(self.model, self.samples))
+
+    def _checked(self, result: Extraction, looked: Looked, best: Candidate) -> Extraction:
+        """Return ``result`` with the best automaton, mended where a check broke it and it could be, and its checks."""
+        self.clock.stage("check the automaton")
+        use, scorer, tried = result.view, looked.scorer, looked.tried
+        cells = self.model.stack_limit if use is None else use.cells
+        check = partial(
+            check_all,
+            model=self.runner,
+            specification=self.specification,
+            config=self.config,
+            cells=cells,
+            come=self.clock.come,
+        )
+        assert best.automaton is not None, "there is nothing to check otherwise"
+        checks = check(best.automaton)
+        kind = _as_found(self.config, best)
+        for mended in repair(scorer, best, looked.seen, looked.mendable(checks), kind, self.budget, cells):
+            tried.append(mended)
+            if mended.exact and mended.automaton is not None:
+                again = check(mended.automaton)
+                best, checks = (mended, again) if broken(again) < broken(checks) else (best, checks)
+                break
+        automaton, stacks, second = best.automaton, looked.stacks.seeing(best.stacks), second_opinion(tried, best)
+        assert automaton is not None, "what is mended has an automaton too"
+        if looked.seen_as is not None:
+            use = view_use(looked.seen_as, stacks.stacks, looked.views, automaton)
+            checks += differences_of_view(looked.seen_as, automaton, self.runner, self.specification)
+        checks = (*checks, *check_sampled(best, scorer, self.runner, checks))
+        result = replace(result, automaton=automaton, found=best, candidates=tried, checks=checks, stacks=stacks)
+        ways = _compared(best, second)
+        return replace(result, view=use, second=second, ways=ways, budget=self.budget.use())
+
+    def _proved(self, result: Extraction, looked: Looked) -> Extraction:
+        """Return ``result`` with counts, proof and certificate, and how far the automaton is known to be followed."""
+        automaton, checks, specification = result.automaton, result.checks, self.specification
+        assert automaton is not None, "there is nothing to prove otherwise"
+        counts = count_again(automaton, checks, self.model.task_kind == "recognition")
+        self.clock.stage("prove equality")
+        proof: Comparison = PROOF_NOT_TRIED
+        if specification is not None:
+            decide = specification.compare if self.model.real_time else specification.compare_written
+            proof = decide(automaton)
+        self.clock.stage("certify")
+        certificate = self._certified(result, looked)
+        self.clock.stage("find the horizon")
+        proved = proved_lengths(certificate, isinstance(proof, Equal))
+        shortened = self.config.shortened
+        horizon = find_horizons(automaton, self.runner, specification, checks, proved, shortened)
+        return replace(result, counts=counts, proof=proof, certificate=certificate, horizon=horizon)
+
+    def _certified(self, result: Extraction, looked: Looked) -> Certification:
+        if not self.model.real_time:
+            return _OF_WHOLE_WORDS
+        if result.found is not None and result.found.by_asking:
+            return _OF_ANSWERS
+        if looked.unrounded:
+            return _OF_UNROUNDED
+        if result.view is not None:
+            return _of_view(result.view)
+        assert result.automaton is not None, "there is nothing to certify otherwise"
+        known = any(check.other == _DECISIVE and check.disagreements for check in result.checks)
+        longest = self.config.longest_proved
+        return certification(self.model, result.automaton, result.stacks, self.specification, longest, broken=known)
+
+    def _parted(self, result: Extraction, looked: Looked) -> Extraction:
+        """Return ``result`` with both runs on the shortest word that contradicts the automaton, and why they part."""
+        if not self.model.real_time:  # runs of different lengths do not stand side by side
+            return result
+        parted = _divergence(result, self.runner, None if looked.seen_as is None else looked.seen_as.view)
+        use = result.view
+        if parted is not None and use is not None:
+            use = replace(use, wrong=not looked.right_on(parted.word))
+        as_it_is = use is None and looked.boxed is None and not looked.unrounded and self.model.answers_to(()) is None
+        result = replace(result, divergence=parted, view=use)
+        return replace(result, drift=_drift(result, self.model) if as_it_is else None)
+
+    def _diagnosed(self, result: Extraction) -> Extraction:
+        """Return ``result`` with why it is not faithful, where it is not, and with how long every stage took."""
+        if result.status == 0:
+            return replace(result, seconds=self.clock.stop())
+        self.clock.stage("find out why")
+        return replace(result, diagnosis=diagnose(result, self.samples), seconds=self.clock.stop())
 
 
 def _faithful(looked: Looked, fidelity: Fidelity) -> tuple[str | None, str | None]:
@@ -239,28 +291,3 @@ def _drift(result: Extraction, model: StackModel[Any]) -> Drift | None:
     if not words or result.automaton is None:
         return None
     return drift(result.automaton, model, words[0], result.stacks.stacks)
-
-
-class _Clock:
-    """Times stages, and tells their names as they begin."""
-
-    def __init__(self, progress: Told) -> None:
-        self.progress, self.seconds = progress, dict[str, float]()
-        self.begun, self.name = time.perf_counter(), ""
-
-    def stage(self, name: str) -> None:
-        self.stop()
-        self.name = name
-        _log.info("%s", name)
-        self.progress(name, 0, None)
-
-    def come(self, done: int, total: int | None) -> None:
-        """Tell how far the present stage has come, and of how much, if that is known."""
-        self.progress(self.name, done, total)
-
-    def stop(self) -> dict[str, float]:
-        now = time.perf_counter()
-        if self.name:
-            self.seconds[self.name] = now - self.begun
-        self.begun = now
-        return self.seconds

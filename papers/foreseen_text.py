@@ -108,7 +108,7 @@ def _answer(known: dict[str, Foreseen]) -> str:
 
 def _sentences(one: Foreseen) -> str:
     """Return what is found of one outcome."""
-    told = f"**{OUTCOMES[one.outcome].capitalize()}**: {counted(one.hits, one.of)}."
+    told = f"**{OUTCOMES[one.outcome].capitalize()}**: {one.hits} of {one.of}."
     if one.too_few:
         return f"{told} No model: {one.too_few}."
     if not one.settled:

@@ -23,7 +23,7 @@ __all__ = ["long_word_figures"]
 
 _Measured = Sequence[tuple[Grid, GridResults]]
 _NETS = {"network": "the network itself", "rounded network": "rounded"}
-_KINDS = {"pumped": "repeated", "control": "random, as shallow", "drawn": "random, of any depth"}
+_KINDS = {"pumped": "repeated", "control": "random and as shallow", "drawn": "random and of any depth"}
 _NEVER = float("inf")
 _SURE = 0.05
 _SEEN = 1  # the last data seed whose networks were looked at when the statistics were chosen
@@ -49,12 +49,14 @@ def long_word_figures(measured: _Measured) -> dict[str, str]:
         "long elsewhere": _number([row for row in every if row.task not in BRACKETS]),
         "long tasks": ", ".join(dict.fromkeys(row.task for row in rows)) or "none",
         "long wrong table": markdown_table(_wrong(rows)),
-        "long by length": markdown_table(_by_length(rows)),
+        "long by length": markdown_table(_by_length(rows, _REPETITION)),
+        "long by depth": markdown_table(_by_length(rows, _DEPTH)),
         "long by family": markdown_table(_by_family(every)),
         "long pumped wrong": _ever_wrong(rows, "network", "pumped"),
         "long control wrong": _ever_wrong(rows, "network", "control"),
         "long verdict": _verdict(rows, "network"),
-        "long summary": _summary(rows),
+        "long summary": _summary(rows, _REPETITION),
+        "long depth summary": _summary(rows, _DEPTH),
         "long rounded verdict": _verdict(rows, "rounded network"),
         "long fresh measured": _number(fresh),
         "long fresh verdict": _verdict(fresh, "network"),
@@ -145,68 +147,75 @@ def _p(p: float | None) -> str:
     return "p < .0001" if p < 0.0001 else f"p = {p:.2g}"
 
 
-def _summary(rows: Sequence[_Row]) -> str:
+@dataclass(frozen=True)
+class _Contrast:
+    """Two kinds of words whose accuracies are compared, network by network, of those that were asked both."""
+
+    title: str
+    one: str
+    other: str
+
+
+_REPETITION = _Contrast("Repeated blocks against random words as shallow", "pumped", "control")
+_DEPTH = _Contrast("Random words as shallow against random words of any depth", "control", "drawn")
+
+
+def _summary(rows: Sequence[_Row], contrast: _Contrast) -> str:
     """Return on which lengths one kind of word is harder for the network itself, the number of lengths allowed for."""
+    harder: dict[str, list[str]] = {}
     lengths = _lengths(rows)
-    harder: dict[bool, list[str]] = {}
     for length in lengths:
-        means = [
-            statistics.fmean(a - b for a, b, _ in found)
-            for row in rows
-            if (found := _accuracies(row, "network", length))
-        ]
+        means = _row_means(rows, "network", contrast, length)
         p = _signed_rank(means)
         if p is not None and p < _SURE / len(lengths):
-            harder.setdefault(statistics.fmean(means) < 0, []).append(str(length))
+            worse = contrast.one if statistics.fmean(means) < 0 else contrast.other
+            harder.setdefault(worse, []).append(str(length))
     said = [
-        f"words that repeat a block are {what} than random ones as shallow at {' and '.join(harder[worse])} symbols"
-        for worse, what in ((True, "harder"), (False, "easier"))
-        if worse in harder
+        f"words that are {_KINDS[kind]} are harder at {' and '.join(found)} symbols" for kind, found in harder.items()
     ]
     told = "; ".join(said) or "at no length is one kind of word shown to be harder than the other"
-    return f"By length, with the number of lengths allowed for: {told}."
+    return f"{contrast.title}, with the number of lengths allowed for: {told}."
 
 
 def _lengths(rows: Sequence[_Row]) -> list[int]:
     return sorted({length for row in rows for one in row.asked for length in one["lengths"]})
 
 
-def _by_length(rows: Sequence[_Row]) -> TextTable:
-    """Return accuracies by length, of each kind of word, with a test of repeated against random ones."""
+def _by_length(rows: Sequence[_Row], contrast: _Contrast) -> TextTable:
+    """Return accuracies by length on both kinds of words, with a test of the one against the other."""
     lines = []
     for net, shown in _NETS.items():
         for length in _lengths(rows):
-            own = [(row, _accuracies(row, net, length)) for row in rows]
-            pairs = [pair for _, found in own for pair in found]
-            means = [statistics.fmean(a - b for a, b, _ in found) for _, found in own if found]
-            drawn = [c for *_, c in pairs if c is not None]
-            p = _signed_rank(means)
-            worse, better = sum(a < b for a, b, _ in pairs), sum(a > b for a, b, _ in pairs)
-            cells = [_percent([pair[kind] for pair in pairs]) for kind in (0, 1)]
-            ofdrawn = f"{_percent(drawn)} ({len(drawn)})" if drawn else "–"
-            lines.append((shown, str(length), str(len(pairs)), *cells, ofdrawn, f"{worse} / {better}", _p(p)))
-    columns = ("who", "symbols", "networks", *_KINDS.values(), "worse on repeated / on random", "p")
+            pairs = [pair for row in rows for pair in _pairs(row, net, contrast, length)]
+            if pairs:
+                worse, better = sum(a < b for a, b in pairs), sum(a > b for a, b in pairs)
+                means = (f"{100 * statistics.fmean(own):.0f}" for own in zip(*pairs, strict=True))
+                p = _p(_signed_rank(_row_means(rows, net, contrast, length)))
+                lines.append((shown, str(length), str(len(pairs)), *means, f"{worse} / {better}", p))
+    kinds = _KINDS[contrast.one], _KINDS[contrast.other]
+    columns = ("who", "symbols", "networks", *kinds, "worse on the first / on the second", "p")
     note = (
-        "mean percent of whole words right; in brackets how many networks were asked the words of any depth; worse: of "
-        "networks, where their accuracies differ; p: Wilcoxon's signed ranks of the rows' mean differences, one test a "
-        "line and none corrected for their number"
+        "mean percent of whole words right; worse: of networks, where their accuracies differ; p: Wilcoxon's signed "
+        "ranks of the rows' mean differences, one test a line and none corrected for their number"
     )
-    return TextTable("Accuracy on long words, by length", columns, tuple(lines), note)
+    return TextTable(contrast.title, columns, tuple(lines), note)
 
 
-def _accuracies(row: _Row, net: str, length: int) -> list[tuple[float, float, float | None]]:
+def _pairs(row: _Row, net: str, contrast: _Contrast, length: int) -> list[tuple[float, float]]:
+    """Return the accuracies on both kinds of words of this length, of the networks that were asked both."""
     found = []
     for one in row.asked:
-        if length in one["lengths"]:
+        both = [one[net].get(kind) for kind in (contrast.one, contrast.other)]
+        if length in one["lengths"] and all(both):
             place = one["lengths"].index(length)
-            drawn = one[net].get("drawn")
-            a, b = (one[net][kind]["accuracy"][place] for kind in ("pumped", "control"))
-            found.append((a, b, None if drawn is None else drawn["accuracy"][place]))
+            found.append((float(both[0]["accuracy"][place]), float(both[1]["accuracy"][place])))
     return found
 
 
-def _percent(values: Sequence[Any]) -> str:
-    return f"{100 * statistics.fmean(values):.0f}" if values else "–"
+def _row_means(rows: Sequence[_Row], net: str, contrast: _Contrast, length: int) -> list[float]:
+    """Return by how much the networks of each row that has any are more accurate on the first kind of words."""
+    told = [pairs for row in rows if (pairs := _pairs(row, net, contrast, length))]
+    return [statistics.fmean(a - b for a, b in pairs) for pairs in told]
 
 
 def _by_family(rows: Sequence[_Row]) -> TextTable:

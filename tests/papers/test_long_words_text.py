@@ -75,17 +75,19 @@ def test_the_tables_have_every_length_and_kind() -> None:
     wrong = lines_of(figures["long wrong table"])[2:]
     assert [line[:2] + line[3:] for line in wrong[:2]] == [
         ["the network itself", "repeated", "30", "8"],
-        ["the network itself", "random, as shallow", "90", "0"],
+        ["the network itself", "random and as shallow", "90", "0"],
     ]
     assert wrong[0][2].startswith("8 of 16 (50 %, 95 % interval ")
     assert wrong[2][2].startswith("0 of 16 (0 %")
     by_length = lines_of(figures["long by length"])[2:]
-    assert by_length[0][:6] == ["the network itself", "48", "16", "75", "100", "100 (8)"]
-    assert by_length[1][:6] == ["the network itself", "96", "16", "62", "75", "100 (8)"]
-    assert by_length[1][6:] == ["8 / 0", "p = 0.0078"]
-    assert by_length[2][3:] == ["100", "100", "100 (8)", "0 / 0", "too few for a test"]
+    assert by_length[0] == ["the network itself", "48", "16", "75", "100", "8 / 0", "p = 0.0078"]
+    assert by_length[1] == ["the network itself", "96", "16", "62", "75", "8 / 0", "p = 0.0078"]
+    assert by_length[2][3:] == ["100", "100", "0 / 0", "too few for a test"]
+    by_depth = lines_of(figures["long by depth"])[2:]  # of the networks that were asked both
+    assert by_depth[1] == ["the network itself", "96", "8", "50", "100", "8 / 0", "p = 0.0078"]
     assert lines_of(figures["long by family"])[2] == ["Net 0", "D2", "2", "1", "0"]
-    assert "harder than random ones as shallow at 48 and 96 symbols" in figures["long summary"]
+    assert figures["long summary"].endswith("words that are repeated are harder at 48 and 96 symbols.")
+    assert figures["long depth summary"].endswith("words that are random and as shallow are harder at 96 symbols.")
 
 
 def test_only_bracket_languages_are_tested() -> None:
