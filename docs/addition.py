@@ -3,7 +3,8 @@
     python docs/addition.py [--results FOLDER] [NETWORK [WORD]]
 
 Figure 2 is of what `stacklens papers run joulin2015-fig2 --rows "Stack RNN, addition" --protocol paper` measured, every
-network apart. Figure 3 shows what each stack of NETWORK, rounded, does on an addition, and what its top then holds.
+network apart. Figure 3 shows what each stack of NETWORK, rounded, does on additions, and what its top then holds; how
+many additions the network gets right by their place in a stream is printed.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import numpy as np
+
 import stacklens as sl
 from stacklens.errors import StacklensError
+from stacklens.languages.tasks.stream_patterns import Addition
 from stacklens.models.io import load_checkpoint
 from stacklens.models.rounding import Rounded
 from stacklens.papers.grid_results import read_grid
@@ -24,7 +28,9 @@ from stacklens.viz.pictures import picture
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "papers" / "results"
 ROW = "Stack RNN, addition"
-WORD = ".1101+11=00001.1"  # after the end of the sum before, as in a stream
+WORD = "1+1=01.1101+11=00001.1"  # the second of a stream: the first is read with empty stacks
+_STREAMS, _PIECES = 60, 10  # stacks are emptied after so many pieces, in training and in the test
+_SIZES = (4, 10, 20, 30, 59)
 
 
 def draw_curves(folder: Path) -> None:
@@ -44,6 +50,28 @@ def draw_trace(network: Path, word: str) -> None:
     write("fig3", operation_table(rounded, sl.trace(rounded, [word], stacks=True)))
 
 
+def tell_places(network: Path) -> None:
+    """Print which share of additions a network gets right: of the first of a stream, and of the later ones."""
+    model, task, rng = load_checkpoint(network).model, Addition(), np.random.default_rng(0)
+    for size in _SIZES:
+        streams = [[task.piece(size, rng) for _ in range(_PIECES)] for _ in range(_STREAMS)]
+        for name, net in (("soft", model), ("rounded", Rounded(model))):
+            said = sl.trace(net, ["".join(stream) for stream in streams]).output.argmax(-1)
+            right = np.array(
+                [_right(stream, row, model.output_alphabet) for stream, row in zip(streams, said, strict=True)]
+            )
+            print(f"n = {size}, {name}: first {right[:, 0].mean():.2f}, later {right[:, 1:].mean():.2f}")
+
+
+def _right(pieces: list[str], said: np.ndarray, letters: tuple[str, ...]) -> list[bool]:
+    """Return of each piece whether every symbol of the result was predicted."""
+    text, end, found = "".join(pieces), 0, []
+    for piece in pieces:
+        begin, end = end + piece.index("="), end + len(piece)
+        found.append(all(letters[said[place]] == text[place + 1] for place in range(begin, end - 1)))
+    return found
+
+
 def write(name: str, figure: object) -> None:
     """Write a figure beside this file."""
     path = HERE / f"joulin2015-{name}.svg"
@@ -60,3 +88,4 @@ if __name__ == "__main__":
     draw_curves(asked.results)
     if asked.network is not None:
         draw_trace(asked.network, asked.word)
+        tell_places(asked.network)

@@ -30,6 +30,7 @@ Experiments = Mapping[str, Callable[[], Experiment | Grid]]
 _Measured = Sequence[tuple[Grid, GridResults]]
 _PLACEHOLDER = re.compile(r"\{\{ *([a-z0-9 ,&:+-]+?) *\}\}", re.IGNORECASE)
 _BLOCKS = "suzgun2019-repeated-blocks"
+_ADDITION = "Stack RNN, addition"
 _SURE = 0.05
 
 
@@ -69,6 +70,7 @@ def figures_of(experiments: Experiments, folder: Path, interchanges: Path | None
         **long_word_figures(measured),
         **_protocols(measured),
         **_differences(measured),
+        **_addition(measured),
         **_blocks(folder),
         **foreseen_figures(measured),
         **limit_figures(measured),
@@ -140,6 +142,21 @@ def _differences(measured: _Measured) -> dict[str, str]:
         "surviving rows": str(surviving) if surviving else "none",
         "rows below": str(sum(one.ours < one.theirs for one in differing)),
         "differences": markdown_table(comparisons_table(every)),
+    }
+
+
+def _addition(measured: _Measured) -> dict[str, str]:
+    """Return how far the paper's protocol came on binary addition, and what the best network gets right."""
+    runs = [run for grid, results in measured if grid.name == "joulin2015-fig2" for run in results.runs(_ADDITION)]
+    networks = [one for run in runs if run.protocol == "paper" for one in run.networks]
+    if not networks:
+        return {}
+    best = max(networks, key=lambda one: one.scores["test"])
+    return {
+        "addition networks": str(len(networks)),
+        "addition epochs": f"{best.scores['epochs']:.0f}",
+        "addition updates": f"{best.scores['updates'] / 1e6:.1f} million",
+        **{f"addition n {n}": f"{100 * best.scores[f'n = {n}']:.0f} %" for n in (10, 20, 30, 59)},
     }
 
 
