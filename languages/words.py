@@ -43,10 +43,13 @@ def parse_word(text: str, alphabet: Sequence[Symbol]) -> Word:
     >>> parse_word("(())", ("(", ")")), parse_word("(5 ( ) )5", ("(", ")", "(5", ")5"))
     ('(())', ('(5', '(', ')', ')5'))
     """
-    symbols = list(text) if _single_characters(alphabet) else text.split()
+    single = _single_characters(alphabet)
+    symbols = list(text) if single else text.split()
     for symbol in symbols:
         if symbol not in alphabet:
-            raise UnknownSymbolError(symbol, tuple(alphabet))
+            spaced = single and symbol.isspace()
+            more = "; these symbols stand side by side: leave out the spaces" if spaced else ""
+            raise UnknownSymbolError(symbol, tuple(alphabet), more)
     return make_word(symbols, alphabet)
 
 

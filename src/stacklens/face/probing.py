@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stacklens.errors import StacklensError
-from stacklens.face.arguments import automaton_of, network_of, words_of
+from stacklens.face.arguments import automaton_of, network_of, one_word, words_of
 
 if TYPE_CHECKING:
     from stacklens.automata.pda import PushdownAutomaton, Word
@@ -64,6 +64,8 @@ def intervene(
     if others is not None and len(others) == 1:
         others = others * len(words)
     pda = None if automaton is None else automaton_of(automaton)
+    if choices.get("reference") is not None:
+        choices["reference"] = words_of(choices["reference"], network.alphabet)
     return run(network, words, at, set, from_word=others, automaton=pda, **choices)
 
 
@@ -171,8 +173,7 @@ def saliency(model: Network, word: Word, automaton: PushdownAutomaton | Extracti
     pda = None if automaton is None else automaton_of(automaton)
     if pda is None and specification is not None:
         pda = specification.automaton()
-    (read,) = words_of([word] if isinstance(word, str) else word, network.alphabet)
-    return run(network, read, pda)
+    return run(network, one_word(word, network.alphabet, "saliency"), pda)
 
 
 def _known(model: Network, language: Subject | None) -> tuple[StackModel[Any], Specification | None]:
