@@ -86,8 +86,14 @@ def check(network: StackModel[Any], forward: Forward, words: Sequence[Word]) -> 
         words: some words of several lengths, the longer the better.
 
     Raises:
-        StacklensError: there are no words, or ``forward`` takes none of these forms; one line.
+        StacklensError: ``network`` is none of ours, there are no words, or ``forward`` takes none of these forms; one
+            line.
     """
+    if not isinstance(network, StackModel):
+        raise StacklensError(
+            f"expected a network that sl.wrap or an adapter made, not one of type {type(network).__name__}; the module "
+            "itself is the second argument, as forward"
+        )
     kept = _kept(words, network)
     for look in CONTRACT:
         if (found := guarded(partial(look, network, kept), f"the adapter {network.name}", {})) is not None:

@@ -54,7 +54,7 @@ def _even(words: list[tuple[str, ...]]) -> list[bool]:
 
 
 def test_spaces_between_symbols_that_stand_side_by_side_are_to_be_left_out() -> None:
-    with pytest.raises(UnknownSymbolError, match="symbol ' ' is not in the alphabet a b c: .*leave out the spaces$"):
+    with pytest.raises(UnknownSymbolError, match=r"symbol ' ' is not in the alphabet a b c: .*leave out the spaces$"):
         sl.trace(NAME, "a b c")
 
 

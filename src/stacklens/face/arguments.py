@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stacklens.models.base import StackModel
 
     Network = StackModel[Any] | str | Path
-    Subject = Language | Task | Specification | str
+    Subject = Language | Task | Specification | PushdownAutomaton | str
 
 __all__ = ["AUTOMATA", "Network", "Subject", "automaton_of", "called", "network_of", "one_word", "words_of"]
 
@@ -92,7 +92,9 @@ def _word(given: Any, alphabet: tuple[str, ...], number: int | None = None) -> W
             return parse_word(symbols, alphabet)
         for symbol in symbols:
             if not isinstance(symbol, str):
-                raise StacklensError(f"expected a word, as text or as a list of symbols, not a list with {called(symbol)}")
+                raise StacklensError(
+                    f"expected a word, as text or as a list of symbols, not a list with {called(symbol)}"
+                )
             if symbol not in alphabet:
                 raise UnknownSymbolError(symbol, alphabet)
     except UnknownSymbolError as unknown:

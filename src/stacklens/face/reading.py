@@ -23,8 +23,8 @@ def extract(model: Network, language: Subject | None = None, *, quiet: bool = Fa
 
     Args:
         model: a network, or the name or path of one.
-        language: what it should do: a language or task, or the name of one or the path of a grammar or automaton; by
-            default what its file says that it was trained on.
+        language: what it should do: a language or task, or the name of one or the path of a grammar or automaton; or an
+            automaton, for the words that it accepts. By default what its file says that it was trained on.
         quiet: show no progress, which is shown on a terminal and in a notebook only.
         settings: those of `ExtractionConfig`: ``max_length``, ``states``, ``stack_symbols``, ``seed``, ``jobs``, ….
 
