@@ -13,7 +13,7 @@ import numpy as np
 from stacklens.automata.pda import Symbol, Word
 from stacklens.errors import StacklensError, UnknownSymbolError
 
-__all__ = ["all_words", "check_length", "edit_word", "format_word", "make_word", "parse_word"]
+__all__ = ["all_words", "check_length", "edit_word", "format_word", "make_word", "parse_alphabet", "parse_word"]
 
 
 def make_word(symbols: Iterable[Symbol], alphabet: Sequence[Symbol]) -> Word:
@@ -51,6 +51,15 @@ def parse_word(text: str, alphabet: Sequence[Symbol]) -> Word:
             more = "; these symbols stand side by side: leave out the spaces" if spaced else ""
             raise UnknownSymbolError(symbol, tuple(alphabet), more)
     return make_word(symbols, alphabet)
+
+
+def parse_alphabet(text: str) -> list[Symbol]:
+    """Return the symbols that ``text`` names: separated by spaces where there are any, else single characters.
+
+    >>> parse_alphabet("()"), parse_alphabet("(5 ( ) )5")
+    (['(', ')'], ['(5', '(', ')', ')5'])
+    """
+    return text.split() if " " in text.strip() else list(text)
 
 
 def format_word(word: Word) -> str:

@@ -51,7 +51,7 @@ def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS
     if asked > longest:
         raise StacklensError(
             f"all words of length <= {asked} over {n_symbols} symbols are too many to check one by one; "
-            f"ask for --max-length {longest} or less"
+            f"ask for --max-length {longest} or less (max_length={longest})"
         )
     return asked
 

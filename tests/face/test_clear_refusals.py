@@ -42,6 +42,10 @@ REFUSED: dict[str, tuple[Call, str]] = {
         lambda found: sl.verify(found.automaton, language="palindrome", max_length=2.5),  # type: ignore[arg-type]
         "max_length must be a whole number of at least 0, not 2.5",
     ),
+    "verify, too many words": (
+        lambda found: sl.verify(found, max_length=40),
+        "too many to check one by one; ask for --max-length 26 or less (max_length=26)",
+    ),
     "verify, no processes": (
         lambda found: sl.verify(found, max_length=3, jobs=0),
         "jobs must be a whole number of at least 1, not 0",
