@@ -7,7 +7,7 @@ differ, known mistakes are tried one by one: the one with which nothing differs 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -183,6 +183,8 @@ def _numbers(values: tuple[float, ...]) -> str:
 
 
 def _kept(words: Sequence[Word], network: StackModel[Any]) -> list[Word]:
+    if not isinstance(words, Iterable):
+        raise StacklensError(f"expected a list of words, not one of type {type(words).__name__}")
     kept: list[Word] = []
     for word in words:
         if len(word) and sum(map(len, kept)) + len(word) <= _MOST_STEPS:

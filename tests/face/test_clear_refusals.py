@@ -89,6 +89,17 @@ REFUSED: dict[str, tuple[Call, str]] = {
         "expected a language or task, the name of one, the path of a grammar or automaton, or an automaton, not one of "
         "type int",
     ),
+    "ablate, seed -1": (lambda _: sl.ablate(NAME, seed=-1), "a seed is a whole number from 0 to "),
+    "linear probes, seed -1": (lambda _: sl.linear_probes(NAME, seed=-1), "a seed is a whole number from 0 to "),
+    "horizon curve, seed -1": (lambda _: sl.horizon_curve(NAME, seed=-1), "a seed is a whole number from 0 to "),
+    "check on a number": (
+        lambda found: sl.check(found.model, lambda word: word, 3),  # type: ignore[arg-type]
+        "expected a list of words, not one of type int",
+    ),
+    "learn, words in text": (
+        lambda _: sl.learn(lambda words: [True] * len(words), "ab", words="x"),  # type: ignore[arg-type]
+        "words must be a whole number of at least 0, not 'x'",
+    ),
     "check a module": (
         lambda _: sl.check(torch.nn.Linear(3, 4), torch.nn.Linear(3, 4), ["ab"]),  # type: ignore[arg-type]
         "expected a network that sl.wrap or an adapter made, not one of type Linear",

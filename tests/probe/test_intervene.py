@@ -269,6 +269,10 @@ def _pusher() -> Any:
         ({"set": {"actions": [-2, 5]}}, "actions cannot be set to -2, 5; expected the shares of push, pop, none below"),
         ({"set": {"actions": 1}}, "actions cannot be set to 1, 1; expected the shares of push, pop, none below 0, tog"),
         ({"set": {"actions": [0.5, 0.4]}}, "actions cannot be set to 0.5, 0.4; expected the shares"),
+        ({"set": 3}, "set is 3; expected names of parts, or a dictionary of parts and values"),
+        ({"set": {"hidden": 0}, "units": "x"}, r"there are no units \['x'\]: the marnn-stack-rnn has 4, from 0"),
+        ({"set": {"cells": 0}, "stack": "x"}, "there is no stack 'x'"),
+        ({"set": {"cells": 0}, "cells": 1}, "intervene has no choice cells; it has from_word, from_step, units, stack"),
         ({"set": {"hidden": object()}}, "hidden cannot be set to <object"),
     ],
 )
