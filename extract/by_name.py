@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from stacklens.automata.automaton_grammar import grammar_of
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import StacklensError, UnknownNameError
 from stacklens.extract.specification import LanguageSpecification, Specification
 from stacklens.extract.task_specification import TaskSpecification
 from stacklens.languages import get_language, get_task
+from stacklens.languages.context_free import AutomatonLanguage
 from stacklens.languages.language import Language
 from stacklens.languages.tasks.streams import StreamAfter, StreamTask
 from stacklens.languages.tasks.task import Task, TaskKind
@@ -21,6 +23,7 @@ __all__ = [
     "specification_of",
     "specification_of_network",
     "subject_named",
+    "subject_of",
     "true_automaton",
 ]
 
@@ -50,6 +53,27 @@ def specification_for(
     if isinstance(language, Language):
         return LanguageSpecification(language)
     return TaskSpecification(language) if isinstance(language, Task) else language
+
+
+def subject_of(given: object) -> Language | Task | Specification | None:
+    """Return what is given, an automaton as the language of the words that it accepts.
+
+    Raises:
+        StacklensError: it is nothing that a network could be held against, or an automaton with outputs.
+    """
+    if isinstance(given, PushdownAutomaton):
+        if any(step.output is not None for step in given.transitions.values()):
+            raise StacklensError(
+                "an automaton with outputs is no language; give the language or task, and compare with the automaton "
+                "by sl.compare or sl.verify"
+            )
+        return AutomatonLanguage("the given automaton", grammar_of(given), given)
+    if not isinstance(given, Language | Task | Specification | None):
+        raise StacklensError(
+            f"expected a language or task, the name of one, the path of a grammar or automaton, or an automaton, not "
+            f"one of type {type(given).__name__}"
+        )
+    return given
 
 
 def _meant(given: Language | Task | Specification | None, kind: TaskKind) -> Language | Task | Specification | None:
@@ -106,7 +130,7 @@ def specification_of(checkpoint: Checkpoint, name: str | None = None) -> Specifi
 
 
 def specification_of_network(
-    model: StackModel[Any], given: Language | Task | Specification | str | None = None
+    model: StackModel[Any], given: Language | Task | Specification | PushdownAutomaton | str | None = None
 ) -> Specification | None:
     """Return what to check ``model`` against: ``given``, what is called so, or what its file says; None for nothing.
 
@@ -116,7 +140,7 @@ def specification_of_network(
     """
     if given is None or isinstance(given, str):
         return specification_of(checkpoint_for(model), given)
-    return specification_for(given, model.task_kind)
+    return specification_for(subject_of(given), model.task_kind)
 
 
 def true_automaton(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | None:

@@ -20,6 +20,8 @@ from stacklens.models.views.views import views_of
 from stacklens.probe.causal.claim import Claim
 from stacklens.probe.causal.interchange import interchange
 from stacklens.probe.causal.outcome import Causality
+from stacklens.seeds import check_seed
+from stacklens.whole import check_whole
 
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
@@ -41,12 +43,13 @@ def causality(
     """Return what interchange experiments say of the automaton of ``result``; see `probe.causal`.
 
     Raises:
-        StacklensError: there is no automaton, or it speaks of no step of the network.
+        StacklensError: there is no automaton, or it speaks of no step of the network, or ``cases`` is no whole number
+            of at least 2, or ``seed`` no seed.
     """
     if values not in ("source", "centre"):
         raise StacklensError(f"values is {values!r:.40}; expected source or centre")
-    if cases < 2:
-        raise StacklensError(f"cases is {cases}; expected at least 2 interchanges")
+    check_whole("cases", cases, 2)
+    check_seed(seed)
     pda = _automaton(result, automaton)
     network, rounded, soft = _networks(result)
     words = _words(result.language, seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Literal, get_args
 
 from stacklens.errors import StacklensError
@@ -11,6 +11,7 @@ from stacklens.extract.budget import DEFAULT_BUDGET
 from stacklens.extract.certificate.bounded import LONGEST
 from stacklens.extract.verification.counterexamples import Effort
 from stacklens.seeds import check_seed
+from stacklens.whole import check_whole
 
 __all__ = ["SPARE_CELLS", "ExtractionConfig", "Method"]
 
@@ -28,11 +29,6 @@ _LEAST = {
     **dict.fromkeys(("proved_length", "shortening"), 0),
     **dict.fromkeys(("states", "stack_symbols", "jobs"), 1),
 }
-
-
-def _check(name: str, value: object, least: int) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise StacklensError(f"{name} must be a whole number of at least {least}, not {value!r:.50}")
 
 
 @dataclass(frozen=True)
@@ -97,12 +93,12 @@ class ExtractionConfig:
             if (symbols := getattr(self, name)) is not None:
                 object.__setattr__(self, name, tuple(symbols))
         low, high = self.long_lengths
-        _check("long_lengths[0]", low, 0)
-        _check("long_lengths[1]", high, low)
+        check_whole("long_lengths[0]", low, 0)
+        check_whole("long_lengths[1]", high, low)
         for name, least in _LEAST.items():
             value = getattr(self, name)
             if value is not None or name not in _MAY_BE_NONE:
-                _check(name, value, least)
+                check_whole(name, value, least)
         check_seed(self.seed)
         if self.method not in get_args(Method):
             raise StacklensError(f"method is {self.method!r:.50}; expected one of {', '.join(get_args(Method))}")

@@ -241,10 +241,11 @@ class Extraction:
             seed: of all that is drawn.
             automaton: the minimised one, the "raw" one before that, or another.
             values: what is put in: of the "source", or for states the "centre" of all that are taken for the same.
-            cases: how many interchanges of either kind.
+            cases: how many interchanges of either kind, at least 2.
 
         Raises:
-            StacklensError: there is no automaton, or its steps are none of the network's.
+            StacklensError: there is no automaton, or its steps are none of the network's, or one of these is not as it
+                should be.
         """
         from stacklens.extract.causality import causality
 

@@ -22,7 +22,7 @@ from stacklens.automata.enumeration import count_all
 from stacklens.automata.formats.by_suffix import read_text
 from stacklens.automata.formats.json import from_json, to_json
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import FileFormatError, StacklensError
+from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.extract.by_name import specification_for, subject_named
 from stacklens.extract.result import Extraction, Loaded
 from stacklens.extract.search.candidates import Candidate, ClusterSplit
@@ -217,7 +217,13 @@ class _Name:
 
 
 def _specification(name: str, card: NetworkCard) -> Specification | None:
-    return specification_for(subject_named(name, card.task_kind), card.task_kind)
+    try:
+        return specification_for(subject_named(name, card.task_kind), card.task_kind)
+    except UnknownNameError:
+        raise FileFormatError(
+            f"the result was checked against {name}, which is not in its file and no language or task of ours: give it "
+            "again as language=…"
+        ) from None
 
 
 def _candidate(value: object, where: str) -> Candidate:

@@ -13,7 +13,7 @@ import numpy as np
 from stacklens.automata.pda import Symbol, Word
 from stacklens.errors import StacklensError, UnknownSymbolError
 
-__all__ = ["all_words", "check_length", "edit_word", "format_word", "make_word", "parse_word"]
+__all__ = ["all_words", "check_length", "edit_word", "format_word", "make_word", "parse_alphabet", "parse_word"]
 
 
 def make_word(symbols: Iterable[Symbol], alphabet: Sequence[Symbol]) -> Word:
@@ -43,11 +43,23 @@ def parse_word(text: str, alphabet: Sequence[Symbol]) -> Word:
     >>> parse_word("(())", ("(", ")")), parse_word("(5 ( ) )5", ("(", ")", "(5", ")5"))
     ('(())', ('(5', '(', ')', ')5'))
     """
-    symbols = list(text) if _single_characters(alphabet) else text.split()
+    single = _single_characters(alphabet)
+    symbols = list(text) if single else text.split()
     for symbol in symbols:
         if symbol not in alphabet:
-            raise UnknownSymbolError(symbol, tuple(alphabet))
+            spaced = single and symbol.isspace()
+            more = "; these symbols stand side by side: leave out the spaces" if spaced else ""
+            raise UnknownSymbolError(symbol, tuple(alphabet), more)
     return make_word(symbols, alphabet)
+
+
+def parse_alphabet(text: str) -> list[Symbol]:
+    """Return the symbols that ``text`` names: separated by spaces where there are any, else single characters.
+
+    >>> parse_alphabet("()"), parse_alphabet("(5 ( ) )5")
+    (['(', ')'], ['(5', '(', ')', ')5'])
+    """
+    return text.split() if " " in text.strip() else list(text)
 
 
 def format_word(word: Word) -> str:

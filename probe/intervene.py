@@ -8,8 +8,8 @@ networks", section 3).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypedDict, Unpack, cast
 
 import numpy as np
 import torch
@@ -24,11 +24,37 @@ from stacklens.probe.moments import Moments, check_steps, check_stepwise, moment
 from stacklens.probe.trace import Trace, recorded, steps_of
 from stacklens.probe.values import NAMED, Sources, in_shape, whole_numbers
 
-__all__ = ["PARTS", "check_intervenable", "intervene", "intervened"]
+__all__ = ["PARTS", "Choices", "check_intervenable", "intervene", "intervened"]
 
 PARTS = ("hidden", "actions", "pushed", "cells", "height")
 _STEPWISE = ("actions", "pushed")
 Count = int | Sequence[int] | np.ndarray
+
+
+class Choices(TypedDict, total=False):
+    """What may be chosen of an intervention; what is not given is as by default.
+
+    Attributes:
+        from_word, from_step: the other run, a list for one a word; by default after all of it, for actions and pushed
+            values its last step.
+        units: which hidden units; by default all.
+        stack: which stack; by default all, of cells and height the first.
+        cell: which cell, 0 the top; None for all that the stack holds, then from a source.
+        from_cell: which cell of the source; by default the same.
+        automaton: for "centre".
+        reference: words for "mean" and "centre"; by default ``words``.
+        rounded: intervene in the rounded network.
+    """
+
+    from_word: Sequence[Word] | Word | None
+    from_step: Count | None
+    units: Sequence[int] | None
+    stack: int | None
+    cell: Count | None
+    from_cell: Count | None
+    automaton: PushdownAutomaton | None
+    reference: Sequence[Word] | None
+    rounded: bool
 
 
 @torch.no_grad()
@@ -38,16 +64,8 @@ def intervene(
     at: Count,
     set: str | Sequence[str] | Mapping[str, Any],  # noqa: A002 (the word for it)
     *,
-    from_word: Sequence[Word] | Word | None = None,
-    from_step: Count | None = None,
-    units: Sequence[int] | None = None,
-    stack: int | None = None,
-    cell: Count | None = 0,
-    from_cell: Count | None = None,
-    automaton: PushdownAutomaton | None = None,
-    reference: Sequence[Word] | None = None,
-    rounded: bool = False,
     stacks: bool | None = None,
+    **choices: Unpack[Choices],
 ) -> Trace:
     """Return the trace of ``model`` on ``words`` with parts replaced before, or in, step ``at``.
 
@@ -61,17 +79,9 @@ def intervene(
         set: which part is set to what: ``{"hidden": …}`` and so on, of `PARTS`. Numbers, or "source" (another run's),
             "zero", "mean" (of the reference words), "rounded", and for hidden vectors "centre" (of the automaton's
             state). A height is a number, at most the present one. Names alone are set to "source".
-        from_word, from_step: the other run, a list for one a word; by default after all of it, for actions and pushed
-            values its last step.
-        units: which hidden units; by default all.
-        stack: which stack; by default all, of cells and height the first.
-        cell: which cell, 0 the top; None for all that the stack holds, then from a source.
-        from_cell: which cell of the source; by default the same.
-        automaton: for "centre".
-        reference: words for "mean" and "centre"; by default ``words``.
-        rounded: intervene in the rounded network.
         stacks: as for `trace`. Stacks of lengths are not recorded where cells are replaced: they are no longer what
             the word's own symbols pushed.
+        choices: those of `Choices`.
 
     Raises:
         StacklensError: there is no such part, step, unit, stack or cell, or the value does not fit.
@@ -84,27 +94,15 @@ def intervene(
     [0.0, 0.0, 0.0, 0.0]
     """
     many = (words,) if isinstance(words, str) else tuple(words)
-    network = intervened(
-        model,
-        many,
-        at,
-        set,
-        from_word=from_word,
-        from_step=from_step,
-        units=units,
-        stack=stack,
-        cell=cell,
-        from_cell=from_cell,
-        automaton=automaton,
-        reference=reference,
-        rounded=rounded,
-    )
+    network = intervened(model, many, at, set, **choices)
     codes, steps = steps_of(model, many)
     keep = stacks if stacks is not None else len(many) * codes.shape[1] ** 2 * max(1, model.n_stacks) < 10_000_000
     arrays = recorded(network, codes, steps, keep, network.entered)
     if "cells" in _parts(set):
         arrays["lengths"] = None
-    return Trace(many, model.letters, codes, steps, **arrays, model=network.model, rounded=rounded)
+    return Trace(
+        many, model.letters, codes, steps, **arrays, model=network.model, rounded=choices.get("rounded", False)
+    )
 
 
 def check_intervenable(model: StackModel[Any]) -> None:
@@ -124,29 +122,23 @@ def intervened(
     words: tuple[Word, ...],
     at: Count,
     set: str | Sequence[str] | Mapping[str, Any],  # noqa: A002
-    *,
-    from_word: Sequence[Word] | Word | None = None,
-    from_step: Count | None = None,
-    units: Sequence[int] | None = None,
-    stack: int | None = None,
-    cell: Count | None = 0,
-    from_cell: Count | None = None,
-    automaton: PushdownAutomaton | None = None,
-    reference: Sequence[Word] | None = None,
-    rounded: bool = False,
+    **choices: Unpack[Choices],
 ) -> Intervened[Any]:
     """Return the network that `intervene` runs on ``words``, once: it counts its steps by `Intervened.entered`.
 
     Args and errors are those of `intervene`.
     """
     check_intervenable(model)
-    runner: StackModel[Any] = Rounded(model) if rounded else model
+    if strange := choices.keys() - Choices.__annotations__.keys():
+        known = ", ".join(Choices.__annotations__)
+        raise StacklensError(f"intervene has no choice {', '.join(sorted(strange))}; it has {known}")
+    runner: StackModel[Any] = Rounded(model) if choices.get("rounded") else model
     parts = _parts(set)
     _, steps = steps_of(model, words)
     when = _counts(at, len(words), "at")
     check_steps(when, steps)
-    sources = _sources(runner, words, when, from_word, from_step, parts, automaton, reference)
-    chosen = _Chosen(model, len(words), units, stack, cell, from_cell)
+    sources = _sources(runner, words, when, parts, choices)
+    chosen = _Chosen(model, len(words), choices)
     edits, within = list[Edit](), list[StepEdit]()
     for part, value in parts.items():
         if part in _STEPWISE:
@@ -162,23 +154,16 @@ def intervened(
 class _Chosen:
     """Which units, stacks and cells are meant, checked."""
 
-    def __init__(
-        self,
-        model: StackModel[Any],
-        n_words: int,
-        units: Sequence[int] | None,
-        stack: int | None,
-        cell: Count | None,
-        from_cell: Count | None,
-    ) -> None:
-        self.model, self.stack = model, stack
+    def __init__(self, model: StackModel[Any], n_words: int, choices: Choices) -> None:
+        self.model, self.stack = model, (stack := choices.get("stack"))
+        units, cell, from_cell = choices.get("units"), choices.get("cell", 0), choices.get("from_cell")
         size = model.initial_state(1).hidden.shape[-1]
         wanted = range(size) if units is None else units
-        if not all(0 <= unit < size for unit in wanted):
+        if not all(_is_number(unit, size) for unit in wanted):
             raise StacklensError(f"there are no units {list(wanted)!r:.60}: the {model.name} has {size}, from 0")
         self.units = torch.tensor(list(wanted), dtype=torch.int64)
-        if stack is not None and not 0 <= stack < model.n_stacks:
-            raise StacklensError(f"there is no stack {stack}: the {model.name} has {model.n_stacks}, from 0")
+        if stack is not None and not _is_number(stack, model.n_stacks):
+            raise StacklensError(f"there is no stack {stack!r:.40}: the {model.name} has {model.n_stacks}, from 0")
         self.stacks = torch.arange(model.n_stacks) if stack is None else torch.tensor([stack])
         self.cell = None if cell is None else torch.from_numpy(_counts(cell, n_words, "cell"))
         given = self.cell if from_cell is None else torch.from_numpy(_counts(from_cell, n_words, "from_cell"))
@@ -191,6 +176,8 @@ class _Chosen:
 
 
 def _parts(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(given, Iterable):
+        raise StacklensError(f"set is {given!r:.50}; expected names of parts, or a dictionary of parts and values")
     names = [given] if isinstance(given, str) else list(given)
     for name in names:
         if name not in PARTS:
@@ -207,15 +194,13 @@ def _sources(
     runner: StackModel[Any],
     words: tuple[Word, ...],
     at: np.ndarray,
-    from_word: Sequence[Word] | Word | None,
-    from_step: Count | None,
     parts: Mapping[str, Any],
-    automaton: PushdownAutomaton | None,
-    reference: Sequence[Word] | None,
+    choices: Choices,
 ) -> Sources:
     """Return where values come from, with a source run for every word."""
     others: list[Word] | None = None
     steps = None
+    from_word, from_step, reference = choices.get("from_word"), choices.get("from_step"), choices.get("reference")
     if from_word is not None:
         listed = isinstance(from_word, list)
         single = not listed and all(symbol in runner.alphabet for symbol in from_word)
@@ -224,7 +209,9 @@ def _sources(
             raise StacklensError(f"{len(others)} sources for {len(words)} words; expected one a word, or one for all")
         last = np.array([len(word) for word in others], np.int64) - (min(parts, default="") in _STEPWISE)
         steps = last if from_step is None else _counts(from_step, len(words), "from_step")
-    return Sources(runner, words, at, others, steps, words if reference is None else reference, automaton)
+    return Sources(
+        runner, words, at, others, steps, words if reference is None else reference, choices.get("automaton")
+    )
 
 
 def _state_edit(part: str, value: Any, sources: Sources, chosen: _Chosen) -> Edit:
@@ -304,6 +291,11 @@ def _step_edit(part: str, value: Any, sources: Sources, chosen: _Chosen) -> Step
         size = len(model.operations) or {"signed": 1, "strengths": 2}[model.action_kind]
     made = sources.in_step(part, value, chosen.stacks, size)
     return StepEdit("pushed" if part == "pushed" else "actions", torch.from_numpy(sources.at), made, chosen.stacks)
+
+
+def _is_number(given: object, size: int) -> bool:
+    """Return whether it is the number of one of ``size`` things."""
+    return isinstance(given, int | np.integer) and not isinstance(given, bool) and given in range(size)
 
 
 def _counts(given: Count, n_words: int, name: str) -> np.ndarray:

@@ -7,7 +7,7 @@ differ, known mistakes are tried one by one: the one with which nothing differs 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -86,8 +86,14 @@ def check(network: StackModel[Any], forward: Forward, words: Sequence[Word]) -> 
         words: some words of several lengths, the longer the better.
 
     Raises:
-        StacklensError: there are no words, or ``forward`` takes none of these forms; one line.
+        StacklensError: ``network`` is none of ours, there are no words, or ``forward`` takes none of these forms; one
+            line.
     """
+    if not isinstance(network, StackModel):
+        raise StacklensError(
+            f"expected a network that sl.wrap or an adapter made, not one of type {type(network).__name__}; the module "
+            "itself is the second argument, as forward"
+        )
     kept = _kept(words, network)
     for look in CONTRACT:
         if (found := guarded(partial(look, network, kept), f"the adapter {network.name}", {})) is not None:
@@ -177,6 +183,8 @@ def _numbers(values: tuple[float, ...]) -> str:
 
 
 def _kept(words: Sequence[Word], network: StackModel[Any]) -> list[Word]:
+    if not isinstance(words, Iterable):
+        raise StacklensError(f"expected a list of words, not one of type {type(words).__name__}")
     kept: list[Word] = []
     for word in words:
         if len(word) and sum(map(len, kept)) + len(word) <= _MOST_STEPS:

@@ -89,7 +89,7 @@ def saliency(model: StackModel[Any], word: Word, automaton: PushdownAutomaton | 
         automaton: what the network's tops are compared with.
 
     Raises:
-        StacklensError: the network has no stack, or does not run step by step.
+        StacklensError: the network has no stack, or does not run step by step, or there is no step.
         UnknownSymbolError: a symbol of the word is not in the alphabet.
     """
     check_stepwise(model)
@@ -97,6 +97,8 @@ def saliency(model: StackModel[Any], word: Word, automaton: PushdownAutomaton | 
         raise StacklensError(f"the {model.name} has no stack whose pushes could be traced back, step by step")
     codes, steps = steps_of(model, (word,))
     size = int(steps[0])
+    if not size:
+        raise StacklensError("the empty word has no decision whose cause could be shown; give a word with symbols")
     with torch.enable_grad():
         pushed, hidden, margins = _run(model, torch.from_numpy(codes[0].astype(np.int64)))
         salient = [np.zeros((size, size)), np.zeros((size, size))]
@@ -107,7 +109,7 @@ def saliency(model: StackModel[Any], word: Word, automaton: PushdownAutomaton | 
             salient[0][t, :t], salient[1][t, :t] = sizes[:t], sizes[t:]
     letters = tuple(model.letters[code] for code in codes[0].tolist())
     origin = np.full(size, -1) if automaton is None else origins(automaton, word, size)
-    told = torch.stack(margins).detach().numpy() if size else np.zeros(0)
+    told = torch.stack(margins).detach().numpy()
     return Saliency(word, letters, salient[0], salient[1], told, origin)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from stacklens.probe.selection import Selection
 
-__all__ = ["ARRAYS", "Trace", "recorded", "steps_of", "trace"]
+__all__ = ["ARRAYS", "Trace", "check_place", "recorded", "steps_of", "trace"]
 
 ARRAYS = (  # of a trace
     *("symbols", "steps", "hidden", "actions", "pushed", "reading", "output"),
@@ -152,10 +153,13 @@ class Trace:
         This is what the paper's figures 4-6 and tables 1-2 show; what has no length left is not listed.
 
         Raises:
-            ValueError: the trace was made with ``stacks=False``, or the network has no continuous stack.
+            StacklensError: there is no such word or step, or the trace was made with ``stacks=False``, or the network
+                has no continuous stack.
         """
         if self.lengths is None:
-            raise ValueError("this trace has no stack contents: trace a continuous-stack network with stacks=True")
+            raise StacklensError("this trace has no stack contents: trace a continuous-stack network with stacks=True")
+        check_place("word", word, len(self.words), "the trace")
+        check_place("step", step, int(self.steps[word]), f"word {word}")
         lengths = self.lengths[word, step, : step + 1]
         return [(self.letters[self.symbols[word, s]], float(lengths[s])) for s in np.flatnonzero(lengths > 0)]
 
@@ -254,6 +258,16 @@ def trace(
         name: None if parts[0][name] is None else np.concatenate([part[name] for part in parts]) for name in parts[0]
     }
     return Trace(words, letters, codes, steps, **arrays, rounded=isinstance(runner, Rounded))
+
+
+def check_place(name: str, number: int, size: int, whole: str) -> None:
+    """Check that there is a ``name`` of this ``number`` in the ``whole``, which has ``size`` of them.
+
+    Raises:
+        StacklensError: there is not.
+    """
+    if not isinstance(number, Integral) or isinstance(number, bool) or not 0 <= number < size:
+        raise StacklensError(f"there is no {name} {number!r:.50}: {whole} has {count(size, name)}, from 0")
 
 
 def _equal(one: np.ndarray | None, other: np.ndarray | None) -> bool:

@@ -20,6 +20,7 @@ from stacklens.probe.trace import Trace, trace
 __all__ = ["NAMED", "Sources", "in_shape", "whole_numbers"]
 
 NAMED = ("source", "centre", "rounded", "zero", "mean")
+_ROUNDING, _SHARES_ROUNDING = 1e-6, 0.01 + 1e-9  # shares may be given to two digits, such as three of 0.33
 _Made = Tensor | Callable[[Tensor], Tensor]
 
 
@@ -74,7 +75,10 @@ class Sources:
         """Return what ``part``, "actions" or "pushed", is set to on ``stacks``, (B, S', size)."""
         shape = (len(self.at), len(stacks), size)
         if not isinstance(value, str):
-            return in_shape(value, shape, part)
+            given = in_shape(value, shape, part)
+            if part == "actions":
+                _check_actions(self.model, given)
+            return given
         if value == "zero":
             return torch.zeros_like
         if value == "rounded":
@@ -143,6 +147,24 @@ def in_shape(value: object, shape: tuple[int, ...], name: str) -> Tensor:
     if not bool(torch.isfinite(given).all()):
         raise StacklensError(f"{name} cannot be set to numbers that are not finite")
     return given.expand(shape)
+
+
+def _check_actions(model: StackModel[Any], given: Tensor) -> None:
+    """Check that a network of this kind could say the actions ``given`` (..., A).
+
+    Raises:
+        StacklensError: they are out of range, or shares that do not sum to 1.
+    """
+    low, expected = {
+        "signed": (-1.0, "a number from -1, pop, to 1, push"),
+        "strengths": (0.0, "how much is popped and pushed, each from 0 to 1"),
+    }.get(model.action_kind, (0.0, f"the shares of {', '.join(model.operations)}, none below 0, together 1"))
+    wrong = ((given < low - _ROUNDING) | (given > 1 + _ROUNDING)).any(-1)
+    if model.action_kind == "softmax":
+        wrong |= (given.sum(-1) - 1).abs() > _SHARES_ROUNDING
+    if bool(wrong.any()):
+        numbers = ", ".join(f"{number:g}" for number in given[wrong][0].tolist())
+        raise StacklensError(f"actions cannot be set to {numbers:.60}; expected {expected}")
 
 
 def _own(model: StackModel[Any]) -> StackModel[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from stacklens import __version__
 from stacklens.above import from_above
+from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
-from stacklens.extract.by_name import specification_of_network
+from stacklens.extract.by_name import specification_of_network, subject_of
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation.automaton_classes import Settling, classes_of, settling_of
 from stacklens.extract.evaluation.sweep_row import SweepRow, failed_row, swept
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Given", "Sweep", "networks_named", "sweep"]
 
 Given = StackModel[Any] | str | Path
-Subject = Language | Task | Specification | str | None
+Subject = Language | Task | Specification | PushdownAutomaton | str | None
 _SIZES = ("states", "stack_symbols", "transitions")
 _WHOLE = ("updates", "epochs", "seed", "automaton", *_SIZES, "differs_rounded", "differs_network")
 _WHO = {"network": "accuracy", "rounded network": "accuracy_rounded", "automaton": "accuracy_automaton"}
@@ -119,6 +120,8 @@ def networks_named(given: Given | Sequence[Given]) -> list[Given]:
     Raises:
         StacklensError: nothing is given, or nothing matches a pattern or lies in a folder.
     """
+    if not isinstance(given, str | Path | StackModel | Iterable):
+        raise StacklensError(f"expected networks, or their files, not one of type {type(given).__name__}")
     several = [given] if isinstance(given, str | Path | StackModel) else list(given)
     found = [one for some in several for one in _named(some)]
     if not found:
@@ -130,7 +133,7 @@ def _named(given: Given) -> list[Given]:
     if isinstance(given, StackModel):
         return [given]
     if not isinstance(given, str | Path):
-        raise StacklensError(f"expected networks, or their files, not a {type(given).__name__}")
+        raise StacklensError(f"expected networks, or their files, not one of type {type(given).__name__}")
     if os.path.isdir(given):
         pattern = os.path.join(glob.escape(str(given)), "*.pt")
     elif os.path.exists(given) or not glob.has_magic(str(given)):
@@ -189,6 +192,7 @@ def sweep(
 def _check_language(language: Subject) -> None:
     """Check that there is a language or a task of that name; for which networks it makes sense, each row says."""
     if not isinstance(language, str):
+        subject_of(language)
         return
     try:
         get_language(language)

@@ -18,6 +18,7 @@ from stacklens.extract.verification.counterexamples import search_words
 from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded, Unrounded
+from stacklens.whole import check_whole
 
 __all__ = ["check_all", "check_sampled", "exhaustive_length", "exhaustive_limit", "within_means"]
 
@@ -37,18 +38,20 @@ def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS
     Of a network that may be asked fewer words these are as many as are ``affordable``.
 
     Raises:
-        StacklensError: these are more words than ``most``, by default what fits in memory.
+        StacklensError: ``asked`` is no whole number, or these are more words than ``most``, by default what fits in
+            memory.
 
     >>> exhaustive_length(3, 15), exhaustive_length(3, None)
     (15, 13)
     """
     if asked is None:
         return default_max_length(n_symbols, _EXHAUSTIVE if affordable is None else min(_EXHAUSTIVE, affordable))
+    check_whole("max_length", asked, 0)
     longest = default_max_length(n_symbols, most)
     if asked > longest:
         raise StacklensError(
             f"all words of length <= {asked} over {n_symbols} symbols are too many to check one by one; "
-            f"ask for --max-length {longest} or less"
+            f"ask for --max-length {longest} or less (max_length={longest})"
         )
     return asked
 

@@ -101,7 +101,7 @@ def job_for(
     if not model.real_time:
         raise StacklensError(
             f"a {model.name} answers to whole words, and verify runs the beginnings of words once for all that go on; "
-            "extract-pda checks its automaton on whole words, as far as --max-length says"
+            "extract-pda (sl.extract) checks its automaton on whole words, as far as --max-length (max_length) says"
         )
     target = None if specification is None else fitted(reference_automaton(specification), model, specification.name)
     given = None if automaton is None else fitted(automaton, model, "the automaton")

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from stacklens.errors import StacklensError
 from stacklens.extras import needing
+from stacklens.whole import check_whole
 
 __all__ = ["check_scheduler", "finished", "in_order"]
 
@@ -39,11 +40,13 @@ def finished(
         kept: what becomes of the results so far where a worker is killed, and what to do, for the message.
 
     Raises:
-        StacklensError: a worker was killed, or there is no scheduler, or the extra "distributed" is not installed.
+        StacklensError: ``jobs`` is no whole number of at least 1, a worker was killed, there is no scheduler, or the
+            extra "distributed" is not installed.
 
     >>> sorted(finished(abs, [-2, 1, -3]))
     [1, 2, 3]
     """
+    check_whole("jobs", jobs, 1)
     if jobs == 1 and scheduler is None:
         yield from map(task, arguments)
         return

@@ -162,7 +162,9 @@ def _check_names(content: Mapping[str, Any]) -> None:
 def _alphabet(content: Mapping[str, Any], given: Sequence[str] | None) -> tuple[str, ...]:
     own = _texts(content, "alphabet")
     if own is None and given is None:
-        raise StacklensError("names no alphabet; expected its symbols in the network's order, or --alphabet")
+        raise StacklensError(
+            "names no alphabet; expected its symbols in the network's order, or --alphabet (alphabet=…)"
+        )
     if own is not None and given is not None and tuple(given) != own:
         raise StacklensError(f"has the alphabet {' '.join(own)}, not {' '.join(given)}")
     return own if own is not None else tuple(given or ())

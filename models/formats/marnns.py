@@ -138,7 +138,8 @@ def _letters(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
         return tuple(alphabet)
     if count % 2 or count > len(BRACKETS):
         raise StacklensError(
-            f"the network reads {count} symbols, which are not pairs of {' '.join(BRACKETS)}; name them with --alphabet"
+            f"the network reads {count} symbols, which are not pairs of {' '.join(BRACKETS)}; name them "
+            "with --alphabet (alphabet=…)"
         )
     return BRACKETS[:count]
 

@@ -110,7 +110,7 @@ def _letters(folder: Path, alphabet: Sequence[str] | None, sizes: RauSizes) -> t
     if found is None and alphabet is None:
         raise FileFormatError(
             f"{folder}: no main.vocab in it or beside it, so its symbols have no names; copy it there from the "
-            "training data, or name them with --alphabet"
+            "training data, or name them with --alphabet (alphabet=…)"
         )
     letters = tuple(alphabet) if alphabet is not None else _vocabulary(found or folder)
     if len(letters) != sizes.eos:

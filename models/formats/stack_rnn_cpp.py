@@ -144,7 +144,11 @@ def _letters(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
     if alphabet is None and count <= len(string.ascii_lowercase):
         return tuple(string.ascii_lowercase[:count])
     if alphabet is None or len(alphabet) != count:
-        given = "name them with --alphabet" if alphabet is None else f"the alphabet {' '.join(alphabet)} does not fit"
+        given = (
+            "name them with --alphabet (alphabet=…)"
+            if alphabet is None
+            else f"the alphabet {' '.join(alphabet)} does not fit"
+        )
         raise StacklensError(f"the network reads {count} symbols; {given}")
     return tuple(alphabet)
 

@@ -156,7 +156,7 @@ def _letters(n_in: int, n_out: int, alphabet: Sequence[str] | None) -> tuple[tup
             given = f"an alphabet of {len(alphabet)} symbols ({' '.join(alphabet)})"
             raise StacklensError(f"{sizes}, which {given} does not fit; expected 1 to {n_in - 1} different symbols")
         return tuple(alphabet), size
-    name_them = "name the symbols read with --alphabet"
+    name_them = "name the symbols read with --alphabet (alphabet=…)"
     if n_out != n_in + 2 or n_in <= _USUAL_SIZE:
         raise StacklensError(
             f"{sizes}; expected two more outputs than inputs where both alphabets are one; {name_them}"

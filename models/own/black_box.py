@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -121,6 +121,11 @@ class BlackBox(WordNetwork):
     def _answers(self, words: list[tuple[str, ...]]) -> list[Any]:
         said = guarded(self.box, "the function", {f"{len(words):,} words, a list": words})
         self.asked, self.rounds = self.asked + len(words), self.rounds + 1
+        if not isinstance(said, Iterable):
+            raise StacklensError(
+                f"the function answers {len(words):,} words with {said!r:.40}, of type {type(said).__name__}; expected "
+                "a list with one answer a word"
+            )
         answers = list(said)
         if len(answers) != len(words):
             raise StacklensError(

@@ -36,6 +36,15 @@ class _CallablePackage(ModuleType):
         return self._function()(*arguments, **options)
 
     @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        """Return what the package is, and what calling it does: what `help` and a notebook's ``?`` show."""
+        import inspect
+
+        function = self._function()
+        told = (inspect.getdoc(function) or "").partition("\n>>>")[0].rstrip()  # examples are run where they stand
+        return f"{self.__dict__['__doc__']}\n\nsl.{function.__name__}{inspect.signature(function)}\n\n{told}\n"
+
+    @property
     def __signature__(self) -> Any:
         import inspect
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stacklens.errors import StacklensError
-from stacklens.progress import count
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,13 +34,18 @@ def trace_figure(
     from stacklens.extract.evaluation.automaton_runs import true_depths
     from stacklens.models.io import checkpoint_for
     from stacklens.models.rounding import Rounded
-    from stacklens.viz.figures import draw, paper_figure
+    from stacklens.probe.trace import check_place
+    from stacklens.viz.figures import FIGURES, draw, paper_figure
 
     model = seen.model
     if model is None:
         raise StacklensError("this trace does not know its network: make it with sl.trace")
-    if not 0 <= word < len(seen.words):
-        raise StacklensError(f"there is no word {word}: the trace has {count(len(seen.words), 'word')}, from 0")
+    if isinstance(word, str):
+        raise StacklensError(
+            f"word is {word!r:.50}; expected its number in the trace, from 0. A figure is named so: "
+            f"plot(figure=…), with one of {', '.join(FIGURES)}"
+        )
+    check_place("word", word, len(seen.words), "the trace")
     if figure != "paper":
         return draw(figure, model, seen, word, automaton)
     own = model.model if isinstance(model, Rounded) else model

@@ -31,11 +31,11 @@ class AutomatonError(StacklensError):
 
 
 class UnknownSymbolError(StacklensError):
-    """A word with a symbol that is not in the alphabet."""
+    """A word with a symbol that is not in the alphabet; ``more`` says where it is, or what to do."""
 
-    def __init__(self, symbol: str, alphabet: tuple[str, ...]) -> None:
-        self.symbol, self.alphabet = symbol, alphabet
-        super().__init__(f"symbol {symbol!r} is not in the alphabet {listed(alphabet)}")
+    def __init__(self, symbol: str, alphabet: tuple[str, ...], more: str = "") -> None:
+        self.symbol, self.alphabet, self.more = symbol, alphabet, more
+        super().__init__(f"symbol {symbol!r} is not in the alphabet {listed(alphabet)}{more}")
 
 
 class UnknownNameError(StacklensError):

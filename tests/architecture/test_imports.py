@@ -19,7 +19,7 @@ FLOORS = {"automata": 1, "languages": 2, "models": 3, "probe": 4, "extract": 5, 
 ROOMS = [room for room in FLOORS if (ROOT / room).is_dir()]
 # errors, files and the like lie below every room; the public face, the commands and their entry points above
 GROUND, FACE, ROOF = 0, 8, 9
-LOWEST = ("above", "errors", "extras", "files", "late", "plain_fields", "progress", "seeds")
+LOWEST = ("above", "errors", "extras", "files", "late", "plain_fields", "progress", "seeds", "whole")
 GROUND_MODULES = {"stacklens", *(f"stacklens.{name}" for name in LOWEST)}
 FACE_MODULES = {f"stacklens.{name}" for name in ("display", "face", "tables")}
 WAYS_UP = {"src/stacklens/__init__.py", "src/stacklens/above.py"}  # these look names up in layers above them

@@ -6,9 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 
 import stacklens as sl
-from stacklens.errors import FileFormatError
+from stacklens.errors import FileFormatError, UnknownNameError
 from stacklens.languages import get_language
 from stacklens.models.io import ZOO, find_network
 
@@ -39,6 +40,29 @@ def test_a_file_of_that_name_here_comes_first() -> None:
     Path("nnpda-palindrome").unlink()
     Path("nnpda-palindrome").mkdir()  # a folder is no network
     assert find_network("nnpda-palindrome") == ZOO / "nnpda-palindrome.pt"
+
+
+def test_format_and_alphabet_are_those_of_the_shell(tmp_path: Path) -> None:
+    from tests.models.formats.test_format_stacknn import state_dict
+
+    path = tmp_path / "net.dat"
+    torch.save(state_dict(), path)
+    assert sl.load(path).alphabet == ("0", "1", "#")
+    for alphabet in ("xyz", ["x", "y", "z"], " x y  z"):
+        assert sl.load(path, format="stacknn", alphabet=alphabet).alphabet == ("x", "y", "z")
+    assert sl.load(path, alphabet="open close #").alphabet == ("open", "close", "#")
+    assert sl.load("nnpda-palindrome", format="stacklens", alphabet="abc").alphabet == ("a", "b", "c")
+    with pytest.raises(UnknownNameError, match="unknown format 'stack': expected one of auto, mapping, marnns"):
+        sl.load(path, format="stack")
+    with pytest.raises(FileFormatError, match=r"nnpda-palindrome\.pt: has the alphabet a b c, not a b"):
+        sl.load("nnpda-palindrome", alphabet="ab")
+    with pytest.raises(FileFormatError, match=r"nnpda-palindrome\.pt: "):
+        sl.load("nnpda-palindrome", format="marnns")
+    with pytest.raises(sl.StacklensError, match="expected an alphabet, as text or as a list of symbols, not an int"):
+        sl.load(path, alphabet=3)  # type: ignore[arg-type]
+    get_language("palindrome").automaton.save(tmp_path / "pda.json")
+    with pytest.raises(FileFormatError, match="expected a network"):
+        sl.load(tmp_path / "pda.json", alphabet="abc")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import pydoc
 import subprocess
 import sys
 from pathlib import Path
@@ -58,6 +59,22 @@ def test_packages_with_a_function_s_name_are_both() -> None:
     assert deep is extraction is sl.extract.extraction  # type: ignore[attr-defined]
     assert list(inspect.signature(sl.extract).parameters)[:2] == ["model", "language"]
     assert "palindrome" in set(sl.languages().name)
+
+
+def test_packages_that_can_be_called_say_what_calling_them_does() -> None:
+    for package, parts in (
+        (sl.extract, ("Args:", "max_length", "Raises:")),
+        (sl.languages, ("Return a row a language",)),
+    ):
+        told = pydoc.plain(pydoc.render_doc(package))
+        assert all(part in told for part in parts)
+        assert str(package.__doc__).count(f"sl.{package.__name__.rpartition('.')[2]}(") == 1
+        assert ">>>" not in str(package.__doc__)
+
+
+def test_every_function_says_what_it_raises() -> None:
+    silent = {name for name in FUNCTIONS if "Raises:" not in str(getattr(sl, name).__doc__)}
+    assert silent == {"languages", "tasks", "zoo"}  # which take nothing
 
 
 @pytest.mark.parametrize("first", ["", "import stacklens.extract.extraction, stacklens.languages;"])

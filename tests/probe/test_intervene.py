@@ -266,12 +266,34 @@ def _pusher() -> Any:
         ({"set": {"height": "zero"}, "rounded": True}, "height cannot be set to 'zero'; expected a number"),
         ({"set": "hidden", "from_word": ["(", "("]}, "2 sources for 1 words"),
         ({"set": "actions", "from_word": "(", "from_step": 1}, "its last one is its length less 1"),
+        ({"set": {"actions": [-2, 5]}}, "actions cannot be set to -2, 5; expected the shares of push, pop, none below"),
+        ({"set": {"actions": 1}}, "actions cannot be set to 1, 1; expected the shares of push, pop, none below 0, tog"),
+        ({"set": {"actions": [0.5, 0.4]}}, "actions cannot be set to 0.5, 0.4; expected the shares"),
+        ({"set": 3}, "set is 3; expected names of parts, or a dictionary of parts and values"),
+        ({"set": {"hidden": 0}, "units": "x"}, r"there are no units \['x'\]: the marnn-stack-rnn has 4, from 0"),
+        ({"set": {"cells": 0}, "stack": "x"}, "there is no stack 'x'"),
+        ({"set": {"cells": 0}, "cells": 1}, "intervene has no choice cells; it has from_word, from_step, units, stack"),
         ({"set": {"hidden": object()}}, "hidden cannot be set to <object"),
     ],
 )
 def test_what_cannot_be_set_is_told_in_one_line(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(StacklensError, match=message):
         intervene(stack_rnn(), "(())", **{"at": 2, **arguments})
+
+
+def test_actions_are_those_that_a_network_of_the_kind_could_have() -> None:
+    nnpda, strengths = NNPDA(NNPDAConfig(("(", ")")), seed=1), NeuralStack(NeuralStackConfig(("(", ")")), seed=1)
+    for beyond in (7, -1.5):
+        with pytest.raises(StacklensError, match=f"actions cannot be set to {beyond}; expected a number from -1, pop"):
+            intervene(nnpda, "(())", 2, {"actions": [beyond]})
+    for pair in ([-0.5, 0.5], [0.5, 1.5]):
+        with pytest.raises(StacklensError, match="expected how much is popped and pushed, each from 0 to 1"):
+            intervene(strengths, "(())", 2, {"actions": pair})
+    with pytest.raises(StacklensError, match=r"set to 0\.9, 0\.3; expected the shares"):  # the second of two words
+        intervene(stack_rnn(), ["(", ")"], 0, {"actions": [[[0.5, 0.5]], [[0.9, 0.3]]]})
+    assert intervene(nnpda, "(())", 2, {"actions": -1}).actions[0, 2, 0].tolist() == [-1]
+    assert intervene(strengths, "(())", 2, {"actions": 1}).actions[0, 2, 0].tolist() == [1, 1]
+    assert intervene(stack_rnn(), "(())", 2, {"actions": [0.333, 0.666]}).actions[0, 2, 0].tolist() == [0.333, 0.666]
 
 
 def test_networks_without_a_stack_a_vector_or_steps_say_so() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.models.hand_made import hand_made, parentheses_net
 from tests.models.plain import PlainStack
 
-from stacklens.errors import UnknownSymbolError
+from stacklens.errors import StacklensError, UnknownSymbolError
 from stacklens.languages import get_language
 from stacklens.languages.words import all_words
 from stacklens.models.inference import verdicts_on
@@ -151,8 +151,14 @@ def test_more_words_than_one_chunk_are_all_there() -> None:
 
 def test_segments_need_the_stacks_to_be_kept() -> None:
     seen = trace(net(), "ab", stacks=False)
-    with pytest.raises(ValueError, match=r"^this trace has no stack contents: trace a .* with stacks=True$"):
+    with pytest.raises(StacklensError, match=r"^this trace has no stack contents: trace a .* with stacks=True$"):
         seen.segments(0, 0)
+    kept = trace(net(), ["ab", "abc"])
+    with pytest.raises(StacklensError, match="there is no word 9: the trace has 2 words, from 0"):
+        kept.segments(word=9, step=0)
+    for step in (2, -1, 0.5):
+        with pytest.raises(StacklensError, match=f"there is no step {step}: word 0 has 2 steps, from 0"):
+            kept.segments(0, step)  # type: ignore[arg-type]
 
 
 def test_a_symbol_outside_the_alphabet_is_named() -> None:

@@ -41,6 +41,7 @@ def test_tables_and_figures_are_written(
     [
         (("ablate", NETWORK, "--out", "t.txt"), "cannot write t.txt: expected a name that ends in .csv"),
         (("saliency", NETWORK, "abxba"), "symbol 'x' is not in the alphabet"),
+        (("saliency", "nnpda-palindrome", ""), "the empty word has no decision whose cause could be shown"),
         (("linear", "neural-stack-reversal"), "no hidden vector to probe"),
         (("causal", "no-such.json"), "no-such.json"),
     ],

@@ -37,7 +37,9 @@ def drawn_change(model: Any, steps: int, rng: np.random.Generator) -> Change:
     """Return any change that a network of this kind may allow."""
     numbers = {one["part"]: one["numbers"] for one in changeable(model)["parts"]}
     name = str(rng.choice([part for part in numbers if part != "height"]))
-    value = tuple(rng.random(numbers[name]).round(3).tolist())
+    drawn = rng.random(numbers[name])
+    shares = name == "actions" and model.action_kind == "softmax"
+    value = tuple((drawn / drawn.sum() if shares else drawn).round(3).tolist())
     at = int(rng.integers(steps))
     if name in ("hidden", "unit"):
         unit = int(rng.integers(numbers["hidden"])) if name == "unit" else None

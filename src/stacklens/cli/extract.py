@@ -97,6 +97,7 @@ def extract_command(
     model = find_network(model)
     check_targets(out or [], report, save, model, language)
     from stacklens.extract.config import ExtractionConfig
+    from stacklens.languages.words import parse_alphabet
     from stacklens.models.device import check_device
     from stacklens.models.io import load_network
 
@@ -113,7 +114,8 @@ def extract_command(
         method=method,  # type: ignore[arg-type]  # which is checked there
         budget=parse_budget(budget),
     )
-    checkpoint = load_network(model, format, _symbols(alphabet), threshold=threshold)
+    symbols = None if alphabet is None else parse_alphabet(alphabet)
+    checkpoint = load_network(model, format, symbols, threshold=threshold)
     network = checkpoint.model
     if stack_symbols is not None and network.pushes_input:
         raise StacklensError(f"--stack-symbols: this {network.name} pushes the symbol it reads, so it has no choice")
@@ -145,13 +147,6 @@ def _causality(result: Extraction, seed: int) -> Causality:
         return result.causal(seed)
     except StacklensError as error:
         return Causality.none(str(error), seed)
-
-
-def _symbols(alphabet: str | None) -> list[str] | None:
-    """Return the symbols of ``--alphabet``: separated by spaces where there are any, else single characters."""
-    if alphabet is None:
-        return None
-    return alphabet.split() if " " in alphabet.strip() else list(alphabet)
 
 
 def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) -> Extraction:

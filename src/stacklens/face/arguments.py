@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stacklens.errors import StacklensError
+from stacklens.errors import StacklensError, UnknownSymbolError
 
 if TYPE_CHECKING:
     from stacklens.automata.pda import PushdownAutomaton, Word
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from stacklens.models.base import StackModel
 
     Network = StackModel[Any] | str | Path
-    Subject = Language | Task | Specification | str
+    Subject = Language | Task | Specification | PushdownAutomaton | str
 
-__all__ = ["AUTOMATA", "Network", "Subject", "automaton_of", "called", "network_of", "words_of"]
+__all__ = ["AUTOMATA", "Network", "Subject", "automaton_of", "called", "network_of", "one_word", "words_of"]
 
 
 AUTOMATA = (".json", ".dot", ".jff")
+_LONGEST_SHOWN = 40  # characters of a word in a message
 
 
 def network_of(given: Network) -> StackModel[Any]:
@@ -51,27 +52,64 @@ def automaton_of(given: PushdownAutomaton | Extraction) -> PushdownAutomaton:
     return given
 
 
-def words_of(given: Word | Sequence[Word], alphabet: tuple[str, ...]) -> list[Word]:
-    """Return one word or many as a list of words."""
-    if not isinstance(given, str | Iterable):
-        raise StacklensError(f"expected a word or a list of words, not {called(given)}")
-    if isinstance(given, str) or all(isinstance(part, str) and part in alphabet for part in given):
-        return [_word(given, alphabet)]  # type: ignore[arg-type]
-    return [_word(word, alphabet) for word in given]
+def words_of(given: Word | Iterable[Word], alphabet: tuple[str, ...]) -> list[Word]:
+    """Return one word or many as a list of words; what can be gone through only once is gone through once.
+
+    Raises:
+        StacklensError: something is no word.
+        UnknownSymbolError: a word has a symbol outside ``alphabet``; the message says which word, and where.
+    """
+    if isinstance(given, str):
+        return [_word(given, alphabet)]
+    parts = _parts(given, "a word or a list of words")
+    if all(isinstance(part, str) and part in alphabet for part in parts):
+        return [_word(parts, alphabet)]
+    return [_word(part, alphabet, number) for number, part in enumerate(parts)]
 
 
-def _word(given: Word, alphabet: tuple[str, ...]) -> Word:
-    from stacklens.errors import UnknownSymbolError
+def one_word(given: Word, alphabet: tuple[str, ...], what: str) -> Word:
+    """Return one word; raise StacklensError, which says ``what`` is of one word only, for any other number."""
+    words = words_of(given, alphabet)
+    if len(words) != 1:
+        raise StacklensError(f"{what} is of one word, not of {len(words):,}; call it for each of them")
+    return words[0]
+
+
+def _parts(given: Any, expected: str) -> list[Any]:
+    try:
+        return list(given)
+    except TypeError:  # no iterable, or one that only looks so, as a tensor without axes
+        raise StacklensError(f"expected {expected}, not {called(given)}") from None
+
+
+def _word(given: Any, alphabet: tuple[str, ...], number: int | None = None) -> Word:
+    """Return a word as it is kept, of text or symbols: word ``number`` of many, or the only one."""
     from stacklens.languages.words import make_word, parse_word
 
-    if isinstance(given, str):
-        return parse_word(given, alphabet)
-    if not isinstance(given, Iterable):
-        raise StacklensError(f"expected a word, as text or as a list of symbols, not {called(given)}")
-    for symbol in given:
-        if symbol not in alphabet:
-            raise UnknownSymbolError(symbol, alphabet)
-    return make_word(given, alphabet)
+    symbols = given if isinstance(given, str) else _parts(given, "a word, as text or as a list of symbols")
+    try:
+        if isinstance(symbols, str):
+            return parse_word(symbols, alphabet)
+        for symbol in symbols:
+            if not isinstance(symbol, str):
+                raise StacklensError(
+                    f"expected a word, as text or as a list of symbols, not a list with {called(symbol)}"
+                )
+            if symbol not in alphabet:
+                raise UnknownSymbolError(symbol, alphabet)
+    except UnknownSymbolError as unknown:
+        raise UnknownSymbolError(unknown.symbol, alphabet, _place(unknown, symbols, number) + unknown.more) from None
+    return make_word(symbols, alphabet)
+
+
+def _place(unknown: UnknownSymbolError, symbols: str | list[str], number: int | None) -> str:
+    """Return where the first symbol is that is not known: its position, its word's number, and that word shortened."""
+    single = all(len(symbol) == 1 for symbol in unknown.alphabet)
+    read = symbols.split() if isinstance(symbols, str) and not single else list(symbols)
+    text = ("" if single else " ").join(read)
+    shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+    which = "the word" if number is None else f"word {number}"
+    return f": position {read.index(unknown.symbol)} of {which} (from 0), {shown!r}"
 
 
 def called(given: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from stacklens.extract.verification.exhaustive import Verification
     from stacklens.face.arguments import Network, Subject
     from stacklens.languages.language import Language
+    from stacklens.models.base import StackModel
 
 __all__ = ["certify", "compare", "verify"]
 
@@ -57,7 +59,7 @@ def verify(
     found = load(found) if isinstance(found, str | Path) else found
     if model is None and not isinstance(found, Extraction):
         return verify_by_language(automaton_of(found), _language(language), max_length)
-    network = found.model if model is None and isinstance(found, Extraction) else network_of(model or "")
+    network = found.model if model is None and isinstance(found, Extraction) else _network(model)
     own = found.language if isinstance(found, Extraction) and language is None else None
     specification = own or specification_of_network(network, language)
     job = job_for(network, specification, automaton_of(found), max_length)
@@ -67,14 +69,41 @@ def verify(
         return verify_exhaustively(work, jobs=jobs, progress=lambda words: bar.update(task, advance=words))
 
 
+def _network(given: Any) -> StackModel[Any]:
+    """Return the network of that name; raise StacklensError, which says so where it is the name of a language."""
+    try:
+        return network_of(given)
+    except StacklensError:
+        if not isinstance(given, str) or not _is_subject(given):
+            raise
+    raise StacklensError(f"{given} is what a network should do, not a network: verify(…, language={given!r})")
+
+
+def _is_subject(name: str) -> bool:
+    """Return whether there is a language or task called ``name``."""
+    from stacklens.languages import get_language, get_task
+
+    for get in (get_language, get_task):
+        with suppress(StacklensError):
+            get(name)
+            return True
+    return False
+
+
 def _language(given: Subject | None) -> Language:
+    from stacklens.extract.by_name import subject_of
     from stacklens.languages.catalogue import get_language
     from stacklens.languages.language import Language
 
-    given = get_language(given) if isinstance(given, str) else given
-    if not isinstance(given, Language):
-        raise StacklensError("verify an automaton against what? name its network or a language, or give the result")
-    return given
+    if given is None:
+        raise StacklensError(
+            "verify an automaton against what? name its network or a language, or give the result: "
+            "verify(…, model=…), verify(…, language=…)"
+        )
+    found = subject_of(get_language(given) if isinstance(given, str) else given)
+    if not isinstance(found, Language):
+        raise StacklensError(f"an automaton without its network is compared with a language, not with {called(given)}")
+    return found
 
 
 def certify(

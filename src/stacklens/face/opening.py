@@ -12,12 +12,19 @@ from stacklens.face.arguments import AUTOMATA, called, network_of, words_of
 if TYPE_CHECKING:
     from stacklens.automata.pda import Word
     from stacklens.face.arguments import Network
+    from stacklens.models.base import StackModel
     from stacklens.probe.trace import Trace
 
 __all__ = ["load", "trace"]
 
 
-def load(name: str | Path, *, threshold: float | None = None) -> Any:
+def load(
+    name: str | Path,
+    *,
+    format: str = "auto",  # noqa: A002
+    alphabet: str | Sequence[str] | None = None,
+    threshold: float | None = None,
+) -> Any:
     """Return what a file holds, or the network of the zoo that is called so.
 
     Args:
@@ -25,6 +32,10 @@ def load(name: str | Path, *, threshold: float | None = None) -> Any:
             network, ours or one that a paper's authors published; of a saved result or sweep (.json), or of a trace
             (.npz); or of an automaton (.json, .dot, .jff). A folder that the program rau wrote is a network, too, and
             so is a mapping (.json), which names weights in another file.
+        format: of a network: stacklens, marnns, stacknn, stack-rnn-cpp, rau or mapping; by default it is seen from what
+            is in the file.
+        alphabet: of a network: the symbols of a file that does not name them, in its order, in a list or as text:
+            separated by spaces where there are any, else single characters.
         threshold: of a language model: above which probability a symbol may come next; by default its own.
 
     Returns:
@@ -32,13 +43,17 @@ def load(name: str | Path, *, threshold: float | None = None) -> Any:
         `Trace` or a `PushdownAutomaton`.
 
     Raises:
-        FileFormatError: there is nothing of that name, or the file holds none of these; one line that names it.
+        FileFormatError: there is nothing of that name, or the file holds none of these, or no network of that format or
+            alphabet; one line that names it.
+        UnknownNameError: there is no such format.
 
     >>> load("marnn-stack-rnn-dyck-2").origin.task["language"]
     'dyck-2'
     """
     if not isinstance(name, str | Path):
         raise StacklensError(f"expected a name or a path, not {called(name)}")
+    if format != "auto" or alphabet is not None or threshold is not None:
+        return _network(name, format, alphabet, threshold)
     suffix = Path(name).suffix
     if suffix == ".npz":
         from stacklens.probe.trace_file import load_trace
@@ -61,11 +76,23 @@ def load(name: str | Path, *, threshold: float | None = None) -> Any:
         from stacklens.automata.formats.by_suffix import read_automaton
 
         return read_automaton(name)
-    if threshold is not None:
-        from stacklens.models.io import load_network
-
-        return load_network(name, threshold=threshold).model
     return network_of(name)
+
+
+def _network(
+    name: str | Path,
+    format: str,  # noqa: A002
+    alphabet: str | Sequence[str] | None,
+    threshold: float | None,
+) -> StackModel[Any]:
+    """Return the network in a file of which more is known than what is in it."""
+    from stacklens.languages.words import parse_alphabet
+    from stacklens.models.io import load_network
+
+    symbols = parse_alphabet(alphabet) if isinstance(alphabet, str) else alphabet
+    if symbols is not None and not (isinstance(symbols, list | tuple) and all(isinstance(one, str) for one in symbols)):
+        raise StacklensError(f"expected an alphabet, as text or as a list of symbols, not {called(alphabet)}")
+    return load_network(name, format, symbols, threshold=threshold).model
 
 
 def trace(model: Network, words: Word | Sequence[Word], *, rounded: bool = False, stacks: bool | None = None) -> Trace:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stacklens.errors import StacklensError
-from stacklens.face.arguments import automaton_of, network_of, words_of
+from stacklens.face.arguments import automaton_of, network_of, one_word, words_of
+from stacklens.seeds import check_seed
 
 if TYPE_CHECKING:
     from stacklens.automata.pda import PushdownAutomaton, Word
@@ -41,16 +42,23 @@ def intervene(
         model: a network, or the name or path of one.
         word: a word as text or as a list of symbols; or a list of words.
         at: the step, as in a trace: before it hidden vector, cells and height are replaced, in it actions and pushed
-            values. For many words one for all, or one a word.
+            values. From 0 to the word's length for the former, to the last step for the latter. For many words one for
+            all, or one a word, (N,).
         set: ``{"hidden" | "actions" | "pushed" | "cells" | "height": value}``, a value being numbers, "zero", "mean",
-            "rounded", "centre", or "source"; or only the names of what is taken from a source.
+            "rounded", "centre", or "source"; or only the names of what is taken from a source. Numbers are one for
+            all, or of these shapes, with an axis of N words before them where they differ: hidden (units,); actions
+            (stacks, A) or (A,): from -1, pop, to 1, push; or shares, none below 0, together 1; or strengths of pop and
+            push from 0 to 1; pushed (stacks, D) or (D,); cells (D,); height from 0 to the present one.
         from_word: the source: another run, at ``from_step``, by default its end. For many words one, or one a word.
         automaton: for "centre": whose states the clusters are; a result will do.
         choices: ``from_step``, ``units``, ``stack``, ``cell``, ``from_cell``, ``reference``, ``rounded``, ``stacks``,
-            as of `probe.intervene.intervene`.
+            as of `probe.intervene.Choices`.
 
     Raises:
-        StacklensError: something of these is not there, or does not fit.
+        StacklensError: there is no such part, step, unit, stack or cell; numbers have another shape, are not finite, or
+            actions or a height out of range; a source, or an automaton for "centre", is wanted and not given; or the
+            network does not run step by step, or has no stack or hidden vector to set.
+        UnknownSymbolError: a word has a symbol outside the network's alphabet.
 
     >>> same, other = (intervene("nnpda-palindrome", "abcba", at=2, set="hidden", from_word=v) for v in ("ba", "abc"))
     >>> bool(same.verdicts[0]), bool(other.verdicts[0])
@@ -64,6 +72,8 @@ def intervene(
     if others is not None and len(others) == 1:
         others = others * len(words)
     pda = None if automaton is None else automaton_of(automaton)
+    if choices.get("reference") is not None:
+        choices["reference"] = words_of(choices["reference"], network.alphabet)
     return run(network, words, at, set, from_word=others, automaton=pda, **choices)
 
 
@@ -126,6 +136,7 @@ def linear_probes(
     from stacklens.probe.linear import linear_probes as run
     from stacklens.probe.trace import trace
 
+    check_seed(seed)
     network, specification = _known(model, language)
     given = _drawn(network, specification, seed) if words is None else words_of(words, network.alphabet)
     pda = None if automaton is None else automaton_of(automaton)
@@ -143,9 +154,14 @@ def horizon_curve(
 
     Args:
         model: a network, or the name or path of one.
-        words: by default drawn ones, up to 200 symbols long.
-        language: which words are drawn.
-        seed: of these.
+        words: one or many, as for `trace`; by default 400 drawn ones of 100 to 200 symbols.
+        language: which words are drawn, as for `extract`; by default what its file says, else any over the alphabet.
+        seed: of these, from 0 to 2^32 - 1.
+
+    Raises:
+        StacklensError: there is no such network or language, the network does not run step by step, or there is no
+            step to compare.
+        UnknownSymbolError: a word has a symbol outside the network's alphabet.
     """
     from stacklens.probe.geometry import horizon_curve as run
 
@@ -159,11 +175,12 @@ def saliency(model: Network, word: Word, automaton: PushdownAutomaton | Extracti
 
     Args:
         model: a network with a stack, or the name or path of one.
-        word: the word.
+        word: one word of one symbol or more, as text or as a list of symbols.
         automaton: an automaton or a result; by default the language's own, where one is known.
 
     Raises:
-        StacklensError: the network has no stack.
+        StacklensError: the network has no stack or does not run step by step, or it is the empty word, or many words.
+        UnknownSymbolError: the word has a symbol outside the network's alphabet.
     """
     from stacklens.probe.saliency import saliency as run
 
@@ -171,8 +188,7 @@ def saliency(model: Network, word: Word, automaton: PushdownAutomaton | Extracti
     pda = None if automaton is None else automaton_of(automaton)
     if pda is None and specification is not None:
         pda = specification.automaton()
-    (read,) = words_of([word] if isinstance(word, str) else word, network.alphabet)
-    return run(network, read, pda)
+    return run(network, one_word(word, network.alphabet, "saliency"), pda)
 
 
 def _known(model: Network, language: Subject | None) -> tuple[StackModel[Any], Specification | None]:
@@ -188,6 +204,7 @@ def _drawn(
 ) -> list[Word]:
     from stacklens.extract.specification import random_words
 
+    check_seed(seed)
     if specification is None:
         return list(random_words(network.alphabet, _WORDS, lengths, seed))
     return specification.long_words(_WORDS, lengths, seed)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stacklens.errors import StacklensError
 from stacklens.face.arguments import network_of
 from stacklens.progress import progress_bar, stages_on
+from stacklens.whole import check_whole
 
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
@@ -23,13 +24,15 @@ def extract(model: Network, language: Subject | None = None, *, quiet: bool = Fa
 
     Args:
         model: a network, or the name or path of one.
-        language: what it should do: a language or task, or the name of one or the path of a grammar or automaton; by
-            default what its file says that it was trained on.
+        language: what it should do: a language or task, or the name of one or the path of a grammar or automaton; or an
+            automaton, for the words that it accepts. By default what its file says that it was trained on.
         quiet: show no progress, which is shown on a terminal and in a notebook only.
-        settings: those of `ExtractionConfig`: ``max_length``, ``states``, ``stack_symbols``, ``seed``, ``jobs``, ….
+        settings: those of `stacklens.extract.config.ExtractionConfig`: ``max_length`` from 0; ``states``,
+            ``stack_symbols`` and ``jobs`` from 1; ``seed`` from 0 to 2^32 - 1; ``budget`` in seconds, above 0; ….
 
     Raises:
-        StacklensError: there is no such network, language, task or setting, or they do not fit together.
+        StacklensError: there is no such network, language, task or setting, a setting is out of range, they do not fit
+            together, or the words up to ``max_length`` are too many.
     """
     import dataclasses
 
@@ -86,6 +89,7 @@ def learn(
     if kind not in ("auto", "dfa", "mealy", "vpa"):
         raise StacklensError(f"kind is {kind!r:.40}; expected auto, dfa, mealy or vpa")
     most = AFFORDABLE if words is None else words
+    check_whole("words", most, 0)
     asked = network_of(box) if isinstance(box, str | Path) else box
     network = boxed(asked, alphabet, first, longest=longest, affordable=most)
     method = "ask" if kind == "auto" else f"learn-{kind}"

@@ -154,7 +154,7 @@ def test_patterns_and_folders_stand_for_files_as_people_count(folder: Path, monk
     for nothing in none:
         with pytest.raises(StacklensError, match=r"no file matches|there is no network"):
             networks_named(nothing)
-    with pytest.raises(StacklensError, match="expected networks, or their files, not a int"):
+    with pytest.raises(StacklensError, match="expected networks, or their files, not one of type int"):
         networks_named([1])  # type: ignore[list-item]
 
 
