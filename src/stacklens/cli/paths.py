@@ -17,6 +17,7 @@ __all__ = [
     "MODEL_HELP",
     "MODEL_OR_RESULT_HELP",
     "OUT_HELP",
+    "check_json",
     "check_targets",
     "saved_result",
     "write_outputs",
@@ -41,6 +42,16 @@ def saved_result(path: Path) -> Extraction | None:
     return load_result(path) if is_result(path) else None
 
 
+def check_json(path: Path | None) -> None:
+    """Check that what will be written as JSON is called so; a device such as /dev/null may be called anything.
+
+    Raises:
+        StacklensError: it is not.
+    """
+    if path is not None and path.suffix != ".json" and (path.is_file() or not path.exists()):
+        raise StacklensError(f"cannot write {path}: expected a name that ends in .json")
+
+
 def check_targets(
     out: list[Path], report: Path | None, save: Path | None, source: Path, language: str | None = None
 ) -> None:
@@ -52,9 +63,9 @@ def check_targets(
     """
     for path in out:
         check_suffix(path)
-    if save is not None and save.suffix != ".json":
-        raise StacklensError(f"cannot write {save}: expected a name that ends in .json")
     check_outputs([*out, report, save], {"the network's own file": source, "the language's own file": language})
+    for path in (report, save):
+        check_json(path)
 
 
 def write_report(path: Path, result: Extraction, source: str) -> None:

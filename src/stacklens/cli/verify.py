@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stacklens.cli.paths import MODEL_OR_RESULT_HELP, saved_result
+from stacklens.cli.paths import MODEL_OR_RESULT_HELP, check_json, saved_result
 from stacklens.cli.shell import MOST_JOBS
 from stacklens.errors import StacklensError
 from stacklens.progress import progress_bar, stages_on
@@ -68,9 +68,13 @@ def verify_command(
     from stacklens.files import check_outputs
 
     if everything:
+        _check_of_all({"MODEL": model, "--automaton": automaton, "--language": language, "--journal": journal}, resume)
         check_outputs([report])
+        check_json(report)
         check_scheduler(scheduler)
         return _verify_all(max_length, published, jobs, scheduler, report, quiet)
+    if published is not None:
+        raise StacklensError(f"--published {published}: only the table of --all has published networks; add --all")
     if model is None:
         raise StacklensError("which network? expected MODEL, a file with a trained network, or --all")
     from stacklens.models.io import find_network
@@ -79,6 +83,7 @@ def verify_command(
     place = journal or Path(f"{model.stem}.verify.jsonl")
     read = {"the network's own file": model, "the automaton's own file": automaton, "the language's own file": language}
     check_outputs([place, report], read)
+    check_json(report)
     from stacklens.extract.verification.job import load_job, result_job
 
     result = saved_result(model)
@@ -92,6 +97,22 @@ def verify_command(
     )
     check_scheduler(scheduler)
     return _verify_one(job, result, place, resume, jobs, scheduler, report, quiet)
+
+
+def _check_of_all(given: Mapping[str, object], resume: bool) -> None:
+    """Check that nothing is ``given`` that is about one network.
+
+    Raises:
+        StacklensError: something is, which the table of all networks could not heed.
+    """
+    names = [name for name, value in given.items() if value is not None] + ["--resume"] * resume
+    if names:
+        told = f"{names[0]} {given[names[0]]}" if names[0] in given else names[0]
+        others = f" (nor {', '.join(names[1:])})" if names[1:] else ""
+        raise StacklensError(
+            f"--all verifies every network of the zoo, each with its own language, and takes no {told}{others}; "
+            "leave out one or the other"
+        )
 
 
 def _verify_one(
