@@ -134,6 +134,7 @@ def test_a_bad_file_gives_one_line_that_names_it_and_status_2(
         ("stacklens train nnpda --language 1n0n --order 4th", "order '4th' is not one of second, third, full"),
         ("stacklens train nnpda --language 1n0n --seeds 0", "Invalid value for '--seeds'"),
         ("stacklens train nnpda --language 1n0n --out none/x.pt", "cannot write none/x.pt: the folder none does not"),
+        ("stacklens train nnpda --language 1n0n --out x.json", "cannot write x.json: expected a name that ends in .pt"),
         (
             "stacklens train nnpda --language 1n0n --out .",
             "cannot write .: it is a folder; expected the name of a file",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from stacklens.automata.formats.by_suffix import check_suffix
 from stacklens.errors import StacklensError
-from stacklens.files import check_outputs, write_whole
+from stacklens.files import check_ending, check_outputs, write_whole
 
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
@@ -17,7 +17,6 @@ __all__ = [
     "MODEL_HELP",
     "MODEL_OR_RESULT_HELP",
     "OUT_HELP",
-    "check_json",
     "check_targets",
     "saved_result",
     "write_outputs",
@@ -42,16 +41,6 @@ def saved_result(path: Path) -> Extraction | None:
     return load_result(path) if is_result(path) else None
 
 
-def check_json(path: Path | None) -> None:
-    """Check that what will be written as JSON is called so; a device such as /dev/null may be called anything.
-
-    Raises:
-        StacklensError: it is not.
-    """
-    if path is not None and path.suffix != ".json" and (path.is_file() or not path.exists()):
-        raise StacklensError(f"cannot write {path}: expected a name that ends in .json")
-
-
 def check_targets(
     out: list[Path], report: Path | None, save: Path | None, source: Path, language: str | None = None
 ) -> None:
@@ -64,8 +53,8 @@ def check_targets(
     for path in out:
         check_suffix(path)
     check_outputs([*out, report, save], {"the network's own file": source, "the language's own file": language})
-    for path in (report, save):
-        check_json(path)
+    for written in (report, save):
+        check_ending(written, [".json"])
 
 
 def write_report(path: Path, result: Extraction, source: str) -> None:

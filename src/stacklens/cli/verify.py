@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stacklens.cli.paths import MODEL_OR_RESULT_HELP, check_json, saved_result
+from stacklens.cli.paths import MODEL_OR_RESULT_HELP, saved_result
 from stacklens.cli.shell import MOST_JOBS
 from stacklens.errors import StacklensError
 from stacklens.progress import progress_bar, stages_on
@@ -65,12 +65,12 @@ def verify_command(
     arguments or unreadable input; 3 no faithful automaton found.
     """
     from stacklens.extract.verification.parallel import check_scheduler
-    from stacklens.files import check_outputs
+    from stacklens.files import check_ending, check_outputs
 
     if everything:
         _check_of_all({"MODEL": model, "--automaton": automaton, "--language": language, "--journal": journal}, resume)
         check_outputs([report])
-        check_json(report)
+        check_ending(report, [".json"])
         check_scheduler(scheduler)
         return _verify_all(max_length, published, jobs, scheduler, report, quiet)
     if published is not None:
@@ -83,7 +83,7 @@ def verify_command(
     place = journal or Path(f"{model.stem}.verify.jsonl")
     read = {"the network's own file": model, "the automaton's own file": automaton, "the language's own file": language}
     check_outputs([place, report], read)
-    check_json(report)
+    check_ending(report, [".json"])
     from stacklens.extract.verification.job import load_job, result_job
 
     result = saved_result(model)
