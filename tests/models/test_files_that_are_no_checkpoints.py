@@ -64,7 +64,8 @@ def test_another_kind_of_file_is_shown_by_its_first_bytes(data: bytes, tmp_path:
 def test_an_archive_that_torch_did_not_write_is_no_pytorch_file(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "some.pt", "w") as archive:
         archive.writestr("readme.txt", "hello")
-    assert complaint(tmp_path / "some.pt").startswith("not a PyTorch file (it begins with b'PK")
+    # the time of writing is among the first bytes, and decides which quotes they are shown in
+    assert complaint(tmp_path / "some.pt").replace('"', "'").startswith("not a PyTorch file (it begins with b'PK")
 
 
 @pytest.mark.parametrize("kept", [4, 10, 63, 64, 65, 300, 1_000, len(GOOD) // 2, len(GOOD) - 22, len(GOOD) - 1])
