@@ -146,10 +146,15 @@ def horizon_curve(
         words: by default drawn ones, up to 200 symbols long.
         language: which words are drawn.
         seed: of these.
+
+    Raises:
+        StacklensError: the network has no actions to round, or there are no words.
     """
+    from stacklens.probe.geometry import check_actions
     from stacklens.probe.geometry import horizon_curve as run
 
     network, specification = _known(model, language)
+    check_actions(network)  # before words are drawn
     given = _drawn(network, specification, seed, (100, 200)) if words is None else words_of(words, network.alphabet)
     return run(network, given)
 
