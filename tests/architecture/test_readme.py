@@ -43,7 +43,7 @@ def without_analog_figures(output: str) -> str:
     These are the verdicts of the network itself and its smallest margin, and timings if there are any.
     """
     output = re.sub(r"^( {11}.* of length <= [\d,]+ .*?) +[\d,]+$", r"\1 …", output, flags=re.MULTILINE)
-    output = re.sub(r"^( {11}network: .*|.*from the network on .*)\n", "", output, flags=re.MULTILINE)
+    output = re.sub(r"^( {11}network: .*| {11}in full: .*|.*from the network on .*)\n", "", output, flags=re.MULTILINE)
     output = re.sub(r"; the network (is first known to differ|follows it) on .*\.$", "", output, flags=re.MULTILINE)
     return re.sub(r"(action margin |in )\d+\.\d+", r"\1…", output)
 

@@ -213,7 +213,7 @@ def _report(job: Job, work: Work, found: Verification, result: Extraction | None
 
 
 def _show(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds: float) -> None:
-    from stacklens.extract.headline import headline, horizon_claim
+    from stacklens.extract.headline import headline, horizon_claim, whole_word
     from stacklens.extract.wording import (
         agreement_claim,
         as_sentence,
@@ -228,6 +228,8 @@ def _show(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds
     typer.echo(f"automaton  {automaton_claim(report['automaton'], n_stacks)}")
     for number, (other, entry) in enumerate(report["horizon"].items()):
         typer.echo(f"{'' if number else 'horizon':10} {other}: {horizon_claim(entry)}")
+        if (word := whole_word(entry)) is not None:
+            typer.echo(f"           in full: {word}")
     for check in found.checks:
         entry = check.to_dict()
         against = "the language's automaton" if check.other == "language" else f"the {check.other}"
