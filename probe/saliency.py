@@ -24,6 +24,8 @@ from stacklens.probe.trace import steps_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from stacklens.progress import Told
+
 __all__ = ["Saliency", "origins", "saliency"]
 
 
@@ -60,7 +62,10 @@ class Saliency:
         return float((self.pushed[rows].argmax(1) == self.origin[rows]).mean())
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a decision: symbol, margin, most salient step by push and by hidden vector, the top's step."""
+        """Return one row a decision: symbol, margin, most salient step by push and by hidden vector, the top's step.
+
+        Steps count from 0, as in a trace; -1 stands for none.
+        """
         import pandas as pd
 
         return pd.DataFrame(
@@ -75,21 +80,30 @@ class Saliency:
         )
 
     def __str__(self) -> str:
-        shown: str = self.to_frame().to_string(index=False, float_format="{:.3f}".format)
-        agreed = f"pushes agree with the automaton's top at {self.agreement:.3f} of decisions"
+        """Return the table for people, whose steps count from 1, and how often both agree."""
+        frame = self.to_frame()
+        frame["step"] += 1
+        for name in ("pushed_by", "remembered_from", "top_from"):
+            frame[name] = ["none" if step < 0 else str(step + 1) for step in frame[name]]
+        shown: str = frame.to_string(index=False, float_format="{:.3f}".format)
+        share = "–" if np.isnan(self.agreement) else f"{self.agreement:.3f}"
+        agreed = f"pushes agree with the automaton's top at {share} of decisions"
         return f"{shown}\n{format_word(self.word)}: {agreed}"
 
 
-def saliency(model: StackModel[Any], word: Word, automaton: PushdownAutomaton | None = None) -> Saliency:
+def saliency(
+    model: StackModel[Any], word: Word, automaton: PushdownAutomaton | None = None, progress: Told | None = None
+) -> Saliency:
     """Return on which earlier steps every decision of ``model`` on ``word`` depends.
 
     Args:
         model: a single network, with soft actions: rounded ones have no gradient.
         word: the word.
         automaton: what the network's tops are compared with.
+        progress: told how many decisions are done: each takes as long as all steps before it.
 
     Raises:
-        StacklensError: the network has no stack, or does not run step by step.
+        StacklensError: the network has no stack, or does not run step by step, or has no step on the word.
         UnknownSymbolError: a symbol of the word is not in the alphabet.
     """
     check_stepwise(model)
@@ -97,17 +111,21 @@ def saliency(model: StackModel[Any], word: Word, automaton: PushdownAutomaton | 
         raise StacklensError(f"the {model.name} has no stack whose pushes could be traced back, step by step")
     codes, steps = steps_of(model, (word,))
     size = int(steps[0])
+    if not size:
+        raise StacklensError("the network decides nothing on the empty word: give one with a symbol at least")
     with torch.enable_grad():
         pushed, hidden, margins = _run(model, torch.from_numpy(codes[0].astype(np.int64)))
         salient = [np.zeros((size, size)), np.zeros((size, size))]
         for t in range(1, size):
+            if progress is not None:
+                progress("saliency", t, size)
             wanted = [*pushed[:t], *hidden[:t]]
             found = torch.autograd.grad(margins[t], wanted, retain_graph=True, allow_unused=True)
             sizes = [0.0 if one is None else float(one.norm()) for one in found]
             salient[0][t, :t], salient[1][t, :t] = sizes[:t], sizes[t:]
     letters = tuple(model.letters[code] for code in codes[0].tolist())
     origin = np.full(size, -1) if automaton is None else origins(automaton, word, size)
-    told = torch.stack(margins).detach().numpy() if size else np.zeros(0)
+    told = torch.stack(margins).detach().numpy()
     return Saliency(word, letters, salient[0], salient[1], told, origin)
 
 

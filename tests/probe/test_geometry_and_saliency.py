@@ -94,6 +94,22 @@ def test_the_top_comes_from_the_step_that_laid_it() -> None:
     assert np.isnan(saliency(MarnnStackRNN(MarnnConfig(("(", ")"))), "()").agreement)  # no automaton, no origins
 
 
+def test_people_read_steps_that_count_from_1() -> None:
+    told = list[tuple[str, int, int | None]]()
+    network = sl.load("neural-stack-reversal")
+    found = sl.saliency(network, "01##", progress=lambda *progress: told.append(progress))
+    assert told == [("saliency", 1, 4), ("saliency", 2, 4), ("saliency", 3, 4)]
+    lines = [line.split() for line in str(found).splitlines()]
+    assert lines[0] == ["step", "symbol", "margin", "pushed_by", "remembered_from", "top_from"]
+    assert [line[0] for line in lines[1:5]] == ["1", "2", "3", "4"]
+    assert [line[-1] for line in lines[1:5]] == ["none", "1", "2", "1"]
+    assert found.to_frame().step.tolist() == [0, 1, 2, 3]  # data count as a trace does
+    unknown = saliency(MarnnStackRNN(MarnnConfig(("(", ")"))), "()")
+    assert str(unknown).endswith("\n(): pushes agree with the automaton's top at – of decisions")
+    with pytest.raises(StacklensError, match="decides nothing on the empty word"):
+        saliency(network, "")
+
+
 def test_there_is_nothing_to_trace_back_without_a_stack() -> None:
     from stacklens.models.networks.baselines import Baseline, BaselineConfig
 

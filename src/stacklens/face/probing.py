@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from stacklens.probe.linear import LinearProbes
     from stacklens.probe.saliency import Saliency
     from stacklens.probe.trace import Trace
+    from stacklens.progress import Told
 
 __all__ = ["ablate", "horizon_curve", "intervene", "linear_probes", "saliency"]
 
@@ -159,13 +160,20 @@ def horizon_curve(
     return run(network, given)
 
 
-def saliency(model: Network, word: Word, automaton: PushdownAutomaton | Extraction | None = None) -> Saliency:
+def saliency(
+    model: Network,
+    word: Word,
+    automaton: PushdownAutomaton | Extraction | None = None,
+    *,
+    progress: Told | None = None,
+) -> Saliency:
     """Return on which earlier steps every decision on a word depends, beside where the automaton's top comes from.
 
     Args:
         model: a network with a stack, or the name or path of one.
         word: the word.
         automaton: an automaton or a result; by default the language's own, where one is known.
+        progress: told how many decisions are done.
 
     Raises:
         StacklensError: the network has no stack.
@@ -177,7 +185,7 @@ def saliency(model: Network, word: Word, automaton: PushdownAutomaton | Extracti
     if pda is None and specification is not None:
         pda = specification.automaton()
     (read,) = words_of([word] if isinstance(word, str) else word, network.alphabet)
-    return run(network, read, pda)
+    return run(network, read, pda, progress)
 
 
 def _known(model: Network, language: Subject | None) -> tuple[StackModel[Any], Specification | None]:
