@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from stacklens.automata.automaton_grammar import grammar_of
@@ -9,7 +10,7 @@ from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import StacklensError, UnknownNameError
 from stacklens.extract.specification import LanguageSpecification, Specification
 from stacklens.extract.task_specification import TaskSpecification
-from stacklens.languages import get_language, get_task
+from stacklens.languages.catalogue import get_language, get_task, is_path, task_names
 from stacklens.languages.context_free import AutomatonLanguage
 from stacklens.languages.language import Language
 from stacklens.languages.tasks.streams import StreamAfter, StreamTask
@@ -27,14 +28,35 @@ __all__ = [
     "true_automaton",
 ]
 
+_MOST_KINDS = 16  # of brackets, of which dyck-K-3 can be made
 
-def subject_named(name: str, kind: TaskKind) -> Language | Task:
-    """Return the language or task called ``name``, for a network of this kind.
+
+def subject_named(name: str, kind: TaskKind, alphabet: Collection[str] = ()) -> Language | Task:
+    """Return the language or task called ``name``, for a network of this kind over this ``alphabet``, if it is known.
 
     Raises:
         UnknownNameError: there is none.
+        StacklensError: it is the file of a language, and networks of this kind have tasks; the message names some.
     """
-    return get_language(name) if kind == "recognition" else get_task(name)
+    if kind == "recognition":
+        return get_language(name)
+    try:
+        return get_task(name)
+    except UnknownNameError:
+        if not is_path(name):
+            raise
+    raise StacklensError(
+        f"{name}: a grammar or an automaton is for networks that accept or reject whole words, and this is a {kind} "
+        f"network; name its task, such as {', '.join(_tasks_for(kind, alphabet))}, or see docs/own-tasks.md"
+    )
+
+
+def _tasks_for(kind: TaskKind, alphabet: Collection[str]) -> list[str]:
+    """Return the names of the tasks for networks of a kind, of those over ``alphabet`` alone where there are any."""
+    kinds = min(max(1, len(alphabet) // 2), _MOST_KINDS)
+    names = sorted(name.replace("-N", f"-{kinds}").replace("-K-M", f"-{kinds}-3") for name in task_names())
+    fitting = [task for task in map(get_task, names) if task.kind == kind]
+    return [task.name for task in fitting if set(task.alphabet) == set(alphabet)] or [task.name for task in fitting]
 
 
 def specification_for(
@@ -123,7 +145,7 @@ def specification_of(checkpoint: Checkpoint, name: str | None = None) -> Specifi
     if name is None:
         return None
     kind = checkpoint.model.task_kind
-    subject = subject_named(name, kind)
+    subject = subject_named(name, kind, checkpoint.model.alphabet)
     if isinstance(subject, StreamTask) and before in subject.alphabet:
         subject = StreamAfter(subject, before)
     return specification_for(subject, kind)

@@ -9,9 +9,10 @@ from stacklens.extract.equals import equals_of
 from stacklens.extract.wording import word_shown
 from stacklens.progress import count
 
-__all__ = ["headline", "horizon_cell", "horizon_claim"]
+__all__ = ["headline", "horizon_cell", "horizon_claim", "whole_word"]
 
 _LONGEST_TOLD = 200  # characters of a word where there is more room than in a headline
+_LONGEST_WHOLE = 400  # symbols of a word on a line of its own, from where it can be pasted
 
 
 def headline(report: Mapping[str, Any], brief: bool = False) -> str:
@@ -102,6 +103,26 @@ def horizon_claim(entry: Mapping[str, Any]) -> str:
     word = word_shown(first["word"], first["length"], first["made_of"], _LONGEST_TOLD)
     known = "first differs on" if entry["exact"] else "the shortest word known on which it differs:"
     return f"{shown}; {known} {word}, height {first['height']:,}"
+
+
+def whole_word(entry: Mapping[str, Any]) -> str | None:
+    """Return the word that `horizon_claim` names by its parts, or cuts, to be pasted; None where it is shown whole.
+
+    >>> first = {"word": "[()]" * 12, "length": 48, "height": 2, "made_of": "'[()]' 12 times"}
+    >>> whole_word({"every_length": False, "shortest_difference": first})
+    '[()][()][()][()][()][()][()][()][()][()][()][()]'
+    >>> whole_word({"every_length": False, "shortest_difference": {**first, "word": "()" * 300, "length": 600}})
+    'all 600 symbols are in the result and in the report (--save, --report)'
+    """
+    first = entry["shortest_difference"]
+    if entry["every_length"] or first is None:
+        return None
+    if word_shown(first["word"], first["length"], first["made_of"], _LONGEST_TOLD).startswith(first["word"]):
+        return None
+    if first["length"] > _LONGEST_WHOLE:
+        return f"all {first['length']:,} symbols are in the result and in the report (--save, --report)"
+    word: str = first["word"]
+    return word
 
 
 def horizon_cell(entry: Mapping[str, Any] | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stacklens.automata.compare import Equal
-from stacklens.extract.headline import headline, horizon_claim
+from stacklens.extract.headline import headline, horizon_claim, whole_word
 from stacklens.extract.wording import (
     as_sentence,
     automaton_claim,
@@ -73,6 +73,8 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
     console.print(f"rounding   {rounding_claim(report['fidelity'])}")
     for number, (other, entry) in enumerate(report["horizon"].items()):
         console.print(f"{'' if number else 'horizon':10} {other}: {horizon_claim(entry)}", markup=False)
+        if (word := whole_word(entry)) is not None:
+            console.print(f"           in full: {word}", markup=False)
     _show_checks(result.checks, console, result.horizon)
     if result.counts is not None:
         console.print(f"counted    {counts_claim(report['counts'])}")

@@ -13,7 +13,19 @@ import numpy as np
 from stacklens.automata.pda import Symbol, Word
 from stacklens.errors import StacklensError, UnknownSymbolError
 
-__all__ = ["all_words", "check_length", "edit_word", "format_word", "make_word", "parse_alphabet", "parse_word"]
+__all__ = [
+    "EMPTY_WORD",
+    "all_words",
+    "check_length",
+    "edit_word",
+    "format_word",
+    "make_word",
+    "parse_alphabet",
+    "parse_typed_word",
+    "parse_word",
+]
+
+EMPTY_WORD = "ε"  # what is typed for the empty word
 
 
 def make_word(symbols: Iterable[Symbol], alphabet: Sequence[Symbol]) -> Word:
@@ -60,6 +72,17 @@ def parse_alphabet(text: str) -> list[Symbol]:
     (['(', ')'], ['(5', '(', ')', ')5'])
     """
     return text.split() if " " in text.strip() else list(text)
+
+
+def parse_typed_word(text: str, alphabet: Sequence[Symbol]) -> Word:
+    """Return the word that ``text``, which somebody typed, spells as for `parse_word`; ε is the empty word.
+
+    Where ε is a symbol of ``alphabet`` it is that.
+
+    >>> parse_typed_word("ε", "()"), parse_typed_word("()", "()"), parse_typed_word("ε", "ε")
+    ('', '()', 'ε')
+    """
+    return parse_word("" if text == EMPTY_WORD and EMPTY_WORD not in alphabet else text, alphabet)
 
 
 def format_word(word: Word) -> str:

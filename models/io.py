@@ -28,7 +28,7 @@ from stacklens.models.base import StackModel
 from stacklens.models.formats import mapped, marnns, rau, stack_rnn_cpp, stacknn
 from stacklens.models.origin import NetworkCard, Origin
 from stacklens.models.own.reference import is_reference, network_of
-from stacklens.models.plain_data import check_weights, describe, in_short, read_plain
+from stacklens.models.plain_data import check_weights, describe, in_short, is_state_dict, read_plain
 from stacklens.models.registry import MODELS, build_model, expected_weights
 
 __all__ = [
@@ -56,7 +56,14 @@ _KEYS = ("format", "model", "config", "alphabet", "task", "state_dict", "provena
 
 FileFormat = Literal["auto", "stacklens", "marnns", "stacknn", "stack-rnn-cpp", "rau", "mapping"]
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
-_EXPECTED = "a network: a stacklens checkpoint, a file of marnns, StackNN or the C++ Stack RNN program, or a rau folder"
+_EXPECTED = (
+    "a network: a stacklens checkpoint, a file of marnns, StackNN or the C++ Stack RNN program, a mapping, "
+    "or a rau folder"
+)
+_STATE_DICT = (
+    "weights alone do not say what network they are of: say it in a mapping file (JSON), or build the network in "
+    "Python and give it to sl.wrap; see docs/own-networks.md"
+)
 # The C++ program's file names say what it was trained on (task.h): of its task 1 the letters alone, of task 2 with two
 # letters how many b an a has, and of the tasks that have three letters, that they have them. Tasks 5 and 6, n m times
 # and crossed pairs, no stack can do.
@@ -343,6 +350,8 @@ def _read_network(path: Path, format: str, alphabet: Sequence[str] | None, title
         return _published(network, f"dyck-{brackets}" if network.first else None, title)
     if format == "stacknn" or (format == "auto" and stacknn.looks_like(content)):
         return _published(*stacknn.read_with_task(path, alphabet), title)
+    if is_state_dict(content):
+        raise FileFormatError(f"{path}: a state dict without a stacklens header, {describe(content)}; {_STATE_DICT}")
     raise FileFormatError(f"{path}: {describe(content)}; expected {_EXPECTED}")
 
 

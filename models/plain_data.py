@@ -26,6 +26,7 @@ __all__ = [
     "describe",
     "in_short",
     "is_intact",
+    "is_state_dict",
     "names_in_short",
     "read_plain",
 ]
@@ -203,3 +204,19 @@ def describe(content: object) -> str:
     if isinstance(content, dict):
         return f"found a dictionary with keys {names_in_short(list(content)[:6])}{', …' if len(content) > 6 else ''}"
     return f"found a {type(content).__name__}"
+
+
+def is_state_dict(content: object) -> bool:
+    """Return whether a file held weights by name: a state dict, or a dictionary with one under a name of its own.
+
+    >>> weights = {"weight": torch.zeros(1)}
+    >>> is_state_dict(weights), is_state_dict({"epoch": 3, "model_state_dict": weights}), is_state_dict({"epoch": 3})
+    (True, True, False)
+    """
+    if not isinstance(content, Mapping):
+        return False
+    return any(_holds_weights(part) for part in (content, *content.values()))
+
+
+def _holds_weights(content: object) -> bool:
+    return isinstance(content, Mapping) and any(isinstance(value, Tensor) for value in content.values())

@@ -10,6 +10,7 @@ import numpy as np
 
 from stacklens.automata.pda import Word
 from stacklens.errors import StacklensError
+from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
 from stacklens.probe.ablation import answers_of
 from stacklens.probe.trace import trace
@@ -17,7 +18,10 @@ from stacklens.probe.trace import trace
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Distances", "HorizonCurve", "distances", "horizon_curve"]
+__all__ = ["Distances", "HorizonCurve", "check_actions", "distances", "horizon_curve"]
+
+_LONGEST_SHOWN = 400  # symbols of a word on a line of its own, from where it can be pasted
+_TOO_LONG = "; the word is in the `parting` of sl.horizon_curve"
 
 
 @dataclass(frozen=True)
@@ -85,12 +89,14 @@ class HorizonCurve:
         running: how many words are so long.
         distance: the mean distance of both hidden vectors after each step.
         agreeing: which share of these words has been answered alike so far.
+        parting: the beginning of a word, up to the first step at which any is answered otherwise; None if none is.
     """
 
     steps: tuple[int, ...]
     running: tuple[int, ...]
     distance: tuple[float, ...]
     agreeing: tuple[float, ...]
+    parting: Word | None = None
 
     @property
     def first(self) -> int | None:
@@ -105,8 +111,22 @@ class HorizonCurve:
 
     def __str__(self) -> str:
         parted = "no word parts" if self.first is None else f"the first word parts at step {self.first}"
+        if self.parting is not None:
+            parted += f", after\n{format_word(self.parting)}" if len(self.parting) <= _LONGEST_SHOWN else _TOO_LONG
         shown: str = self.to_frame().to_string(index=False, float_format="{:.4f}".format)
         return f"{shown}\n{parted}"
+
+
+def check_actions(model: StackModel[Any]) -> None:
+    """Check that rounding changes anything in ``model``.
+
+    Raises:
+        StacklensError: it has no actions.
+    """
+    if model.action_kind == "none":
+        raise StacklensError(
+            f"the {model.name} has no stack whose actions could be rounded: rounded it is itself, on all words"
+        )
 
 
 def horizon_curve(model: StackModel[Any], words: Sequence[Word]) -> HorizonCurve:
@@ -115,8 +135,9 @@ def horizon_curve(model: StackModel[Any], words: Sequence[Word]) -> HorizonCurve
     Of a recogniser what counts is being rejected for good, or the verdict at the end.
 
     Raises:
-        StacklensError: there are no words.
+        StacklensError: the network has no actions to round, or there are no words.
     """
+    check_actions(model)
     if not any(len(word) for word in words):
         raise StacklensError("nothing to compare on: give some words")
     soft, rounded = trace(model, words, stacks=False), trace(model, words, rounded=True, stacks=False)
@@ -132,6 +153,7 @@ def horizon_curve(model: StackModel[Any], words: Sequence[Word]) -> HorizonCurve
         differs = np.zeros(soft.rejected.shape, np.bool_)
         differs[:, : answers[0].shape[1]] = answers[0] != answers[1]
     parted = np.logical_or.accumulate(differs & soft.valid, 1)
+    row, step = _first(parted)
     size = soft.valid.shape[1]
     running = soft.valid.sum(0)
     return HorizonCurve(
@@ -139,4 +161,12 @@ def horizon_curve(model: StackModel[Any], words: Sequence[Word]) -> HorizonCurve
         tuple(running.tolist()),
         tuple(float(apart[soft.valid[:, t], t].mean()) for t in range(size)),
         tuple(float(1 - parted[soft.valid[:, t], t].mean()) for t in range(size)),
+        None if row is None else words[row][: step + 1],
     )
+
+
+def _first(parted: np.ndarray) -> tuple[int | None, int]:
+    """Return which row of ``parted`` (N, T) bool is true first, None for none, and from which step on."""
+    steps = np.where(parted.any(1), parted.argmax(1), parted.shape[1])
+    row = int(steps.argmin())
+    return (None, 0) if steps[row] == parted.shape[1] else (row, int(steps[row]))

@@ -24,6 +24,8 @@ from stacklens.probe.trace import steps_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from stacklens.progress import Told
+
 __all__ = ["Saliency", "origins", "saliency"]
 
 
@@ -60,7 +62,10 @@ class Saliency:
         return float((self.pushed[rows].argmax(1) == self.origin[rows]).mean())
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a decision: symbol, margin, most salient step by push and by hidden vector, the top's step."""
+        """Return one row a decision: symbol, margin, most salient step by push and by hidden vector, the top's step.
+
+        Steps count from 0, as in a trace; -1 stands for none.
+        """
         import pandas as pd
 
         return pd.DataFrame(
@@ -75,21 +80,30 @@ class Saliency:
         )
 
     def __str__(self) -> str:
-        shown: str = self.to_frame().to_string(index=False, float_format="{:.3f}".format)
-        agreed = f"pushes agree with the automaton's top at {self.agreement:.3f} of decisions"
+        """Return the table for people, whose steps count from 1, and how often both agree."""
+        frame = self.to_frame()
+        frame["step"] += 1
+        for name in ("pushed_by", "remembered_from", "top_from"):
+            frame[name] = ["none" if step < 0 else str(step + 1) for step in frame[name]]
+        shown: str = frame.to_string(index=False, float_format="{:.3f}".format)
+        share = "–" if np.isnan(self.agreement) else f"{self.agreement:.3f}"
+        agreed = f"pushes agree with the automaton's top at {share} of decisions"
         return f"{shown}\n{format_word(self.word)}: {agreed}"
 
 
-def saliency(model: StackModel[Any], word: Word, automaton: PushdownAutomaton | None = None) -> Saliency:
+def saliency(
+    model: StackModel[Any], word: Word, automaton: PushdownAutomaton | None = None, progress: Told | None = None
+) -> Saliency:
     """Return on which earlier steps every decision of ``model`` on ``word`` depends.
 
     Args:
         model: a single network, with soft actions: rounded ones have no gradient.
         word: the word.
         automaton: what the network's tops are compared with.
+        progress: told how many decisions are done: each takes as long as all steps before it.
 
     Raises:
-        StacklensError: the network has no stack, or does not run step by step, or there is no step.
+        StacklensError: the network has no stack, does not run step by step, or has no step on the word.
         UnknownSymbolError: a symbol of the word is not in the alphabet.
     """
     check_stepwise(model)
@@ -98,11 +112,13 @@ def saliency(model: StackModel[Any], word: Word, automaton: PushdownAutomaton | 
     codes, steps = steps_of(model, (word,))
     size = int(steps[0])
     if not size:
-        raise StacklensError("the empty word has no decision whose cause could be shown; give a word with symbols")
+        raise StacklensError("the network decides nothing on the empty word: give one with a symbol at least")
     with torch.enable_grad():
         pushed, hidden, margins = _run(model, torch.from_numpy(codes[0].astype(np.int64)))
         salient = [np.zeros((size, size)), np.zeros((size, size))]
         for t in range(1, size):
+            if progress is not None:
+                progress("saliency", t, size)
             wanted = [*pushed[:t], *hidden[:t]]
             found = torch.autograd.grad(margins[t], wanted, retain_graph=True, allow_unused=True)
             sizes = [0.0 if one is None else float(one.norm()) for one in found]

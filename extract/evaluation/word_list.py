@@ -20,7 +20,7 @@ from stacklens.extract.evaluation.word_runs import (
     network_runs,
 )
 from stacklens.extract.specification import Specification
-from stacklens.languages.words import format_word, parse_word
+from stacklens.languages.words import EMPTY_WORD, format_word, parse_typed_word
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["EMPTY_WORD", "PARTIES", "JudgedWord", "judge_words", "parse_words", "word_table"]
 
 PARTIES = ("network", "rounded network", "automaton", "language")
-EMPTY_WORD = "ε"  # a line that stands for the empty word
 _HUB = "rounded network"  # what the automaton stands for: the others are compared with it
 _CELLS = 20_000  # steps of a batch, beyond the ends of shorter words included
 
@@ -72,7 +71,7 @@ def parse_words(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
 
 def _parsed(line: str, alphabet: Sequence[Symbol], number: int) -> Word:
     try:
-        return parse_word("" if line == EMPTY_WORD and EMPTY_WORD not in alphabet else line, alphabet)
+        return parse_typed_word(line, alphabet)
     except StacklensError as error:
         raise StacklensError(f"line {number}: {error}") from None
 

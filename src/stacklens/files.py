@@ -18,6 +18,7 @@ __all__ = [
     "LARGEST_CORPUS",
     "LARGEST_NETWORK",
     "LARGEST_TEXT",
+    "check_ending",
     "check_folder",
     "check_outputs",
     "lock_file",
@@ -168,6 +169,16 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Mapping[str, str | Pat
                 raise StacklensError(
                     f"cannot write both {other} and {path}: they are one file, here or elsewhere; choose another name"
                 )
+
+
+def check_ending(path: Path | None, suffixes: Sequence[str]) -> None:
+    """Check that a file to write is called what it will be; a device such as /dev/null may be called anything.
+
+    Raises:
+        StacklensError: its name ends in none of ``suffixes``.
+    """
+    if path is not None and path.suffix not in suffixes and (os.path.isfile(path) or not os.path.exists(path)):
+        raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(suffixes)}")
 
 
 def _one_file(path: Path, other: Path) -> bool:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.architecture.shown_commands import commands_in, inline_commands, is_ours, refusal, unknown_names
 
 import stacklens as sl
 from stacklens.languages import language_names, task_names
@@ -19,7 +20,7 @@ from stacklens.models.training.factory import OPTIONS
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-SHELL = re.compile(r"^(?:extract-pda|stacklens) .*$", re.MULTILINE)
+INDENTED = re.compile(r"^    ((?:extract-pda|stacklens) .*)$", re.MULTILINE)
 
 
 def blocks(page: Path, kind: str) -> list[str]:
@@ -69,7 +70,10 @@ def test_what_a_page_shows_is_there(page: Path) -> None:
         if ">>>" not in block:
             ast.parse(block)
         assert [name for name in re.findall(r"\bsl\.(\w+)", block) if name not in dir(sl)] == []
-    for command in (line for block in blocks(page, "sh") for line in SHELL.findall(block)):
+    text = page.read_text(encoding="utf-8")
+    assert [(command, names) for command in inline_commands(text) if (names := unknown_names(command))] == []
+    for command in filter(is_ours, [*commands_in(text), *INDENTED.findall(text)]):
+        assert refusal(command) is None, command
         words = command.split()
         if words[:2] == ["stacklens", "train"]:
             assert words[2] in OPTIONS

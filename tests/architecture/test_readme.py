@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from tests.architecture.shown_commands import commands_in, inline_commands, is_ours, refusal, unknown_names
 
 from stacklens.models.io import load_checkpoint
 
@@ -43,7 +44,7 @@ def without_analog_figures(output: str) -> str:
     These are the verdicts of the network itself and its smallest margin, and timings if there are any.
     """
     output = re.sub(r"^( {11}.* of length <= [\d,]+ .*?) +[\d,]+$", r"\1 …", output, flags=re.MULTILINE)
-    output = re.sub(r"^( {11}network: .*|.*from the network on .*)\n", "", output, flags=re.MULTILINE)
+    output = re.sub(r"^( {11}network: .*| {11}in full: .*|.*from the network on .*)\n", "", output, flags=re.MULTILINE)
     output = re.sub(r"; the network (is first known to differ|follows it) on .*\.$", "", output, flags=re.MULTILINE)
     return re.sub(r"(action margin |in )\d+\.\d+", r"\1…", output)
 
@@ -121,14 +122,41 @@ def test_the_picture_is_the_one_that_its_command_makes(checkout: Path) -> None:
 
 def test_every_command_of_the_readme_exists() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
-    commands = [shlex.split(command)[:2] for command, _ in shell_examples()]
-    commands += [line.split()[:2] for block in blocks("sh") for line in block.splitlines() if line]
-    assert commands
-    for name, argument in commands:
+    commands = commands_in(README)
+    assert {command.split()[0] for command in commands} >= {"make", "stacklens", "extract-pda"}
+    for command in commands:
+        name, argument, *_ = shlex.split(command)
         if name == "make":
             assert argument in targets
+        elif is_ours(command):
+            assert refusal(command) is None, command
         else:
             assert shutil.which(name.removeprefix(".venv/bin/"), path=str(Path(sys.executable).parent)), name
+
+
+def test_commands_in_the_prose_of_the_readme_have_names_that_there_are() -> None:
+    shown = inline_commands(README)
+    assert len(shown) > 10
+    assert [(command, names) for command in shown if (names := unknown_names(command))] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "wrong"),
+    [
+        ("stacklens trce nnpda-palindrome --nope", "no command 'trce'"),
+        ("stacklens trace nnpda-palindrome abcba --nope", "No such option: --nope"),
+        ("stacklens trace nnpda-palindrome", "Missing argument 'WORD'"),
+        ("stacklens train nnpda --seeds 3", "Missing option '--language'"),
+        ("stacklens probe horizn nnpda-palindrome", "no command 'horizn'"),
+        ("extract-pda nnpda-palindrome --max-length many", "Invalid value for '--max-length'"),
+        (".venv/bin/extract-pda nnpda-palindrome --out pda.svg --save result.json  # a comment", None),
+        ("stacklens papers table joulin2015-table2", None),
+    ],
+)
+def test_a_command_that_would_be_refused_is_found_without_running_it(command: str, wrong: str | None) -> None:
+    found = refusal(command)
+    assert (found or "").startswith(wrong or "")
+    assert (found is None) is (wrong is None)
 
 
 def test_the_zoo_is_made_by_the_commands_in_its_checkpoints() -> None:

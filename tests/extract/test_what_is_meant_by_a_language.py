@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.extract.hand_built import HandMachine, StrengthNet
 from tests.extract.many_symbols import bracket_net
 
 from stacklens.automata.compare import Equal
-from stacklens.errors import StacklensError
+from stacklens.errors import StacklensError, UnknownNameError
 from stacklens.extract.answers import differences
-from stacklens.extract.by_name import specification_for
+from stacklens.extract.by_name import specification_for, specification_of, subject_named
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.specification import LanguageSpecification
@@ -19,6 +21,7 @@ from stacklens.extract.verification.agreement import agree_on, agree_on_all
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.dyck import Dyck
 from stacklens.languages.tasks.next_sets import DyckNextSet
+from stacklens.models.io import load_network
 
 QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=2, depth=20, height=5, walks=5)
 
@@ -106,3 +109,42 @@ def test_a_recogniser_is_not_compared_with_the_outputs_of_a_task() -> None:
     net = StrengthNet(HandMachine(1, ("(", ")", "[", "]"), 1, 1, 1, "recognition", {}, frozenset({0})))
     with pytest.raises(StacklensError, match=r"the output .* is none of this recognition network's"):
         TaskSpecification(get_task("dyck-2")).answers(net, ["()"])
+
+
+@pytest.mark.parametrize(
+    ("network", "tasks"),
+    [
+        (
+            "marnn-stack-rnn-dyck-2",
+            "next set network; name its task, such as dyck-2, dyck-2-3, or see docs/own-tasks.md",
+        ),
+        ("neural-stack-reversal", "transduction network; name its task, such as reversal, or see docs/own-tasks.md"),
+        ("stack-rnn-anbn", "next symbol network; name its task, such as anb2n, anbn, or see docs/own-tasks.md"),
+    ],
+)
+def test_the_file_of_a_language_is_refused_for_a_network_with_a_task_and_its_tasks_are_named(
+    network: str, tasks: str, tmp_path: Path
+) -> None:
+    (tmp_path / "br.cfg").write_text("S -> ( S ) S | [ S ] S | ε\n", encoding="utf-8")
+    with pytest.raises(StacklensError) as error:
+        specification_of(load_network(network), str(tmp_path / "br.cfg"))
+    assert str(error.value) == (
+        f"{tmp_path / 'br.cfg'}: a grammar or an automaton is for networks that accept or reject whole words, and this "
+        f"is a {tasks}"
+    )
+
+
+def test_a_name_that_is_no_file_and_no_task_is_unknown_and_a_file_called_as_a_task_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = load_network("marnn-stack-rnn-dyck-2")
+    with pytest.raises(UnknownNameError, match="unknown task 'klingon': expected one of addition, "):
+        specification_of(network, "klingon")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dyck-2").touch()
+    found = specification_of(network, "dyck-2")
+    assert isinstance(found, TaskSpecification)
+    with pytest.raises(StacklensError, match="name its task, such as dyck-2, dyck-2-3, "):
+        subject_named("x.cfg", "next set", "()[]")
+    with pytest.raises(StacklensError, match="name its task, such as dyck-16, dyck-16-3, homomorphic-palindrome, "):
+        subject_named("x.cfg", "next set", [str(number) for number in range(4_000)])

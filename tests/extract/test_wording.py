@@ -9,7 +9,7 @@ import pytest
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation.trust import claims_of
 from stacklens.extract.extraction import extract
-from stacklens.extract.headline import headline, horizon_cell, horizon_claim
+from stacklens.extract.headline import headline, horizon_cell, horizon_claim, whole_word
 from stacklens.extract.summary import summary_text
 from stacklens.extract.wording import (
     agreement_claim,
@@ -277,3 +277,12 @@ def test_a_word_is_shown_by_its_parts_where_that_is_shorter() -> None:
     assert word_shown("(5 )5", 2) == "(5 )5"
     assert word_shown("ababab", 6, "'ab' 3 times") == "ababab"
     assert word_shown("ab" * 30, 60, "'ab' 30 times") == "'ab' 30 times (length 60)"
+
+
+def test_a_word_that_is_cut_or_told_by_its_parts_is_there_in_full_to_be_pasted() -> None:
+    assert whole_word(horizon(first="[" * 250)) == "[" * 250
+    assert whole_word(horizon(first="[" * 401)) == (
+        "all 401 symbols are in the result and in the report (--save, --report)"
+    )
+    assert [whole_word(horizon(first=word)) for word in (None, "", "([])", "[" * 20)] == [None] * 4
+    assert whole_word(horizon(None, every_length=True, shown_by="certificate")) is None

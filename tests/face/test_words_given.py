@@ -73,7 +73,7 @@ def test_what_is_no_word_is_named(words: Any, expected: str) -> None:
 
 @pytest.mark.parametrize("word", ["", [], [""]])
 def test_nothing_is_salient_in_the_empty_word(word: Any) -> None:
-    with pytest.raises(sl.StacklensError, match="the empty word has no decision whose cause could be shown"):
+    with pytest.raises(sl.StacklensError, match="the network decides nothing on the empty word"):
         sl.saliency(NAME, word)
 
 

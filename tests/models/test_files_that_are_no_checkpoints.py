@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import stacklens
 from stacklens.errors import FileFormatError
-from stacklens.models.io import load_checkpoint
+from stacklens.models.io import load_checkpoint, load_network
 
 GOOD = (Path(stacklens.__file__).parent / "models" / "zoo" / "nnpda-parentheses.pt").read_bytes()
 REFUSED = (
@@ -64,7 +64,8 @@ def test_another_kind_of_file_is_shown_by_its_first_bytes(data: bytes, tmp_path:
 def test_an_archive_that_torch_did_not_write_is_no_pytorch_file(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "some.pt", "w") as archive:
         archive.writestr("readme.txt", "hello")
-    assert complaint(tmp_path / "some.pt").startswith("not a PyTorch file (it begins with b'PK")
+    # the time of writing is among the first bytes, and decides which quotes they are shown in
+    assert complaint(tmp_path / "some.pt").replace('"', "'").startswith("not a PyTorch file (it begins with b'PK")
 
 
 @pytest.mark.parametrize("kept", [4, 10, 63, 64, 65, 300, 1_000, len(GOOD) // 2, len(GOOD) - 22, len(GOOD) - 1])
@@ -130,6 +131,31 @@ def test_what_is_no_checkpoint_of_ours_is_described(tmp_path: Path) -> None:
     ]:
         torch.save(content, path)
         assert complaint(path) == f"not a stacklens checkpoint: {found}{expected}"
+
+
+LSTM = torch.nn.LSTM(3, 4).state_dict()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [LSTM, {"model_state_dict": LSTM, "epoch": 3}, {"state_dict": LSTM}, {"epoch": 3, "net": dict(LSTM)}],
+    ids=["plain", "model_state_dict", "state_dict", "a name of its own"],
+)
+def test_somebody_elses_state_dict_is_called_that_with_the_ways_to_go_on(content: object, tmp_path: Path) -> None:
+    path = tmp_path / "lstm.pt"
+    torch.save(content, path)
+    with pytest.raises(FileFormatError) as error:
+        load_network(path)
+    message = str(error.value)
+    assert message.startswith(f"{path}: a state dict without a stacklens header, found a dictionary with keys ")
+    assert message.endswith(
+        "; weights alone do not say what network they are of: say it in a mapping file (JSON), or build the network in "
+        "Python and give it to sl.wrap; see docs/own-networks.md"
+    )
+    assert "\n" not in message
+    torch.save({"epoch": 3, "history": [1, 2]}, path)
+    with pytest.raises(FileFormatError, match="found a dictionary with keys epoch, history; expected a network: "):
+        load_network(path)
 
 
 def test_a_small_file_that_unpacks_to_a_large_one_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from stacklens.probe.geometry import distances, horizon_curve
 from stacklens.probe.saliency import origins, saliency
 
 
+@settings(deadline=None)  # the first example imports pandas
 @given(st.lists(st.tuples(st.integers(0, 3), st.floats(-5, 5), st.floats(-5, 5)), min_size=2, max_size=12))
 def test_distances_are_those_of_a_double_loop(points: list[tuple[int, float, float]]) -> None:
     vectors, groups = np.array([point[1:] for point in points]), np.array([f"q{point[0]}" for point in points])
@@ -92,9 +94,58 @@ def test_the_top_comes_from_the_step_that_laid_it() -> None:
     assert np.isnan(saliency(MarnnStackRNN(MarnnConfig(("(", ")"))), "()").agreement)  # no automaton, no origins
 
 
+def test_people_read_steps_that_count_from_1() -> None:
+    told = list[tuple[str, int, int | None]]()
+    network = sl.load("neural-stack-reversal")
+    found = sl.saliency(network, "01##", progress=lambda *progress: told.append(progress))
+    assert told == [("saliency", 1, 4), ("saliency", 2, 4), ("saliency", 3, 4)]
+    lines = [line.split() for line in str(found).splitlines()]
+    assert lines[0] == ["step", "symbol", "margin", "pushed_by", "remembered_from", "top_from"]
+    assert [line[0] for line in lines[1:5]] == ["1", "2", "3", "4"]
+    assert [line[-1] for line in lines[1:5]] == ["none", "1", "2", "1"]
+    assert found.to_frame().step.tolist() == [0, 1, 2, 3]  # data count as a trace does
+    unknown = saliency(MarnnStackRNN(MarnnConfig(("(", ")"))), "()")
+    assert str(unknown).endswith("\n(): pushes agree with the automaton's top at – of decisions")
+    with pytest.raises(StacklensError, match="decides nothing on the empty word"):
+        saliency(network, "")
+
+
 def test_there_is_nothing_to_trace_back_without_a_stack() -> None:
     from stacklens.models.networks.baselines import Baseline, BaselineConfig
 
     with pytest.raises(StacklensError, match="no stack whose pushes could be traced back"):
         saliency(Baseline(BaselineConfig(("(", ")"), "rnn")), "()")
     assert torch.is_grad_enabled()
+
+
+def test_the_first_word_that_parts_is_shown_up_to_where_it_does() -> None:
+    net = sl.load("marnn-stack-rnn-dyck-2")
+    words = ["()" * 60, "()" + "[()]" * 15, "([])" * 13 + "()()"]
+    found = horizon_curve(net, words)
+    assert found.first is not None
+    assert found.parting is not None
+    assert len(found.parting) == found.first
+    assert found.parting in [word[: found.first] for word in words]
+    assert str(found).endswith(f"\nthe first word parts at step {found.first}, after\n{found.parting}")
+    again = horizon_curve(net, [found.parting])
+    assert (again.first, again.parting) == (found.first, found.parting)
+    before = horizon_curve(net, [found.parting[:-1]])
+    assert (before.first, before.parting) == (None, None)
+    assert str(before).endswith("\nno word parts")
+    long = replace(found, parting="()" * 300)
+    assert str(long).endswith(f"parts at step {found.first}; the word is in the `parting` of sl.horizon_curve")
+
+
+def test_of_a_recogniser_the_word_is_shown_whose_verdict_differs() -> None:
+    net = sl.load("nnpda-palindrome")
+    found = horizon_curve(net, ["abcba", "b" * 95 + "c" + "b" * 94])
+    assert found.parting is not None
+    assert sl.trace(net, found.parting).verdicts[0] != sl.trace(net, found.parting, rounded=True).verdicts[0]
+
+
+def test_a_network_without_actions_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from stacklens.models.networks.baselines import Baseline, BaselineConfig
+
+    monkeypatch.setattr("stacklens.probe.geometry.trace", None)  # nothing is run
+    with pytest.raises(StacklensError, match="the rnn has no stack whose actions could be rounded: rounded it is itse"):
+        sl.horizon_curve(Baseline(BaselineConfig(("(", ")"), "rnn")))

@@ -56,7 +56,7 @@ def test_words_may_come_from_the_input(capsys: pytest.CaptureFixture[str], monke
         ([str(NET)], f"{NET}: cannot be read: it is no text in UTF-8; expected a text with a word a line"),
         (["WORDS", "--out", "x.txt"], "cannot write x.txt: expected a name that ends in .csv"),
         (["WORDS", "--out", "none/x.csv"], "cannot write none/x.csv: the folder none does not exist"),
-        (["BAD"], "line 2: symbol 'x' is not in the alphabet 1 0"),
+        (["BAD"], "bad.txt: line 2: symbol 'x' is not in the alphabet 1 0"),
         (
             ["WORDS", "--language", "palindrome"],
             "language palindrome has the alphabet a b c, the network 1 0; name the",

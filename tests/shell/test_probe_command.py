@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.shell.commands import run
+from tests.shell.commands import DATA, run
 
 NETWORK = "nnpda-palindrome"
 
@@ -41,7 +41,13 @@ def test_tables_and_figures_are_written(
     [
         (("ablate", NETWORK, "--out", "t.txt"), "cannot write t.txt: expected a name that ends in .csv"),
         (("saliency", NETWORK, "abxba"), "symbol 'x' is not in the alphabet"),
-        (("saliency", "nnpda-palindrome", ""), "the empty word has no decision whose cause could be shown"),
+        (("saliency", NETWORK, "a" * 1_001), "has 1,001 symbols; expected at most 1,000"),
+        (("saliency", NETWORK, "ε"), "the network decides nothing on the empty word"),
+        (("saliency", NETWORK, ""), "the network decides nothing on the empty word"),
+        (
+            ("horizon", str(DATA / "rau" / "dyck2-depth3-transformer")),
+            "has no stack whose actions could be rounded: rounded it is itself",
+        ),
         (("linear", "neural-stack-reversal"), "no hidden vector to probe"),
         (("causal", "no-such.json"), "no-such.json"),
     ],

@@ -6,7 +6,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from tests.shell.commands import check_quickly, run
+from tests.shell.commands import ZOO, check_quickly, run
 
 import stacklens as sl
 
@@ -134,3 +134,17 @@ def test_the_page_opens_a_network_of_the_zoo_under_its_own_name(
 
     monkeypatch.chdir(tmp_path)
     assert opened_at_start("nnpda-palindrome") == [{"network": "nnpda-palindrome"}]
+
+
+def test_the_word_on_which_a_network_differs_can_be_pasted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved, network = ZOO / "marnn-stack-rnn-dyck-2.json", "marnn-stack-rnn-dyck-2"
+    shown = run(capsys, monkeypatch, "stacklens", "show", saved)
+    words = [line.split(":")[1].strip() for line in shown.out.splitlines() if line.startswith("           in full: ")]
+    assert len(words) == 2
+    for word in words:
+        assert run(capsys, monkeypatch, "stacklens", "trace", network, word).status == 0
+    verified = run(capsys, monkeypatch, "stacklens", "verify", saved, "--max-length", "3")
+    assert [f"           in full: {word}" in verified.out.splitlines() for word in words] == [True, True]

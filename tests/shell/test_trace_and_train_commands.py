@@ -45,6 +45,23 @@ def test_trace_shows_every_step_and_the_verdict(
     assert run(capsys, monkeypatch, "stacklens", "trace", net, "").out.endswith("accepted\n")
 
 
+@pytest.mark.parametrize(
+    ("network", "word", "says"),
+    [
+        ("nnpda-palindrome", "ε", "rejected"),
+        ("marnn-stack-rnn-dyck-2", "ε", "accepted"),
+        ("neural-stack-reversal", "0#1#", "outputs 0 0 0 1"),
+        ("buffered-neural-stack-reversal", "011", "outputs 0 1 1"),
+        ("neural-stack-reversal", "", "no outputs: the word is empty"),
+    ],
+)
+def test_a_transducer_is_said_to_answer_and_not_to_accept_and_epsilon_is_the_empty_word(
+    network: str, word: str, says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = run(capsys, monkeypatch, "stacklens", "trace", network, word)
+    assert (found.status, found.out.splitlines()[-1]) == (0, says)
+
+
 def test_trace_writes_the_steps_as_a_table(
     net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,13 +41,13 @@ def export_command(
     from stacklens.extract.by_name import specification_of
     from stacklens.extract.extraction import ExtractionConfig, extract
     from stacklens.files import write_whole
-    from stacklens.languages.words import check_length, parse_word
+    from stacklens.languages.words import check_length, parse_typed_word
     from stacklens.models.io import load_network
     from stacklens.viz.report import report_page, some_words
 
     checkpoint = load_network(model)
     network = checkpoint.model
-    words = [parse_word(text, network.alphabet) for text in word or []]
+    words = [parse_typed_word(text, network.alphabet) for text in word or []]
     for one in words:
         check_length(one, _LONGEST)
     specification = specification_of(checkpoint, language)

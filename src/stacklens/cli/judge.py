@@ -12,7 +12,11 @@ from stacklens.cli.paths import MODEL_OR_RESULT_HELP, saved_result
 from stacklens.errors import StacklensError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
+
+    from stacklens.automata.pda import Word
 
 __all__ = ["judge_command"]
 
@@ -46,10 +50,9 @@ def judge_command(
         raise StacklensError(f"{model} has an automaton with it; leave out --automaton, or name the network")
     from stacklens.automata.formats.by_suffix import read_automaton
     from stacklens.extract.by_name import specification_of
-    from stacklens.extract.evaluation.word_list import judge_words, parse_words, word_table
+    from stacklens.extract.evaluation.word_list import judge_words, word_table
     from stacklens.extract.specification import check_same_alphabet
     from stacklens.files import write_whole
-    from stacklens.languages.words import check_length
 
     checkpoint = load_network(model) if result is None else checkpoint_for(result.model)
     network = checkpoint.model
@@ -57,9 +60,7 @@ def judge_command(
     check_same_alphabet(specification, network)
     pda = None if automaton is None else read_automaton(automaton, network.alphabet)
     pda = pda if result is None else result.automaton
-    listed = parse_words(_text(words), network.alphabet)
-    for one in listed:
-        check_length(one, _LONGEST)
+    listed = _listed(words, network.alphabet)
     # which of the network's stacks it has, a result says, and no file of an automaton
     known = None if pda is None or pda.n_stacks == network.n_stacks else ()
     stacks = known if result is None else result.memories
@@ -87,6 +88,25 @@ def _check(model: Path, words: Path, automaton: Path | None, language: str | Non
         raise StacklensError(f"cannot write {out}: expected a name that ends in .csv")
     read = {"the network's own file": model, "the automaton's own file": automaton, "the language's own file": language}
     check_outputs([out], {**read, "the list of words' own file": words})
+
+
+def _listed(path: Path, alphabet: Sequence[str]) -> list[Word]:
+    """Return the words in the list at ``path``.
+
+    Raises:
+        StacklensError: it cannot be read, or one of its words; the message names the file.
+    """
+    from stacklens.extract.evaluation.word_list import parse_words
+    from stacklens.languages.words import check_length
+
+    text = _text(path)
+    try:
+        listed = parse_words(text, alphabet)
+        for one in listed:
+            check_length(one, _LONGEST)
+    except StacklensError as error:
+        raise StacklensError(f"{path}: {error}") from None
+    return listed
 
 
 def _text(words: Path) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from stacklens.automata.formats.by_suffix import check_suffix
 from stacklens.errors import StacklensError
-from stacklens.files import check_outputs, write_whole
+from stacklens.files import check_ending, check_outputs, write_whole
 
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
@@ -52,9 +52,9 @@ def check_targets(
     """
     for path in out:
         check_suffix(path)
-    if save is not None and save.suffix != ".json":
-        raise StacklensError(f"cannot write {save}: expected a name that ends in .json")
     check_outputs([*out, report, save], {"the network's own file": source, "the language's own file": language})
+    for written in (report, save):
+        check_ending(written, [".json"])
 
 
 def write_report(path: Path, result: Extraction, source: str) -> None:

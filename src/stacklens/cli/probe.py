@@ -10,6 +10,7 @@ import typer
 from stacklens.cli.paths import MODEL_HELP
 from stacklens.cli.shell import new_app
 from stacklens.errors import StacklensError
+from stacklens.progress import progress_bar, stages_on
 from stacklens.seeds import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ __all__ = ["probe_app"]
 
 probe_app = new_app("Look into a network: what its parts are for, what its hidden vectors hold, what causes what.")
 
+_LONGEST = 1_000  # symbols of a word: the time grows with the square, to some minutes
 _SUFFIXES = (".csv", ".html", ".svg", ".png")
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)]
 Out = Annotated[list[Path] | None, typer.Option(help="Write the table, .csv, or a figure, .html .svg .png.")]
@@ -74,13 +76,20 @@ def horizon_command(model: Model, language: Language = None, seed: Seed = 0, out
 
 @probe_app.command("saliency")
 def saliency_command(
-    model: Model, word: Annotated[str, typer.Argument(metavar="WORD", help="The word.")], out: Out = None
+    model: Model,
+    word: Annotated[str, typer.Argument(metavar="WORD", help="The word (ε is the empty word).")],
+    out: Out = None,
 ) -> int:
     """Show on which earlier steps every decision on a word depends, beside the automaton's own dependence."""
     network = _opened(model, out)
     from stacklens.face.probing import saliency
+    from stacklens.languages.words import check_length, format_word, parse_typed_word
 
-    _give(saliency(network, word), "saliency_figure", out)
+    read = parse_typed_word(word, network.alphabet)
+    check_length(read, _LONGEST)
+    with progress_bar() as bar:
+        found = saliency(network, format_word(read), progress=stages_on(bar))
+    _give(found, "saliency_figure", out)
     return 0
 
 

@@ -62,12 +62,29 @@ def run_app(app: typer.Typer) -> NoReturn:
 def _refused(error: Exception) -> int:
     """Return the status after ``error``, which is told in one line where it is not our own."""
     if hasattr(error, "format_message"):  # a usage error
-        return _fail(f"{error.format_message().rstrip('.')}; see {app_name()} -h")
+        return _fail(f"{error.format_message().rstrip('.')}{_given(error)}; see {_command_of(error)} -h")
     if (reason := _outside(error)) is not None:
         return _fail(reason)
     with suppress(OSError):
         traceback.print_exc()
     return _fail("a defect of stacklens, not of what it was given; please report it with the lines above", _DEFECT)
+
+
+def _given(error: Exception) -> str:
+    """Return the value that a usage error is about, where its message does not say it: what checked it still has it."""
+    found = getattr(error.__cause__, "errors", None)
+    values = [one["input"] for one in found() if "input" in one] if callable(found) else []
+    return f", not {values[0]!r}" if values else ""
+
+
+def _command_of(error: Exception) -> str:
+    """Return the command that a usage error is about, as the user typed it, with the names below it."""
+    names = list[str]()
+    context: Any = getattr(error, "ctx", None)
+    while getattr(context, "parent", None) is not None:
+        names.insert(0, context.info_name)
+        context = context.parent
+    return " ".join([app_name(), *names])
 
 
 def _outside(error: Exception) -> str | None:

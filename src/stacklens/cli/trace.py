@@ -29,7 +29,9 @@ NAMES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map",
 
 def trace_command(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
-    word: Annotated[str, typer.Argument(metavar="WORD", help="A word over the network's alphabet.")],
+    word: Annotated[
+        str, typer.Argument(metavar="WORD", help="A word over the network's alphabet (ε is the empty word).")
+    ],
     rounded: Annotated[bool, typer.Option("--rounded", help="Trace the network with rounded actions.")] = False,
     out: Annotated[
         list[Path] | None,
@@ -53,14 +55,14 @@ def trace_command(
     model = find_network(model)
     _check(model, automaton, out or [], figure, theme)
     from stacklens.automata.formats.by_suffix import read_automaton
-    from stacklens.languages.words import check_length, parse_word
+    from stacklens.languages.words import check_length, parse_typed_word
     from stacklens.models.io import load_network
     from stacklens.models.rounding import Rounded
     from stacklens.probe.trace import trace
 
     checkpoint = load_network(model)
     network: StackModel[Any] = Rounded(checkpoint.model) if rounded else checkpoint.model
-    read = parse_word(word, network.alphabet)
+    read = parse_typed_word(word, network.alphabet)
     check_length(read, _LONGEST if out else _LONGEST_SHOWN)
     pda = None if automaton is None else read_automaton(automaton, network.alphabet)
     seen = trace(network, [read], stacks=True)
@@ -147,4 +149,15 @@ def _show(network: StackModel[Any], seen: Trace) -> None:
 
     console = Console(markup=False, emoji=False)
     console.print(rich_step_table(network, seen))
-    console.print("accepted" if seen.verdicts[0] else "rejected")
+    console.print(_outcome(network, seen), soft_wrap=True)
+
+
+def _outcome(network: StackModel[Any], seen: Trace) -> str:
+    """Return what a network makes of a word: a verdict, or its outputs where it accepts nothing."""
+    if network.task_kind in ("recognition", "next set"):
+        return "accepted" if seen.verdicts[0] else "rejected"
+    from stacklens.extract.answers import network_answers
+
+    (answers,) = network_answers(network, seen.words)
+    said = " ".join("–" if number < 0 else str(network.output_name(number)) for number in answers)
+    return f"outputs {said}" if said else "no outputs: the word is empty"

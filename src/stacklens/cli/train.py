@@ -13,7 +13,7 @@ import typer
 
 from stacklens.cli.shell import new_app
 from stacklens.errors import StacklensError
-from stacklens.files import check_folder
+from stacklens.files import check_ending, check_folder
 from stacklens.models.training.factory import OPTIONS, SYNONYMS, make_trainer
 from stacklens.progress import count, progress_bar
 from stacklens.seeds import LARGEST_SEED
@@ -26,6 +26,7 @@ __all__ = ["train_app"]
 
 train_app = new_app("Train a network.")
 _INTERRUPTED = 130
+_SUFFIXES = (".pt", ".pth")  # of torch's files
 _MOST_SNAPSHOTS = 1_000
 _SNAPSHOTS = "Keep up to this many checkpoints of the best network along the way, in a folder called OUT.snapshots."
 _MOST_WEIGHTS = 1 << 28  # side by side: with gradients and moments, 8 GB
@@ -162,6 +163,7 @@ def _train(
 ) -> int:
     target = out or resume or Path(f"{model}-{language}.pt")
     check_folder(target)
+    check_ending(out, _SUFFIXES)
     _check_size(seeds, options)
     import torch
 

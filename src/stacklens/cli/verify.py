@@ -65,12 +65,16 @@ def verify_command(
     arguments or unreadable input; 3 no faithful automaton found.
     """
     from stacklens.extract.verification.parallel import check_scheduler
-    from stacklens.files import check_outputs
+    from stacklens.files import check_ending, check_outputs
 
     if everything:
+        _check_of_all({"MODEL": model, "--automaton": automaton, "--language": language, "--journal": journal}, resume)
         check_outputs([report])
+        check_ending(report, [".json"])
         check_scheduler(scheduler)
         return _verify_all(max_length, published, jobs, scheduler, report, quiet)
+    if published is not None:
+        raise StacklensError(f"--published {published}: only the table of --all has published networks; add --all")
     if model is None:
         raise StacklensError("which network? expected MODEL, a file with a trained network, or --all")
     from stacklens.models.io import find_network
@@ -79,6 +83,7 @@ def verify_command(
     place = journal or Path(f"{model.stem}.verify.jsonl")
     read = {"the network's own file": model, "the automaton's own file": automaton, "the language's own file": language}
     check_outputs([place, report], read)
+    check_ending(report, [".json"])
     from stacklens.extract.verification.job import load_job, result_job
 
     result = saved_result(model)
@@ -92,6 +97,22 @@ def verify_command(
     )
     check_scheduler(scheduler)
     return _verify_one(job, result, place, resume, jobs, scheduler, report, quiet)
+
+
+def _check_of_all(given: Mapping[str, object], resume: bool) -> None:
+    """Check that nothing is ``given`` that is about one network.
+
+    Raises:
+        StacklensError: something is, which the table of all networks could not heed.
+    """
+    names = [name for name, value in given.items() if value is not None] + ["--resume"] * resume
+    if names:
+        told = f"{names[0]} {given[names[0]]}" if names[0] in given else names[0]
+        others = f" (nor {', '.join(names[1:])})" if names[1:] else ""
+        raise StacklensError(
+            f"--all verifies every network of the zoo, each with its own language, and takes no {told}{others}; "
+            "leave out one or the other"
+        )
 
 
 def _verify_one(
@@ -192,7 +213,7 @@ def _report(job: Job, work: Work, found: Verification, result: Extraction | None
 
 
 def _show(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds: float) -> None:
-    from stacklens.extract.headline import headline, horizon_claim
+    from stacklens.extract.headline import headline, horizon_claim, whole_word
     from stacklens.extract.wording import (
         agreement_claim,
         as_sentence,
@@ -207,6 +228,8 @@ def _show(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds
     typer.echo(f"automaton  {automaton_claim(report['automaton'], n_stacks)}")
     for number, (other, entry) in enumerate(report["horizon"].items()):
         typer.echo(f"{'' if number else 'horizon':10} {other}: {horizon_claim(entry)}")
+        if (word := whole_word(entry)) is not None:
+            typer.echo(f"           in full: {word}")
     for check in found.checks:
         entry = check.to_dict()
         against = "the language's automaton" if check.other == "language" else f"the {check.other}"

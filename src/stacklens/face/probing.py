@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stacklens.probe.linear import LinearProbes
     from stacklens.probe.saliency import Saliency
     from stacklens.probe.trace import Trace
+    from stacklens.progress import Told
 
 __all__ = ["ablate", "horizon_curve", "intervene", "linear_probes", "saliency"]
 
@@ -159,24 +160,33 @@ def horizon_curve(
         seed: of these, from 0 to 2^32 - 1.
 
     Raises:
-        StacklensError: there is no such network or language, the network does not run step by step, or there is no
-            step to compare.
+        StacklensError: there is no such network or language, the network has no actions to round or does not run step
+            by step, or there is no step to compare.
         UnknownSymbolError: a word has a symbol outside the network's alphabet.
     """
+    from stacklens.probe.geometry import check_actions
     from stacklens.probe.geometry import horizon_curve as run
 
     network, specification = _known(model, language)
+    check_actions(network)  # before words are drawn
     given = _drawn(network, specification, seed, (100, 200)) if words is None else words_of(words, network.alphabet)
     return run(network, given)
 
 
-def saliency(model: Network, word: Word, automaton: PushdownAutomaton | Extraction | None = None) -> Saliency:
+def saliency(
+    model: Network,
+    word: Word,
+    automaton: PushdownAutomaton | Extraction | None = None,
+    *,
+    progress: Told | None = None,
+) -> Saliency:
     """Return on which earlier steps every decision on a word depends, beside where the automaton's top comes from.
 
     Args:
         model: a network with a stack, or the name or path of one.
         word: one word of one symbol or more, as text or as a list of symbols.
         automaton: an automaton or a result; by default the language's own, where one is known.
+        progress: told how many decisions are done.
 
     Raises:
         StacklensError: the network has no stack or does not run step by step, or it is the empty word, or many words.
@@ -188,7 +198,7 @@ def saliency(model: Network, word: Word, automaton: PushdownAutomaton | Extracti
     pda = None if automaton is None else automaton_of(automaton)
     if pda is None and specification is not None:
         pda = specification.automaton()
-    return run(network, one_word(word, network.alphabet, "saliency"), pda)
+    return run(network, one_word(word, network.alphabet, "saliency"), pda, progress)
 
 
 def _known(model: Network, language: Subject | None) -> tuple[StackModel[Any], Specification | None]:
