@@ -98,8 +98,10 @@ def test_what_the_page_says_is_what_was_measured() -> None:
     assert linear["never_pop"] == 8
     assert all((one["popping steps"] > 0) == (one["accuracy"] == 1) for one in linear["networks"])
     lstm = found["Reversal, LSTM"]
-    assert (lstm["lose"]["without the stack"], lstm["uniform"]) == (4, 9)
-    assert [one["seed"] for one in lstm["networks"] if one["accuracy"] == 1] == [0]
+    assert (lstm["lose"]["without the stack"], lstm["uniform"]) == (4, 7)
+    best = max(lstm["networks"], key=lambda one: one["accuracy"])
+    assert best["popping steps"] == pytest.approx(0.5, abs=0.01)
+    assert best["without the stack"] == min(one["without the stack"] for one in lstm["networks"])
     parentheses = found["Parenthesis, LSTM"]
     assert (parentheses["never_pop"], parentheses["lose"]) == (10, {"without the stack": 7, "without pops": 0})
     lost = [one["accuracy"] - one["without the stack"] for one in parentheses["networks"]]
