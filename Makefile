@@ -17,7 +17,7 @@ app: $(READY) ## open the page in the browser, on http://127.0.0.1:8050
 	@$(BIN)/stacklens app
 
 test: $(READY) ## run all tests
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 20 --durations-min 10
 
 attack: $(READY) ## try to refute what the package says, with fresh seeds, for MINUTES=20
 	@$(BIN)/python -m tests.attack --minutes $(MINUTES)

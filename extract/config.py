@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, get_args
@@ -91,8 +92,12 @@ class ExtractionConfig:
     def __post_init__(self) -> None:
         for name in ("calls", "returns"):
             if (symbols := getattr(self, name)) is not None:
-                object.__setattr__(self, name, tuple(symbols))
-        low, high = self.long_lengths
+                object.__setattr__(self, name, _symbols(name, symbols))
+        try:
+            low, high = self.long_lengths
+        except (TypeError, ValueError):
+            given = f"{self.long_lengths!r:.50}"
+            raise StacklensError(f"long_lengths must be two lengths, such as (50, 160), not {given}") from None
         check_whole("long_lengths[0]", low, 0)
         check_whole("long_lengths[1]", high, low)
         for name, least in _LEAST.items():
@@ -122,3 +127,11 @@ class ExtractionConfig:
         """Return how far to search in a network whose stacks have so many cells; None for no limit."""
         height = self.height if stack_limit is None else min(self.height, max(1, stack_limit - SPARE_CELLS) // 2)
         return Effort(height, self.climbs, self.walks)
+
+
+def _symbols(name: str, given: object) -> tuple[str, ...]:
+    """Return the symbols that ``given`` holds; raise StacklensError where it is something else."""
+    symbols = tuple(given) if isinstance(given, Iterable) else (given,)
+    if not all(isinstance(symbol, str) for symbol in symbols):
+        raise StacklensError(f"{name} must be symbols of the alphabet, such as ('(', '['), not {given!r:.50}")
+    return symbols

@@ -126,8 +126,10 @@ class Trace:
         With an ``automaton``, what was read out of the network, its states are shown where the figure has a place.
 
         Raises:
-            StacklensError: there is no such figure or word, or the trace does not know its network.
+            StacklensError: there is no such figure, word or automaton, or the trace does not know its network.
         """
+        if automaton is not None:
+            _check_automaton(automaton)
         drawn: Figure = from_above("trace_figure")(self, word, figure, automaton)
         return drawn
 
@@ -139,6 +141,8 @@ class Trace:
         """
         from stacklens.probe.trace_file import save_trace
 
+        if not isinstance(path, str | Path):
+            raise StacklensError(f"expected the path of a file to write, such as 'run.npz', not {path!r:.50}")
         save_trace(path, self)
 
     @property
@@ -186,8 +190,9 @@ class Trace:
         """Return the trace joined with the run of ``automaton`` on its words: see `run`, `select` and `to_frame`.
 
         Raises:
-            StacklensError: the automaton reads other symbols, or its steps are not those of the network.
+            StacklensError: this is no automaton, it reads other symbols, or its steps are not those of the network.
         """
+        _check_automaton(automaton)
         opened = "model" in self.__dict__  # of a saved trace the network is opened when it is touched
         joined = replace(self, automaton=automaton, model=self.model if opened else None)
         object.__setattr__(joined, "run", automaton_run(automaton, self.words, self.steps))
@@ -258,6 +263,13 @@ def trace(
         name: None if parts[0][name] is None else np.concatenate([part[name] for part in parts]) for name in parts[0]
     }
     return Trace(words, letters, codes, steps, **arrays, rounded=isinstance(runner, Rounded))
+
+
+def _check_automaton(given: object) -> None:
+    if not isinstance(given, PushdownAutomaton):
+        raise StacklensError(
+            f"expected an automaton, such as the automaton of a result, not {type(given).__name__} {given!r:.40}"
+        )
 
 
 def check_place(name: str, number: int, size: int, whole: str) -> None:

@@ -48,7 +48,7 @@ def test_what_cannot_be_interchanged_is_told(reversal: Any) -> None:
     for arguments, message in (
         ({"values": "mean"}, "values is 'mean'; expected source or centre"),
         ({"automaton": "small"}, "automaton is 'small'; expected minimised, raw, or an automaton"),
-        ({"cases": 1}, "cases is 1; expected at least 2"),
+        ({"cases": 1}, "cases must be a whole number of at least 2, not 1"),
     ):
         with pytest.raises(StacklensError, match=message):
             reversal.causal(**arguments)

@@ -22,6 +22,34 @@ REFUSED: dict[str, tuple[Call, str]] = {
         "expected a language or task, the name of one, the path of a grammar or automaton, or an automaton, not one of "
         "type int",
     ),
+    "a number as language to learn": (
+        lambda _: sl.train("nnpda", 3),  # type: ignore[arg-type]
+        "expected a language or a task, or the name of one, not an int",
+    ),
+    "a number as a kind of network": (
+        lambda _: sl.train(3, "dyck-2"),  # type: ignore[arg-type]
+        "expected the name of a kind of network, such as 'marnn-stack-rnn', not an int",
+    ),
+    "a number as calls": (
+        lambda found: sl.extract(found.model, calls=3),
+        "calls must be symbols of the alphabet, such as ('(', '['), not 3",
+    ),
+    "one length for two": (
+        lambda found: sl.extract(found.model, long_lengths=3),
+        "long_lengths must be two lengths, such as (50, 160), not 3",
+    ),
+    "a number as automaton of a trace": (
+        lambda found: sl.trace(found.model, "abcba").with_automaton(3),  # type: ignore[arg-type]
+        "expected an automaton, such as the automaton of a result, not int 3",
+    ),
+    "a number as automaton of a figure": (
+        lambda found: sl.trace(found.model, "abcba").plot(automaton=3),  # type: ignore[arg-type]
+        "expected an automaton, such as the automaton of a result, not int 3",
+    ),
+    "a number as the file of a trace": (
+        lambda found: sl.trace(found.model, "abcba").save(3),  # type: ignore[arg-type]
+        "expected the path of a file to write, such as 'run.npz', not 3",
+    ),
     "an automaton with outputs as language": (
         lambda _: sl.extract(NAME, quick_result(CALLS).automaton),
         "an automaton with outputs is no language; give the language or task",

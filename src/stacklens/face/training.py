@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stacklens.errors import StacklensError
+from stacklens.face.arguments import called
 from stacklens.progress import progress_bar
 from stacklens.seeds import check_seed
 
@@ -44,11 +45,17 @@ def train(
     Raises:
         StacklensError: there is no such model, language, task or option, or the model cannot learn that.
     """
+    from stacklens.languages.language import Language
+    from stacklens.languages.tasks.task import Task
     from stacklens.models.device import one_thread
     from stacklens.models.origin import Origin
     from stacklens.models.training.factory import make_trainer
 
     check_seed(seed)
+    if not isinstance(model, str):
+        raise StacklensError(f"expected the name of a kind of network, such as 'marnn-stack-rnn', not {called(model)}")
+    if not isinstance(language, str | Language | Task):
+        raise StacklensError(f"expected a language or a task, or the name of one, not {called(language)}")
     if not isinstance(seeds, int) or seeds < 1:
         raise StacklensError(f"seeds is how many networks are trained, at least 1, not {seeds!r:.50}")
     kept = _snapshots(snapshots, folder)
