@@ -8,6 +8,7 @@ repeated with what takes it back, words are as deep as their length allows, and 
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -57,6 +58,7 @@ def long_word_figures(measured: _Measured) -> dict[str, str]:
         "long verdict": _verdict(rows, "network"),
         "long summary": _summary(rows, _REPETITION),
         "long depth summary": _summary(rows, _DEPTH),
+        **_longest(rows),
         "long rounded verdict": _verdict(rows, "rounded network"),
         "long fresh measured": _number(fresh),
         "long fresh verdict": _verdict(fresh, "network"),
@@ -170,11 +172,26 @@ def _summary(rows: Sequence[_Row], contrast: _Contrast) -> str:
         if p is not None and p < _SURE / len(lengths):
             worse = contrast.one if statistics.fmean(means) < 0 else contrast.other
             harder.setdefault(worse, []).append(str(length))
-    said = [
-        f"words that are {_KINDS[kind]} are harder at {' and '.join(found)} symbols" for kind, found in harder.items()
-    ]
+    said = [f"words that are {_KINDS[kind]} are harder at {_listed(found)} symbols" for kind, found in harder.items()]
     told = "; ".join(said) or "at no length is one kind of word shown to be harder than the other"
     return f"{contrast.title}, with the number of lengths allowed for: {told}."
+
+
+def _longest(rows: Sequence[_Row]) -> dict[str, str]:
+    """Return how many of the longest words rounded networks get right, shallow ones and others."""
+    longest = max(_lengths(rows), default=0)
+    pairs = [pair for row in rows for pair in _pairs(row, "rounded network", _DEPTH, longest)]
+    shallow, deep = ([pair[place] for pair in pairs] or [math.nan] for place in (0, 1))
+    return {
+        "long longest": str(longest),
+        "long longest shallow": f"{100 * statistics.fmean(shallow):.0f} %",
+        "long longest deep": f"{100 * statistics.fmean(deep):.0f} %",
+    }
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as one says them: "a", "a and b", "a, b and c"."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _lengths(rows: Sequence[_Row]) -> list[int]:

@@ -87,6 +87,7 @@ def test_the_tables_have_every_length_and_kind() -> None:
     assert by_depth[1] == ["the network itself", "96", "8", "50", "100", "8 / 0", "p = 0.0078"]
     assert lines_of(figures["long by family"])[2] == ["Net 0", "D2", "2", "1", "0"]
     assert figures["long summary"].endswith("words that are repeated are harder at 48 and 96 symbols.")
+    assert (figures["long longest"], figures["long longest shallow"]) == ("96", "100 %")
     assert figures["long depth summary"].endswith("words that are random and as shallow are harder at 96 symbols.")
 
 
