@@ -8,7 +8,6 @@ repeated with what takes it back, words are as deep as their length allows, and 
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -181,12 +180,10 @@ def _longest(rows: Sequence[_Row]) -> dict[str, str]:
     """Return how many of the longest words rounded networks get right, shallow ones and others."""
     longest = max(_lengths(rows), default=0)
     pairs = [pair for row in rows for pair in _pairs(row, "rounded network", _DEPTH, longest)]
-    shallow, deep = ([pair[place] for pair in pairs] or [math.nan] for place in (0, 1))
-    return {
-        "long longest": str(longest),
-        "long longest shallow": f"{100 * statistics.fmean(shallow):.0f} %",
-        "long longest deep": f"{100 * statistics.fmean(deep):.0f} %",
-    }
+    shallow, deep = (
+        f"{100 * statistics.fmean(pair[place] for pair in pairs):.0f} %" if pairs else "–" for place in (0, 1)
+    )
+    return {"long longest": str(longest), "long longest shallow": shallow, "long longest deep": deep}
 
 
 def _listed(names: Sequence[str]) -> str:
