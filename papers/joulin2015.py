@@ -4,7 +4,8 @@ Table 2 (five counting patterns) and figure 2 (memorisation, binary addition): w
 what was reported. "Percent of n" counts a size n from 2 to 59 where all strings of that size are predicted.
 
 Table 3 and figure 3 show one network's steps on one word, as `stacklens trace NETWORK WORD --rounded` does: `EXAMPLES`
-has networks and words. Figure 3 is of binary addition: docs/addition.py draws it.
+has networks and words. Figure 3 is of binary addition: docs/addition.py draws it from a network of the paper's
+protocol; memorisation, of which the zoo has a network, stands in here.
 Table 4 needs a text of the user's; the results here are of the King James Bible (docs/papers/joulin2015.md says how to
 get it).
 """
