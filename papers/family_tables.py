@@ -9,7 +9,17 @@ from stacklens.papers.families import BRACKETS
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, Network
 from stacklens.papers.grid_tables import TextTable
-from stacklens.papers.learned import LearnedRow, is_equal, is_good, is_read, learned_rows, parts_from, share, verdict
+from stacklens.papers.learned import (
+    LearnedRow,
+    is_equal,
+    is_good,
+    is_read,
+    learned_rows,
+    parts_from,
+    ran_out,
+    share,
+    verdict,
+)
 
 __all__ = ["family_figures", "why_not_read"]
 
@@ -34,7 +44,7 @@ def why_not_read(network: Network) -> str | None:
     if is_read(network):
         return None
     said = str(network.extraction.get("reason"))
-    if (network.extraction.get("budget") or {}).get("ran_out"):
+    if ran_out(network):
         return "out of time"
     return next((name for name, parts in _REASONS.items() if any(part in said for part in parts)), _OTHER)
 

@@ -12,18 +12,16 @@ from stacklens.papers.grid_results import GridResults, Network
 from stacklens.papers.intervals import counted_in_rows
 
 __all__ = [
-    "Extraction",
     "LearnedRow",
     "is_equal",
     "is_good",
     "is_read",
     "learned_rows",
     "parts_from",
+    "ran_out",
     "share",
     "verdict",
 ]
-
-Extraction = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -76,6 +74,11 @@ def is_good(network: Network) -> bool:
     return network.extraction is not None and network.extraction["status"] == 0
 
 
+def ran_out(network: Network) -> bool:
+    """Return whether the search had spent its budget when it ended, with an automaton or without one."""
+    return bool(((network.extraction or {}).get("budget") or {}).get("ran_out"))
+
+
 def verdict(network: Network, kind: str) -> str | None:
     """Return what the "proof" or the "certificate" says, None where there is none."""
     entry = (network.extraction or {}).get(kind)
@@ -87,7 +90,7 @@ def parts_from(network: Network, other: str) -> int | None:
 
     ``other`` is "network" or "rounded network". None where no horizon was measured.
     """
-    horizon: Extraction | None = ((network.extraction or {}).get("horizon") or {}).get(other)
+    horizon: dict[str, Any] | None = ((network.extraction or {}).get("horizon") or {}).get(other)
     if horizon is None:
         return None
     first = horizon["shortest_difference"]

@@ -12,7 +12,7 @@ from stacklens.papers.family_tables import why_not_read
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 from stacklens.papers.grid_tables import TextTable
-from stacklens.papers.learned import is_read
+from stacklens.papers.learned import is_equal, is_good, is_read, ran_out
 
 __all__ = ["limit_figures", "processor_seconds"]
 
@@ -45,17 +45,18 @@ def limit_figures(measured: Sequence[tuple[Grid, GridResults]]) -> dict[str, str
 
 def _taken(tried: Sequence[Network]) -> dict[str, str]:
     """Return how long extractions took, how many ran out of time, and what came of networks with several stacks."""
-    read = [one.extraction for one in tried if one.extraction is not None and is_read(one)]
-    seconds = sorted(float(one["seconds"]) for one in read)
-    kept = [len((one.get("stacks") or {}).get("kept", [])) for one in read]
+    read = [one for one in tried if is_read(one)]
+    found = [one.extraction or {} for one in read]
+    seconds = sorted(float(one["seconds"]) for one in found)
+    kept = [len((one.get("stacks") or {}).get("kept", [])) for one in found]
     many = [one for one, number in zip(read, kept, strict=True) if number > 1]
     return {
         "out of time": f"{sum(why_not_read(one) == 'out of time' for one in tried)} of {len(tried)}",
-        "out of time and read": str(sum(is_read(one) and _ran_out(one.extraction or {}) for one in tried)),
+        "out of time and read": str(sum(is_read(one) and ran_out(one) for one in tried)),
         "median seconds": f"{statistics.median(seconds):.0f}" if seconds else _UNTOLD,
         "ninety percent seconds": f"{seconds[int(0.9 * (len(seconds) - 1))]:.0f}" if seconds else _UNTOLD,
         "several stacks": str(len(many)),
-        "several stacks proved": f"{sum(map(_is_proved, many))} of {len(many)}",
+        "several stacks proved": f"{sum(map(is_equal, many))} of {len(many)}",
         "stacks kept": ", ".join(map(str, sorted({number for number in kept if number > 1}))) or _UNTOLD,
     }
 
@@ -100,14 +101,7 @@ def _share(number: int, of: int) -> str:
 
 def _counts(networks: Sequence[Network]) -> tuple[int, int, int]:
     """Return how many were read, how many of these proved, and how many that nothing contradicts."""
-    found = [one.extraction for one in networks if one.extraction is not None]
-    read = [one for one in found if one["status"] != 3]
-    proved = sum(map(_is_proved, read))
-    return len(read), proved, sum(one["status"] == 0 for one in read)
-
-
-def _is_proved(extraction: dict[str, Any]) -> bool:
-    return (extraction.get("proof") or {}).get("verdict") == "equal"
+    return sum(map(is_read, networks)), sum(map(is_equal, networks)), sum(map(is_good, networks))
 
 
 def _stacks(networks: Sequence[Network]) -> TextTable:
@@ -118,7 +112,7 @@ def _stacks(networks: Sequence[Network]) -> TextTable:
     rows = []
     for group, own in sorted(groups.items(), key=lambda item: list(map(_order, item[0]))):
         shares = (_share(number, len(own)) for number in _counts(own))
-        rows.append((*group, str(len(own)), *shares, str(sum(_ran_out(one.extraction or {}) for one in own))))
+        rows.append((*group, str(len(own)), *shares, str(sum(map(ran_out, own)))))
     columns = ("stacks", "that matter", "networks", "an automaton is read", "proved", "nothing contradicts it")
     note = (
         "stacks that matter: those without which the rounded network says something else; –: the network was not asked"
@@ -135,7 +129,3 @@ def _number_of_stacks(extraction: dict[str, Any]) -> tuple[str, str]:
 
 def _order(name: str) -> float:
     return math.inf if name == _UNTOLD else float(name)
-
-
-def _ran_out(extraction: dict[str, Any]) -> bool:
-    return bool((extraction.get("budget") or {}).get("ran_out"))

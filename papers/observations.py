@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from stacklens.papers.families import family_of, task_of
 from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network
+from stacklens.papers.learned import is_equal, is_good, is_read
 
 __all__ = [
     "OUTCOMES",
@@ -76,15 +76,9 @@ def observations(measured: Iterable[tuple[Grid, GridResults]]) -> tuple[Observat
     for grid, row, network in learned(measured):
         values = (network.measures or {})["predictors"]
         named = tuple(values.get(name) for name in PREDICTORS_USED)
-        found.append(Observation(family_of(grid, row) or "", task_of(grid, row), named, _came_to(network)))
+        came_to = is_read(network), is_equal(network), is_good(network)
+        found.append(Observation(family_of(grid, row) or "", task_of(grid, row), named, came_to))
     return tuple(found)
-
-
-def _came_to(network: Network) -> tuple[bool, ...]:
-    found: dict[str, Any] = network.extraction or {}
-    read = found["status"] != 3
-    proved = (found.get("proof") or {}).get("verdict") == "equal"
-    return read, read and proved, found["status"] == 0
 
 
 def on_scale(name: str, value: float | None) -> float:

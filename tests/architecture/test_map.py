@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-from pathlib import Path
 from types import ModuleType
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
+from tests.architecture.docs_scripts import ROOT, docs_script
 
 
 @pytest.fixture(scope="module")
 def architecture() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("architecture", ROOT / "docs" / "architecture.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return docs_script("architecture")
 
 
 def texts(svg: str) -> list[str]:

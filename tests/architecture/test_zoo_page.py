@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
-from types import ModuleType
 
-ROOT = Path(__file__).parents[2]
-
-
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("zoo_table", ROOT / "docs" / "zoo_table.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from tests.architecture.docs_scripts import ROOT, docs_script
 
 
 def test_the_table_of_the_page_is_that_of_the_results() -> None:
     page = (ROOT / "docs" / "zoo.md").read_text(encoding="utf-8")
-    made = script()
+    made = docs_script("zoo_table")
     assert made.with_table(page, made.table()) == page, "run python docs/zoo_table.py"
     networks = {path.stem for path in (ROOT / "models" / "zoo").glob("*.pt")}
     assert {line.split("`")[1].removesuffix(".pt") for line in made.table().splitlines()[2:]} == networks
@@ -31,4 +20,4 @@ def test_a_line_says_how_long_the_words_are_and_shows_the_second(tmp_path: Path)
     first = {"length": 3, "word": "(|)", "made_of": None}
     content = {"horizon": {"rounded network": {"shortest_difference": None}, "network": {"shortest_difference": first}}}
     (tmp_path / "net.json").write_text(json.dumps(content), encoding="utf-8")
-    assert script().table(tmp_path).splitlines()[2:] == [r"| `net.pt` | none known | 3 | `(\|)` |"]
+    assert docs_script("zoo_table").table(tmp_path).splitlines()[2:] == [r"| `net.pt` | none known | 3 | `(\|)` |"]
