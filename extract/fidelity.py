@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import torch
 
 from stacklens.extract.answers import differences
 from stacklens.models.base import ActionKind, StackModel
@@ -96,10 +97,14 @@ def rounding_fidelity(analog: np.ndarray, rounded: np.ndarray, scored: np.ndarra
 def action_margins(model: StackModel[Any], seen: Trace) -> tuple[float, float]:
     """Return the smallest margin of an action, and the share of graded ones (see `Fidelity`), of an analog trace.
 
-    Steps after a rejection do not count.
+    Only steps count whose action matters: not those after a rejection, nor the step of one that no other action averts.
     """
-    before = np.pad(seen.rejected, ((0, 0), (1, 0)))[:, :-1]
-    found = margins(model.action_kind, seen.actions[seen.valid & ~before])
+    counts = seen.valid & ~seen.rejected
+    if model.task_kind == "recognition":  # a pop of an empty stack rejects, and rounded otherwise it would not
+        last = seen.rejected & ~np.pad(seen.rejected, ((0, 0), (1, 0)))[:, :-1]
+        hidden = torch.from_numpy(seen.hidden[:, 1:][last])
+        counts[last] = ~model.rejects(hidden, model.initial_state(len(hidden)).stack).numpy()
+    found = margins(model.action_kind, seen.actions[counts])
     if not found.size:
         return 0.0, 0.0
     return float(found.min()), float((found < _GRADED).mean())

@@ -3,15 +3,24 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 import stacklens
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
+from stacklens.extract.by_name import subject_named
+from stacklens.extract.extraction import Extraction, ExtractionConfig, extract, specification_for
+from stacklens.extract.fidelity import action_margins
+from stacklens.extract.samples import draw_samples
 from stacklens.languages import get_language
 from stacklens.languages.words import all_words
+from stacklens.models.base import NetworkState
 from stacklens.models.inference import verdicts_on
 from stacklens.models.io import load_checkpoint
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.probe.trace import trace
 
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 GRADED = Path(__file__).parents[1] / "data" / "graded-pops.pt"
@@ -137,3 +146,64 @@ def test_extraction_needs_no_language() -> None:
     assert [result.automaton.accepts(word) for word in words] == [word in language for word in words]
     assert {check.other for check in result.checks} == {"network", "rounded network"}
     assert result.report()["language"] is None
+
+
+def distances_that_matter(name: str) -> np.ndarray:
+    """Return how far actions on the words that fidelity is measured on are from the next threshold, one at a time.
+
+    Those count after which, with some action or other, the word read so far might still be accepted.
+    """
+    net: Any = load_checkpoint(ZOO / f"{name}.pt").model
+    shipped = json.loads((ZOO / f"{name}.json").read_text(encoding="utf-8"))
+    words = draw_samples(net, specification_for(subject_named(shipped["language"], net.task_kind), net.task_kind), 0)
+    signed, found = net.action_kind == "signed", list[float]()
+    choices = torch.tensor([[-1.0], [0.0], [1.0]] if signed else np.eye(len(net.operations)).tolist())
+    for word in words.short_traced:
+        state, foreseen = (
+            net.initial_state(1),
+            torch.tensor([[net.first is None or x in net.first for x in net.letters]]),
+        )
+        for code in [net.letters.index(symbol) for symbol in (*word, *([net.end] if net.end is not None else []))]:
+            answer = net.controller(torch.tensor([code]), state.hidden, state.stack.reading())
+            stacks = [state.stack.next(choice.to(answer.actions).view(1, 1, -1), answer.pushed) for choice in choices]
+            lost = all(bool(net.rejects(answer.hidden, stack)) for stack in stacks)
+            if lost or (net.task_kind == "next set" and not foreseen[0, code]):
+                break
+            shares = sorted(answer.actions.flatten().tolist(), reverse=True)
+            found.append(abs(abs(shares[0]) - 0.5) if signed else (shares[0] - shares[1]) / 2)
+            stack = state.stack.next(answer.actions, answer.pushed)
+            if bool(net.rejects(answer.hidden, stack)):
+                break
+            state, foreseen = NetworkState(answer.hidden, stack, state.rejected, answer.output), answer.output > 0.5
+    return np.array(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "margin"),
+    [
+        ("marnn-stack-lstm-dyck-2", 0.491),  # where symbols come that were not predicted, 0.002
+        ("nnpda-1n0n", 0.398),  # at steps into the trap, 0.128, and 28.1 % of all are graded
+        ("nnpda-parentheses", 0.392),  # which rejects by pops of nothing alone
+    ],
+)
+@torch.no_grad()
+def test_margins_are_of_steps_at_which_an_action_matters(name: str, margin: float) -> None:
+    seen, shipped = distances_that_matter(name), json.loads((ZOO / f"{name}.json").read_text(encoding="utf-8"))
+    net = load_checkpoint(ZOO / f"{name}.pt").model
+    words = draw_samples(net, specification_for(subject_named(shipped["language"], net.task_kind), net.task_kind), 0)
+    least, graded = action_margins(net, trace(net, words.short_traced, stacks=False))
+    assert least == pytest.approx(seen.min(), abs=1e-9) == pytest.approx(margin, abs=5e-4)
+    assert graded == (seen < 0.25).mean() == 0
+    assert shipped["fidelity"]["action_margin"] == pytest.approx(least)
+    assert shipped["fidelity"]["graded_actions"] == graded
+
+
+def test_a_pop_of_nothing_that_is_hardly_one_is_a_small_margin_though_the_word_is_rejected_there() -> None:
+    net = NNPDA(NNPDAConfig(("(", ")"), "second", 1, trap=False, empty_reading=False))
+    with torch.no_grad():
+        net.state_weights.zero_()
+        net.state_bias.fill_(40.0)
+        net.action_bias.zero_()
+        net.action_weights.copy_(torch.tensor([[-2.0, 0.0, 20.0, -np.log(1.51 / 0.49)]]))  # seen ( ), read ( )
+    seen = trace(net, [("(", ")"), (")", "(")])
+    assert action_margins(net, seen)[0] == pytest.approx(0.01)
