@@ -7,24 +7,26 @@ network itself, rounded, many words at a time.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 import torch
-from tests.attack.built_networks import COUNTING, built
+from tests.attack.built_networks import COUNTING, built, two_counters
 from tests.attack.campaign import Attack
-from tests.attack.certified_runs import climb, follow, follow_to, pump
+from tests.attack.certified_runs import climb, follow, follow_to, pump, refuting, steps_of
 from tests.attack.drawn_networks import DTYPES, KINDS, Rng, Watcher, drawn
 
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, push
 from stacklens.automata.pda import replace as replaced
 from stacklens.extract.certificate.bounded import certify_length
-from stacklens.extract.certificate.certify import certify
+from stacklens.extract.certificate.certify import LAYOUTS, certify
 from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box
 
-__all__ = ["ATTACKS"]
+__all__ = ["ATTACKS", "alterations"]
 
 _MOST = 60  # transitions of an automaton that is worth asking about
 _HIGH = 2_100  # just above what float16 counts to
@@ -137,11 +139,13 @@ def spoiled(pda: PushdownAutomaton, rng: Rng, outputs: list[Any]) -> PushdownAut
     elif how == 2:
         rules[key] = replace(step, target=pda.states[rng.integers(len(pda.states))])
     elif how == 3:
+        stack = int(rng.integers(pda.n_stacks))
         options = [NONE, *map(push, pda.stack_alphabet)]
-        if key[2][0] != pda.bottom:
+        if key[2][stack] != pda.bottom:
             options += [POP, *map(replaced, pda.stack_alphabet)]
-        first: StackOp = options[rng.integers(len(options))]
-        rules[key] = replace(step, operations=(first, *step.operations[1:]))
+        other: StackOp = options[rng.integers(len(options))]
+        operations = *step.operations[:stack], other, *step.operations[stack + 1 :]
+        rules[key] = replace(step, operations=operations)
     else:
         return replace(pda, accepting=frozenset(state for state in pda.states if rng.random() < 0.5))
     return replace(pda, transitions=rules)
@@ -167,6 +171,36 @@ def altered_automata(seed: int) -> Counter[str]:
             asked = found.margin * float(rng.choice([0.5, 0.99, 1.0, 1.01, 2.0]))
             again = certify(model, other, margin=asked)
             assert not isinstance(again, Certified) or again.margin > asked, f"margin {again} of more than {asked}"
+    return tried
+
+
+def alterations(pda: PushdownAutomaton) -> Iterator[PushdownAutomaton]:
+    """Yield ``pda`` with every transition altered in one thing: output, target, or what is done to one stack."""
+    for key, step in pda.transitions.items():
+        others = [replace(step, output=symbol) for symbol in pda.input_alphabet]
+        others += [replace(step, target=state) for state in pda.states]
+        for stack, top in enumerate(key[2]):
+            for operation in (NONE, *([] if top == pda.bottom else [POP]), *map(push, pda.stack_alphabet)):
+                done = *step.operations[:stack], operation, *step.operations[stack + 1 :]
+                others.append(replace(step, operations=done))
+        yield from (replace(pda, transitions={**pda.transitions, key: other}) for other in others if other != step)
+
+
+def several_stacks(seed: int) -> Counter[str]:
+    """Alter transitions of machines on two stacks; none that does something else on some word may be certified."""
+    rng, tried = np.random.default_rng(seed), Counter[str]()
+    model, pda = two_counters(rng)
+    steps = steps_of(model, product(model.alphabet, repeat=7))
+    assert refuting(pda, steps) is None, f"seed {seed}: a network that was built does something else"
+    others = list(alterations(pda))
+    for number in rng.permutation(len(others))[:40]:
+        word = refuting(others[number], steps)
+        found = certify(model, others[number], layouts=LAYOUTS[:2])
+        tried["automata altered"] += 1
+        tried["altered where a word shows it"] += word is not None
+        tried["certificates"] += isinstance(found, Certified)
+        changed = dict(others[number].transitions.items() - pda.transitions.items())
+        assert word is None or not isinstance(found, Certified), f"seed {seed}: certified, but {word} shows {changed}"
     return tried
 
 
@@ -210,6 +244,7 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("certificates: networks drawn at random", random_networks),
     Attack("certificates: networks moved until they do something else", moved_networks),
     Attack("certificates: automata with one transition altered", altered_automata),
+    Attack("certificates: altered several-stack automata", several_stacks),
     Attack("certificates: networks that drift, as far as is proved", bounded_lengths),
     Attack("certificates: stacks as high as is certified", tall_stacks),
     Attack("certificates: bounds of sums in any order", bounds_of_sums),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from tests.attack.drawn_networks import Rng
 
 import stacklens
-from stacklens.automata.pda import NONE, POP, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, Transition, push
 from stacklens.languages import get_language
 from stacklens.models.io import load_model
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
@@ -19,7 +21,7 @@ from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfi
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnJoulin, MarnnStackRNN
 
-__all__ = ["COUNTING", "Pair", "built"]
+__all__ = ["COUNTING", "ZOO", "Pair", "built", "table_network", "two_counters"]
 
 Pair = tuple[Any, PushdownAutomaton]
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
@@ -103,6 +105,65 @@ def next_bracket(rng: Rng) -> Pair:
     return net, PushdownAutomaton(("start", "in"), both, ("A",), rules, "start", frozenset({"in"}), "final state")
 
 
+def two_counters(rng: Rng, depth: int | None = None) -> Pair:
+    """Return a Stack RNN of two stacks for a drawn machine, whose state is the letter read last.
+
+    A stack symbol says how many cells are seen, so up to ``depth``. Half of the machines read letters in order only and
+    do with each always the same, as far as they can: what they do after several pops in a row they do nowhere else.
+    """
+    letters, depth = ("a", "b", "c"), int(rng.integers(1, 3)) if depth is None else depth
+    names, ordered = ("⊥", "A", "AA")[: depth + 1], bool(rng.random() < 0.5)
+    always = np.array([[0, rng.integers(3)], *rng.choice(3, (2, 2), p=(0.25, 0.5, 0.25))])
+    rules: dict[Any, Transition] = {}
+    for state, letter, *tops in product(range(3), range(3), names, names):
+        moves = always[letter] if ordered else rng.choice(3, 2, p=(0.35, 0.4, 0.25))
+        operations = tuple(_moved(names, top, move) for top, move in zip(tops, moves, strict=True))
+        if state <= letter if ordered else rng.random() < 0.9:
+            rules[letters[state], letters[letter], tuple(tops)] = Transition(
+                letters[letter], operations, str(rng.choice(letters))
+            )
+    pda = PushdownAutomaton(letters, letters, names[1:], rules, "a", frozenset(letters), "final state", n_stacks=2)
+    return table_network(pda, depth, float(rng.choice([14.0, 20.0, 40.0]))), pda
+
+
+def _moved(names: tuple[str, ...], top: str, move: int) -> StackOp:
+    """Return a push, a pop or nothing."""
+    higher = names[min(names.index(top) + 1, len(names) - 1)]
+    return (push(higher), NONE if top == "⊥" else POP, NONE)[move]
+
+
+def table_network(pda: PushdownAutomaton, depth: int, sure: float) -> StackRNN:
+    """Return the Stack RNN that does what ``pda`` does, with a unit for every transition, and one for every letter.
+
+    The states of ``pda`` are the letters read last, the first one at the start, and its stack symbols are A for the
+    lowest cell and AA above.
+    """
+    heads, letters = list(pda.transitions), pda.input_alphabet
+    shape = StackRNNConfig(letters, 3 + len(heads), pda.n_stacks, depth, no_op=True, recurrent=True, stack_limit=None)
+    net = StackRNN(shape)
+    kinds = [(True, False), (False, True), (False, False)]  # whether it pushes, and pops
+    seen = {"⊥": (-0.5, 0.0), "A": (0.5, -0.5), "AA": (0.0, 0.5)}  # cells are (-1, -1), (1, -1) and (1, 1)
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.zero_()
+        net.pushed_weights.fill_(sure)
+        net.input_weights[:, :3] = sure * (torch.eye(3) - 0.5)
+        for unit, (state, letter, tops) in enumerate(heads, start=3):
+            step, needed = pda.transitions[state, letter, tops], 3.5 - (state == "a")
+            for stack, top in enumerate(tops):
+                weights = seen[top] if depth == 2 else (0.5 - (top == "⊥"), 0.0)
+                net.memory_weights[unit, stack * depth : (stack + 1) * depth] = sure * torch.tensor(weights[:depth])
+                needed -= 0.5 * (sum(weights[:depth]) != 0)
+                did = kinds.index((step.operations[stack].push is not None, step.operations[stack].pop))
+                net.action_weights[3 * stack + did, unit] = sure
+            before = torch.tensor([0.0, -1.0, -1.0]) if state == "a" else torch.eye(3)[letters.index(state)]
+            net.recurrent_weights[unit, :3] = sure * before
+            net.input_weights[:, unit] = -sure * needed
+            net.input_weights[letters.index(letter), unit] += sure
+            net.output_weights[letters.index(str(step.output)), unit] = sure
+    return net
+
+
 @cache
 def trained(name: str) -> Pair:
     return load_model(ZOO / f"nnpda-{name}.pt"), get_language(name).automaton
@@ -113,5 +174,5 @@ def from_the_zoo(rng: Rng) -> Pair:
     return trained(str(rng.choice(["parentheses", "1n0n", "palindrome"])))
 
 
-BUILT: tuple[Callable[[Rng], Pair], ...] = (dyck, counter, remembering, next_bracket, from_the_zoo)
+BUILT: tuple[Callable[[Rng], Pair], ...] = (dyck, counter, remembering, next_bracket, two_counters, from_the_zoo)
 COUNTING = BUILT[:3]  # a stack of theirs can be as high as a word is long

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from tests.attack.drawn_networks import Rng
-from tests.attack.plain_networks import Overflowed, Plain
+from tests.attack.plain_networks import Overflowed, Plain, Seen
 
 from stacklens.automata.pda import Configuration, PushdownAutomaton, Transition
 from stacklens.extract.certificate.claim import Certified
 from stacklens.models.rounding import Rounded
 
-__all__ = ["climb", "follow", "follow_to", "pump"]
+__all__ = ["climb", "follow", "follow_to", "pump", "refuting", "steps_of"]
 
 
 _READ_PAST_A_CUT = 6  # symbols, to see that nothing is accepted there
@@ -52,6 +53,43 @@ def follow_to(model: Any, pda: PushdownAutomaton, length: int, rng: Rng, words: 
         walks.append(followed(model, pda, None, rng, order, max(0, min(most, length - past))))
     together(model, pda, walks)
     return Counter({"certified steps": sum(len(walk.letters) for walk in walks), "words followed": words})
+
+
+def steps_of(model: Any, words: Iterable[Sequence[str]]) -> dict[tuple[str, ...], Seen]:
+    """Return what a network does in the last step of every word that ``words`` begin with, the shortest first."""
+    runs, found = {(): Plain(model, None)}, dict[tuple[str, ...], Seen]()
+    beginnings = {tuple(word[:end]): None for word in words for end in range(1, len(word) + 1)}
+    for word in sorted(beginnings, key=len):
+        runs[word] = runs[word[:-1]].copy()
+        found[word] = runs[word].step(model.alphabet.index(word[-1]))
+    return found
+
+
+def refuting(
+    pda: PushdownAutomaton, steps: dict[tuple[str, ...], Seen], kept: Sequence[int] = (0, 1)
+) -> tuple[str, ...] | None:
+    """Return the first word whose last of ``steps`` is not what ``pda`` says of it, None if there is none.
+
+    ``kept`` says which of the network's stacks are those of ``pda``.
+    """
+    reached: dict[tuple[str, ...], tuple[str, tuple[tuple[str, ...], ...]]] = {(): (pda.initial, ((),) * pda.n_stacks)}
+    for word, seen in steps.items():
+        if word[:-1] not in reached:  # the run has been cut
+            continue
+        state, stacks = reached[word[:-1]]
+        tops = tuple(stack[-1] if stack else pda.bottom for stack in stacks)
+        step = pda.transitions.get((state, word[-1], tops))
+        if step is None:
+            continue
+        done = [seen.operations[i] & (3 if stack else 2) for i, stack in zip(kept, stacks, strict=True)]
+        if done != [operation.pop + 2 * (operation.push is not None) for operation in step.operations]:
+            return word
+        if step.output not in (None, seen.output):
+            return word
+        pairs = zip(stacks, step.operations, strict=True)
+        left = [(stack[: len(stack) - operation.pop], operation.push) for stack, operation in pairs]
+        reached[word] = step.target, tuple(stack if new is None else (*stack, new) for stack, new in left)
+    return None
 
 
 def told(model: Any, pda: PushdownAutomaton, letters: list[int]) -> str:

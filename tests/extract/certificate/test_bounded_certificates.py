@@ -15,7 +15,7 @@ from tests.attack.built_networks import built
 from tests.attack.certified_runs import follow_to
 from tests.extract.certificate.forward_rows import left_out
 from tests.extract.certificate.proved import ZOO, extracted
-from tests.extract.certificate.test_certificates_of_hand_built_networks import DYCK, dyck
+from tests.extract.certificate.test_certificates_of_hand_built_networks import DYCK, dyck, pushing_unseen
 from tests.extract.certificate.test_certificates_of_recurrent_networks import NETWORKS, always_pushing
 from tests.extract.verification.leaking_networks import leaking, pushing_and_popping, rising
 
@@ -124,6 +124,12 @@ def test_what_cannot_be_asked_is_refused() -> None:
         certify_length(dyck(), DYCK, margin=-1.0)
     with pytest.raises(StacklensError, match="certify it for its own automaton"):
         certify_length(dyck(), pushing_and_popping())
+
+
+def test_a_merged_row_holds_all_that_was_merged() -> None:
+    """What was read two letters before differs between rows that are one here."""
+    net, rng = pushing_unseen(0), np.random.default_rng(0)
+    assert left_out(net, always_pushing("a"), 6, rng, walks=30, rows=1) is None
 
 
 @settings(max_examples=8, deadline=None)

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import product
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from tests.attack.attack_certificates import alterations
+from tests.attack.built_networks import ZOO, two_counters
+from tests.attack.certified_runs import refuting, steps_of
 
 from stacklens.automata.finite import FiniteAutomaton, containing
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError
-from stacklens.extract.certificate.certify import certify, prove
+from stacklens.extract.certificate.bounded import certify_length
+from stacklens.extract.certificate.certify import LAYOUTS, certify, prove
 from stacklens.extract.certificate.claim import Certified, NotCertified
+from stacklens.extract.result_file import load_result
+from stacklens.models.io import load_network
 from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 
@@ -143,6 +152,36 @@ def test_stacks_that_the_automaton_has_not_are_held_in_one_box_each() -> None:
     assert (low[0], high[0] > 0.49) == (-1.0, True)
 
 
+def pushing_unseen(others: int) -> StackRNN:
+    """Return a network that pushes an A for every letter, and on ``others`` more stacks for the letter two before it if
+    that was b; it says a until something lies on one of these.
+    """
+    net, sure = StackRNN(StackRNNConfig(("a", "b"), 5, 1 + others, 1, recurrent=True, stack_limit=None)), 20.0
+    push, pop = [0.0, 0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.6]  # where two letters before is above 0.6
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.zero_()
+        net.input_weights[:] = sure * torch.tensor([[-0.5, -0.5, -0.5, 0.0, 1.0], [0.5, -0.5, -0.5, 0.0, 1.0]])
+        net.recurrent_weights[1, 0] = net.recurrent_weights[2, 1] = sure  # the letter before, and the one before that
+        net.memory_weights[3, 1:] = sure
+        net.input_weights[:, 3] = sure * (others - 1)
+        net.action_weights[:] = sure * torch.tensor([pop, [0.0] * 5, *[push, pop] * others])
+        net.pushed_weights[:, 4] = sure
+        net.output_weights[:] = sure * torch.tensor([[0.0, 0.0, 0.0, 0.0, 0.5], [0.0, 0.0, 0.0, 1.0, 0.0]])
+    return net
+
+
+@pytest.mark.parametrize("others", [1, 3])  # two are followed by a bounded certificate, more are not
+def test_what_may_be_pushed_on_a_stack_that_is_not_followed_may_lie_there(others: int) -> None:
+    net, loop = pushing_unseen(others), Transition("q", (push("A"),), "a")
+    rules: dict[Key, Transition] = {("q", letter, (top,)): loop for letter in "ab" for top in ("⊥", "A")}
+    pda = PushdownAutomaton(("q",), ("a", "b"), ("A",), rules, "q", frozenset({"q"}), "final state")
+    assert refuting(pda, steps_of(net, ["baaa"]), (0,)) == ("b", "a", "a", "a")
+    assert refuting(pda, steps_of(net, product("ab", repeat=3)), (0,)) is None
+    assert isinstance(certify(net, pda, stacks=(0,)), NotCertified)
+    assert certify_length(net, pda, stacks=(0,), longest=9).length == 3
+
+
 @pytest.mark.parametrize(
     ("model", "automaton", "stacks", "message"),
     [
@@ -172,3 +211,30 @@ def test_what_cannot_be_certified_is_refused_in_one_line(
     with pytest.raises(StacklensError, match=message) as caught:
         certify(model, automaton, stacks=stacks)
     assert "\n" not in str(caught.value)
+
+
+def on_two_stacks(name: str) -> tuple[Any, PushdownAutomaton, tuple[int, ...], list[tuple[str, ...]]]:
+    """Return a network, its automaton, the stacks that this has, and words that reach all its transitions."""
+    if name.isdigit():
+        model, pda = two_counters(np.random.default_rng(int(name)), 1)
+        return model, pda, (0, 1), list(product(model.alphabet, repeat=7))
+    found: Any = load_result(ZOO / f"{name}.json")
+    letters, counts = found.automaton.input_alphabet, product(range(1, 5), repeat=2)
+    blocks = [tuple(letter for n in pair for letter in letters for _ in range(n)) for pair in counts]
+    words = [*blocks, *product(letters, repeat=4)]
+    return load_network(ZOO / f"{name}.pt").model, found.automaton, found.stacks.stacks, words
+
+
+@pytest.mark.parametrize("name", ["2", "3", "5", "stack-rnn-anbncn", "stack-rnn-anbncndn"])
+def test_no_transition_on_several_stacks_is_certified_where_a_word_shows_that_it_is_another(name: str) -> None:
+    model, pda, kept, words = on_two_stacks(name)
+    steps, shown = steps_of(model, words), set[Key]()
+    assert isinstance(certify(model, pda, stacks=kept), Certified)
+    assert refuting(pda, steps, kept) is None
+    for other in alterations(pda):
+        if (word := refuting(other, steps, kept)) is not None:
+            shown |= {key for key, step in other.transitions.items() if step != pda.transitions[key]}
+            assert isinstance(certify(model, other, stacks=kept, layouts=LAYOUTS[:2]), NotCertified), word
+    assert len(shown) > 9
+    if name == "2":  # which pops after three letters at the least, and before only after one letter
+        assert ("b", "b", ("A", "A")) in shown

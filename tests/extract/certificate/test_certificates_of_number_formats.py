@@ -11,7 +11,7 @@ import torch
 from tests.extract.certificate.replaying import replay
 from tests.extract.certificate.test_certificates_of_hand_built_networks import DYCK, dyck
 
-from stacklens.automata.pda import Key, Output, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError
 from stacklens.extract.certificate.certifiable import boxes_of
 from stacklens.extract.certificate.certify import Certification, Proof, certify, prove
@@ -291,3 +291,35 @@ def test_a_format_whose_arithmetic_is_not_known_is_refused_in_one_line() -> None
         broken.state_bias.fill_(torch.nan)
     with pytest.raises(StacklensError, match=r"state_bias holds NaN or infinite weights"):
         boxes_of(broken)
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_numbers_that_a_softmax_makes_equal_shares_of_are_told_apart_by_no_certificate(dtype: torch.dtype) -> None:
+    """Of equal shares the first is the largest, a push here; the sums themselves say that it pops."""
+    pops = PushdownAutomaton(
+        ("q",), ("a",), (), {("q", "a", ("⊥",)): Transition("q", (NONE,), "a")}, "q", frozenset("q")
+    )
+    found = {}
+    for by in (0.125, 0.5, 1.0, 4.0, 512.0):
+        rows = [[0.0], [by * torch.finfo(dtype).eps]]
+        net = filled(StackRNN(StackRNNConfig(("a",), 1, depth=1)).to(dtype), input_weights=40.0, action_weights=rows)
+        action = net.controller(torch.tensor([0]), *(net.initial_state(1).hidden, net.initial_state(1).stack.reading()))
+        found[by] = isinstance(certify(net, pops, margin=0.0), Certified), int(action.actions.argmax()) == 1
+    assert all(pop for certified, pop in found.values() if certified), found
+    assert found[0.125] == (False, False)
+    assert found[512.0] == (True, True)
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_which_is_the_largest_share_is_what_torch_computes_or_not_sure(dtype: torch.dtype) -> None:
+    rng, sure = np.random.default_rng(0), 0
+    arithmetic, eps = Arithmetic.of(dtype), torch.finfo(dtype).eps
+    for _ in range(400):
+        at, heat = rng.choice([0.0, 0.1, 1.0, 1.9, 30.0]), rng.choice([1.0, 0.3, 1.9, 7.0])
+        apart = eps * rng.normal(size=3) * rng.choice([0.1, 1, 99])
+        weights = torch.from_numpy(at * (1 + eps * rng.integers(-3, 4, 3)) + apart).to(dtype)[:, None]
+        told = largest(Affine.of(weights.double().numpy()), Box.point(np.ones((1, 1))), arithmetic, heat)
+        if told.margins[0] > 0:
+            sure += 1
+            assert int(torch.softmax(weights[:, 0] / heat, -1).argmax()) == told.numbers[0]
+    assert sure > 10
