@@ -21,7 +21,7 @@ from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfi
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnJoulin, MarnnStackRNN
 
-__all__ = ["COUNTING", "ZOO", "Pair", "built", "table_network", "two_counters"]
+__all__ = ["COUNTING", "Pair", "built", "counter", "dyck", "next_bracket", "remembering", "two_counters"]
 
 Pair = tuple[Any, PushdownAutomaton]
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"

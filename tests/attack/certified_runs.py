@@ -55,41 +55,77 @@ def follow_to(model: Any, pda: PushdownAutomaton, length: int, rng: Rng, words: 
     return Counter({"certified steps": sum(len(walk.letters) for walk in walks), "words followed": words})
 
 
-def steps_of(model: Any, words: Iterable[Sequence[str]]) -> dict[tuple[str, ...], Seen]:
-    """Return what a network does in the last step of every word that ``words`` begin with, the shortest first."""
-    runs, found = {(): Plain(model, None)}, dict[tuple[str, ...], Seen]()
+Shown = dict[tuple[str, ...], tuple[Seen, bool]]  # of a word: its last step, and whether it is accepted
+_Reached = tuple[str, list[list[str]]] | None  # the automaton's state and stacks, None once it is cut
+
+
+def steps_of(model: Any, words: Iterable[Sequence[str]]) -> Shown:
+    """Return what a network does on every word that ``words`` begin with, the shortest first; all others than
+    recognisers accept.
+    """
+    runs, found = {(): Plain(model, None)}, Shown()
     beginnings = {tuple(word[:end]): None for word in words for end in range(1, len(word) + 1)}
     for word in sorted(beginnings, key=len):
         runs[word] = runs[word[:-1]].copy()
-        found[word] = runs[word].step(model.alphabet.index(word[-1]))
+        found[word] = runs[word].step(model.alphabet.index(word[-1])), verdict(runs[word].copy())
     return found
 
 
-def refuting(
-    pda: PushdownAutomaton, steps: dict[tuple[str, ...], Seen], kept: Sequence[int] = (0, 1)
-) -> tuple[str, ...] | None:
-    """Return the first word whose last of ``steps`` is not what ``pda`` says of it, None if there is none.
+def verdict(net: Plain) -> bool:
+    if net.kind == "recognition" and net.model.end is not None:
+        net.step(len(net.model.alphabet))
+    return net.kind != "recognition" or net.accepts()
+
+
+def refuting(model: Any, pda: PushdownAutomaton, shown: Shown, kept: Sequence[int]) -> tuple[str, ...] | None:
+    """Return the first word on which ``pda`` says something else than what was ``shown``, None if there is none.
 
     ``kept`` says which of the network's stacks are those of ``pda``.
     """
-    reached: dict[tuple[str, ...], tuple[str, tuple[tuple[str, ...], ...]]] = {(): (pda.initial, ((),) * pda.n_stacks)}
-    for word, seen in steps.items():
-        if word[:-1] not in reached:  # the run has been cut
+    reached: dict[tuple[str, ...], _Reached] = {(): (pda.initial, [[] for _ in range(pda.n_stacks)])}
+    for word, (seen, accepted) in shown.items():
+        before, reached[word] = reached.get(word[:-1]), None
+        step = None if before is None else pda.transitions.get((before[0], word[-1], tops_of(pda, before[1])))
+        if step is None or before is None:
+            goes_on = model.task_kind == "next set" and not seen.rejected
+            if (before is not None and goes_on) or (model.task_kind == "recognition" and accepted):
+                return word
             continue
-        state, stacks = reached[word[:-1]]
-        tops = tuple(stack[-1] if stack else pda.bottom for stack in stacks)
-        step = pda.transitions.get((state, word[-1], tops))
-        if step is None:
-            continue
+        stacks = [list(stack) for stack in before[1]]
         done = [seen.operations[i] & (3 if stack else 2) for i, stack in zip(kept, stacks, strict=True)]
+        if seen.rejected and model.task_kind == "recognition":  # an automaton may go on to accept nothing
+            done = [operation.pop + 2 * (operation.push is not None) for operation in step.operations]
+        elif seen.rejected:
+            return word
         if done != [operation.pop + 2 * (operation.push is not None) for operation in step.operations]:
             return word
-        if step.output not in (None, seen.output):
+        if step.output is not None and seen.output != (step.output if isinstance(step.output, str) else {*step.output}):
             return word
-        pairs = zip(stacks, step.operations, strict=True)
-        left = [(stack[: len(stack) - operation.pop], operation.push) for stack, operation in pairs]
-        reached[word] = step.target, tuple(stack if new is None else (*stack, new) for stack, new in left)
+        for stack, operation in zip(stacks, step.operations, strict=True):
+            del stack[len(stack) - operation.pop :]
+            stack += [] if operation.push is None else [operation.push]
+        reached[word] = step.target, stacks
+        if model.task_kind == "recognition" and accepted != accepts(pda, step.target, stacks):
+            return word
     return None
+
+
+def tops_of(pda: PushdownAutomaton, stacks: list[list[str]]) -> tuple[str, ...]:
+    return tuple(stack[-1] if stack else pda.bottom for stack in stacks)
+
+
+def accepts(pda: PushdownAutomaton, state: str, stacks: list[list[str]]) -> bool:
+    """Return whether the automaton accepts where it has read a word, but for its end marker."""
+    current: str | None = state
+    empty = not any(stacks)
+    if pda.end_marker is not None:
+        step = pda.transitions.get((state, pda.end_marker, tops_of(pda, stacks)))
+        current = None if step is None else step.target
+        if step is not None:
+            left = [len(s) - op.pop + (op.push is not None) for s, op in zip(stacks, step.operations, strict=True)]
+            empty = not any(left)
+    final = current in pda.accepting
+    return current is not None and {"both": final and empty, "final state": final, "empty stack": empty}[pda.acceptance]
 
 
 def told(model: Any, pda: PushdownAutomaton, letters: list[int]) -> str:
@@ -244,22 +280,8 @@ def check_verdict(net: Plain, pda: PushdownAutomaton, state: str, stacks: list[l
     """Check that a recogniser says of the word so far what the automaton says."""
     if net.kind != "recognition":
         return
-    model, tops = net.model, tuple(stack[-1] if stack else pda.bottom for stack in stacks)
-    current: str | None = state
-    empty = not any(stacks)
-    if pda.end_marker is not None:
-        step = pda.transitions.get((state, pda.end_marker, tops))
-        current = None if step is None else step.target
-        if step is not None:
-            left = [len(s) - op.pop + (op.push is not None) for s, op in zip(stacks, step.operations, strict=True)]
-            empty = not any(left)
-    final = current in pda.accepting
-    expected = (
-        current is not None and {"both": final and empty, "final state": final, "empty stack": empty}[pda.acceptance]
-    )
-    if model.end is not None:
-        net.step(len(model.alphabet))
-    assert net.accepts() == expected, f"certified, but another verdict: {told(model, pda, walk.letters)}"
+    right = verdict(net) == accepts(pda, state, stacks)
+    assert right, f"certified, but another verdict: {told(net.model, pda, walk.letters)}"
 
 
 def check_cut(net: Plain, pda: PushdownAutomaton, letter: int, walk: Walk, rng: Rng) -> None:

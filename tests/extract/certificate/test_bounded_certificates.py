@@ -145,6 +145,8 @@ def test_networks_moved_from_where_they_were_built_do_on_all_words_what_is_claim
         follow_to(model, pda, found.length, rng, words=4)
         assert left_out(model, pda, found.length, rng, walks=10) is None
         short = [word for n in range(min(found.length, 4) + 1) for word in product(model.alphabet, repeat=n)]
+        if model.task_kind == "next symbol":  # nothing is said where the automaton is cut
+            short = [word for word in short if len([*pda.run(word)]) > len(word)]
         check_all(model, pda, short)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -11,8 +12,10 @@ import numpy as np
 import pytest
 import torch
 from tests.attack.attack_certificates import alterations
-from tests.attack.built_networks import ZOO, two_counters
+from tests.attack.built_networks import counter, next_bracket, remembering, two_counters
+from tests.attack.built_networks import dyck as brackets
 from tests.attack.certified_runs import refuting, steps_of
+from tests.extract.certificate.proved import ZOO, recogniser
 
 from stacklens.automata.finite import FiniteAutomaton, containing
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
@@ -152,12 +155,12 @@ def test_stacks_that_the_automaton_has_not_are_held_in_one_box_each() -> None:
     assert (low[0], high[0] > 0.49) == (-1.0, True)
 
 
-def pushing_unseen(others: int) -> StackRNN:
+def pushing_unseen(others: int, above: float = 0.6) -> StackRNN:
     """Return a network that pushes an A for every letter, and on ``others`` more stacks for the letter two before it if
-    that was b; it says a until something lies on one of these.
+    that was b, and 1 is ``above``; it says a until something lies on one of these.
     """
     net, sure = StackRNN(StackRNNConfig(("a", "b"), 5, 1 + others, 1, recurrent=True, stack_limit=None)), 20.0
-    push, pop = [0.0, 0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.6]  # where two letters before is above 0.6
+    push, pop = [0.0, 0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, above]
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.zero_()
@@ -176,10 +179,13 @@ def test_what_may_be_pushed_on_a_stack_that_is_not_followed_may_lie_there(others
     net, loop = pushing_unseen(others), Transition("q", (push("A"),), "a")
     rules: dict[Key, Transition] = {("q", letter, (top,)): loop for letter in "ab" for top in ("⊥", "A")}
     pda = PushdownAutomaton(("q",), ("a", "b"), ("A",), rules, "q", frozenset({"q"}), "final state")
-    assert refuting(pda, steps_of(net, ["baaa"]), (0,)) == ("b", "a", "a", "a")
-    assert refuting(pda, steps_of(net, product("ab", repeat=3)), (0,)) is None
+    assert refuting(net, pda, steps_of(net, ["baaa"]), (0,)) == ("b", "a", "a", "a")
+    assert refuting(net, pda, steps_of(net, product("ab", repeat=3)), (0,)) is None
     assert isinstance(certify(net, pda, stacks=(0,)), NotCertified)
     assert certify_length(net, pda, stacks=(0,), longest=9).length == 3
+    never = pushing_unseen(others, above=1.5)
+    assert isinstance(certify(never, pda, stacks=(0,)), Certified)
+    assert certify_length(never, pda, stacks=(0,), longest=9).length == 9
 
 
 @pytest.mark.parametrize(
@@ -213,28 +219,41 @@ def test_what_cannot_be_certified_is_refused_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-def on_two_stacks(name: str) -> tuple[Any, PushdownAutomaton, tuple[int, ...], list[tuple[str, ...]]]:
+BUILT = {"brackets": brackets, "counter": counter, "remembering": remembering, "next bracket": next_bracket}
+
+
+def pair(name: str) -> tuple[Any, PushdownAutomaton, tuple[int, ...], list[tuple[str, ...]]]:
     """Return a network, its automaton, the stacks that this has, and words that reach all its transitions."""
-    if name.isdigit():
-        model, pda = two_counters(np.random.default_rng(int(name)), 1)
-        return model, pda, (0, 1), list(product(model.alphabet, repeat=7))
+    if name.isdigit() or name in BUILT:
+        rng = np.random.default_rng(int(name) if name.isdigit() else 0)
+        model, pda = BUILT[name](rng) if name in BUILT else two_counters(rng, 1)
+        return model, pda, (0, 1)[: model.n_stacks], list(product(model.alphabet, repeat=7))
+    if "nnpda" in name:
+        model, pda = recogniser(name.removeprefix("nnpda-"))
+        return model, pda, (0,), list(product(model.alphabet, repeat=6 if len(model.alphabet) == 3 else 9))
     found: Any = load_result(ZOO / f"{name}.json")
     letters, counts = found.automaton.input_alphabet, product(range(1, 5), repeat=2)
-    blocks = [tuple(letter for n in pair for letter in letters for _ in range(n)) for pair in counts]
+    blocks = [tuple(letter for n in two for letter in letters for _ in range(n)) for two in counts]
     words = [*blocks, *product(letters, repeat=4)]
     return load_network(ZOO / f"{name}.pt").model, found.automaton, found.stacks.stacks, words
 
 
-@pytest.mark.parametrize("name", ["2", "3", "5", "stack-rnn-anbncn", "stack-rnn-anbncndn"])
-def test_no_transition_on_several_stacks_is_certified_where_a_word_shows_that_it_is_another(name: str) -> None:
-    model, pda, kept, words = on_two_stacks(name)
-    steps, shown = steps_of(model, words), set[Key]()
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("5", "stack-rnn-anbncndn")]
+ALTERED = [*BUILT, "nnpda-parentheses", "nnpda-1n0n", "nnpda-palindrome", "2", "3", "stack-rnn-anbncn", *SLOW]
+
+
+@pytest.mark.parametrize("name", ALTERED)
+def test_no_altered_automaton_is_certified_where_a_word_shows_that_it_is_another(name: str) -> None:
+    model, pda, kept, words = pair(name)
+    shown, altered = steps_of(model, words), Counter[Key]()
     assert isinstance(certify(model, pda, stacks=kept), Certified)
-    assert refuting(pda, steps, kept) is None
-    for other in alterations(pda):
-        if (word := refuting(other, steps, kept)) is not None:
-            shown |= {key for key, step in other.transitions.items() if step != pda.transitions[key]}
+    assert refuting(model, pda, shown, kept) is None
+    for other in alterations(model, pda):
+        if (word := refuting(model, other, shown, kept)) is not None:
+            altered.update({key for key, step in pda.transitions.items() if other.transitions.get(key) != step})
             assert isinstance(certify(model, other, stacks=kept, layouts=LAYOUTS[:2]), NotCertified), word
-    assert len(shown) > 9
-    if name == "2":  # which pops after three letters at the least, and before only after one letter
-        assert ("b", "b", ("A", "A")) in shown
+            if altered.total() % 60 == 1:
+                assert certify_length(model, other, stacks=kept, longest=len(word) + 1).length < len(word), word
+    assert len(altered) > (9 if len(kept) == 2 else 2)
+    if name == "2":  # after aab, and not before
+        assert ("b", "b", ("A", "A")) in altered
