@@ -24,7 +24,21 @@ def transducer(rules: str) -> PushdownAutomaton:
     return replace(plain, transitions=transitions, accepting=frozenset(plain.states))
 
 
-@pytest.mark.parametrize("pda", [palindromes(), dyck([("(", ")"), ("[", "]")])])
+REPLACING = """
+    q a ⊥ > q push x
+    q a x > q push y
+    q a y > q push x
+    q b x > q replace y
+    q b y > q replace x
+    q c x > q pop
+    p c y > p pop
+    q d y > p none
+"""
+
+
+@pytest.mark.parametrize(
+    "pda", [palindromes(), dyck([("(", ")"), ("[", "]")]), automaton(REPLACING, acceptance="empty stack")]
+)
 def test_a_top_in_the_state_is_no_difference(pda: PushdownAutomaton) -> None:
     assert compare(with_visible_top(pda), pda) == Equal()
     assert compare(pda, with_visible_top(with_visible_top(with_visible_top(pda)))) == Equal()

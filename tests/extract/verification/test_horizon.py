@@ -118,6 +118,7 @@ def difference(word: Word) -> FirstDifference:
         ([check(9), long(None)], None, [], 9, "all words run"),
         ([check(9), long("a" * 40)], "a" * 40, [], 9, "all words run"),
         ([check(9, "aaa")], "aaa", [], 2, "all words run"),
+        ([check(9, "aaa")], None, [], 2, "all words run"),
         ([check(9, "")], "", [], None, None),
         ([long(None)], None, [], None, None),
         ([check(9)], None, [ProvedLength(30, "bounded certificate")], 30, "bounded certificate"),
@@ -135,6 +136,18 @@ def test_a_horizon_is_what_is_shown_and_never_beyond_a_known_difference(
     assert (horizon.length, horizon.shown_by) == (length, shown_by)
     assert horizon.every_length == (shown_by == "certificate")
     assert horizon.exact == (known in ("aaa", "", "a" * 20) and (length is None or length == len(known or "") - 1))
+
+
+def test_each_network_has_words_of_its_own_and_only_the_rounded_one_is_proved() -> None:
+    checks, proved = [check(4), replace(check(4, "([)]"), other="network")], [ProvedLength(None, "certificate")]
+    found = known_horizons(right(), checks, False, proved)
+    assert (found["rounded network"].every_length, found["rounded network"].difference) == (True, None)
+    network = found["network"]
+    assert (network.length, network.shown_by, network.difference) == (3, "all words run", difference_of("([)]"))
+
+
+def difference_of(word: Word) -> FirstDifference:
+    return FirstDifference(word, int(greatest_heights(right(), [word])[0]), "exhaustive")
 
 
 def test_a_certificate_with_cuts_says_nothing_of_every_length_unless_the_automaton_is_proved_right() -> None:
