@@ -33,10 +33,10 @@ sys.path[:] = [*(path for path in sys.path if path not in ("", ROOT)), ROOT]
 
 from tests.models.published_networks import ABSENT  # noqa: E402
 
-# the same examples in every CI run, so that a failure is the change's; elsewhere new ones, which is how bugs are found
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# the same examples in every CI run, so that a failure is the change's; elsewhere new ones, which is how bugs are found;
+# no deadlines: a machine with other work is slow
+settings.register_profile("stacklens", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("stacklens")
 
 
 @pytest.hookimpl(wrapper=True)

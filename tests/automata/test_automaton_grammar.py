@@ -39,7 +39,7 @@ def same_words(pda: PushdownAutomaton, longest: int) -> None:
         assert derived(parse_grammar(grammar_text(grammar)), longest) == accepted(pda, longest)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(pushdown_automata(max_stacks=1))
 def test_random_automata(pda: PushdownAutomaton) -> None:
     marked = drop_end_marker(accepting_by_state(pda)) is None

@@ -43,7 +43,7 @@ def pile(ways: Completions, configuration: Configuration) -> StackNode:
     return here
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_a_completion_is_the_shortest_that_a_search_finds(data: st.DataObject) -> None:
     pda = accepting_by_state(without_end(data.draw(pushdown_automata(max_stacks=1))))
@@ -61,7 +61,7 @@ def test_a_completion_is_the_shortest_that_a_search_finds(data: st.DataObject) -
             assert empty or True not in found
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.data())
 def test_with_an_end_marker_completed_words_are_accepted_too(data: st.DataObject) -> None:
     pda = data.draw(pushdown_automata(max_stacks=1, acceptances=("final state", "both", "empty stack")))

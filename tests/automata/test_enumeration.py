@@ -4,7 +4,7 @@ from itertools import islice, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck, palindromes, plain_accepts, pushdown_automata
 
@@ -30,7 +30,6 @@ def test_accepted_words_come_in_length_lexicographic_order(pda: PushdownAutomato
     assert list(enumerate_words(pda, 5)) == [word for word in words if plain_accepts(pda, word)]
 
 
-@settings(deadline=None)
 @given(pda=pushdown_automata(), length=st.integers(0, 3))
 def test_what_comes_after_a_prefix_is_a_part_of_all_words(pda: PushdownAutomaton, length: int) -> None:
     k = len(pda.input_alphabet)

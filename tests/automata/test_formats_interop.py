@@ -50,7 +50,7 @@ def test_by_final_state_the_automaton_comes_back_but_for_order(pda: PushdownAuto
     assert set(again.input_alphabet) == set(pda.input_alphabet)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(textbook_automata())
 def test_dpdas_by_others_accept_the_same_words(given_rules: TextbookAutomaton) -> None:
     rules = {(rule.source, rule.read, rule.pop): rule for rule in given_rules.rules if rule.read and rule.pop}

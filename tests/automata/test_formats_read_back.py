@@ -98,7 +98,7 @@ def test_a_jflap_file_that_was_edited_is_read_by_its_rules() -> None:
     assert edited.accepts("((]")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(RECOGNISERS)
 def test_without_our_comment_the_same_words_are_accepted(pda: PushdownAutomaton) -> None:
     pda = silent(pda)
@@ -111,7 +111,7 @@ def test_without_our_comment_the_same_words_are_accepted(pda: PushdownAutomaton)
         assert bare.accepts(word) == jflap_accepts(text, word), word
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(textbook_automata())
 def test_jflap_files_by_others(automaton: TextbookAutomaton) -> None:
     automaton = replace(automaton, accepts_empty=not automaton.final)

@@ -17,7 +17,7 @@ def of_one_word(*word: str) -> Grammar:
     return Grammar(((Nonterminal("S"), word),), Nonterminal("S"), tuple(dict.fromkeys(word)))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(grammars())
 def test_a_grammar_is_read_back_equal(grammar: Grammar) -> None:
     if any(isinstance(part, str) for _, right in grammar.rules for part in right):
@@ -26,7 +26,6 @@ def test_a_grammar_is_read_back_equal(grammar: Grammar) -> None:
         assert grammar_text(back) == grammar_text(grammar)
 
 
-@settings(deadline=None)
 @given(word=st.lists(st.sampled_from(ODD) | st.text(min_size=1, max_size=4), min_size=1, max_size=6))
 def test_every_symbol_is_read_back_or_refused_in_one_line(word: list[str]) -> None:
     writable = all(one.split() == [one] and one.isprintable() and not {"'", '"'} <= {*one} for one in word)

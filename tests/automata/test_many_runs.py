@@ -23,7 +23,7 @@ def plain(pda: PushdownAutomaton, here: Configuration, word: str) -> tuple[Confi
     return here, False
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     machine=hand_machines(["push", "pop", "none", "replace"], ["recognition", "next symbol"]),
     words=st.lists(st.text("ab", max_size=7), min_size=1, max_size=4),

@@ -11,7 +11,7 @@ from stacklens.languages import get_language
 from stacklens.languages.catalogue import get_task
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(pushdown_automata())
 def test_a_round_more_is_a_run_more_with_the_same_end(pda: PushdownAutomaton) -> None:
     accepts = [
@@ -22,7 +22,7 @@ def test_a_round_more_is_a_run_more_with_the_same_end(pda: PushdownAutomaton) ->
         assert all(all(verdicts) for verdicts in accepts)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(pushdown_automata(max_stacks=1))
 def test_what_a_round_leaves_behind_is_taken_back(pda: PushdownAutomaton) -> None:
     for pump in pumps(pda, 30, seed=0, rejected=False):

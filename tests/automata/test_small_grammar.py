@@ -12,7 +12,7 @@ from stacklens.automata.small_grammar import small_grammar
 from stacklens.languages.grammar_words import NormalForm
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(grammars())
 def test_random_grammars_keep_their_words(grammar: Grammar) -> None:
     small = small_grammar(grammar)
@@ -20,7 +20,7 @@ def test_random_grammars_keep_their_words(grammar: Grammar) -> None:
     assert small.alphabet == grammar.alphabet
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(grammars())
 def test_nothing_is_there_that_need_not_be(grammar: Grammar) -> None:
     small = small_grammar(grammar)

@@ -24,7 +24,7 @@ def given_rules(*lines: str, final: str = "f", accepts_empty: bool = False) -> T
     return TextbookAutomaton(states, "p", frozenset(final), "Z", tuple(rules), accepts_empty)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(textbook_automata())
 def test_those_that_are_taken_over_accept_the_same_words(automaton: TextbookAutomaton) -> None:
     try:

@@ -26,14 +26,14 @@ def pairs(pda: PushdownAutomaton, found: Iterable[Sequence[str]]) -> set[tuple[K
     return {(before, key) for run in taken for before, key in zip([None, *run], run, strict=False)}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(pushdown_automata())
 def test_every_pair_that_short_words_show_is_covered(pda: PushdownAutomaton) -> None:
     shown = {pair for pair in pairs(pda, words(pda, 5)) if all(key is None or key in pda.transitions for key in pair)}
     assert shown <= pairs(pda, transition_pair_words(pda))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(pushdown_automata())
 def test_every_input_of_every_head_is_tried_even_if_it_is_rejected(pda: PushdownAutomaton) -> None:
     shown = {key for _, key in pairs(pda, words(pda, 5))}
@@ -71,7 +71,7 @@ def test_a_stack_that_gets_no_higher_ends_the_climb() -> None:
     assert max(map(len, stack_height_words(pda, height=1_000, climbs=2, seed=0))) < 100
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(pushdown_automata(), st.integers(0, 5))
 def test_the_same_seed_gives_the_same_words(pda: PushdownAutomaton, seed: int) -> None:
     one, other = (stack_height_words(pda, 5, 2, seed) for _ in range(2))

@@ -19,7 +19,7 @@ def words(alphabet: tuple[str, ...], longest: int) -> list[Word]:
     return [word for length in range(longest + 1) for word in product(alphabet, repeat=length)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_the_same_words_and_outputs(data: st.DataObject) -> None:
     pda = data.draw(pushdown_automata(max_stacks=1))
@@ -36,7 +36,7 @@ def test_the_same_words_and_outputs(data: st.DataObject) -> None:
         assert [moment.stacks[0] for moment in found] == [moment.stacks[0][:-1] for moment in expected]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.data())
 def test_head_outputs_are_those_of_the_new_head(data: st.DataObject) -> None:
     pda = data.draw(pushdown_automata(max_stacks=1))

@@ -38,7 +38,7 @@ def outcome(net: NNPDA, method: Method = "auto") -> PushdownAutomaton:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=5)
+@settings(max_examples=5)
 @given(input_pushing_automata(), st.sampled_from(METHODS))
 def test_a_network_made_from_an_automaton_gives_that_automaton_back(pda: PushdownAutomaton, method: Method) -> None:
     found = outcome(hand_made(pda, end="$"), method)
@@ -50,7 +50,7 @@ def test_a_network_made_from_an_automaton_gives_that_automaton_back(pda: Pushdow
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=4)
+@settings(max_examples=4)
 @given(input_pushing_automata())
 def test_a_network_with_a_trap_neuron_gives_back_all_but_the_empty_word(pda: PushdownAutomaton) -> None:
     assume(any((state, top) == (pda.initial, "⊥") for state, _, (top,) in pda.transitions))  # else it rejects at once

@@ -58,42 +58,42 @@ def check(net: StackModel[Any], machine: HandMachine) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=5)
+@settings(max_examples=5)
 @given(hand_machines(("push", "pop"), ALL), st.integers(1, 2), st.sampled_from((0.0, -1.0)))
 def test_a_stack_of_pushes_and_pops(machine: HandMachine, cell_size: int, empty: float) -> None:
     check(SuperpositionNet(machine, False, cell_size, empty), machine)
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=5)
+@settings(max_examples=5)
 @given(hand_machines(("push", "pop", "none"), ALL), st.sampled_from((0.0, -1.0)))
 def test_a_stack_with_no_op(machine: HandMachine, empty: float) -> None:
     check(SuperpositionNet(machine, True, empty_value=empty), machine)
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=4)
+@settings(max_examples=4)
 @given(hand_machines(("push", "pop", "none"), SPEAKING, depth=2), st.sampled_from((0.0, -1.0)))
 def test_a_stack_of_which_two_cells_are_seen(machine: HandMachine, empty: float) -> None:
     check(SuperpositionNet(machine, True, empty_value=empty), machine)
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=4)
+@settings(max_examples=4)
 @given(hand_machines(("push", "pop", "none"), SPEAKING, n_stacks=2), st.booleans())
 def test_two_stacks(machine: HandMachine, wide: bool) -> None:
     check(SuperpositionNet(machine, True, cell_size=1 + wide), machine)
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=5)
+@settings(max_examples=5)
 @given(hand_machines(("push", "pop"), SPEAKING, depth=2))
 def test_two_cells_without_no_op(machine: HandMachine) -> None:
     check(SuperpositionNet(machine, False), machine)
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=5)
+@settings(max_examples=5)
 @given(hand_machines(("none", "pop", "push", "replace"), ALL), st.integers(1, 2))
 def test_strengths_with_pop_and_push_in_one_step(machine: HandMachine, cell_size: int) -> None:
     check(StrengthNet(machine, cell_size), machine)

@@ -28,7 +28,7 @@ def language_of(text: str) -> ContextFreeLanguage:
     return ContextFreeLanguage("test", parse_grammar(text))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(grammars())
 def test_random_grammars(grammar: Grammar) -> None:
     language, longest = ContextFreeLanguage("random", grammar), 5
@@ -47,7 +47,7 @@ def test_random_grammars(grammar: Grammar) -> None:
         assert all(language.is_live(word[:n]) for n in range(len(word) + 1))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(grammars(), st.integers(0, 2**32))
 def test_live_prefixes_of_random_grammars_can_be_completed(grammar: Grammar, seed: int) -> None:
     language = ContextFreeLanguage("random", grammar)
@@ -200,7 +200,7 @@ def test_bad_grammars(text: str, message: str) -> None:
     assert "\n" not in str(error.value)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(alphabet="SAab->|ε'\"# \n→", max_size=30))
 def test_any_text_is_a_grammar_or_one_clear_line(text: str) -> None:
     message = ""

@@ -62,7 +62,7 @@ def test_automata_as_jflap_and_dot_are_languages_too(suffix: str, write: Callabl
         get_language(str(path))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(pushdown_automata(max_stacks=1, acceptances=("final state", "empty stack", "both")))
 def test_the_grammar_of_a_random_automaton(pda: PushdownAutomaton) -> None:
     counts = count_words(pda, 6)

@@ -119,7 +119,7 @@ def test_dyck_words_are_deep_and_shallow() -> None:
     assert max(depths) > 15
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.sampled_from(LANGUAGES), st.integers(0, 40), st.integers(0, 10), st.integers(0, 2**32))
 def test_near_miss_of_any_member(language: Language, length: int, slack: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

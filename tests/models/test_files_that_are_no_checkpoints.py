@@ -74,7 +74,7 @@ def test_a_file_cut_anywhere_is_called_damaged(kept: int, tmp_path: Path) -> Non
     assert complaint(tmp_path / "cut.pt") == f"damaged or truncated: {kept} bytes that torch cannot read"
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(place=st.integers(0, len(GOOD) - 1), bit=st.integers(0, 7))
 def test_a_flipped_bit_is_seen_or_changes_nothing(
     place: int, bit: int, tmp_path_factory: pytest.TempPathFactory

@@ -25,7 +25,7 @@ def one_by_one(net: NNPDA, word: Sequence[str]) -> bool:
     return bool(net.verdict(state))
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(
     order=st.sampled_from(ORDERS),
     end=st.sampled_from((None, "e")),

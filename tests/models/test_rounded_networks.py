@@ -14,7 +14,7 @@ from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.rounding import Rounded
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(input_pushing_automata())
 def test_any_automaton_is_a_third_order_net_with_an_end_symbol(pda: PushdownAutomaton) -> None:
     net = hand_made(pda, end="$")
@@ -24,7 +24,7 @@ def test_any_automaton_is_a_third_order_net_with_an_end_symbol(pda: PushdownAuto
     assert verdicts_on(net, words).tolist() == expected
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(input_pushing_automata())
 def test_without_an_end_symbol_the_trap_neuron_stands_for_missing_transitions(pda: PushdownAutomaton) -> None:
     words = all_words(pda.input_alphabet, 5)

@@ -59,7 +59,7 @@ def test_operations_of_a_models_own_are_none_of_a_stacks() -> None:
     assert operation_numbers("softmax", ("rotate", "none", "pop", "push"), shares).tolist() == [-1, 0, 1, 2]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.sampled_from(sorted(NETWORKS)), st.integers(0, 50), st.data())
 def test_steps_of_a_trace_are_those_that_are_taken_one_by_one(name: str, seed: int, data: st.DataObject) -> None:
     network = Rounded(build_model(name, NETWORKS[name], seed=seed))

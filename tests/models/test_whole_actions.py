@@ -22,7 +22,6 @@ def tensor(numbers: list[float]) -> Tensor:
     return torch.tensor(numbers, dtype=torch.float64).view(1, 1, -1)
 
 
-@settings(deadline=None)
 @given(moves)
 def test_three_stacks_and_a_list_are_one(steps: list[tuple[int, list[float]]]) -> None:
     like = torch.zeros((), dtype=torch.float64)
@@ -45,7 +44,7 @@ def test_three_stacks_and_a_list_are_one(steps: list[tuple[int, list[float]]]) -
         assert shares.cells(len(plain) + 1)[0, 0].tolist() == [*plain[::-1], [0.0] * SIZE]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=3, max_size=3))
 def test_rounded_actions_round_to_themselves(actions: list[float]) -> None:
     kinds = {"signed": tensor(actions), "softmax": torch.softmax(tensor(actions), -1), "strengths": tensor(actions)}

@@ -58,7 +58,7 @@ def contexts(stream: list[int], order: int) -> list[Sequence]:
     return [tuple(stream[max(0, i - order + 1) : i]) for i in range(len(stream))]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(streams, st.integers(1, 4))
 def test_probabilities_are_those_of_a_plain_model(drawn: tuple[int, list[int], list[int]], order: int) -> None:
     n_words, train, test = drawn
@@ -69,7 +69,7 @@ def test_probabilities_are_those_of_a_plain_model(drawn: tuple[int, list[int], l
     assert (found > 0).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(streams, st.integers(1, 5))
 def test_after_any_words_probabilities_sum_to_one(drawn: tuple[int, list[int], list[int]], order: int) -> None:
     n_words, train, test = drawn
@@ -78,7 +78,7 @@ def test_after_any_words_probabilities_sum_to_one(drawn: tuple[int, list[int], l
     assert total == pytest.approx(1, rel=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(streams, st.integers(1, 6), st.floats(0, 1))
 def test_a_cache_is_what_counting_the_words_before_gives(
     drawn: tuple[int, list[int], list[int]], window: int, weight: float

@@ -19,7 +19,6 @@ from stacklens.probe.geometry import distances, horizon_curve
 from stacklens.probe.saliency import origins, saliency
 
 
-@settings(deadline=None)  # the first example imports pandas
 @given(st.lists(st.tuples(st.integers(0, 3), st.floats(-5, 5), st.floats(-5, 5)), min_size=2, max_size=12))
 def test_distances_are_those_of_a_double_loop(points: list[tuple[int, float, float]]) -> None:
     vectors, groups = np.array([point[1:] for point in points]), np.array([f"q{point[0]}" for point in points])
@@ -57,7 +56,7 @@ def test_a_soft_network_parts_where_its_answers_do() -> None:
     assert list(curve.to_frame().columns) == ["steps", "running", "distance", "agreeing"]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(word=st.text("()", min_size=2, max_size=6), seed=st.integers(0, 20))
 def test_saliency_is_the_slope_of_the_margin_when_what_was_pushed_is_moved(word: str, seed: int) -> None:
     """Finite differences in a plain network that knows no gradient."""

@@ -37,7 +37,7 @@ def plain_run(net: MarnnStackRNN, word: str, rounded: bool, stop: int | None = N
     return run
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(word=WORDS, other=WORDS, seed=st.integers(0, 50), rounded=st.booleans(), data=st.data())
 def test_hidden_vectors_and_cells_of_another_run_do_what_a_plain_network_does_with_them(
     word: str, other: str, seed: int, rounded: bool, data: st.DataObject
@@ -63,7 +63,7 @@ def test_hidden_vectors_and_cells_of_another_run_do_what_a_plain_network_does_wi
         assert seen.output[0, -1] == pytest.approx(plain.output, abs=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(word=WORDS, seed=st.integers(0, 50), rounded=st.booleans(), data=st.data())
 def test_other_actions_and_pushed_values_reach_the_stack_of_that_step_only(
     word: str, seed: int, rounded: bool, data: st.DataObject
@@ -87,7 +87,7 @@ def test_other_actions_and_pushed_values_reach_the_stack_of_that_step_only(
     assert seen.cells[0, -1, 0] == pytest.approx(np.array(plain.cells[: len(word)]), abs=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(word=st.text("abc", min_size=1, max_size=6), seed=st.integers(0, 50), rounded=st.booleans(), data=st.data())
 def test_a_continuous_stack_with_another_vector_action_or_height_is_that_of_a_plain_one(
     word: str, seed: int, rounded: bool, data: st.DataObject
@@ -131,7 +131,7 @@ def test_a_cell_of_a_continuous_stack_is_what_lies_so_deep_below_its_top(place: 
     assert pushes.sum() == 0
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     machine=hand_machines(["push", "pop", "none"], ["next symbol", "recognition"]),
     words=st.lists(st.text("ab", max_size=5), min_size=1, max_size=4),
@@ -154,7 +154,7 @@ def test_everything_of_another_run_together_makes_the_network_go_on_as_that_run(
         assert np.array_equal(ours, theirs)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(pda=input_pushing_automata(), word=st.text("ab", min_size=2, max_size=6))
 def test_one_batch_is_many_single_interventions(pda: Any, word: str) -> None:
     if not {"a", "b"} <= set(pda.input_alphabet):

@@ -21,7 +21,7 @@ BRACKETS = PushdownAutomaton(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     machine=hand_machines(["push", "pop", "none"], ["next symbol"]),
     words=st.lists(st.text("ab", max_size=6), min_size=1, max_size=4),

@@ -99,7 +99,7 @@ def test_a_pop_of_an_empty_stack_rejects_from_that_step_on() -> None:
     assert seen.verdicts.tolist() == [False]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 500), word=st.text("abc", max_size=12))
 def test_segments_are_the_papers_arrays(seed: int, word: str) -> None:
     seen = trace(net("e", seed), [word])

@@ -39,7 +39,7 @@ def parts(svg: str, name: str) -> list[ElementTree.Element]:
     return [element for element in ElementTree.fromstring(svg).iter() if element.get("class") == name]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(pda=pushdown_automata())
 def test_every_state_and_every_rule_of_a_drawing_can_be_found(pda: PushdownAutomaton) -> None:
     svg = automaton_drawing(pda)
@@ -94,7 +94,6 @@ def test_an_automaton_that_nobody_could_read_is_not_drawn() -> None:
         automaton_drawing(PushdownAutomaton(states, ("a",), (), {}, "q0"))
 
 
-@settings(deadline=None)
 @given(data=st.data(), pda=pushdown_automata())
 def test_moves_are_the_run_with_the_number_of_every_transition(data: st.DataObject, pda: PushdownAutomaton) -> None:
     (word, *_) = data.draw(words_of(pda).filter(bool))

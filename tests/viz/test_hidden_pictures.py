@@ -12,7 +12,7 @@ from stacklens.probe.trace import trace
 from stacklens.viz.hidden import hidden_heatmap, hidden_map, plane
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 999), count=st.integers(3, 20), size=st.integers(2, 6))
 def test_the_plane_is_that_of_the_principal_components(seed: int, count: int, size: int) -> None:
     vectors = np.random.default_rng(seed).normal(size=(count, size))

@@ -31,7 +31,6 @@ def lengths_of(pops: list[float], pushes: list[float]) -> np.ndarray:
     return lengths
 
 
-@settings(deadline=None)
 @given(actions=STRENGTHS)
 def test_pieces_are_what_the_strength_stack_holds_after_every_step(actions: list[tuple[float, float]]) -> None:
     lengths = lengths_of([u for u, _ in actions], [d for _, d in actions])
@@ -41,7 +40,6 @@ def test_pieces_are_what_the_strength_stack_holds_after_every_step(actions: list
         np.testing.assert_allclose(lengths[step, : step + 1], stack.strengths[0], atol=1e-12)
 
 
-@settings(deadline=None)
 @given(actions=STRENGTHS)
 def test_pieces_tile_the_stack_and_are_few(actions: list[tuple[float, float]]) -> None:
     found = pieces(np.array([u for u, _ in actions]), np.array([d for _, d in actions]))
@@ -52,7 +50,7 @@ def test_pieces_tile_the_stack_and_are_few(actions: list[tuple[float, float]]) -
         assert not there or there[0][0] == 0
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 200), word=st.text("abc", min_size=1, max_size=15))
 def test_pieces_of_a_signed_action_are_the_continuous_stacks_lengths(seed: int, word: str) -> None:
     net = build_model("nnpda", {"alphabet": "abc", "order": "third", "n_states": 3, "trap": False}, seed=seed, init=2.0)
@@ -73,7 +71,7 @@ def drawn_lengths(figure: Any, seen: Trace) -> np.ndarray:
     return found
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 200), word=st.text("ab", min_size=1, max_size=12))
 def test_boxes_have_the_lengths_of_the_traced_segments(seed: int, word: str) -> None:
     net = network("nnpda", seed)

@@ -132,7 +132,7 @@ def test_a_merged_row_holds_all_that_was_merged() -> None:
     assert left_out(net, always_pushing("a"), 6, rng, walks=30, rows=1) is None
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 10_000))
 def test_networks_moved_from_where_they_were_built_do_on_all_words_what_is_claimed(seed: int) -> None:
     rng = np.random.default_rng(seed)

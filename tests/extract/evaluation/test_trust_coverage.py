@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck, pushdown_automata, words_of
 
@@ -21,7 +21,6 @@ def taken(pda: PushdownAutomaton, word: tuple[str, ...]) -> list[tuple[str, str,
     return [(state, letter, tops) for (state, tops), letter in zip(before[:-1], letters, strict=False)]
 
 
-@settings(deadline=None)
 @given(data=st.data(), pda=pushdown_automata())
 def test_each_transition_is_counted_once_a_word(data: st.DataObject, pda: PushdownAutomaton) -> None:
     words = data.draw(words_of(pda))
@@ -37,7 +36,6 @@ def test_each_transition_is_counted_once_a_word(data: st.DataObject, pda: Pushdo
     assert pairs == len({pair for word in words for pair in zip(taken(pda, word), taken(pda, word)[1:], strict=False)})
 
 
-@settings(deadline=None)
 @given(pda=pushdown_automata(max_stacks=1).filter(lambda pda: pda.end_marker is None))
 def test_the_covering_words_take_every_transition_of_a_reachable_head(pda: PushdownAutomaton) -> None:
     table = coverage_table(pda)

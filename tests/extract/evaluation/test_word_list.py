@@ -49,7 +49,7 @@ def words_of(draw: st.DrawFn, name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_runs_part_where_two_runs_on_one_word_part(name: str, data: st.DataObject) -> None:
     model, _, automaton = subject(name)
@@ -65,7 +65,7 @@ def test_runs_part_where_two_runs_on_one_word_part(name: str, data: st.DataObjec
 
 
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_a_word_is_judged_among_others_as_alone(name: str, data: st.DataObject) -> None:
     model, specification, automaton = subject(name)
@@ -75,7 +75,7 @@ def test_a_word_is_judged_among_others_as_alone(name: str, data: st.DataObject) 
     assert together == [judge_words(model, [word], automaton, specification)[0] for word in words]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(words=st.lists(st.text("10", max_size=20), max_size=8))
 def test_verdicts_of_a_recogniser_are_those_of_each_machine_by_itself(words: list[str]) -> None:
     model, specification, automaton = subject("nnpda-1n0n")

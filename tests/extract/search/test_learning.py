@@ -28,7 +28,6 @@ from stacklens.models.base import StackModel
 from stacklens.models.rounding import Operation
 
 MANY = settings(
-    deadline=None,
     max_examples=3,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],

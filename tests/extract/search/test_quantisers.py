@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -34,7 +34,6 @@ def test_levels_between_other_bounds_are_equally_spaced() -> None:
     assert levels.assign(np.array([[-9.0, 9.0]])).tolist() == [2]  # beyond the bounds: the nearest level
 
 
-@settings(deadline=None)
 @given(UNIT, st.sampled_from([2, 3, 5, 11]))
 def test_a_vector_is_at_most_half_a_step_from_what_stands_for_it(hidden: np.ndarray, n: int) -> None:
     levels = Levels(n, hidden.shape[1])
@@ -56,7 +55,6 @@ def test_too_many_levels_are_refused() -> None:
         Levels(10, 40).assign(np.zeros((1, 40)))
 
 
-@settings(deadline=None)
 @given(UNIT, st.integers(0, 9))
 def test_a_cluster_is_the_nearest_centre(vectors: np.ndarray, seed: int) -> None:
     centres = np.random.default_rng(seed).random((4, vectors.shape[1]))

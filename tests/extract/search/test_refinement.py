@@ -135,7 +135,7 @@ def test_what_only_the_search_finds_is_mended() -> None:
     assert np.array_equal(automaton_answers(result.automaton, net, words), network_answers(net, words))
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(hand_machines(("none", "pop", "push", "replace"), ("recognition", "next symbol", "next set")))
 def test_one_state_and_one_symbol_are_split_into_the_machine_that_a_network_is(machine: HandMachine) -> None:
     net = StrengthNet(machine)
@@ -146,7 +146,7 @@ def test_one_state_and_one_symbol_are_split_into_the_machine_that_a_network_is(m
     assert np.array_equal(automaton_answers(last.automaton, net, words), network_answers(net, words))
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(hand_machines(("none", "pop", "push"), ("recognition", "next symbol", "next set")), st.data())
 def test_a_machine_without_mistakes_has_no_conflict_and_one_with_some_has(
     machine: HandMachine, data: st.DataObject

@@ -29,7 +29,7 @@ def summary(result: Extraction) -> str:
     return console.export_text()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(hand_machines(("none", "pop", "push"), ("recognition", "next symbol", "next set"), 2), st.data())
 def test_a_network_and_its_own_automaton_never_part(machine: HandMachine, data: st.DataObject) -> None:
     word = data.draw(st.text("".join(machine.letters), max_size=12))
@@ -39,7 +39,7 @@ def test_a_network_and_its_own_automaton_never_part(machine: HandMachine, data: 
     assert len(found.moments) == len(word)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(hand_machines(("none", "pop", "push", "replace"), ("next symbol", "next set")), st.data())
 def test_a_changed_transition_is_where_they_part(machine: HandMachine, data: st.DataObject) -> None:
     word = data.draw(st.text("".join(machine.letters), min_size=1, max_size=12))
@@ -107,7 +107,7 @@ def test_counts_are_those_of_all_words() -> None:
     assert wrong.first_different == 2
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(hand_machines(("none", "pop", "push"), ("recognition", "next symbol", "next set")))
 def test_both_counts_are_equal_for_every_kind_of_network(machine: HandMachine) -> None:
     pda = machine.automaton()

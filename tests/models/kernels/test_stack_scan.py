@@ -50,7 +50,7 @@ def gradients(net: StackModel[Any], made: Run) -> dict[str, torch.Tensor]:
 @pytest.mark.parametrize("nets", [None, 2])
 @pytest.mark.parametrize(("name", "shape"), NETWORKS)
 @given(seed=st.integers(0, 999), steps=st.integers(1, 9), words=st.integers(1, 3))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_many_steps_at_once_are_those_one_by_one(
     name: str, shape: Shape, nets: int | None, seed: int, steps: int, words: int
 ) -> None:

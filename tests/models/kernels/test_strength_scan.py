@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -42,7 +42,6 @@ def both(net: NeuralStack, symbols: Tensor) -> tuple[Run, Run]:
     return net.run(symbols, net.initial_state(batch)), StackModel.run(net, symbols, net.initial_state(batch))
 
 
-@settings(deadline=None)
 @given(cases())
 def test_a_run_at_once_is_the_steps_one_by_one(case: tuple[NeuralStack, Tensor, int]) -> None:
     net, symbols, _ = case
@@ -58,7 +57,6 @@ def test_a_run_at_once_is_the_steps_one_by_one(case: tuple[NeuralStack, Tensor, 
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
 
 
-@settings(deadline=None)
 @given(cases())
 def test_its_derivatives_are_autograds(case: tuple[NeuralStack, Tensor, int]) -> None:
     net, symbols, seed = case

@@ -36,7 +36,7 @@ def tensors(shares: list[float], new: float) -> tuple[Tensor, Tensor]:
     return torch.tensor([[shares]], dtype=torch.float64), torch.full((1, 1, 1), new, dtype=torch.float64)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(soft_moves)
 def test_soft_actions_mix_the_cells_as_in_the_paper(moves: list[tuple[list[float], float]]) -> None:
     memory, plain = fresh(depth=12), [-1.0] * CELLS
@@ -50,7 +50,6 @@ def test_soft_actions_mix_the_cells_as_in_the_paper(moves: list[tuple[list[float
         assert right == pytest.approx(plain[HEAD + 1 : HEAD + 1 + len(right)], abs=1e-12)
 
 
-@settings(deadline=None)
 @given(whole_moves)
 def test_whole_actions_edit_a_list_exactly(moves: list[tuple[str, float]]) -> None:
     memory, before, after = fresh(depth=3), list[float](), list[float]()  # before ends with the head

@@ -32,7 +32,6 @@ def nets(draw: st.DrawFn) -> NNPDA:
     return NNPDA(shape, seed=draw(st.integers(0, 99)), init=draw(st.sampled_from((0.1, 1.0, 3.0))))
 
 
-@settings(deadline=None)
 @given(nets(), st.data())
 def test_one_step_of_every_order_is_the_papers_sum(net: NNPDA, data: st.DataObject) -> None:
     state = data.draw(st.lists(UNIT, min_size=net.shape.n_states, max_size=net.shape.n_states))
@@ -49,7 +48,6 @@ def test_one_step_of_every_order_is_the_papers_sum(net: NNPDA, data: st.DataObje
     assert answer.pushed[0, 0].tolist() == [float(number == symbol) for number in range(net.n_symbols)]
 
 
-@settings(deadline=None)
 @given(st.lists(UNIT, min_size=1, max_size=6))
 def test_the_extended_state_vector_sums_to_one_and_is_ordered_by_binary_number(state: list[float]) -> None:
     one = torch.ones(1, 1, dtype=torch.float64)
@@ -65,7 +63,7 @@ def test_the_extended_state_of_binary_neurons_is_one_hot_at_their_binary_number(
     assert extended.sum().item() == extended.max().item() == 1
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(nets())
 def test_verdicts_are_those_of_plain_python_word_by_word(net: NNPDA) -> None:
     words = all_words(net.alphabet, 3)

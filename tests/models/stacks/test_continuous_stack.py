@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.plain import PlainStack
 
@@ -25,7 +25,6 @@ def after(steps: Sequence[tuple[float, int]]) -> list[ContinuousStack]:
     return stacks
 
 
-@settings(deadline=None)
 @given(STEPS)
 def test_every_reading_length_and_segment_equals_the_papers_arrays(steps: list[tuple[float, int]]) -> None:
     plain = PlainStack()
@@ -39,7 +38,6 @@ def test_every_reading_length_and_segment_equals_the_papers_arrays(steps: list[t
         np.testing.assert_allclose(stack.lengths[0], left, rtol=0, atol=1e-12)
 
 
-@settings(deadline=None)
 @given(STEPS)
 def test_it_equals_the_strength_stack_of_grefenstette(steps: list[tuple[float, int]]) -> None:
     strengths: list[float] = []
@@ -76,7 +74,6 @@ def test_a_pop_of_an_empty_stack_takes_nothing_and_its_largest_amount_is_kept() 
     assert [stack.length.item() for stack in stacks] == [0, 0.5, 0, 0, 1]
 
 
-@settings(deadline=None)
 @given(STEPS)
 def test_another_step_changes_nothing_of_the_stack_it_came_from(steps: list[tuple[float, int]]) -> None:
     stack = after(steps)[-1]
@@ -121,7 +118,6 @@ def test_gradients_through_many_steps_equal_finite_differences(seed: int) -> Non
     assert torch.autograd.gradcheck(run, (actions, values))
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.lists(st.tuples(ACTIONS, st.integers(0, N_SYMBOLS - 1)), min_size=1, max_size=60), min_size=1, max_size=4

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -32,7 +32,6 @@ def fresh(*leading: int) -> RingMemory:
     return RingMemory.empty(leading or (1,), SIZE, 1, torch.zeros((), dtype=torch.float64))
 
 
-@settings(deadline=None)
 @given(moves)
 def test_whole_actions_do_what_the_paper_says(moves: list[tuple[str, float]]) -> None:
     ring, plain = fresh(), [0.0] * SIZE
@@ -44,7 +43,6 @@ def test_whole_actions_do_what_the_paper_says(moves: list[tuple[str, float]]) ->
         assert ring.reading().flatten().tolist() == plain[:1]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.lists(st.floats(0.01, 1), min_size=5, max_size=5), st.floats(0, 1)), max_size=20))
 def test_soft_actions_mix_what_the_operations_leave(moves: list[tuple[list[float], float]]) -> None:
     ring, plain = fresh(), [0.0] * SIZE

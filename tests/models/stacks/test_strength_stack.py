@@ -65,7 +65,7 @@ def run(stack: StrengthStack, actions: Tensor, pushed: Tensor) -> Tensor:
     return torch.stack(readings)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(moves)
 def test_it_reads_and_holds_what_the_papers_cascades_do(steps: list[tuple[float, float, list[float]]]) -> None:
     stack, plain = empty(), PlainStack()
@@ -80,7 +80,7 @@ def test_it_reads_and_holds_what_the_papers_cascades_do(steps: list[tuple[float,
         torch.testing.assert_close(stack.strengths[0], expected, atol=1e-12, rtol=0)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(whole_moves, st.booleans())
 def test_whole_strengths_make_it_a_list_exactly(steps: list[tuple[bool, bool, list[float]]], gradients: bool) -> None:
     stack, plain = empty(), list[list[float]]()

@@ -52,7 +52,6 @@ def tensors(shares: list[float], pushed: list[float]) -> tuple[Tensor, Tensor]:
     return torch.tensor([[shares]], dtype=torch.float64), torch.tensor([[pushed]], dtype=torch.float64)
 
 
-@settings(deadline=None)
 @given(soft_moves, empties, limits)
 def test_soft_actions_mix_the_cells_as_in_the_paper(
     moves: list[tuple[list[float], list[float]]], empty: float, limit: int | None
@@ -66,7 +65,6 @@ def test_soft_actions_mix_the_cells_as_in_the_paper(
         assert torch.allclose(stack.cells(SHOWN)[0, 0], expected, rtol=0, atol=1e-12)
 
 
-@settings(deadline=None)
 @given(whole_moves, empties, limits)
 def test_whole_actions_make_a_discrete_stack_exactly(
     moves: list[tuple[int, list[float]]], empty: float, limit: int | None
@@ -120,7 +118,7 @@ def test_gradients_are_those_of_finite_differences(limit: int | None) -> None:
     assert torch.autograd.gradcheck(run, (raw, pushed))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=6))
 def test_selected_stacks_go_on_as_they_would_have(index: list[int]) -> None:
     generator = torch.Generator().manual_seed(0)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -79,7 +79,6 @@ def drawn_shares(course: Columns, seed: int) -> Columns:
     return last, length, underflow
 
 
-@settings(deadline=None)
 @given(cases(), st.sampled_from((None, 2)))
 def test_carried_forward_and_propagated_back_the_approximate_gradient_is_one(
     case: tuple[NNPDAConfig, Tensor, int, float], nets: int | None
@@ -134,7 +133,6 @@ def derivatives(net: NNPDA, word: Tensor) -> list[Tensor]:
     ]
 
 
-@settings(deadline=None)
 @given(shapes(), st.data())
 def test_the_gradient_is_exact_as_long_as_the_readings_answer_to_the_last_action_only(
     shape: NNPDAConfig, data: st.DataObject

@@ -42,7 +42,7 @@ def outputs(net: object, word: str) -> list[torch.Tensor]:
     return found
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.sampled_from(sorted(MODELS)),
     st.sampled_from(["anbn", "anbmcnm", "memorization", "addition"]),

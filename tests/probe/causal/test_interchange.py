@@ -102,7 +102,7 @@ def test_the_worst_case_can_be_pasted_back() -> None:
             assert worst.said[worst.step] != worst.predicted[worst.step]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     machine=hand_machines(["push", "pop", "none"], ["next symbol", "recognition", "next set"]), seed=st.integers(0, 99)
 )
