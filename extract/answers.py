@@ -114,9 +114,12 @@ def differences(one: np.ndarray, other: np.ndarray, scored: np.ndarray | None = 
     return different if scored is None else different & scored
 
 
-def accepted_answers(answers: np.ndarray, model: StackModel[Any]) -> np.ndarray:
-    """Return which answers accept, or, where ``model`` is no recogniser, do not cut the word short; bool."""
-    accepted: np.ndarray = answers > 0 if model.task_kind == "recognition" else answers >= 0
+def accepted_answers(answers: np.ndarray, model: StackModel[Any], lengths: np.ndarray | int) -> np.ndarray:
+    """Return which answers to words of these ``lengths`` accept, or, by no recogniser, do not cut the word short; bool.
+
+    The empty word is never cut short, though nothing is said of it.
+    """
+    accepted: np.ndarray = answers > 0 if model.task_kind == "recognition" else (answers >= 0) | (lengths == 0)
     return accepted
 
 

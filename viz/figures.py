@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import UnknownNameError
-from stacklens.extract.evaluation.automaton_runs import state_names
+from stacklens.extract.evaluation.automaton_runs import reference_heights, state_names
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import Trace, trace
@@ -25,7 +24,7 @@ from stacklens.viz.operations import (
     pushed_panel,
     reading_panel,
 )
-from stacklens.viz.panels import Panel, category_track, depth_track, figure_of, letters_of
+from stacklens.viz.panels import Panel, category_track, figure_of, height_track, letters_of
 from stacklens.viz.stacks import segment_figure, segment_panel, stack_heatmap, stack_panels
 from stacklens.viz.style import sentence, title_of
 
@@ -40,10 +39,10 @@ def paper_figure(
     seen: Trace,
     word: int = 0,
     *,
-    depths: np.ndarray | None = None,
+    truth: PushdownAutomaton | None = None,
     automaton: PushdownAutomaton | None = None,
 ) -> go.Figure:
-    """Return what the network's own paper shows of a word, with an automaton's stacks and states and the true depth.
+    """Return what the network's own paper shows of a word, with an automaton's stacks and states.
 
     Stacks with lengths: their segments, the action and the reading (Sun et al. 1993, figures 4-6), or the strengths and
     the pushed vectors (Hao et al. 2018, figures 5 and 6). One stack with cells: the operations' shares and the cells
@@ -54,7 +53,7 @@ def paper_figure(
         model: the network, or the rounded one.
         seen: its trace, with stacks=True.
         word: the number of the word in the trace.
-        depths: the true depth after each step, (T, n), see `automaton_runs.true_depths`.
+        truth: the automaton of what the network was trained on: how high its stacks are stands below.
         automaton: what was read out of the network: its stacks stand under the soft one, cell by cell.
     """
     letters = letters_of(seen, word)
@@ -64,8 +63,8 @@ def paper_figure(
         stacks = range(automaton.n_stacks)
         panels += [discrete_panel(automaton, seen.words[word], stack, from_the_bottom=high) for stack in stacks]
         panels.append(category_track("state", _states(automaton, seen, word)))
-    if depths is not None:
-        panels.append(depth_track(depths[: len(letters)]))
+    if letters and (heights := reference_heights(truth, seen.words[word])) is not None:
+        panels.append(height_track(heights[: len(letters)]))
     return figure_of(title_of(model, seen, word), panels, letters)
 
 

@@ -15,9 +15,9 @@ from stacklens.viz.style import CATEGORIES, escaped, scale_for, sentence, state_
 __all__ = [
     "Panel",
     "category_track",
-    "depth_track",
     "figure_of",
     "heat_panel",
+    "height_track",
     "letters_of",
 ]
 
@@ -184,21 +184,21 @@ def _colour_bar(trace: dict[str, Any], domain: tuple[float, float], pixels: int)
     return {"colorbar": {**bar, "nticks": 3 if short else 5, "tickfont": {"size": 11}}}
 
 
-def depth_track(depths: np.ndarray) -> Panel:
-    """Return a line for every column of ``depths`` (T, n_stacks), the depth after each step; NaN leaves a gap."""
-    steps = np.arange(1, len(depths) + 1)
+def height_track(heights: np.ndarray) -> Panel:
+    """Return a line for every column of ``heights`` (T, n_stacks) of the reference's stacks; NaN leaves a gap."""
+    steps = np.arange(1, len(heights) + 1)
     lines = [
         go.Scatter(
             x=steps,
-            y=depths[:, stack],
+            y=heights[:, stack],
             mode="lines",
             line={"shape": "hvh", "color": CATEGORIES[stack % len(CATEGORIES)]},
-            hovertemplate="after step %{x}<br>true depth %{y}<extra></extra>",
+            hovertemplate="after step %{x}<br>reference height %{y}<extra></extra>",
             showlegend=False,
         )
-        for stack in range(depths.shape[1])
+        for stack in range(heights.shape[1])
     ]
-    return Panel("true depth", tuple(lines), {"rangemode": "tozero", "nticks": 4}, 64)
+    return Panel("reference height", tuple(lines), {"rangemode": "tozero", "nticks": 4}, 64)
 
 
 def category_track(heading: str, names: Sequence[str]) -> Panel:

@@ -18,7 +18,7 @@ from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import StacklensError
 from stacklens.extract.by_name import automaton_named
 from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
-from stacklens.extract.evaluation.automaton_runs import true_depths, visiting_words, visits
+from stacklens.extract.evaluation.automaton_runs import visiting_words, visits
 from stacklens.extract.evaluation.trust import check_table, claim_table, coverage_table
 from stacklens.extract.result import Extraction
 from stacklens.extract.summary import show_summary
@@ -217,9 +217,7 @@ def _states(result: Extraction, pda: PushdownAutomaton) -> list[str]:
 def _traced(result: Extraction, word: Word) -> str:
     seen = trace(result.model, [word], stacks=True)
     truth = None if result.language is None else automaton_named(result.language.name, result.model.task_kind, word)
-    depths = None if truth is None else true_depths(truth, word)
-    figure = paper_figure(result.model, seen, depths=depths, automaton=result.automaton)
-    return plot(figure)
+    return plot(paper_figure(result.model, seen, truth=truth, automaton=result.automaton))
 
 
 def some_words(result: Extraction, number: int) -> list[Word]:

@@ -163,9 +163,7 @@ def verdict_of(model: StackModel[Any], seen: Trace, word: int = 0) -> str:
     """Return what came of a word: a recogniser accepts or rejects it, others read all of it or stop at a symbol."""
     if model.task_kind == "recognition":
         return "accepted" if seen.verdicts[word] else "rejected"
-    if seen.verdicts[word]:
-        return "every symbol was predicted" if model.task_kind == "next set" else "read to the end"
-    return f"symbol {int(seen.rejected[word].argmax()) + 1} was not predicted"
+    return "read to the end" if seen.verdicts[word] else f"symbol {int(seen.rejected[word].argmax()) + 1} not predicted"
 
 
 def shortened(text: str, shown: int = _SHOWN) -> str:

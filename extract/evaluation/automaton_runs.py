@@ -22,13 +22,14 @@ __all__ = [
     "REJECTED",
     "RunStep",
     "Visit",
+    "at_rest",
     "moves",
+    "reference_heights",
     "run_table",
     "stacks_after",
     "stacks_beside",
     "state_names",
     "states_of",
-    "true_depths",
     "visit_table",
     "visiting_words",
     "visits",
@@ -86,15 +87,16 @@ def moves(pda: PushdownAutomaton, word: Word) -> list[RunStep]:
     return made
 
 
-def _at_rest(pda: PushdownAutomaton, word: Word) -> list[Configuration]:
-    """Return where the run is before the first letter and after each, all ε-steps taken, until it is cut short."""
-    found = [pda.start]
+def at_rest(pda: PushdownAutomaton, word: Word) -> Iterator[Configuration]:
+    """Yield where the run is after each letter and its ε-steps, until it is cut short; one at a time, for they grow."""
+    last: Configuration | None = None
     for key, after in pda.moves(word):
-        if key[1]:
-            found.append(after)
-        else:
-            found[-1] = after
-    return found
+        if key[1] and last is not None:
+            yield last
+        if key[1] or last is not None:
+            last = after
+    if last is not None:
+        yield last
 
 
 def stacks_after(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[tuple[Symbol, ...], ...]]:
@@ -107,7 +109,7 @@ def stacks_after(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[tuple[Sym
 
 def stacks_beside(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[tuple[Symbol, ...], ...]]:
     """Yield every stack, bottom first, after each letter of ``word`` and its ε-steps, until the run is cut short."""
-    for configuration in _at_rest(pda, word)[1:]:
+    for configuration in at_rest(pda, word):
         yield configuration.stacks
 
 
@@ -218,20 +220,21 @@ def visit_table(pda: PushdownAutomaton, seen: Trace, state: State | None = None)
     return pd.DataFrame(rows, columns=["state", "word", "step", *units])
 
 
-def true_depths(automaton: PushdownAutomaton, word: Word) -> np.ndarray:
+def reference_heights(automaton: PushdownAutomaton | None, word: Word) -> np.ndarray | None:
     """Return how high the stacks of ``automaton`` are after every letter, (T, n_stacks), NaN once it rejects.
 
-    With an end marker T is one more than the word is long.
+    With an end marker T is one more than the word is long. None where there is no automaton, or it never pushes.
     """
+    if automaton is None or all(op.push is None for step in automaton.transitions.values() for op in step.operations):
+        return None
     steps = len(word) + (automaton.end_marker is not None)
     heights = np.full((steps, automaton.n_stacks), np.nan)
-    for step, configuration in enumerate(_at_rest(automaton, word)):
-        if step:
-            heights[step - 1] = [len(stack) for stack in configuration.stacks]
+    for step, configuration in enumerate(at_rest(automaton, word)):
+        heights[step] = [len(stack) for stack in configuration.stacks]
     return heights
 
 
 def state_names(automaton: PushdownAutomaton, word: Word) -> list[str]:
     """Return the state of ``automaton`` after every letter of ``word``, "rejected" from where its run ends."""
-    names = [configuration.state for configuration in _at_rest(automaton, word)][1:]
+    names = [configuration.state for configuration in at_rest(automaton, word)]
     return names + [REJECTED] * (len(word) + (automaton.end_marker is not None) - len(names))

@@ -118,7 +118,7 @@ def agree_on_all(
             symbols = word_at(int(different[0]), length, pda.input_alphabet)
             counterexample = make_word(symbols, pda.input_alphabet)
         words, disagreements = words + len(mine), disagreements + len(different)
-        accepted.append(int(accepted_answers(mine, model).sum()))
+        accepted.append(int(accepted_answers(mine, model, length).sum()))
     name = side_name(model, other)
     return Agreement(
         "exhaustive", name, max_length, words, sum(accepted), disagreements, counterexample, tuple(accepted)
@@ -146,8 +146,9 @@ def agree_on(
     if different:
         budget = BUDGET if other is not None or isinstance(model, Rounded) else BUDGET // _LESS
         first = shorten(min(different, key=len), lambda words: differing(pda, model, other, words, domain), pda, budget)
-    ends = mine[np.arange(len(words)), [max(0, len(word) - 1) for word in words] if mine.shape[1] > 1 else 0]
-    accepted = int(accepted_answers(ends, model).sum())
+    lengths = np.array([len(word) for word in words], dtype=int)
+    ends = mine[np.arange(len(words)), np.maximum(lengths - 1, 0) if mine.shape[1] > 1 else 0]
+    accepted = int(accepted_answers(ends, model, lengths).sum())
     return Agreement(kind, side_name(model, other), longest, len(words), accepted, len(different), first)
 
 
@@ -218,13 +219,12 @@ class AcceptedCounts:
 def count_again(pda: PushdownAutomaton, checks: Sequence[Agreement], recogniser: bool) -> AcceptedCounts | None:
     """Return the counts of the first check on all words, and those by dynamic programming.
 
-    Who is no recogniser accepts what it does not cut short, and says nothing of the empty word. None where no check was
-    on all words, or the automaton has several stacks.
+    Who is no recogniser accepts what it does not cut short. None where no check was on all words, or the automaton has
+    several stacks.
     """
     exhaustive = next((check.by_length for check in checks if check.by_length), None)
     if exhaustive is None or pda.n_stacks > 1:
         return None
     if not recogniser:
         pda = replace(pda, acceptance="final state", accepting=frozenset(pda.states))
-    counted = count_words(pda, len(exhaustive) - 1)
-    return AcceptedCounts(exhaustive, tuple(counted) if recogniser else (0, *counted[1:]))
+    return AcceptedCounts(exhaustive, tuple(count_words(pda, len(exhaustive) - 1)))

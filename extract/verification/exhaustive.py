@@ -93,7 +93,7 @@ class Work:
             mine = list(automaton_answers_on_all(self.pda, self.model, further, prefix))
             accepted = [0] * (self.max_length + 1)
             for length, answers in enumerate(mine, start=len(prefix)):
-                accepted[length] = int(accepted_answers(answers, self.model).sum())
+                accepted[length] = int(accepted_answers(answers, self.model, length).sum())
             compared: dict[str, Compared] = {
                 other: _compare(mine, self._answers(other, prefix, further), prefix, self.alphabet)
                 for other in self.others

@@ -23,7 +23,7 @@ _SWEEP = (".csv", ".json", ".html", ".svg", ".png")
 def trace_figure(
     seen: Trace, word: int = 0, figure: str = "paper", automaton: PushdownAutomaton | None = None
 ) -> Figure:
-    """Return the figure called ``figure`` of word number ``word``; the one of the network's paper has the true depth.
+    """Return the figure called ``figure`` of word number ``word``; that of its paper has the reference's heights.
 
     With an ``automaton`` its states are shown where the figure has a place.
 
@@ -31,7 +31,6 @@ def trace_figure(
         StacklensError: there is no such figure or word, or the trace does not know its network.
     """
     from stacklens.extract.by_name import true_automaton
-    from stacklens.extract.evaluation.automaton_runs import true_depths
     from stacklens.models.io import checkpoint_for
     from stacklens.models.rounding import Rounded
     from stacklens.probe.trace import check_place
@@ -50,8 +49,7 @@ def trace_figure(
         return draw(figure, model, seen, word, automaton)
     own = model.model if isinstance(model, Rounded) else model
     truth = true_automaton(checkpoint_for(own), seen.words[word])
-    depths = None if truth is None else true_depths(truth, seen.words[word])
-    return paper_figure(model, seen, word, depths=depths, automaton=automaton)
+    return paper_figure(model, seen, word, truth=truth, automaton=automaton)
 
 
 def trace_html(seen: Trace) -> str:

@@ -17,7 +17,7 @@ from stacklens.automata.minimize import minimize
 from stacklens.automata.pda import EPSILON, NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.simulation import transduce_many, written_many
 from stacklens.errors import AutomatonError, UnknownSymbolError
-from stacklens.extract.evaluation.automaton_runs import moves, run_table, stacks_beside, state_names, true_depths
+from stacklens.extract.evaluation.automaton_runs import moves, reference_heights, run_table, stacks_beside, state_names
 
 # reads a word over a and b, then, after the end, pops and writes it in reverse
 REVERSER = PushdownAutomaton(
@@ -146,7 +146,9 @@ def test_runs_are_shown_step_by_step_and_beside_letters() -> None:
     assert [move.target for move in moves(REVERSER, "a")] == ["read", "write", "write"]
     assert state_names(REVERSER, "ab") == ["read", "read", "write"]
     assert list(stacks_beside(REVERSER, "ab")) == [(("A",),), (("A", "B"),), ((),)]
-    assert true_depths(REVERSER, "ab").tolist() == [[1.0], [2.0], [0.0]]
+    heights = reference_heights(REVERSER, "ab")
+    assert heights is not None
+    assert heights.tolist() == [[1.0], [2.0], [0.0]]
     assert moves(ONE, "aa")[-1].target is None
 
 

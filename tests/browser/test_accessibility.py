@@ -102,3 +102,56 @@ def test_keys_open_and_close_what_they_say(page: Page, address: str) -> None:
     expect(page.locator("#drawer")).to_contain_text("words that visit q0")
     page.keyboard.press("Escape")
     expect(page.locator("#drawer")).to_be_hidden()
+
+
+# of each panel, and of each part of a panel, what is seen of all that stands in it; then which of them meet
+MEET = """() => {
+    const seen = (one) => {
+        let { left, top, right, bottom } = one.getBoundingClientRect();
+        for (let up = one.parentElement; up; up = up.parentElement) {
+            if (getComputedStyle(up).overflowY === "visible") continue;
+            const frame = up.getBoundingClientRect();
+            [left, top] = [Math.max(left, frame.left), Math.max(top, frame.top)];
+            [right, bottom] = [Math.min(right, frame.right), Math.min(bottom, frame.bottom)];
+        }
+        return { left, top, right, bottom };
+    };
+    const whole = (panel) => {
+        const boxes = [panel, ...panel.querySelectorAll("*")].filter((one) => one.checkVisibility()).map(seen);
+        const some = boxes.filter((box) => box.right > box.left && box.bottom > box.top);
+        return ["left", "top"].map((side) => Math.min(...some.map((box) => box[side])))
+            .concat(["right", "bottom"].map((side) => Math.max(...some.map((box) => box[side]))));
+    };
+    const name = (one) => one.id || one.className || one.textContent;
+    const meeting = (some) => some.flatMap((one, n) => some.slice(n + 1).filter((other) => {
+        const a = whole(one), b = whole(other);
+        return [0, 1].every((way) => Math.min(a[way + 2], b[way + 2]) - Math.max(a[way], b[way]) > 1);
+    }).map((other) => `${name(one)} on ${name(other)}`));
+    const all = (found) => [...document.querySelectorAll(found)];
+    const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+    return [...meeting(all("#bench, #automaton, #claims")), ...meeting(all("#bench > :not(.unseen)")),
+            ...meeting(all("#automaton > *")), ...meeting(all("#claim-list > *")), ...(wide > 0 ? ["too wide"] : [])];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [(390, 844), (900, 700), (1440, 900), (720, 450), (320, 256), (1200, 540), (901, 561), (640, 360)],
+    ids=["phone", "900", "1440", "1440 at 200 %", "1280 at 400 %", "low", "least with columns", "lying phone"],
+)
+def test_no_two_panels_meet_and_every_button_can_be_clicked(width: int, height: int, page: Page, address: str) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    opened(page, address, f"?network={DYCK}&word={'()' + '[()]' * 12 + '()'}&step=52")
+    step(page, 52)
+    assert page.evaluate(MEET) == []
+    for button in page.locator("button:visible:enabled").all():
+        button.click(trial=True)  # playwright scrolls it into view, and looks whether anything is over it
+    for number in range(page.locator("#claim-list button").count()):
+        page.fill("#word", "()")
+        page.keyboard.press("Enter")
+        page.locator("#claim-list button").nth(number).click()
+        expect(page.locator("#word")).not_to_have_value("()")
+    page.locator("summary", has_text="save").click()
+    page.locator("[data-file=csv]").click(trial=True)
+    page.locator("summary", has_text="in Python").click()
+    page.locator("#word-python").click()

@@ -23,7 +23,7 @@ def test_no_tick_on_a_word_of_which_nothing_is_expected(page: Page, address: str
     opened(page, address, "?network=stack-rnn-anbn&word=aaabbbaabbbab")
     expect(page.locator("#sentence")).to_contain_text("Nothing here is right or wrong: this is no word of the task")
     expect(page.locator("#sentence")).not_to_contain_text("✓")
-    expect(page.locator("#table-1 tr td.r:not(.part-automaton td)")).to_have_count(0)
+    expect(page.locator("#table-1 td.r")).to_have_count(0)
 
 
 def test_all_parties_answer_one_question_at_every_step(page: Page, address: str) -> None:
@@ -87,6 +87,93 @@ def test_states_and_stack_symbols_share_no_colour(page: Page, address: str) -> N
 
     assert [*CATEGORIES] == module[0]
     assert [*STATE_CATEGORIES] == module[1]
+
+
+FAILING = "()" + "[()]" * 12 + "()"  # the network is wrong after the last symbol, the automaton is right
+
+
+@pytest.mark.parametrize("search", ["", "&against=kind"])
+def test_the_cross_is_on_the_wrong_answer_and_can_be_seen(search: str, page: Page, address: str) -> None:
+    opened(page, address, f"?network={DYCK}&word={FAILING}&step=52{search}")
+    said, told = cell(page, "predicted", 52), cell(page, "automaton says", 52)
+    expect(said).to_have_class("w")
+    expect(told).to_have_class("r d")
+    assert [said.inner_text(), told.inner_text()] == ["([]", "(["]
+    for one, place, sign in ((said, "after", "✗"), (told, "before", "≠")):
+        assert one.evaluate(f"one => getComputedStyle(one, '::{place}').content") == f'"{sign}"'
+        assert one.evaluate(
+            """one => {
+            const text = document.createRange(), frame = one.getBoundingClientRect();
+            text.selectNodeContents(one);
+            const { left, right } = text.getBoundingClientRect();
+            return one.scrollWidth <= one.clientWidth && frame.left <= left + 1 && right <= frame.right - 8;
+        }"""
+        ), "text and sign have room beside one another"
+    told.hover()
+    expect(told).to_have_attribute("title", "step 52, reads ): automaton says {( [}, right, not what the network says")
+    step(page, 52)
+    spoken = "predicted {( [ ]}, wrong; operation pop 1; automaton says {( [}, right, not what the network says"
+    expect(page.locator("#now")).to_contain_text(spoken)
+
+
+# of a row, what stands at each step and its colour where rows are drawn as colours
+COLOURS = """(id) => import('/assets/steps.js').then(({ table }) => {
+    const row = table.data.rows.find((one) => (one.id || one.name) === id);
+    return row.at.map((at, t) => [row.names[at], table.colour(row, t, table.scale(row))]);
+})"""
+
+
+def test_what_is_read_and_a_height_have_no_stack_symbols_colour(page: Page, address: str) -> None:
+    opened(page, address, f"?network={DYCK}&word={'([([])])' * 4}&step=1")
+    read, top, heights, said = (dict(page.evaluate(COLOURS, row)) for row in ("symbol", "top", "height", "said"))
+    strip = page.evaluate("import('/assets/page.js').then((m) => [0, 1, 2, 3].map((at) => m.shade(at, 4)))")
+    assert read == dict(zip("()[]", strip, strict=True))
+    assert len(set(strip)) == 4
+    assert all(colour.startswith("rgba(27,31,36,") for colour in [*read.values(), *said.values()])
+    assert not {*top.values()} & {*read.values(), *said.values()}
+    strength = [float(heights[str(height)].rstrip(")").split(",")[-1]) for height in range(5)]
+    assert strength == pytest.approx([0.18 * height for height in range(5)])
+    assert len({heights[str(height)].rpartition(",")[0] for height in range(5)}) == 1
+
+
+def test_two_runs_one_above_the_other_have_one_scale(page: Page, address: str) -> None:
+    opened(page, address, "?network=nnpda-1n0n&word=10&step=1&against=word&other=11110000")
+    expect(page.locator("#table-2 .segments rect").first).to_be_visible()
+    pixels = [
+        page.locator(f"#{table} .segments rect").first.evaluate(
+            "one => one.height.baseVal.value / Number(one.textContent.split(' ').at(-1))"
+        )
+        for table in ("table-1", "table-2")
+    ]
+    assert pixels[0] == pytest.approx(pixels[1], rel=1e-3)
+    for row in ("height", "reference height"):
+        colours = [
+            page.locator(f"#{table} tr", has=page.locator(f"th[title='{row}']"))
+            .locator("td[data-step='1']")
+            .evaluate("one => getComputedStyle(one).backgroundColor")
+            for table in ("table-1", "table-2")
+        ]
+        assert colours[0] == colours[1] != "rgba(0, 0, 0, 0)", row
+    page.select_option("#compare", "")
+    expect(page.locator("#table-2")).to_be_hidden()
+    alone = page.locator("#table-1 .segments rect").first.evaluate("one => one.height.baseVal.value")
+    assert alone > 100  # by itself it has all the room again
+
+
+@pytest.mark.parametrize(
+    "search",
+    ["drawer=zzz", "drawer=constructor", 'drawer=%22]', "drawer=", "page=toString", "drawer=figures&figure=constructor",
+     "drawer=figures&figure=zzz", "drawer=papers&table=zzz", "drawer=sweep&sweep=zzz", "against=zzz", "state=%22]%5C",
+     "step=1e9", "against=change&change=99&set=zzz", "against=network&other=zzz"],
+)  # fmt: skip
+def test_whatever_an_address_asks_for_nothing_is_thrown(search: str, page: Page, address: str) -> None:
+    opened(page, address, f"?network={DYCK}&word=([])&{search}")
+    expect(page.locator("#sentence")).to_contain_text("Right on all 4 symbols")
+    page.wait_for_load_state("networkidle")
+    page.click("#next-disagreement")
+    expect(page.locator("#word")).not_to_have_value("([])")
+    if search.startswith(("drawer=zzz", "drawer=c", "drawer=%", "page=")):
+        expect(page.locator("#drawer")).to_be_hidden()
 
 
 def test_an_unknown_network_in_a_link_opens_no_other_and_says_so(page: Page, address: str) -> None:

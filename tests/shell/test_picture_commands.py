@@ -46,8 +46,8 @@ def test_trace_writes_figures_and_numbers_in_one_go(
     assert (found.status, found.error) == (0, "")
     assert found.out == f"wrote {page}\nwrote 4 steps to {data}\nwrote 4 steps to {steps}\n"
     html = page.read_text(encoding="utf-8")
-    assert "marnn-stack-rnn on ([]): every symbol was predicted" in html
-    assert '"true depth"' in html
+    assert "marnn-stack-rnn on ([]): read to the end" in html
+    assert '"reference height"' in html
     assert json.loads(data.read_text(encoding="utf-8"))["symbols"] == list("([])")
     assert len(steps.read_text(encoding="utf-8").splitlines()) == 5
 

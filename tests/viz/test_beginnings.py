@@ -11,7 +11,8 @@ from flask.testing import FlaskClient
 from tests.viz.page_client import asked
 
 from stacklens.extract.answers import automaton_answers
-from stacklens.viz.bench.answers import UNSAID, at_rest, automaton_says
+from stacklens.extract.evaluation.automaton_runs import at_rest
+from stacklens.viz.bench.answers import UNSAID, automaton_says
 from stacklens.viz.dashboard.extractions import known
 from stacklens.viz.dashboard.networks import load, network_names, random_word
 from stacklens.viz.dashboard.routes import beginning_answer, word_answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,10 @@ from stacklens.viz.bench.answers import UNSAID, answers_of, automaton_says, expe
 from stacklens.viz.bench.automaton_run import automaton_run, run_data
 from stacklens.viz.bench.labels import MOST_LINES, edges_of
 from stacklens.viz.bench.run import bench_run, filled_shares
-from stacklens.viz.bench.sentence import first_different
+from stacklens.viz.bench.sentence import differing
 from stacklens.viz.bench.word import word_data
 from stacklens.viz.dashboard.extractions import shipped
-from stacklens.viz.dashboard.networks import network_names, random_word
+from stacklens.viz.dashboard.networks import network_names, random_word, truth_by_name
 
 LANGUAGE = dyck([("(", ")")])
 
@@ -208,10 +209,84 @@ def test_a_word_that_leaves_the_language_says_where() -> None:
     assert spelled(data, "predicted")[-1] == "rejects"
 
 
-def test_first_different_counts_only_where_both_say_something() -> None:
-    one, other = np.array([1, UNSAID, 3, 4]), np.array([1, 5, UNSAID, 5])
-    assert first_different(one, other) == 3
-    assert first_different(one, one) is None
+def test_a_difference_counts_only_where_both_say_something_and_the_task_means_the_step() -> None:
+    model: Any = load_network(ZOO / "marnn-stack-rnn-dyck-2.pt").model
+    one, other = np.array([1, UNSAID, 3, 4, 2]), np.array([1, 5, UNSAID, 5, 3])
+    nothing, last = np.full(5, UNSAID), np.array([UNSAID] * 4 + [2])
+    assert np.flatnonzero(differing(model, one, other, nothing)).tolist() == [3, 4]
+    assert np.flatnonzero(differing(model, one, other, last)).tolist() == [4]
+    assert not differing(model, one, one, nothing).any()
+
+
+FAILING = "()" + "[()]" * 12 + "()"  # the shortest word known on which the zoo's Stack-RNN fails at D2
+
+
+def bench_of(name: str, word: str, automaton: Any = None) -> dict[str, Any]:
+    checkpoint, found = load_network(ZOO / f"{name}.pt"), shipped(name)
+    assert found is not None
+    truth = truth_by_name(checkpoint, word)
+    return word_data(checkpoint.model, word, automaton or found.automaton, specification_of(checkpoint), truth)
+
+
+def test_network_and_automaton_are_each_marked_by_what_is_expected_and_where_they_differ_by_another_sign() -> None:
+    data = bench_of("marnn-stack-rnn-dyck-2", FAILING)
+    assert [row(data, name)["marks"][-1] for name in ("predicted", "automaton says")] == ["w", "r"]
+    assert row(data, "automaton says")["differs"] == "." * 51 + "d"
+    assert spelled(data, "predicted")[-1] == "{( [ ]}"
+    assert "first wrong at step 52 ({( [ ]}, expected {( [}); the automaton agrees" in sentence(data)
+    assert sentence(data).endswith("up to step 52, where it says {( [}, rightly.")
+
+
+@pytest.mark.parametrize("name", ["nnpda-parentheses", "nnpda-palindrome", "stack-rnn-anbn", "marnn-stack-rnn-dyck-2"])
+@pytest.mark.parametrize("cut", [0, 1])
+def test_marks_are_what_the_cells_say_also_of_an_automaton_that_is_wrong(name: str, cut: int) -> None:
+    found = shipped(name)
+    assert found is not None
+    assert found.automaton is not None
+    rules = dict(list(found.automaton.transitions.items())[cut:])  # without its first rule it rejects too much
+    data = bench_of(name, random_word(name, 3), replace(found.automaton, transitions=rules))
+    by_id = {one["id"]: one for one in data["rows"] if "id" in one}
+    parts = ("expected", "said", "automaton")
+    want, said, told = ([by_id[part]["names"][at] for at in by_id[part]["at"]] for part in parts)
+    for part, texts in (("said", said), ("automaton", told)):
+        marks = ["." if "·" in pair else "wr"[pair[0] == pair[1]] for pair in zip(texts, want, strict=True)]
+        assert by_id[part]["marks"] == "".join(marks)
+    apart = ["." if "·" in (a, b, w) or a == b else "d" for a, b, w in zip(said, told, want, strict=True)]
+    assert by_id["automaton"]["differs"] == "".join(apart)
+    assert data["parts"] == ("".join(apart).find("d") + 1 or None)
+
+
+def test_where_nothing_is_expected_nothing_is_right_or_wrong_but_parties_may_differ() -> None:
+    model: Any = load_network(ZOO / "nnpda-parentheses.pt").model
+    data = word_data(model, "(())", replace(LANGUAGE, acceptance="final state", accepting=frozenset(LANGUAGE.states)))
+    assert {row(data, name)["marks"] for name in ("accepts so far", "automaton says")} == {"...."}
+    assert set(row(data, "automaton says")["differs"]) == {".", "d"}
+
+
+def test_how_sure_a_set_is_is_the_distance_of_the_nearest_probability_from_a_half() -> None:
+    data = bench_of("marnn-stack-rnn-dyck-2", FAILING)
+    symbols = [one["values"] for one in data["rows"] if one["name"].startswith("p(")]
+    nearest = [min(abs(p - 0.5) for p in step) for step in zip(*symbols, strict=True)]
+    assert row(data, "least |p − 0.5|")["values"] == pytest.approx(nearest, abs=1e-3)
+    assert "probability" not in [one["name"] for one in data["rows"]]
+    streams = bench_of("stack-rnn-anbn", "aabbaaabbba")
+    columns = zip(*[one["values"] for one in streams["rows"] if one["name"].startswith("p(")], strict=True)
+    assert row(streams, "probability")["values"] == [max(column) for column in columns]
+
+
+def test_heights_are_counts_and_a_reference_that_never_pushes_has_none() -> None:
+    data = bench_of("marnn-stack-rnn-dyck-2", "([])")
+    for name in ("height", "reference height"):
+        assert (row(data, name)["type"], row(data, name)["high"]) == ("count", 2)
+        assert spelled(data, name) == ["1", "2", "1", "0"]
+    xor = bench_of("neural-stack-delayed-xor", "0110")
+    assert [one["name"] for one in xor["rows"] if "reference" in one["name"]] == []
+
+
+def test_the_same_answer_and_the_same_symbol_have_one_number_in_all_rows_and_words() -> None:
+    one, other = (bench_of("marnn-stack-rnn-dyck-2", word) for word in ("[()]", "([])"))
+    assert row(one, "symbol")["names"] == row(other, "symbol")["names"] == ["(", ")", "[", "]"]
+    assert row(one, "expected")["names"] == row(one, "predicted")["names"] == row(one, "automaton says")["names"]
 
 
 @pytest.mark.parametrize("name", network_names())

@@ -10,7 +10,7 @@ from tests.viz.networks import NETWORKS, heat_map, network, said
 
 from stacklens.cli.trace import NAMES
 from stacklens.errors import UnknownNameError
-from stacklens.extract.evaluation.automaton_runs import state_names, true_depths
+from stacklens.extract.evaluation.automaton_runs import state_names
 from stacklens.languages import get_language
 from stacklens.models.io import load_network
 from stacklens.models.registry import build_model
@@ -157,10 +157,10 @@ def test_the_empty_word_gets_a_sentence_unless_an_end_symbol_is_read() -> None:
 def test_stack_and_states_of_an_automaton_and_the_true_depth_stand_under_the_word() -> None:
     pda = get_language("dyck-1").automaton
     net = build_model("marnn-stack-rnn", {"alphabet": "()"}, seed=1)
-    depths, states = true_depths(pda, "(())"), state_names(pda, "(())")
-    figure = paper_figure(net, trace(net, "(())"), depths=depths, automaton=pda)
+    states = state_names(pda, "(())")
+    figure = paper_figure(net, trace(net, "(())"), truth=pda, automaton=pda)
     headings = [note.text for note in figure.layout.annotations]
-    assert headings[-2:] == ["state", "true depth"]
+    assert headings[-2:] == ["state", "reference height"]
     assert "automaton" in headings[-3]
     assert list(figure.data[-1].y) == [1, 2, 1, 0]
     assert list(figure.data[-2].text[0]) == states

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stacklens.extract.evaluation.automaton_runs import state_names, true_depths
+from stacklens.extract.evaluation.automaton_runs import reference_heights, state_names
 from stacklens.languages import get_language
-from stacklens.viz.panels import category_track, depth_track, figure_of, heat_panel
+from stacklens.viz.panels import category_track, figure_of, heat_panel, height_track
 from stacklens.viz.style import CATEGORIES, STATE_CATEGORIES, category_colours, escaped, scale_for, shortened
 
 NAN = float("nan")
@@ -56,12 +56,15 @@ def test_panels_share_one_axis_of_steps_and_stand_in_order() -> None:
     assert bars[0][0] - bars[0][1] / 2 > bars[1][0] + bars[1][1] / 2
 
 
-def test_true_depths_and_states_are_those_of_the_run_until_it_rejects() -> None:
+def test_reference_heights_and_states_are_those_of_the_run_until_it_rejects() -> None:
     pda = get_language("dyck-1").automaton
-    assert true_depths(pda, "(()").tolist() == [[1], [2], [1]]
-    assert np.array_equal(true_depths(pda, "())(").ravel(), [1, 0, NAN, NAN], equal_nan=True)
+    heights, cut = reference_heights(pda, "(()"), reference_heights(pda, "())(")
+    assert heights is not None
+    assert cut is not None
+    assert heights.tolist() == [[1], [2], [1]]
+    assert np.array_equal(cut.ravel(), [1, 0, NAN, NAN], equal_nan=True)
     assert state_names(pda, "())(") == [pda.initial, pda.initial, "rejected", "rejected"]
-    (line,) = depth_track(true_depths(pda, "(()")).traces
+    (line,) = height_track(heights).traces
     assert (list(line.x), list(line.y)) == ([1, 2, 3], [1, 2, 1])
 
 

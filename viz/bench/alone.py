@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.viz.bench.answers import at_rest
+from stacklens.extract.evaluation.automaton_runs import at_rest
+from stacklens.viz.bench.answers import set_name
 from stacklens.viz.bench.automaton_run import automaton_run, run_data
 from stacklens.viz.bench.rows import automaton_rows, text_row
 
@@ -35,8 +36,8 @@ def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
         "kind": "automaton",
         "letters": letters,
         "rows": [
-            text_row("symbol", letters, id="symbol"),
-            *automaton_rows(run, pda.stack_alphabet, pda.states, said, "." * len(said)),
+            text_row("symbol", letters, pda.letters, id="symbol"),
+            *automaton_rows(run, pda.stack_alphabet, pda.states, text_row("automaton says", said)),
         ],
         "sentence": [*judged, {"text": "only the automaton runs: its network is not here."}],
         "wrong": [],
@@ -64,7 +65,4 @@ def _said(pda: PushdownAutomaton, word: Word) -> list[str]:
 def _written(output: object) -> str:
     if output is None:
         return "·"
-    if isinstance(output, frozenset | tuple | set):
-        parts = sorted(map(str, output))
-        return ("" if all(len(part) == 1 for part in parts) else " ").join(parts) or "∅"
-    return str(output)
+    return set_name(sorted(map(str, output))) if isinstance(output, frozenset | tuple | set) else str(output)

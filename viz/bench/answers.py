@@ -6,17 +6,18 @@ question at every step. Predictors and transducers say an output, or -1 where th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
-from stacklens.automata.pda import Configuration, Output, PushdownAutomaton, Word
+from stacklens.automata.pda import Output, PushdownAutomaton, Word
 from stacklens.automata.simulation import accepts_many
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import automaton_answers, network_answers, output_number
+from stacklens.extract.evaluation.automaton_runs import at_rest
 from stacklens.extract.specification import Specification
 from stacklens.models.base import StackModel
 from stacklens.viz.bench.run import BenchRun
@@ -26,10 +27,10 @@ __all__ = [
     "UNSAID",
     "Expected",
     "answer_name",
-    "answer_names",
     "answers_of",
     "automaton_says",
     "expected_of",
+    "set_name",
 ]
 
 UNSAID = -2  # nothing is asked or known here
@@ -64,11 +65,8 @@ def answers_of(run: BenchRun) -> np.ndarray:
     return np.where(run.seen.rejected[0, :size], -1, numbers)
 
 
-def answer_name(model: StackModel[Any], number: int) -> str:
-    """Return how an answer is written in a cell of the table.
-
-    A set of next symbols is written as its symbols, ∅ where it is empty.
-    """
+def answer_name(model: StackModel[Any], number: int, cell: bool = False) -> str:
+    """Return how an answer is written in a sentence, or in a ``cell`` of the table, where a set has no braces."""
     if number == UNSAID:
         return "·"
     if model.task_kind == "recognition":
@@ -78,13 +76,17 @@ def answer_name(model: StackModel[Any], number: int) -> str:
     name = model.output_name(int(number))
     if isinstance(name, str):
         return name
-    return ("" if all(len(symbol) == 1 for symbol in name) else " ").join(name) or "∅"
+    return set_name(name) if not cell else ("" if max(map(len, name), default=1) == 1 else " ").join(name) or "∅"
 
 
-def answer_names(model: StackModel[Any], numbers: np.ndarray) -> list[str]:
-    """Return how every answer is written, see `answer_name`; each number is looked up once."""
-    names = {number: answer_name(model, number) for number in set(numbers.tolist())}
-    return [names[number] for number in numbers.tolist()]
+def set_name(symbols: Iterable[str]) -> str:
+    """Return how a set is written, its symbols as they come.
+
+    >>> set_name("(["), set_name(())
+    ('{( [}', '∅')
+    """
+    inside = " ".join(symbols)
+    return f"{{{inside}}}" if inside else "∅"
 
 
 def expected_of(specification: Specification | None, model: StackModel[Any], word: Word) -> Expected:
@@ -153,15 +155,3 @@ def _accepted_prefixes(pda: PushdownAutomaton, word: Word) -> np.ndarray:
     for place, configuration in enumerate(at_rest(pda, word)):
         found[place] = pda.accepts_configuration(configuration)
     return found
-
-
-def at_rest(pda: PushdownAutomaton, word: Word) -> Iterator[Configuration]:
-    """Yield where the run is after each letter and its ε-steps, until it is cut short; one at a time, for they grow."""
-    last: Configuration | None = None
-    for key, after in pda.moves(word):
-        if key[1] and last is not None:
-            yield last
-        if key[1] or last is not None:
-            last = after
-    if last is not None:
-        yield last

@@ -85,8 +85,8 @@ def changed_word(
     )
     letters, comes = letters_of(before.seen), [*both.later(change), *both.apart]
     rows = [
-        text_row("symbol", letters, id="symbol"),
-        *answer_rows(model, after, other, expected.answers),
+        text_row("symbol", letters, after.seen.letters, id="symbol"),
+        *answer_rows(model, after, other, expected.answers, {*other.tolist(), *expected.answers.tolist()}),
         *network_rows(after),
     ]
     return {

@@ -1,26 +1,28 @@
 """The rows of the step table as plain data, a value a step: the browser draws those that are near the current one.
 
-A row has a ``type``: "text" (names, and at each step the number of one), "heat" (numbers, between ``low`` and
-``high``), "category" (as text, in colours of a ``palette``), "operation" (as text, with a strength). Its ``marks`` are
-a letter a step: "w" wrong, "r" right, "e" empty, "." nothing.
+A row has a ``type``: "text" (names, and at each step the number of one), "count" (as text, of numbers up to ``high``),
+"heat" (numbers, between ``low`` and ``high``), "category" (as text, in colours of a ``palette``), "operation" (as text,
+with a strength). Its ``marks`` are a letter a step: "w" not what is expected, "r" what is expected, "e" empty, "."
+nothing; ``differs`` has a "d" where network and automaton say different things, whoever is right. ``short`` are names
+that fit into a cell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from stacklens.models.base import StackModel
-from stacklens.viz.bench.answers import UNSAID, answer_names
+from stacklens.viz.bench.answers import UNSAID, answer_name
 from stacklens.viz.bench.automaton_run import AutomatonRun
 from stacklens.viz.bench.changed_stack import pieces_at, read_by
 from stacklens.viz.bench.run import BenchRun
 from stacklens.viz.operations import action_names, operation_names
 from stacklens.viz.stacks import pieces_of
 
-__all__ = ["Row", "answer_rows", "automaton_rows", "network_rows", "text_row"]
+__all__ = ["Row", "answer_row", "answer_rows", "automaton_rows", "count_row", "network_rows", "text_row"]
 
 Row = dict[str, Any]
 _DIGITS = 3
@@ -30,11 +32,37 @@ _MOST_STACKS = 4  # whose cells are shown
 _SIZE = 6  # numbers of a cell that are shown
 
 
-def text_row(name: str, values: Sequence[str], **more: Any) -> Row:
-    """Return a row of texts, each of which is kept once."""
-    names = list(dict.fromkeys(values))
+def text_row(name: str, values: Sequence[str], names: Sequence[str] = (), **more: Any) -> Row:
+    """Return a row of texts, each of which is kept once; ``names`` are all that there can be, where that is known."""
+    names = list(dict.fromkeys((*names, *values)))
     places = {value: number for number, value in enumerate(names)}
     return {"type": "text", "name": name, "names": names, "at": [places[value] for value in values], **more}
+
+
+def count_row(name: str, counts: Sequence[int], **more: Any) -> Row:
+    """Return a row of heights."""
+    return {**text_row(name, list(map(str, counts)), **more), "type": "count", "high": max([1, *counts])}
+
+
+def answer_row(
+    name: str, model: StackModel[Any], answers: np.ndarray, expected: np.ndarray, all_: Collection[int], **more: Any
+) -> Row:
+    """Return a row of answers, marked by what is ``expected``; ``all_`` are those of every row of the word."""
+    kinds = sorted(all_)
+    places = {number: place for place, number in enumerate(kinds)}
+    marks = (
+        "." if UNSAID in (want, got) else "wr"[got == want]
+        for got, want in zip(answers.tolist(), expected.tolist(), strict=True)
+    )
+    return {
+        "type": "text",
+        "name": name,
+        "names": [answer_name(model, number) for number in kinds],
+        "short": [answer_name(model, number, cell=True) for number in kinds],
+        "at": [places[number] for number in answers.tolist()],
+        "marks": "".join(marks),
+        **more,
+    }
 
 
 def _heat(name: str, values: np.ndarray, low: float, high: float, **more: Any) -> Row:
@@ -44,21 +72,28 @@ def _heat(name: str, values: np.ndarray, low: float, high: float, **more: Any) -
     return {"type": "heat", "name": name, "values": plain.tolist(), "low": low, "high": high, **more}
 
 
-def answer_rows(model: StackModel[Any], run: BenchRun, said: np.ndarray, expected: np.ndarray) -> list[Row]:
-    """Return what should be said and what is, with its probability, and how probable every symbol is."""
+def answer_rows(
+    model: StackModel[Any], run: BenchRun, said: np.ndarray, expected: np.ndarray, all_: Collection[int]
+) -> list[Row]:
+    """Return what should be said and what is, how sure that is, and how probable every symbol is.
+
+    Of a set it is how far the probability nearest to 0.5, from where on a symbol is in it, lies from there.
+    """
     recogniser, size = model.task_kind == "recognition", len(said)
     rows = []
     if (expected != UNSAID).any():
         heading = "member so far" if recogniser else "expected"
-        rows.append(text_row(heading, answer_names(model, expected), id="expected"))
-    marks = "".join("." if want == UNSAID else "wr"[int(got == want)] for got, want in zip(said, expected, strict=True))
+        nothing = np.full(size, UNSAID)
+        rows.append(answer_row(heading, model, expected, nothing, all_, id="expected"))
     heading = "accepts so far" if recogniser else "says" if model.task_kind == "transduction" else "predicted"
-    rows.append(text_row(heading, answer_names(model, said), id="said", marks=marks))
+    rows.append(answer_row(heading, model, said, expected, all_, id="said"))
     if recogniser or not size or not model.real_time:
         return rows
     output = run.seen.output[0, :size].astype(float)
-    sure = np.max(output, 1) if model.task_kind != "next set" else 0.5 + np.abs(output - 0.5).min(1)
-    rows.append(_heat("probability", sure, 0, 1, id="probability"))
+    if model.task_kind == "next set":
+        rows.append(_heat("least |p − 0.5|", np.abs(output - 0.5).min(1), 0, 0.5))
+    else:
+        rows.append(_heat("probability", np.max(output, 1), 0, 1))
     rows += [
         _heat(f"p({symbol})", output[:, number], 0, 1, group="p of each symbol")
         for number, symbol in enumerate(model.output_alphabet)
@@ -153,12 +188,10 @@ def _pushed_rows(run: BenchRun) -> list[Row]:
     return rows
 
 
-def automaton_rows(
-    run: AutomatonRun, symbols: Sequence[str], states: Sequence[str], said: Sequence[str], marks: str
-) -> list[Row]:
-    """Return what the automaton says, does and holds at every step it takes."""
+def automaton_rows(run: AutomatonRun, symbols: Sequence[str], states: Sequence[str], said: Row) -> list[Row]:
+    """Return what the automaton says, a row of answers, and what it does and holds at every step it takes."""
     stacks = len(run.heights[0]) if run.heights else 0
-    rows: list[Row] = [text_row("automaton says", said, marks=marks, id="automaton", part="automaton")]
+    rows: list[Row] = [{**said, "id": "automaton", "part": "automaton"}]
     numbers: list[tuple[str, str, list[int], Sequence[str]]] = [("state", "state", run.states, states)]
     for stack in range(stacks):
         which = "" if stacks == 1 else f" {stack + 1}"
@@ -178,5 +211,5 @@ def automaton_rows(
     ]
     for stack in range(stacks):
         which = "" if stacks == 1 else f" {stack + 1}"
-        rows.append(text_row(f"height{which}", [str(row[stack]) for row in run.heights], part="automaton"))
+        rows.append(count_row(f"height{which}", [row[stack] for row in run.heights], part="automaton"))
     return rows

@@ -9,17 +9,18 @@ import numpy as np
 from stacklens.models.base import StackModel
 from stacklens.viz.bench.answers import UNSAID, Expected, answer_name
 
-__all__ = ["Part", "first_different", "sentence_of"]
+__all__ = ["Part", "differing", "sentence_of"]
 
 Part = dict[str, Any]  # {"text": …}, and "step" where it leads to one
 
 
-def first_different(one: np.ndarray, other: np.ndarray) -> int | None:
-    """Return the first place, from 0, where both say something and not the same; None where there is none."""
-    size = min(len(one), len(other))
-    both = (one[:size] != UNSAID) & (other[:size] != UNSAID)
-    places = np.flatnonzero(both & (one[:size] != other[:size]))
-    return int(places[0]) if len(places) else None
+def differing(model: StackModel[Any], said: np.ndarray, other: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Return where network and automaton say something, and not the same, (T,) bool; nowhere but where it counts."""
+    counts = expected != UNSAID
+    if model.task_kind == "recognition" or not counts.any():
+        counts = np.ones(len(said), dtype=bool)
+    different: np.ndarray = counts & (said != UNSAID) & (other != UNSAID) & (said != other)
+    return different
 
 
 def sentence_of(
@@ -99,17 +100,14 @@ def _agreement(
         return [{"text": "; no automaton has been read out of this network yet"}]
     if not len(said):
         return []
-    counted = said if model.task_kind == "recognition" or not _partial(expected) else expected.answers
-    first = first_different(np.where(counted == UNSAID, UNSAID, said), automaton)
-    if first is None:
+    places = np.flatnonzero(differing(model, said, automaton, expected.answers))
+    if not len(places):
         return [{"text": f"; the automaton agrees with {who} to the end"}]
+    first = int(places[0])
+    says, want = automaton[first], expected.answers[first]
+    judged = "" if want == UNSAID else ", rightly" if says == want else ", wrongly"
     return [
         {"text": f"; the automaton agrees with {who} up to "},
         {"text": f"step {first + 1:,}", "step": first + 1},
-        {"text": f", where it says {answer_name(model, automaton[first])}"},
+        {"text": f", where it says {answer_name(model, says)}{judged}"},
     ]
-
-
-def _partial(expected: Expected) -> bool:
-    """Return whether only some answers count."""
-    return bool((expected.answers == UNSAID).any() and (expected.answers != UNSAID).any())

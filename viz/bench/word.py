@@ -8,15 +8,24 @@ import numpy as np
 
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import UnknownSymbolError
+from stacklens.extract.evaluation.automaton_runs import reference_heights
 from stacklens.extract.specification import Specification
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.models.rounding import Rounded
-from stacklens.viz.bench.answers import UNSAID, answer_names, answers_of, automaton_says, expected_of
-from stacklens.viz.bench.automaton_run import AutomatonRun, automaton_run, run_data
-from stacklens.viz.bench.rows import Row, answer_rows, automaton_rows, network_rows, text_row
+from stacklens.viz.bench.answers import UNSAID, answers_of, automaton_says, expected_of
+from stacklens.viz.bench.automaton_run import automaton_run, run_data
+from stacklens.viz.bench.rows import (
+    Row,
+    answer_row,
+    answer_rows,
+    automaton_rows,
+    count_row,
+    network_rows,
+    text_row,
+)
 from stacklens.viz.bench.run import bench_run
-from stacklens.viz.bench.sentence import first_different, sentence_of
+from stacklens.viz.bench.sentence import differing, sentence_of
 from stacklens.viz.panels import letters_of
 
 __all__ = ["beginning_data", "word_data"]
@@ -32,7 +41,7 @@ def word_data(
     """Return what ``model``, a network or a rounded one, does on ``word``, a value a step for every row of the table.
 
     Args:
-        model: the network; what it says is compared with what the others say.
+        model: the network; what it and the automaton say is held against what is expected, and against one another.
         word: the word.
         automaton: what was read out of the network, if anything was.
         specification: what the network should do, if that is known.
@@ -51,23 +60,26 @@ def word_data(
         said, expected = answers_of(run), expected_of(specification, model, word)
         told = None if automaton is None else automaton_says(automaton, model, word)
     letters = letters_of(run.seen)
+    all_ = {number for party in (said, expected.answers, told) if party is not None for number in party.tolist()}
     rows = [
-        text_row("symbol", letters, id="symbol"),
-        *answer_rows(model, run, said, expected.answers),
+        text_row("symbol", letters, run.seen.letters, id="symbol"),
+        *answer_rows(model, run, said, expected.answers, all_),
         *network_rows(run),
     ]
-    ran = None
+    ran, differs = None, np.zeros(len(said), dtype=bool)
     if automaton is not None and told is not None:
-        ran = automaton_run(automaton, word)
-        rows += _of_automaton(automaton, model, ran, said, expected.answers, told)
-    rows += _depths(truth, word)
+        ran, differs = automaton_run(automaton, word), differing(model, said, told, expected.answers)
+        says = answer_row("automaton says", model, told, expected.answers, all_)
+        says["differs"] = "".join(".d"[different] for different in differs.tolist())
+        rows += automaton_rows(ran, automaton.stack_alphabet, automaton.states, says)
+    rows += _heights(truth, word)
     return {
         "kind": model.task_kind,
         "letters": letters,
         "rows": [row for row in rows if row],
         "sentence": sentence_of(model, letters, said, expected, told, isinstance(model, Rounded)),
         "wrong": _places((expected.answers != UNSAID) & (said != expected.answers)),
-        "parts": None if told is None else _place(first_different(said, told)),
+        "parts": next(iter(_places(differs)), None),
         "run": None if automaton is None or ran is None else run_data(automaton, ran),
     }
 
@@ -99,41 +111,21 @@ def beginning_data(
     return {**found, "of": len(word), "sentence": [told]}
 
 
-def _of_automaton(
-    pda: PushdownAutomaton,
-    model: StackModel[Any],
-    run: AutomatonRun,
-    said: np.ndarray,
-    expected: np.ndarray,
-    told: np.ndarray,
-) -> list[Row]:
-    counts = (expected != UNSAID) | ~(expected != UNSAID).any()
-    marks = "".join(
-        "." if not counted or UNSAID in (one, other) else "r" if one == other else "w"
-        for one, other, counted in zip(said, told, counts, strict=True)
-    )
-    return automaton_rows(run, pda.stack_alphabet, pda.states, answer_names(model, told), marks)
-
-
-def _depths(truth: PushdownAutomaton | None, word: Word) -> list[Row]:
-    """Return how high the stacks of the language's own automaton are, where there is one."""
-    if truth is None or not truth.n_stacks or set(word) - set(truth.input_alphabet):
+def _heights(truth: PushdownAutomaton | None, word: Word) -> list[Row]:
+    """Return how high the stacks of the language's own automaton are, where there is one that pushes anything."""
+    heights = reference_heights(truth, word)
+    if heights is None:
         return []
-    heights = automaton_run(truth, word).heights
     return [
-        text_row(
-            "true depth" if truth.n_stacks == 1 else f"true depth {stack + 1}",
-            [str(row[stack]) for row in heights],
-            id="depth",
+        count_row(
+            "reference height" if heights.shape[1] == 1 else f"reference height {stack + 1}",
+            [int(height) for height in heights[:, stack] if not np.isnan(height)],
+            id="reference",
         )
-        for stack in range(truth.n_stacks if heights else 0)
+        for stack in range(heights.shape[1] if len(heights) else 0)
     ]
 
 
 def _places(there: np.ndarray) -> list[int]:
     """Return the steps, from 1, where something is."""
     return [int(place) + 1 for place in np.flatnonzero(there)]
-
-
-def _place(first: int | None) -> int | None:
-    return None if first is None else first + 1

@@ -27,7 +27,7 @@ TOKEN, HOSTS = "STACKLENS_TOKEN", "STACKLENS_HOSTS"  # in the environment
 COOKIE = "stacklens-token"  # with the port, for all ports of a machine share their cookies
 _BOTH = f"whoever runs it sets {TOKEN} and {HOSTS} to let others in"
 _SHORTEST = 16  # characters of a token
-_FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")  # what a proxy adds
+_FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")  # how headers of a proxy begin
 _READING = ("GET", "HEAD", "OPTIONS")
 
 _log = logging.getLogger("stacklens.page")
@@ -86,7 +86,7 @@ class Access:
         host = _text(asked, "HTTP_HOST")
         name = _host_of(host)
         if self.token is None:
-            if any(_text(asked, header) for header in _FORWARDED):
+            if any(header.startswith(_FORWARDED) for header in asked):
                 return f"this page is behind a proxy: {_BOTH}"
             if not is_loopback(_text(asked, "REMOTE_ADDR")):
                 return f"this page is for the machine that it runs on: whoever runs it sets {TOKEN} to let others in"

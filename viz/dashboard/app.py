@@ -22,6 +22,7 @@ from stacklens.viz.dashboard import callbacks, changes, drawer_routes, routes
 from stacklens.viz.dashboard.access import Access, add_policy, guard, refused
 from stacklens.viz.dashboard.bodies import check_bodies
 from stacklens.viz.dashboard.networks import LARGEST_BODY, is_known, random_word
+from stacklens.viz.dashboard.store import store
 from stacklens.viz.dashboard.turns import LONG
 from stacklens.viz.dashboard.view import view_of
 
@@ -58,7 +59,11 @@ def new_application(access: Access | None = None) -> Workbench:
 
     Args:
         access: who may use it; None for what STACKLENS_TOKEN and STACKLENS_HOSTS say, without them this machine alone.
+
+    Raises:
+        StacklensError: what is opened and found cannot be kept (see `store`), or the environment makes no sense.
     """
+    store()
     server: Any = Flask("stacklens", static_folder=None)  # dash says that it takes none
     server.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     guard(server, access or Access.from_environment())

@@ -77,10 +77,6 @@ def _line(name: str) -> str:
     checkpoint = load(name)
     model, task = checkpoint.model, checkpoint.task.get("language")
     what = f"{model.task_kind}{'' if task is None else f' on {task}'}, {model.n_units} units"
-    try:
-        found = known(name)
-    except StacklensError:
-        found = None
-    if found is None:
-        return f"{what}. Nothing has been read out of it yet."
-    return f"{what}. {as_sentence(headline(found.report, brief=True))}"
+    found = known(name)
+    says = "Nothing has been read out of it yet." if found is None else as_sentence(headline(found.report, brief=True))
+    return f"{what}. {says}"

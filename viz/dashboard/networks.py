@@ -295,7 +295,5 @@ def _check_name(name: str, model: StackModel[Any], kind: str, names: list[str]) 
                 f"{kind} {name} has more symbols than the network, {' '.join(model.alphabet)}; "
                 "name the language that it was trained on"
             )
-    elif set(name) & set("/\\."):
-        raise StacklensError(f"{kind} {name!r} is a file; the page knows languages by name, extract-pda reads files")
-    elif name not in names or name in ("dyck-N", "dyck-K-M"):
-        raise UnknownNameError(kind, name, names)
+    elif name not in names or name in ("dyck-N", "dyck-K-M"):  # a path too, whatever is there
+        raise StacklensError(f"{UnknownNameError(kind, name, names)}; extract-pda reads files, the page none")

@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import StacklensError
-from stacklens.extract.evaluation.automaton_runs import true_depths
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.probe.trace import Trace, trace
@@ -55,9 +54,7 @@ def _drawn(view: View) -> go.Figure:
     automaton = extracted_automaton(view.network)
     if view.figure != "paper":
         return draw(view.figure, network, seen, automaton=automaton)
-    truth = _truth(view)
-    depths = None if truth is None else true_depths(truth, word)
-    return paper_figure(network, seen, depths=depths, automaton=automaton)
+    return paper_figure(network, seen, truth=_truth(view), automaton=automaton)
 
 
 def _truth(view: View) -> PushdownAutomaton | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import sqlite3
 import stat
 import tempfile
 import zlib
@@ -77,11 +78,14 @@ def store() -> Cache:
     What is read back has lists where tuples were put.
 
     Raises:
-        StacklensError: as `store_folder`.
+        StacklensError: as `store_folder`, or what is there cannot be read or written.
     """
     return _opened(str(store_folder()))
 
 
 @lru_cache(maxsize=4)
 def _opened(folder: str) -> Cache:
-    return Cache(folder, disk=_PlainDisk, size_limit=_LARGEST)
+    try:
+        return Cache(folder, disk=_PlainDisk, size_limit=_LARGEST)
+    except (OSError, sqlite3.Error) as error:
+        raise StacklensError(f"cannot keep anything in {folder}: {error}; name a folder in {_VARIABLE}") from None

@@ -44,7 +44,9 @@ def app_command(
     check_extra("the page", "page", "dash", "dash_ag_grid", "waitress")
     with _listening(host, port) as listening:
         from stacklens.viz.dashboard.opening import opened_at_start
+        from stacklens.viz.dashboard.store import store
 
+        store()  # where nothing can be kept nothing is said before that
         views = [view for given in models or [] for view in opened_at_start(given)]
         from waitress import create_server
 
@@ -58,6 +60,7 @@ def app_command(
             sockets=[listening],
             threads=_THREADS,
             ident=None,
+            clear_untrusted_proxy_headers=False,  # else nobody sees that a proxy has sent a request
             max_request_body_size=LARGEST_BODY,
         )
         token = {} if access.token is None else {"token": access.token}

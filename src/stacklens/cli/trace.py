@@ -106,18 +106,15 @@ def _drawn(
     seen: Trace,
     automaton: PushdownAutomaton | None,
 ) -> Figure:
-    """Return the figure asked for; that of the paper has the true depth under the word, too."""
+    """Return the figure asked for; that of the paper has the heights of the reference's stacks, too."""
     from stacklens.extract.by_name import true_automaton
-    from stacklens.extract.evaluation.automaton_runs import true_depths
     from stacklens.viz.figures import draw, paper_figure
     from stacklens.viz.style import themed
 
     if figure != "paper":
         return themed(draw(figure, network, seen, automaton=automaton), theme)
-    (word,) = seen.words
-    truth = true_automaton(checkpoint, word)
-    depths = None if truth is None else true_depths(truth, word)
-    return themed(paper_figure(network, seen, depths=depths, automaton=automaton), theme)
+    truth = true_automaton(checkpoint, seen.words[0])
+    return themed(paper_figure(network, seen, truth=truth, automaton=automaton), theme)
 
 
 def _write(path: Path, network: StackModel[Any], seen: Trace, drawn: Figure | None) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import assume, given, settings
@@ -15,7 +16,7 @@ from tests.models.hand_made import hand_made
 from stacklens.automata.pda import PushdownAutomaton, Transition
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.extract.summary import show_summary
-from stacklens.extract.verification.agreement import AcceptedCounts, agree_on_all, count_again
+from stacklens.extract.verification.agreement import AcceptedCounts, agree_on, agree_on_all, count_again
 from stacklens.extract.verification.divergence import divergence
 from stacklens.languages import get_language
 from stacklens.models.inference import verdicts_on
@@ -111,9 +112,16 @@ def test_counts_are_those_of_all_words() -> None:
 @given(hand_machines(("none", "pop", "push"), ("recognition", "next symbol", "next set")))
 def test_both_counts_are_equal_for_every_kind_of_network(machine: HandMachine) -> None:
     pda = machine.automaton()
-    check = agree_on_all(pda, SuperpositionNet(machine, no_op=True), None, 5)
+    network = SuperpositionNet(machine, no_op=True)
+    check = agree_on_all(pda, network, None, 5)
     assert check is not None
-    assert check.accepted == sum(check.by_length)
+    by_length = [list(product(pda.input_alphabet, repeat=length)) for length in range(6)]
+    whole = [[len(list(pda.run(word))) == len(word) + 1 for word in words] for words in by_length]  # never cut short
+    if machine.kind == "recognition":
+        whole = [[pda.accepts(word) for word in words] for words in by_length]
+    assert check.by_length == tuple(map(sum, whole))
+    listed = agree_on(pda, network, None, [word for words in by_length for word in words], "covering")
+    assert (listed.words, listed.accepted) == (check.words, check.accepted) == (check.words, sum(check.by_length))
     counts = count_again(pda, [check], machine.kind == "recognition")
     assert counts is not None
     assert counts.equal

@@ -24,7 +24,7 @@ export async function showAgainst(mine) {
   place.hidden = line.hidden = !against;
   part("bench").classList.toggle("comparing", Boolean(against));
   table.compact = second.compact = Boolean(against);
-  table.changed = second.changed = table.different = second.different = null;
+  table.changed = second.changed = table.different = second.different = table.beside = second.beside = null;
   if (table.data) part("word-python").textContent = table.data.python;
   if (!against) {
     table.name = "";
@@ -47,6 +47,7 @@ export async function showAgainst(mine) {
     const found = await ask(route, given, { stop: late, wait: (said) => !late() && (part("against-says").textContent = said) });
     if (late() || !found) return;
     second.step = Math.min(found.letters.length || 1, selection.step);
+    [table.beside, second.beside] = [second, table];
     second.show(found, { change: "changed", word: found.word || "ε" }[against] || nameOf(found));
     table.name = { change: "as it ran", word: table.data.word || "ε" }[against] || nameOf(table.data);
     table.changed = second.changed = found.changed ?? null;

@@ -153,7 +153,7 @@ const asks = { figures: () => ({ table: steps }), papers: () => ({ table: select
 let steps = ""; // which table of the steps is shown under a figure
 
 async function figures(add) {
-  const chosen = FIGURES[selection.figure] ? selection.figure : "paper", choices = element("div", "", { class: "tools" });
+  const chosen = Object.hasOwn(FIGURES, selection.figure) ? selection.figure : "paper", choices = element("div", "", { class: "tools" });
   choices.append(
     choice("figure", "figure", Object.entries(FIGURES), chosen, (name) => (selection.figure = name)),
     choice("table", "steptable", [["", "none"], ["steps", "steps"], ["predictions", "predictions"]], steps, (name) => (steps = name)));

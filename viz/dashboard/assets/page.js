@@ -26,6 +26,8 @@ export function element(tag, text = "", attributes = {}) {
 export const escaped = (text) =>
   String(text).replace(/[&<>"]/g, (one) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[one]);
 
+const known = (drawer) => ([...document.querySelectorAll("[data-drawer]")].some((one) => one.dataset.drawer === drawer) ? drawer : "");
+
 export function readAddress() {
   const asked = new URLSearchParams(window.location.search);
   const step = asked.get("step") || "";
@@ -35,7 +37,7 @@ export function readAddress() {
     rounded: asked.get("rounded") === "1",
     step: /^\d{1,6}$/.test(step) ? Math.max(1, Number(step)) : 1,
     state: asked.get("state"),
-    drawer: asked.get("drawer") ?? FORMER[asked.get("page")] ?? "",
+    drawer: known(asked.get("drawer") ?? FORMER[asked.get("page")]),
     figure: asked.get("figure") ?? "paper",
     table: asked.get("table") ?? "",
     against: ["kind", "word", "network", "change"].find((one) => one === asked.get("against")) ?? "",
@@ -108,6 +110,7 @@ export const STACK = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#5
 export const STATES = ["#332288", "#882255", "#117733", "#999933", "#AA4499", "#661100", "#6699CC", "#44AA99"];
 export const OPERATIONS = { push: "#009E73", pop: "#D55E00", none: "#8C8C8C", replace: "#56B4E9" };
 export const MARKS = { push: "▲", pop: "▼", none: "·", replace: "◆", "no-op": "·" };
+export const SIGNED = ["#B35806", "#0072B2"]; // below and above 0
 const OTHER = "#8C8C8C";
 
 export const dark = () => document.documentElement.dataset.theme === "dark";
@@ -121,6 +124,10 @@ export const colourOf = (palette, number) => {
   const colours = palette === "state" ? STATES : STACK;
   return number < 0 ? null : colours[number] || OTHER;
 };
+
+// What is read and said is grey, the darker the later it comes among all that there is: colours are the automaton's.
+export const shade = (number, of) =>
+  `rgba(${dark() ? "230,232,235" : "27,31,36"},${(0.12 + (0.6 * Math.max(0, number)) / Math.max(1, of - 1)).toFixed(3)})`;
 
 // A state's name is written in its colour: lighter where the page is dark.
 export function stateColour(number) {

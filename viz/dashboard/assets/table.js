@@ -1,14 +1,17 @@
 // The step table: a column a symbol. Only the columns that can be seen are there, so that a word of 10,000 symbols is as
 // quick as one of ten; where columns are narrower than a letter the rows are drawn.
 
-import { MARKS, OPERATIONS, colourOf, dark, element, escaped, tint } from "./page.js";
+import { MARKS, OPERATIONS, SIGNED, colourOf, dark, element, escaped, shade, tint } from "./page.js";
 
-const LETTER = 14, WIDEST = 46, ROW = 19; // pixels
-const SIGNED = ["#B35806", "#0072B2"]; // below and above 0
+const LETTER = 14, WIDEST = 46, ROW = 19, CHARACTER = 7.3, SIGN = 11; // pixels
+const FEW = 4; // characters of an answer for which there is room at first
+
+// Whether network and automaton say different things there, whoever is right.
+const differ = (row, t) => row.differs?.[t] === "d";
 
 export class StepTable {
   constructor(place, choose) {
-    Object.assign(this, { place, choose, data: null, step: 1, begin: 0, width: WIDEST, open: new Set(), different: null, changed: null });
+    Object.assign(this, { place, choose, data: null, step: 1, begin: 0, width: WIDEST, open: new Set(), beside: null, different: null, changed: null });
     place.addEventListener("click", (event) => this.clicked(event));
     place.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     place.addEventListener("pointerover", (event) => this.explain(event));
@@ -26,7 +29,9 @@ export class StepTable {
     this.data = data;
     this.name = name;
     this.different = null;
-    this.fit(Math.max(LETTER + 10, Math.min(WIDEST, this.room / Math.max(1, this.size))));
+    const answers = data.rows.filter((row) => row.short).flatMap((row) => row.short.map((name) => name.length));
+    const least = SIGN + Math.max(2 * CHARACTER, CHARACTER * Math.min(FEW, Math.max(...answers, 0)));
+    this.fit(Math.max(least, Math.min(WIDEST, this.room / Math.max(1, this.size))));
   }
 
   clear() {
@@ -114,12 +119,13 @@ export class StepTable {
 
   row(row, end) {
     const kind = `${row.id === "symbol" ? "symbol" : ""}${row.part ? ` part-${row.part}` : ""}${row.type === "segments" ? " segments" : ""}`;
+    const scale = this.scale(row);
     let html = `<tr class="${kind}" data-row="${this.data.rows.indexOf(row)}"><th scope="row" title="${escaped(row.name)}">${escaped(row.name)}</th>`;
     if (row.type === "segments") return `${html}<td colspan="${end - this.begin}">${this.segments(row, end)}</td></tr>`;
     for (let t = this.begin; t < end; t += 1) {
       const mark = row.marks && row.marks[t] !== "." ? row.marks[t] || "" : "";
-      const colour = this.colour(row, t);
-      html += `<td data-step="${t + 1}"${mark ? ` class="${mark}"` : ""}${colour && mark !== "e" ? ` style="background:${colour}"` : ""}>${escaped(this.text(row, t))}</td>`;
+      const colour = row.type === "text" ? null : this.colour(row, t, scale), signs = `${mark}${differ(row, t) ? " d" : ""}`;
+      html += `<td data-step="${t + 1}"${signs ? ` class="${signs}"` : ""}${colour && mark !== "e" ? ` style="background:${colour}"` : ""}>${escaped(this.text(row, t))}</td>`;
     }
     return `${html}</tr>`;
   }
@@ -129,25 +135,34 @@ export class StepTable {
       const value = row.values[t];
       return value === null || value === undefined || this.width < 30 ? "" : value.toFixed(2).replace(/^(-?)0\./, "$1.");
     }
-    const name = row.at[t] === undefined || row.at[t] < 0 ? "" : row.names[row.at[t]];
+    const name = row.at[t] === undefined || row.at[t] < 0 ? "" : (row.short || row.names)[row.at[t]];
     if (row.type === "operation") return MARKS[name] || name.split(/[ -]/).map((part) => part[0]).join("");
-    return name.length * 8 > this.width + 6 ? `${name.slice(0, Math.max(1, Math.floor(this.width / 8)))}` : name;
+    const room = this.width - (row.marks?.[t] === "w" || differ(row, t) ? SIGN : 0);
+    return name.length * CHARACTER > room ? name.slice(0, Math.max(1, Math.floor(room / CHARACTER))) : name;
   }
 
   full(row, t) {
     const name = row.type === "heat" ? row.values[t] : row.at && row.at[t] >= 0 ? row.names[row.at[t]] : null;
     const marks = { w: ", wrong", r: ", right", e: ", empty: less than half of it was pushed" };
-    const strength = row.strength ? ` ${row.strength[t]}` : "";
-    return `${row.name} ${name ?? "–"}${strength}${(row.marks && marks[row.marks[t]]) || ""}`;
+    const strength = row.strength ? ` ${row.strength[t]}` : "", differs = differ(row, t) ? ", not what the network says" : "";
+    return `${row.name} ${name ?? "–"}${strength}${(row.marks && marks[row.marks[t]]) || ""}${differs}`;
   }
 
-  colour(row, t) {
+  // A row of two tables that are compared has one scale in both.
+  scale(row) {
+    const other = this.beside?.data?.rows.find((one) => one.name === row.name && one.type === row.type);
+    return other ? { low: Math.min(row.low, other.low), high: Math.max(row.high, other.high), names: [...new Set([...row.names || [], ...other.names || []])] } : row;
+  }
+
+  colour(row, t, scale) {
     if (row.type === "heat") {
       const value = row.values[t];
       if (value === null || value === undefined) return null;
-      const most = Math.max(Math.abs(row.low), Math.abs(row.high));
+      const most = Math.max(Math.abs(scale.low), Math.abs(scale.high));
       return tint(SIGNED[value < 0 ? 0 : 1], Math.abs(value) / most);
     }
+    if (row.type === "count") return row.at[t] >= 0 ? tint(SIGNED[1], Number(row.names[row.at[t]]) / scale.high) : null;
+    if (row.type === "text") return row.at[t] >= 0 ? shade(scale.names.indexOf(row.names[row.at[t]]), scale.names.length) : null;
     if (row.type === "operation") return tint(OPERATIONS[row.names[row.at[t]]] || "#CC79A7", 0.25 + 0.75 * row.strength[t]);
     if (row.type === "category") return row.at[t] >= 0 ? tint(colourOf(row.palette, row.at[t]), 0.7) : null;
     return null;
@@ -155,13 +170,14 @@ export class StepTable {
 
   // The pieces of a stack that has lengths, as in Sun et al. 1993, figures 4-6: from step to step, from height to height.
   segments(row, end) {
-    const high = this.compact ? 64 : 130, scale = high / row.high;
+    const high = this.compact ? 64 : 130, scale = high / this.scale(row).high, known = this.data.run?.symbols || [];
     const seen = row.pieces.filter(([, first, last]) => last >= this.begin && first < end);
     const boxes = seen.map(([pushed, first, last, bottom, top]) => {
       const x = (Math.max(first, this.begin) - this.begin) * this.width, to = (Math.min(last + 1, end) - this.begin) * this.width;
       const y = high - top * scale, tall = (top - bottom) * scale, letter = row.read[pushed];
+      const symbol = known.indexOf(row.names[letter]), number = symbol < 0 ? known.length + letter : symbol; // as in the automaton
       const name = tall > 11 && to - x > 9 ? `<text x="${(x + to) / 2}" y="${y + tall / 2 + 4}" text-anchor="middle">${escaped(row.names[letter])}</text>` : "";
-      return `<rect x="${x}" y="${y}" width="${to - x}" height="${tall}" fill="${colourOf("stack", letter)}" fill-opacity="0.6" stroke="var(--ground)">` +
+      return `<rect x="${x}" y="${y}" width="${to - x}" height="${tall}" fill="${colourOf("stack", number)}" fill-opacity="0.6" stroke="var(--ground)">` +
         `<title>${pushed < row.read.length - row.put ? `pushed at step ${pushed + 1} reading` : "put there:"} ${escaped(row.names[letter])}, length ${(top - bottom).toFixed(3)}</title></rect>${name}`;
     });
     const says = `${seen.length} pieces on the stack, up to height ${row.high.toFixed(2)}`;
@@ -175,20 +191,13 @@ export class StepTable {
     const wide = Math.floor(this.room), context = canvas.getContext("2d");
     canvas.width = wide;
     canvas.height = rows.length * ROW;
-    const end = Math.min(this.size, this.begin + this.shown + 1), wrong = dark() ? "#ff9a5c" : "#b04300";
-    const texts = new Map();
+    const end = Math.min(this.size, this.begin + this.shown + 1), signs = { w: dark() ? "#ff9a5c" : "#b04300", d: dark() ? "#7cc6f2" : "#00568a" };
     rows.forEach((row, number) => {
-      const y = number * ROW;
+      const y = number * ROW, scale = this.scale(row);
       for (let x = 0, t = this.begin; t < end && x < wide;) {
         const next = Math.max(t + 1, this.begin + Math.floor((x + 1) / this.width));
-        let bad = false;
-        if (row.marks) for (let one = t; one < Math.min(next, end); one += 1) bad = bad || row.marks[one] === "w";
-        let colour = bad ? wrong : this.colour(row, t);
-        if (!bad && row.marks && row.marks[t] === "e") colour = null;
-        if (colour === null && row.type === "text") {
-          if (!texts.has(row)) texts.set(row, new Map());
-          colour = tint(colourOf("stack", row.at[t] ?? -1) || "#8C8C8C", 0.55);
-        }
+        const here = (row.marks || "").slice(t, next) + (row.differs || "").slice(t, next), sign = ["w", "d"].find((one) => here.includes(one));
+        const colour = signs[sign] || (row.marks?.[t] === "e" ? null : this.colour(row, t, scale));
         const width = Math.max(1, (next - t) * this.width);
         if (colour) {
           context.fillStyle = colour;
@@ -271,7 +280,7 @@ export function drawOverview(canvas, table) {
   const symbols = table.data.rows.find((row) => row.id === "symbol");
   for (let x = 0; x < wide; x += Math.max(1, Math.floor(each))) {
     const t = Math.min(table.size - 1, Math.floor(x / each));
-    context.fillStyle = tint(colourOf("stack", symbols.at[t]) || "#8C8C8C", 0.5);
+    context.fillStyle = shade(symbols.at[t], symbols.names.length);
     context.fillRect(x, 8, Math.max(1, Math.ceil(each) - (each > 3 ? 1 : 0)), high - 16);
   }
   context.fillStyle = dark() ? "#ff9a5c" : "#b04300";
