@@ -28,10 +28,10 @@ def draw(name: str) -> str:
     told = found.headline[0].upper() + found.headline[1:] + "."
     picture = PICTURES / f"{name}.svg"
     picture.unlink(missing_ok=True)
-    if found.automaton is not None and len(found.automaton.transitions) <= MOST:
+    if found.minimised is not None and len(found.automaton.transitions) <= MOST:
         picture.write_bytes(render(to_dot(found.automaton, found.title), "svg"))
         return f"![The automaton of {name}](gallery/{picture.name})\n\n{told}"
-    if found.automaton is not None:
+    if found.minimised is not None:
         return f"{told} Its {len(found.automaton.transitions)} transitions are too many for a picture."
     return told
 

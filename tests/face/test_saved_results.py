@@ -47,7 +47,7 @@ def test_what_was_saved_is_loaded(name: str, tmp_path: Path) -> None:
     assert str(loaded) == str(result)
     assert repr(loaded) == repr(result)
     assert json.dumps(loaded.report()) == json.dumps(result.report())
-    assert (loaded.automaton, loaded.raw, loaded.status) == (result.automaton, result.raw, result.status)
+    assert (loaded.minimised, loaded.raw, loaded.status) == (result.minimised, result.raw, result.status)
     assert loaded._repr_html_() == result._repr_html_()
     assert loaded.why() == result.why()
     loaded.save(tmp_path / "again.json")
