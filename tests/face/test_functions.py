@@ -207,7 +207,7 @@ def test_settings_that_make_no_sense_are_refused_before_any_work(settings: dict[
 
 def test_what_is_no_name_word_or_number_is_named() -> None:
     with pytest.raises(sl.StacklensError, match="expected a name or a path, not an int"):
-        sl.load(3)  # type: ignore[arg-type]
+        sl.load(3)  # type: ignore[call-overload]
     with pytest.raises(sl.StacklensError, match="expected a word or a list of words, not an int"):
         sl.trace("nnpda-palindrome", 5)  # type: ignore[arg-type]
     with pytest.raises(sl.StacklensError, match="expected a word, as text or as a list of symbols, not an int"):
