@@ -42,14 +42,7 @@ _READERS = {
 @overload
 def load(name: ZooName) -> StackModel[Any]: ...
 @overload
-def load(
-    name: str | Path,
-    *,
-    kind: Literal["network"],
-    format: str = ...,
-    alphabet: str | Sequence[str] | None = ...,
-    threshold: float | None = ...,
-) -> StackModel[Any]: ...
+def load(name: str | Path) -> Any: ...
 @overload
 def load(name: str | Path, *, kind: Literal["result"]) -> Extraction: ...
 @overload
@@ -62,11 +55,11 @@ def load(name: str | Path, *, kind: Literal["automaton"]) -> PushdownAutomaton: 
 def load(
     name: str | Path,
     *,
-    kind: None = ...,
+    kind: Literal["network"] = ...,
     format: str = ...,
     alphabet: str | Sequence[str] | None = ...,
     threshold: float | None = ...,
-) -> Any: ...
+) -> StackModel[Any]: ...
 def load(
     name: str | Path,
     *,
@@ -83,7 +76,7 @@ def load(
             (.npz); or of an automaton (.json, .dot, .jff). A folder that the program rau wrote is a network, too, and
             so is a mapping (.json), which names weights in another file.
         kind: what it has to be: "network", "result", "sweep", "trace" or "automaton", which a type checker then knows,
-            too. By default it is seen from the file; checkers know that a name of the zoo is a network.
+            too, as it knows the names of the zoo. By default it is seen from the file.
         format: of a network: stacklens, marnns, stacknn, stack-rnn-cpp, rau or mapping; by default it is seen from what
             is in the file.
         alphabet: of a network: the symbols of a file that does not name them, in its order, in a list or as text:
@@ -107,7 +100,15 @@ def load(
     of_network = format != "auto" or alphabet is not None or threshold is not None
     kind = kind or ("network" if of_network else _kind(name))
     if kind == "network":
-        return _network(name, format, alphabet, threshold)
+        from stacklens.languages.words import parse_alphabet
+        from stacklens.models.io import load_network
+
+        symbols = parse_alphabet(alphabet) if isinstance(alphabet, str) else alphabet
+        if symbols is not None and not (
+            isinstance(symbols, list | tuple) and all(isinstance(one, str) for one in symbols)
+        ):
+            raise StacklensError(f"expected an alphabet, as text or as a list of symbols, not {called(alphabet)}")
+        return load_network(name, format, symbols, threshold=threshold).model
     if of_network:
         raise StacklensError(f"format, alphabet and threshold are of a network; {name} is to be loaded as a {kind}")
     if str(kind) not in _READERS:
@@ -130,22 +131,6 @@ def _kind(name: str | Path) -> str:
             if is_one(name):
                 return kind
     return "automaton" if suffix in AUTOMATA else "network"
-
-
-def _network(
-    name: str | Path,
-    format: str,  # noqa: A002
-    alphabet: str | Sequence[str] | None,
-    threshold: float | None,
-) -> StackModel[Any]:
-    """Return the network in a file of which more is known than what is in it."""
-    from stacklens.languages.words import parse_alphabet
-    from stacklens.models.io import load_network
-
-    symbols = parse_alphabet(alphabet) if isinstance(alphabet, str) else alphabet
-    if symbols is not None and not (isinstance(symbols, list | tuple) and all(isinstance(one, str) for one in symbols)):
-        raise StacklensError(f"expected an alphabet, as text or as a list of symbols, not {called(alphabet)}")
-    return load_network(name, format, symbols, threshold=threshold).model
 
 
 def trace(model: Network, words: Word | Sequence[Word], *, rounded: bool = False, stacks: bool | None = None) -> Trace:
