@@ -31,7 +31,7 @@ bench: $(READY) ## measure how fast it is
 	@$(BIN)/python -m benchmarks
 
 docs: $(READY) ## build the documentation site in build/docs, and check its links
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@$(BIN)/python docs/check_site.py build/docs
 	@echo "open build/docs/index.html; to search too: $(BIN)/python -m http.server -d build/docs"
 

@@ -92,7 +92,7 @@ def _certified(network: StackModel[Any], task: str) -> dict[str, Any]:
         return {"reason": None, "equal": isinstance(result.proof, Equal), **told}
     step = found.fault if isinstance(found, NotCertified) else None
     reason = str(result.certificate.reason if step is None else step)
-    if result.automaton is None:
+    if result.minimised is None:
         reason = f"no automaton: {result.reason}"
     return {"reason": reason, "equal": isinstance(result.proof, Equal), "boxes": None, "margin": None, "words": words}
 

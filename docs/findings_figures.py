@@ -60,7 +60,7 @@ def _draw_automata(name: str, figures: tuple[str, str | None]) -> None:
     found = extract(
         checkpoint.model, specification_of(checkpoint), ExtractionConfig(method="kmeans")
     )  # as the paper does
-    for figure, pda in zip(figures, (found.raw, found.automaton), strict=True):
+    for figure, pda in zip(figures, (found.raw, found.minimised), strict=True):
         if figure is not None and pda is not None:
             path = FOLDER / f"sun1993-fig{figure}.svg"
             path.write_bytes(render(to_dot(pda, f"Sun et al. 1993, figure {figure}: ours"), "svg"))

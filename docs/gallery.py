@@ -19,19 +19,20 @@ HERE = Path(__file__).parent
 PICTURES, PAGE = HERE / "gallery", HERE / "gallery.md"
 BEGIN, END = "<!-- pictures: written by docs/gallery.py -->", "<!-- end of pictures -->"
 CHECKS = {"max_length": 8, "long_words": 1_000, "cycles": 50, "budget": 20}
+_MARKUP = re.compile(r"([\\`*_\[\]]|<(?=\w))")  # what Markdown would read as its own: brackets of a word are no link
 MOST = 60  # transitions of an automaton that can still be read as a picture
 
 
 def draw(name: str) -> str:
     """Return what there is to say of a network of the zoo, under its picture if it has an automaton."""
     found = sl.extract(name, **CHECKS)
-    told = found.headline[0].upper() + found.headline[1:] + "."
+    told = _MARKUP.sub(r"\\\1", found.headline[0].upper() + found.headline[1:] + ".")
     picture = PICTURES / f"{name}.svg"
     picture.unlink(missing_ok=True)
-    if found.automaton is not None and len(found.automaton.transitions) <= MOST:
+    if found.minimised is not None and len(found.automaton.transitions) <= MOST:
         picture.write_bytes(render(to_dot(found.automaton, found.title), "svg"))
         return f"![The automaton of {name}](gallery/{picture.name})\n\n{told}"
-    if found.automaton is not None:
+    if found.minimised is not None:
         return f"{told} Its {len(found.automaton.transitions)} transitions are too many for a picture."
     return told
 

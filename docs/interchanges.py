@@ -76,7 +76,7 @@ def _measured(source: str, method: Method, budget: int) -> dict[str, Any]:
         return {"status": 3, "reason": str(error)}
     scores = checkpoint.provenance.get("papers", {}).get("scores", {})
     told = {"status": result.status, "reason": result.reason, "kind": checkpoint.model.name, "scores": scores}
-    if result.automaton is None or result.raw is None:
+    if result.minimised is None or result.raw is None:
         return told
     proof = "equal" if isinstance(result.proof, Equal) else "different" if isinstance(result.proof, Different) else "–"
     sizes = [[len(pda.states), len(pda.stack_alphabet)] for pda in (result.automaton, result.raw)]

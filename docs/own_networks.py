@@ -60,7 +60,7 @@ def _row(called: str, lines: str, model: Any, language: str) -> tuple[str, ...]:
     result = sl.extract(model, language, quiet=True)
     seconds = time.perf_counter() - begun
     print(f"{called}: {seconds:.1f} s, status {result.status}: {result.headline}", flush=True)
-    pda, found = result.automaton, result.found
+    pda, found = result.minimised, result.found
     if pda is None or found is None:
         return called, lines, f"{seconds:.0f}", str(result.status), f"none: {result.reason}", "", "", ""
     size = f"{_count(pda.states, 'state')}, {_count(pda.stack_alphabet, 'stack symbol')}"

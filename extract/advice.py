@@ -23,7 +23,7 @@ _OUTWEIGH = ("adapter suspicious", "not learned", "computes with leftovers")  # 
 
 def advice(result: Extraction) -> str:
     """Return in a few lines why the automaton cannot be relied on, or that nothing contradicts it."""
-    if result.automaton is None:
+    if result.minimised is None:
         lines = [f"There is no automaton: {result.reason}."]
         lines += [*_diagnosed(result), "", "Measured:", *_measures(result), "", "What to do next:"]
         return "\n".join([*lines, *(_by_cause(result) or _without_automaton(result))])
@@ -41,7 +41,7 @@ def _diagnosed(result: Extraction) -> list[str]:
     if found is None:  # saved before there was one
         return []
     lines = ["", f"Likely cause: {found.cause.name}: {found.cause.measured}."]
-    name = "automaton" if result.automaton is not None else "best automaton"
+    name = "automaton" if result.minimised is not None else "best automaton"
     if found.accuracy is not None:
         lines += ["", f"Right about {result.language_name}:", *found.accuracy.lines(name)]
     if found.partings:

@@ -116,7 +116,7 @@ def seen_as_black_box(result: Extraction, kind: str, settings: dict[str, Any]) -
 def _check(result: Extraction, kind: str) -> None:
     if kind not in ("auto", "dfa", "mealy", "vpa"):
         raise StacklensError(f"kind is {kind!r:.40}; expected auto, dfa, mealy or vpa")
-    if result.automaton is None:
+    if result.minimised is None:
         raise StacklensError(
             f"there is no automaton to compare with: {result.reason}; sl.learn(model) learns one from answers alone"
         )
@@ -134,15 +134,15 @@ def _learned(result: Extraction, config: ExtractionConfig) -> tuple[Candidate, B
     model, language = result.model, result.language
     samples = draw_samples(model, language, config.seed)
     looked = look_as_box(model, samples, language, config, lambda *_: None, Budget(config.budget))
-    best, white = looked.best, result.automaton
-    if best is None or best.automaton is None or white is None:
+    best = looked.best
+    if best is None or best.automaton is None:
         raise StacklensError("nothing was learned from the network's answers in the time that there was")
     wrong = best.disagreements or 0
     reason = why_unanswered(best.method, best.states, 0 if is_near(looked.scorer, best) else wrong, len(samples.words))
     proof: Comparison = (
         Undecided("there is nothing to compare with") if language is None else language.compare(best.automaton)
     )
-    comparison, agree_to, said = _side_by_side(white, best.automaton, model, language)
+    comparison, agree_to, said = _side_by_side(result.automaton, best.automaton, model, language)
     return best, BlackBoxView(comparison, proof, len(samples.words), wrong, reason, agree_to, said)
 
 

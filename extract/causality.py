@@ -104,10 +104,10 @@ def _automaton(result: Extraction, which: str | PushdownAutomaton) -> PushdownAu
         return which
     if which not in ("minimised", "raw"):
         raise StacklensError(f"automaton is {which!r:.40}; expected minimised, raw, or an automaton")
-    pda = result.automaton if which == "minimised" else result.raw
-    if result.automaton is None or pda is None:
-        raise StacklensError(f"there is no automaton: {result.reason}")
-    return pda
+    minimised = result.automaton  # raises where there is none; a raw one alone was not faithful
+    if which == "raw" and result.raw is None:
+        raise StacklensError("there is no raw automaton: the result does not keep what came before minimisation")
+    return result.raw if which == "raw" and result.raw is not None else minimised
 
 
 def _networks(result: Extraction) -> tuple[StackModel[Any], StackModel[Any], StackModel[Any] | None]:

@@ -57,7 +57,7 @@ def cause_of(result: Extraction, accuracy: AccuracyTable | None, blinded: float 
     found = _adapter(result, learned) or _unlearned(right["network"], accuracy) or _no_stack(result)
     if found is not None:
         return found
-    if result.automaton is not None:
+    if result.minimised is not None:
         return _with_automaton(result)
     return (
         _hidden_count(result, blinded)
@@ -98,7 +98,7 @@ def _unlearned(right: float | None, accuracy: AccuracyTable | None) -> Cause | N
 
 def _no_stack(result: Extraction) -> Cause | None:
     """Return that a memory is no stack, where no view of it as stacks answers as the network does."""
-    if result.automaton is not None or result.view is not None or is_stack(result.model) or not result.model.real_time:
+    if result.minimised is not None or result.view is not None or is_stack(result.model) or not result.model.real_time:
         return None
     can = ", ".join(result.model.operations)
     return Cause("memory is no stack", f"it can {can}, and with no view of it as stacks it answers as it does")

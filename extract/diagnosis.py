@@ -68,7 +68,7 @@ class Blind(Wrapper[Any]):
 
 def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
     """Return what is measured on a ``result`` of status 1 or 3, whose checking words were ``samples``."""
-    model, language, pda = result.model, result.language, result.automaton
+    model, language, pda = result.model, result.language, result.minimised
     if pda is None and result.found is not None:
         pda = result.found.automaton
     by_steps = result.view is None and not (result.found is not None and result.found.by_asking)
@@ -76,7 +76,7 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
     longer = _on_known_word(result, samples)
     partings = (said.parting(*pair) or (longer.parting(*pair) if longer is not None else None) for pair in _PAIRS)
     others = [other for other in ("language", "rounded network", "network") if other in said.answers]
-    errors = [said.errors(other) for other in others] if result.automaton is None and pda is not None else []
+    errors = [said.errors(other) for other in others] if result.minimised is None and pda is not None else []
     accuracy = accuracy_table(model, language, pda)
     cause = cause_of(result, accuracy, _blinded(model, samples))
     return Diagnosis(cause, accuracy, tuple(one for one in partings if one is not None), tuple(errors))
@@ -92,7 +92,7 @@ def _on_known_word(result: Extraction, samples: Samples) -> Said | None:
     scored = None if language is None else language.scored(words)
     one = replace(samples, words=words, analog=analog, rounded=rounded, scored=scored, n_short=1)
     stacks = result.stacks.stacks if result.view is None else ()
-    return said_by_all(model, language, result.automaton, stacks, one)
+    return said_by_all(model, language, result.minimised, stacks, one)
 
 
 def _blinded(model: StackModel[Any], samples: Samples) -> float | None:

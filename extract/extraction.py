@@ -174,14 +174,13 @@ class _Reading:
             use = view_use(looked.seen_as, stacks.stacks, looked.views, automaton)
             checks += differences_of_view(looked.seen_as, automaton, self.runner, self.specification)
         checks = (*checks, *check_sampled(best, scorer, self.runner, checks))
-        result = replace(result, automaton=automaton, found=best, candidates=tried, checks=checks, stacks=stacks)
+        result = replace(result, minimised=automaton, found=best, candidates=tried, checks=checks, stacks=stacks)
         ways = _compared(best, second)
         return replace(result, view=use, second=second, ways=ways, budget=self.budget.use())
 
     def _proved(self, result: Extraction, looked: Looked) -> Extraction:
         """Return ``result`` with counts, proof and certificate, and how far the automaton is known to be followed."""
         automaton, checks, specification = result.automaton, result.checks, self.specification
-        assert automaton is not None, "there is nothing to prove otherwise"
         counts = count_again(automaton, checks, self.model.task_kind == "recognition")
         self.clock.stage("prove equality")
         proof: Comparison = PROOF_NOT_TRIED
@@ -205,7 +204,6 @@ class _Reading:
             return _OF_UNROUNDED
         if result.view is not None:
             return _of_view(result.view)
-        assert result.automaton is not None, "there is nothing to certify otherwise"
         known = any(check.other == _DECISIVE and check.disagreements for check in result.checks)
         longest = self.config.longest_proved
         return certification(self.model, result.automaton, result.stacks, self.specification, longest, broken=known)
@@ -279,7 +277,7 @@ def _divergence(result: Extraction, model: StackModel[Any], view: StackView | No
         word = known.word
     if word is None and isinstance(result.proof, Different):
         word = make_word(result.proof.word, model.alphabet)
-    if word is None or result.automaton is None:
+    if word is None:
         return None
     return divergence(result.automaton, model, word, result.stacks.stacks, view)
 
@@ -288,6 +286,6 @@ def _drift(result: Extraction, model: StackModel[Any]) -> Drift | None:
     """Return why the rounded network fails on a word that goes round, if one is known."""
     broken = [found for found in result.checks if found.kind == "pumped" and found.other == _DECISIVE]
     words = [found.counterexample for found in broken if found.counterexample is not None]
-    if not words or result.automaton is None:
+    if not words:
         return None
     return drift(result.automaton, model, words[0], result.stacks.stacks)

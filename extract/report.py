@@ -25,7 +25,7 @@ def report_of(result: Extraction) -> dict[str, Any]:
         "schema": 2,
         "model": {"name": network.kind, "alphabet": list(network.alphabet), "config": dict(network.config)},
         "language": result.language_name,
-        "automaton": None if result.automaton is None or result.raw is None else _sizes(result.automaton, result.raw),
+        "automaton": None if result.minimised is None or result.raw is None else _sizes(result.automaton, result.raw),
         "reason": result.reason,
         "stack_limit": network.stack_limit,
         "view": None if result.view is None else result.view.to_dict(),
@@ -53,7 +53,7 @@ def report_of(result: Extraction) -> dict[str, Any]:
         "config": to_plain(result.config),
         "network": to_plain(network),
     }
-    return {**report, "equals": None if result.automaton is None else equals_of(report)}
+    return {**report, "equals": None if result.minimised is None else equals_of(report)}
 
 
 def _second(candidate: Candidate, compared: Comparison) -> dict[str, Any]:

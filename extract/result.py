@@ -90,7 +90,7 @@ class Extraction:
 
     Attributes:
         model, language: what went in.
-        automaton: the minimised automaton, or None where no faithful one was found.
+        minimised: the automaton, or None where no faithful one was found, where `automaton` raises the reason.
         found: the candidate that it comes from, or that came nearest.
         candidates: everything that was tried on the way.
         fidelity: how near the network is to a discrete machine.
@@ -123,7 +123,7 @@ class Extraction:
 
     model: StackModel[Any]
     language: Specification | None
-    automaton: PushdownAutomaton | None
+    minimised: PushdownAutomaton | None
     found: Candidate | None
     candidates: Sequence[Candidate]
     fidelity: Fidelity
@@ -191,8 +191,6 @@ class Extraction:
         """
         from stacklens.automata.automaton_grammar import readable_grammar
 
-        if self.automaton is None:
-            raise StacklensError(f"there is no automaton: {self.reason}")
         return readable_grammar(self.automaton)
 
     def why(self) -> str:
@@ -276,6 +274,17 @@ class Extraction:
         return title.encode(errors="backslashreplace").decode()
 
     @property
+    def automaton(self) -> PushdownAutomaton:
+        """Return the minimised automaton.
+
+        Raises:
+            StacklensError: no faithful one was found, and why; `minimised` is None then, and `status` is 3.
+        """
+        if self.minimised is None:
+            raise StacklensError(f"there is no automaton: {self.reason}")
+        return self.minimised
+
+    @property
     def raw(self) -> PushdownAutomaton | None:
         """Return the machine before minimisation."""
         return None if self.found is None else self.found.raw
@@ -284,7 +293,7 @@ class Extraction:
     def best(self) -> NotFaithful | None:
         """Return the automaton that came nearest where there is no faithful one, with its error rate, else None."""
         errors = () if self.diagnosis is None else self.diagnosis.errors
-        if self.automaton is not None or self.found is None or self.found.automaton is None or not errors:
+        if self.minimised is not None or self.found is None or self.found.automaton is None or not errors:
             return None
         return NotFaithful(self.found.automaton, self.found.method, errors)
 
@@ -305,7 +314,7 @@ class Extraction:
     @property
     def status(self) -> int:
         """Return 0 where nothing contradicts the automaton, 1 where something does, 3 where there is no automaton."""
-        if self.automaton is None:
+        if self.minimised is None:
             return 3
         unequal = self.counts is not None and not self.counts.equal
         doubted = self.contradicted is not None or self.caution is not None

@@ -38,7 +38,7 @@ __all__ = ["RESULT_FORMAT", "is_result", "load_result", "outcome", "save_result"
 
 RESULT_FORMAT, _SCHEMA = "stacklens result", 2
 _EXPECTED = "a result that stacklens saved"
-_NOT_PLAIN = ("model", "language", "automaton", "found", "candidates", "loaded", "second", "asked")
+_NOT_PLAIN = ("model", "language", "minimised", "found", "candidates", "loaded", "second", "asked")
 _NO_OUTCOME = ("seconds", "config")
 
 
@@ -120,8 +120,8 @@ def _tried(candidate: Candidate) -> _Tried:
 
 def _automata(result: Extraction) -> dict[str, Any]:
     """Return the automaton, the machine before minimisation, and what came nearest where that is something else."""
-    nearest = None if result.found is None or result.found.automaton == result.automaton else result.found.automaton
-    automata = {"minimised": result.automaton, "raw": result.raw, "nearest": nearest}
+    nearest = None if result.found is None or result.found.automaton == result.minimised else result.found.automaton
+    automata = {"minimised": result.minimised, "raw": result.raw, "nearest": nearest}
     if result.second is not None:
         automata["second"] = result.second.automaton
     if result.asked is not None:
@@ -173,7 +173,7 @@ def _from_content(content: Mapping[str, Any], folder: Path) -> Extraction:
     result = Extraction(
         model=None,  # type: ignore[arg-type]  # opened when it is first asked for
         language=None,
-        automaton=minimised,
+        minimised=minimised,
         found=best,
         candidates=[_candidate(one, "a candidate") for one in _list(plain, "candidates")],
         loaded=Loaded(card, language),
@@ -190,7 +190,7 @@ def _from_content(content: Mapping[str, Any], folder: Path) -> Extraction:
 
 def _known_horizons(result: Extraction, card: NetworkCard) -> dict[str, Horizon]:
     """Return the horizons of a result that was saved before there were any, as far as its checks know them."""
-    if result.automaton is None:
+    if result.minimised is None:
         return {}
     exhaustive = [check for check in result.checks if check.kind == "exhaustive"]
     partial = any(check.words != count_all(len(card.alphabet), check.max_length) for check in exhaustive)

@@ -54,7 +54,7 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
     console.print(f"network    {network_claim(report['model'], report['language'])}")
     if report["threshold"] is not None:
         console.print(f"threshold  {threshold_claim(report['threshold'])}", markup=False)
-    if result.automaton is None:
+    if result.minimised is None:
         console.print(f"automaton  none: {result.reason}")
         if report["best"] is not None:
             console.print(f"best       {best_claim(report['best'])}", markup=False)
@@ -108,7 +108,7 @@ def _show_causality(found: Causality, console: Console) -> None:
 
 def one_line(result: Extraction) -> str:
     """Return a result in one line: of what, how large the automaton is, and what came of the checks."""
-    of, pda = f"Extraction of {result.network.name}", result.automaton
+    of, pda = f"Extraction of {result.network.name}", result.minimised
     if pda is None:
         return f"<{of}: no automaton: {result.reason}>"
     report = result.report()
@@ -133,7 +133,7 @@ def summary_html(result: Extraction) -> str:
 
     from stacklens.automata.formats.dot import to_svg
 
-    drawing = "" if result.automaton is None else to_svg(result.automaton)
+    drawing = "" if result.minimised is None else to_svg(result.automaton)
     return f"<div>{drawing}<pre>{escape(summary_text(result, transitions=False))}</pre></div>"
 
 

@@ -24,7 +24,7 @@ from stacklens.papers.sun1993_palindromes import without_monitor
 from stacklens.progress import count
 
 if TYPE_CHECKING:
-    from stacklens.automata.pda import PushdownAutomaton, Word
+    from stacklens.automata.pda import Word
     from stacklens.extract.result import Extraction
     from stacklens.languages.language import Language
     from stacklens.models.base import StackModel
@@ -110,15 +110,6 @@ def _extract(net: StackModel[Any], language: Language, sizes: Sizes) -> Extracti
     return extract(net, language, config)
 
 
-def _automaton(language: str, sizes: Sizes) -> PushdownAutomaton:
-    from stacklens.errors import StacklensError
-
-    automaton = _extraction(language, sizes).automaton
-    if automaton is None:
-        raise StacklensError(f"no automaton can be read out of {zoo_path(language)}")
-    return automaton
-
-
 def analog_on_all(language: str, max_length: int, monitor: bool = True) -> Finding:
     """Return how often the analog net errs on all words; without the ``monitor`` a word is judged at its end only."""
     subject = _subject(language)
@@ -191,7 +182,7 @@ def automaton_on_mistakes(sizes: Sizes) -> Finding:
     subject = _subject("palindrome")
     words, wrong = errors_on_all(subject.net, subject.language, sizes.quantised)
     _, still = _both_errors("palindrome", wrong, sizes)
-    automaton = automaton_errors_on_all(_automaton("palindrome", sizes), subject.language, sizes.quantised)
+    automaton = automaton_errors_on_all(_extraction("palindrome", sizes).automaton, subject.language, sizes.quantised)
     shown = f" ({', '.join(first_words(wrong))}{', …' if len(wrong) > SHOWN else ''})" if wrong else ""
     ours = (
         f"analog net: {count(len(wrong), 'error')}{shown}; automaton: {still} on these, "
@@ -204,7 +195,7 @@ def automaton_on_mistakes(sizes: Sizes) -> Finding:
 def states(language: str, sizes: Sizes) -> Finding:
     """Return how many states the automaton has before and after merging."""
     result = _extraction(language, sizes)
-    automaton, raw = _automaton(language, sizes), result.raw
+    automaton, raw = result.automaton, result.raw
     before = 0 if raw is None else len(raw.states)
     figures = {"before": before, "after": len(automaton.states), "status": result.status}
     return Finding(f"{before}, then {len(automaton.states)}; a missing transition is our trap state", figures)
@@ -215,7 +206,7 @@ def _both_errors(language: str, words: Sequence[Word], sizes: Sizes) -> tuple[in
     from stacklens.automata.simulation import accepts_many
 
     subject = _subject(language)
-    accepted = accepts_many(_automaton(language, sizes), words).tolist()
+    accepted = accepts_many(_extraction(language, sizes).automaton, words).tolist()
     automaton = sum(verdict != (word in subject.language) for word, verdict in zip(words, accepted, strict=True))
     return len(errors(subject.net, subject.language, words)), automaton
 

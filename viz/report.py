@@ -146,7 +146,7 @@ def trust_parts(result: Extraction) -> list[str]:
     if result.drift is not None:
         says = paragraph(f"{str(result.drift)[:1].upper()}{str(result.drift)[1:]}.")
         parts += [heading("Why it fails on a word that goes round", 3), says, plot(drift_figure(result.drift))]
-    if result.automaton is not None:
+    if result.minimised is not None:
         parts += [heading("Words for every transition", 3), html_table(coverage_table(result.automaton)[:_ROWS])]
     return [*parts, heading("Right and wrong by size", 3), _accuracy(result)]
 
@@ -155,7 +155,7 @@ def _accuracy(result: Extraction) -> str:
     if result.language is None:
         return paragraph("No language was given, so nothing is right or wrong.")
     try:
-        scores = scores_by_size(result.model, result.language, result.automaton)
+        scores = scores_by_size(result.model, result.language, result.minimised)
     except StacklensError as error:
         return paragraph(f"Nothing to draw: {error}.")
     return plot(accuracy_figure(scores, "right by size"))
@@ -168,7 +168,7 @@ def _shortened(word: str) -> str:
 def report_page(result: Extraction, words: Sequence[Word], title: str) -> str:
     """Return a self-contained page on ``result``: summary, automaton, its states, and a trace of each of ``words``."""
     parts = [heading(title, 1), preformatted(summary_text(result)), *trust_parts(result)]
-    if result.automaton is not None:
+    if result.minimised is not None:
         parts += _automaton(result.automaton) + _states(result, result.automaton)
     if words:
         parts.append(heading("The network at work"))
@@ -217,7 +217,7 @@ def _states(result: Extraction, pda: PushdownAutomaton) -> list[str]:
 def _traced(result: Extraction, word: Word) -> str:
     seen = trace(result.model, [word], stacks=True)
     truth = None if result.language is None else automaton_named(result.language.name, result.model.task_kind, word)
-    return plot(paper_figure(result.model, seen, truth=truth, automaton=result.automaton))
+    return plot(paper_figure(result.model, seen, truth=truth, automaton=result.minimised))
 
 
 def some_words(result: Extraction, number: int) -> list[Word]:

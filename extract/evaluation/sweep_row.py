@@ -155,9 +155,9 @@ def swept(
         reason=found.reason,
         **{key: value if isinstance(value, int) else None for key, value in whole.items()},
         sizes=_sizes(report["automaton"]),
-        automaton=None if found.automaton is None else json.dumps(json.loads(to_json(found.automaton))),
-        proof=None if found.automaton is None else report["proof"]["verdict"],
-        certificate=None if found.automaton is None else report["certificate"]["verdict"],
+        automaton=None if found.minimised is None else json.dumps(json.loads(to_json(found.automaton))),
+        proof=None if found.minimised is None else report["proof"]["verdict"],
+        certificate=None if found.minimised is None else report["certificate"]["verdict"],
         horizon={who: report["horizon"][who] for who in NETWORKS if who in report["horizon"]},
         scores=scores,
         size=size,
@@ -177,7 +177,7 @@ def _scores(
     if specification is None or not model.real_time:
         return "length", ()
     try:
-        scores = scores_by_size(model, specification, found.automaton, seed=seed)
+        scores = scores_by_size(model, specification, found.minimised, seed=seed)
     except StacklensError:  # there are no words of such sizes
         return "length", ()
     return scores.size, scores.scores

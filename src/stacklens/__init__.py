@@ -77,23 +77,7 @@ __all__ = [
     "zoo",
 ]
 
-_FACE = (
-    "ablate",
-    "certify",
-    "compare",
-    "horizon_curve",
-    "intervene",
-    "learn",
-    "linear_probes",
-    "load",
-    "saliency",
-    "sweep",
-    "trace",
-    "train",
-    "verify",
-)
-_HOMES = {
-    **dict.fromkeys(_FACE, "stacklens.face"),
+_HOMES = {  # of the names that are not in stacklens.face
     **dict.fromkeys(("tasks", "zoo"), "stacklens.tables"),
     **dict.fromkeys(("Different", "Equal", "Undecided"), "stacklens.automata.compare"),
     **dict.fromkeys(("Certified", "NotCertified"), "stacklens.extract.certificate.claim"),
@@ -111,13 +95,15 @@ _PACKAGES = ("extract", "languages")  # packages that can be called as the funct
 logging.getLogger("stacklens").addHandler(logging.NullHandler())  # quiet, unless whoever imports us wants to listen
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PACKAGES:
-        return import_module(f"stacklens.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'stacklens' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-    return value
+if not TYPE_CHECKING:  # checkers take a module with __getattr__ to have every name, misspelt ones too
+
+    def __getattr__(name: str) -> Any:
+        if name in _PACKAGES:
+            return import_module(f"stacklens.{name}")
+        if name not in __all__:
+            raise AttributeError(f"module 'stacklens' has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(_HOMES.get(name, "stacklens.face")), name)
+        return value
 
 
 def __dir__() -> list[str]:

@@ -1,12 +1,17 @@
-"""The wheel holds the whole house and nothing else, and works where there is no checkout."""
+"""The wheel holds the whole house and nothing else, and works where there is no checkout; the editable install is one
+that type checkers and editors follow: scripts in another folder pass theirs.
+"""
 
 from __future__ import annotations
 
+import ast
+import doctest
 import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tomllib
 import zipfile
@@ -66,6 +71,44 @@ def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.fixture(scope="module")
+def another_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of another project, whose .venv has an editable install of a copy of the checkout.
+
+    What the copy depends on, the environment takes from this one.
+    """
+    place = tmp_path_factory.mktemp("another")
+    checkout = shutil.copytree(ROOT, place / "checkout", symlinks=True, ignore=LEFT_OUT)
+    with (checkout / "src" / "stacklens" / "__init__.py").open("a", encoding="utf-8") as file:
+        file.write("of_the_copy: int = 7\n")
+    (place / "project").mkdir()
+    environment = place / "project" / ".venv"
+    run(sys.executable, "-m", "venv", "--without-pip", str(environment))
+    code = f"from setuptools.build_meta import build_editable; build_editable({str(place)!r})"  # which pip calls
+    run(sys.executable, "-c", code, cwd=checkout)
+    site_packages = Path(sysconfig.get_path("purelib", vars={"base": str(environment)}))
+    (built,) = place.glob("*.whl")
+    with zipfile.ZipFile(built) as archive:
+        archive.extractall(site_packages)
+    (site_packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    return place / "project"
+
+
+def is_shown(part: ast.stmt) -> bool:
+    """Return whether a part of a script is only there to be looked at, which strict checkers refuse."""
+    return isinstance(part, ast.Expr) and not isinstance(part.value, ast.Call)
+
+
+def readme_scripts() -> str:
+    """Return the Python examples of the README as one script, which prints what an example shows."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    examples = [one.source for block in blocks for one in doctest.DocTestParser().get_examples(block)]
+    parts = [part for example in examples for part in ast.parse(example).body]
+    texts = [f"print({ast.unparse(part)})" if is_shown(part) else ast.unparse(part) for part in parts]
+    return "\n".join(texts) + "\n"
+
+
 def run(*command: str, path: Path | None = None, cwd: Path | None = None) -> str:
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     if path is not None:
@@ -76,7 +119,8 @@ def run(*command: str, path: Path | None = None, cwd: Path | None = None) -> str
 
 
 def test_every_folder_with_code_is_listed_in_pyproject() -> None:
-    assert SETUPTOOLS["package-dir"] == folders_with_code()
+    elsewhere = {name: place for name, place in folders_with_code().items() if not place.startswith("src/")}
+    assert SETUPTOOLS["package-dir"] == {"": "src", **elsewhere}
     assert sorted(SETUPTOOLS["packages"]) == sorted(folders_with_code())
 
 
@@ -84,6 +128,71 @@ def test_every_room_is_linked_by_a_relative_link() -> None:
     links = {link.name: os.readlink(link) for link in SOURCE.iterdir() if link.is_symlink()}
     assert links == {name: f"../../{name}" for name in links}
     assert {room.name for room in rooms()} == set(links)
+
+
+def test_an_editable_install_is_a_path_that_checkers_follow(another_project: Path) -> None:
+    """No import hook, which no checker runs; and no bare `models` beside that of a user."""
+    (path,) = another_project.glob(".venv/**/site-packages/__editable__*.pth")
+    assert path.read_text(encoding="utf-8").split() == [str(another_project.parent / "checkout" / "src")]
+    code = (
+        "import importlib.util, stacklens.extract; print(stacklens.of_the_copy); "
+        "print([name for name in ('models', 'probe', 'extract', 'viz') if importlib.util.find_spec(name)])"
+    )
+    assert run(str(another_project / ".venv" / "bin" / "python"), "-c", code, cwd=another_project) == "7\n[]\n"
+
+
+ACCEPTED = """
+number: int = sl.of_the_copy
+model: sl.StackModel[Any] = sl.load("nnpda-palindrome")
+opened = (sl.load("a.pt", kind="network"), sl.load("a.json", kind="result"), sl.load("a.npz", kind="trace"))
+anything = sl.load("a.json")
+anything.automaton.accepts("aca")
+result = sl.extract(opened[0], "palindrome")
+opened[2].with_automaton(result.automaton).to_frame()
+if result.minimised is not None:
+    result.minimised.save("pda.svg")
+sl.compare(result, "palindrome")
+print(sl.verify(result, max_length=10).disagreements)
+print(result.causal().states.accuracy, result.network.name, result.report()["seconds"])
+net = sl.train("marnn-stack-rnn", "dyck-2", seeds=5)
+print(sl.ablate(net), sl.linear_probes(net), sl.horizon_curve(net), sl.saliency(net, "()"))
+print(sl.sweep(["a.pt", net]).to_frame(), sl.zoo(), sl.languages(), sl.tasks())
+
+
+def even(words: list[tuple[str, ...]]) -> list[bool]:
+    return [len(word) % 2 == 0 for word in words]
+
+
+print(sl.learn(even, "ab").automaton.states)
+"""
+REFUSED = """
+sl.laod("a.pt")
+sl.load("a.pt", kind="netwrok")
+sl.trace(sl.load("a.json", kind="result"), "aca")
+sl.extract("a.pt").automata
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("checker", ["pyright", "mypy"])
+def test_scripts_of_another_project_pass_a_strict_checker(another_project: Path, checker: str) -> None:
+    (another_project / "readme.py").write_text(readme_scripts(), encoding="utf-8")
+    begin = "from typing import Any\nimport stacklens as sl\n"
+    (another_project / "accepted.py").write_text(begin + ACCEPTED, encoding="utf-8")
+    (another_project / "refused.py").write_text("import stacklens as sl" + REFUSED, encoding="utf-8")
+    python = str(another_project / ".venv" / "bin" / "python")
+    if checker == "mypy":
+        command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", python, "."]
+    else:
+        playwright, pyright = (pytest.importorskip(name) for name in ("playwright", "pyright"))
+        (another_project / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}', encoding="utf-8")
+        node = Path(playwright.__file__).parent / "driver" / "node"  # pyright itself would download one
+        command = [str(node), str(Path(pyright.__file__).parent / "dist" / "index.js"), "--pythonpath", python]
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "MYPYPATH")}
+    done = subprocess.run(command, cwd=another_project, env=environment, capture_output=True, text=True, check=False)
+    wrong = re.findall(r"(\w+)\.py:(\d+)\S* -? ?error", done.stdout)
+    lines = range(2, 2 + len(REFUSED.strip().splitlines()))
+    assert list(dict.fromkeys(wrong)) == [("refused", str(line)) for line in lines], done.stdout + done.stderr
 
 
 @pytest.mark.slow
@@ -133,4 +242,5 @@ def test_the_sdist_has_the_examples_the_documents_and_the_tests_and_nothing_left
         found = {name.partition("/")[2] for name in archive.getnames()}
     assert {"examples/adapter.py", "docs/zoo.md", "tests/conftest.py", "CITATION.cff", "constraints.txt"} <= found
     assert {f"{place}/__init__.py" for place in folders_with_code().values()} <= found
+    assert {f"src/{name.replace('.', '/')}/__init__.py" for name in folders_with_code()} <= found  # for -e
     assert not [name for name in found if "__pycache__" in name or name.endswith(".pyc")]

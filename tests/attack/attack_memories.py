@@ -212,7 +212,7 @@ def _buffers(seed: int) -> Counter[str]:
             tried["words"] += 1
     result = extract(net, None, _QUICK)
     tried[f"status {result.status}"] += 1
-    if result.automaton is None:
+    if result.minimised is None:
         return tried
     tried["with ε-steps"] += not result.automaton.real_time
     ours = automaton_answers(result.automaton, net, words).tolist()

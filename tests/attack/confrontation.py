@@ -61,7 +61,7 @@ def last(answer: Answer) -> tuple[bool, tuple[Output, ...]]:
 
 def confront(result: Extraction, case: Case, rng: random.Random) -> Counter[str]:
     """Return what was claimed and held; raises AssertionError at the first claim that does not."""
-    pda = result.automaton
+    pda = result.minimised
     tried = Counter({f"status {result.status}": 1})
     if pda is None:
         return tried

@@ -45,7 +45,7 @@ def _results() -> tuple[sl.Extraction, ...]:
     wrong = sl.Extraction(
         model=model,
         language=LanguageSpecification(language),
-        automaton=pda,
+        minimised=pda,
         found=candidates[1],
         candidates=candidates,
         fidelity=Fidelity(Rounding(10, 1, 5), 0.01, 0.2, 0.05),
@@ -62,7 +62,7 @@ def _results() -> tuple[sl.Extraction, ...]:
     right = replace(
         wrong, checks=checks[:1], proof=sl.Equal(), certificate=Certification(certified, "the task's"), divergence=None
     )
-    none = replace(right, automaton=None, reason="nothing was found", counts=None, checks=(), proof=sl.Undecided("no"))
+    none = replace(right, minimised=None, reason="nothing was found", counts=None, checks=(), proof=sl.Undecided("no"))
     return wrong, right, none
 
 

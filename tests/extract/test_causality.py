@@ -53,7 +53,7 @@ def test_what_cannot_be_interchanged_is_told(reversal: Any) -> None:
         with pytest.raises(StacklensError, match=message):
             reversal.causal(**arguments)
     with pytest.raises(StacklensError, match="there is no automaton: it sleeps"):
-        replace(reversal, automaton=None, reason="it sleeps").causal()
+        replace(reversal, minimised=None, reason="it sleeps").causal()
     buffered = replace(reversal, model=sl.load("buffered-neural-stack-reversal"))
     with pytest.raises(StacklensError, match="reads and writes when it likes"):
         buffered.causal()

@@ -63,7 +63,7 @@ def test_a_ring_whose_head_goes_both_ways_is_two_stacks() -> None:
 def test_a_ring_that_comes_round_gives_no_automaton_and_the_reason_is_a_word() -> None:
     result = extract(RingTape(3), None, QUICK)
     assert result.status == 3
-    assert result.automaton is None
+    assert result.minimised is None
     assert result.candidates == []
     assert str(result.reason).startswith("the network does not use its memory as stacks: with its ring as one stack it")
     assert "; with its ring as two stacks it differs on " in str(result.reason)

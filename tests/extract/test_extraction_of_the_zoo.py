@@ -110,7 +110,7 @@ def test_graded_pops_have_no_faithful_automaton_though_the_network_is_right_on_a
     assert verdicts.tolist() == [word in language for word in words]
     result = graded()
     assert result.status == 3
-    assert result.automaton is None
+    assert result.minimised is None
     assert result.checks == ()
     assert result.reason is not None
     rounding = result.fidelity.rounding

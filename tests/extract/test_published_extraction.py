@@ -159,5 +159,5 @@ def test_the_linear_reversal_networks_automaton_reverses_the_authors_words_and_l
 def test_no_automaton_stands_for_the_lstm_reversal_network() -> None:
     result = extracted("lstm_reverse_task")
     assert result.status == 3
-    assert result.automaton is None
+    assert result.minimised is None
     assert result.reason is not None

@@ -46,7 +46,7 @@ def test_a_budget_that_is_used_up_at_once_ends_the_search_and_is_named() -> None
     assert result.budget is not None
     assert result.budget.ran_out
     assert result.report()["budget"]["ran_out"]
-    assert (result.status, result.automaton) == (3, None)
+    assert (result.status, result.minimised) == (3, None)
     assert "the search ended after 1e-09 seconds of processor time" in str(result)
 
 

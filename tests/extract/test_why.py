@@ -159,7 +159,7 @@ def test_where_they_part_is_the_shortest_word_and_all_say_so_themselves() -> Non
 
 def test_the_best_automaton_comes_with_its_errors_and_is_marked(tmp_path: Path) -> None:
     result = planted("hidden")
-    assert result.automaton is None
+    assert result.minimised is None
     best = result.best
     assert best is not None
     assert 0 < best.error_rate < 0.5

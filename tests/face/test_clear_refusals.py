@@ -79,11 +79,11 @@ REFUSED: dict[str, tuple[Call, str]] = {
         "jobs must be a whole number of at least 1, not 0",
     ),
     "verify, against nothing": (
-        lambda found: sl.verify(found.automaton, max_length=5),  # type: ignore[arg-type]
+        lambda found: sl.verify(found.automaton, max_length=5),
         "name its network or a language, or give the result: verify(…, model=…), verify(…, language=…)",
     ),
     "verify, a language as network": (
-        lambda found: sl.verify(found.automaton, "palindrome"),  # type: ignore[arg-type]
+        lambda found: sl.verify(found.automaton, "palindrome"),
         "palindrome is what a network should do, not a network: verify(…, language='palindrome')",
     ),
     "verify, a task as network": (
@@ -95,7 +95,7 @@ REFUSED: dict[str, tuple[Call, str]] = {
         "palindrom: no such file; expected a network",
     ),
     "verify, a task without a network": (
-        lambda found: sl.verify(found.automaton, language=get_task("addition")),  # type: ignore[arg-type]
+        lambda found: sl.verify(found.automaton, language=get_task("addition")),
         "an automaton without its network is compared with a language, not with an Addition",
     ),
     "a figure for a word": (

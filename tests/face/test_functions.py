@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +114,19 @@ def test_an_automaton_is_verified_against_a_language_alone() -> None:
     with pytest.raises(sl.StacklensError, match="the automaton reads a b; expected the alphabet of dyck-1"):
         sl.verify(get_language("anbn").automaton, language="dyck-1")
     with pytest.raises(sl.StacklensError, match="an automaton with outputs is no recogniser"):
-        sl.verify(quick_result(NAME).automaton, language="dyck-2")  # type: ignore[arg-type]
+        sl.verify(quick_result(NAME).automaton, language="dyck-2")
+
+
+def test_a_result_without_an_automaton_gives_the_reason_and_can_be_asked(tmp_path: Path) -> None:
+    none, some = quick_failure(), quick_result("nnpda-palindrome")
+    none.save(tmp_path / "none.json")
+    for result in (none, sl.load(tmp_path / "none.json")):
+        assert (result.minimised, result.status) == (None, 3)
+        for use in (attrgetter("automaton"), sl.Extraction.grammar, sl.Extraction.causal, partial(sl.compare, some)):
+            with pytest.raises(sl.StacklensError, match="there is no automaton: no finite set of states was found"):
+                use(result)
+        assert "automaton  none: no finite set of states was found" in str(result)
+    assert some.automaton is some.minimised
 
 
 def test_an_automaton_alone_cannot_be_verified() -> None:
@@ -193,7 +207,7 @@ def test_settings_that_make_no_sense_are_refused_before_any_work(settings: dict[
 
 def test_what_is_no_name_word_or_number_is_named() -> None:
     with pytest.raises(sl.StacklensError, match="expected a name or a path, not an int"):
-        sl.load(3)  # type: ignore[arg-type]
+        sl.load(3)  # type: ignore[call-overload]
     with pytest.raises(sl.StacklensError, match="expected a word or a list of words, not an int"):
         sl.trace("nnpda-palindrome", 5)  # type: ignore[arg-type]
     with pytest.raises(sl.StacklensError, match="expected a word, as text or as a list of symbols, not an int"):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 import torch
+from tests.face.quick import quick_result
 
 import stacklens as sl
 from stacklens.errors import FileFormatError, UnknownNameError
 from stacklens.languages import get_language
-from stacklens.models.io import ZOO, find_network
+from stacklens.models.io import ZOO, find_network, zoo_names
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -36,7 +40,7 @@ def test_a_network_of_the_zoo_knows_its_file_and_its_training(
 @pytest.mark.usefixtures("elsewhere")
 def test_a_file_of_that_name_here_comes_first() -> None:
     shutil.copy(ZOO / "nnpda-1n0n.pt", "nnpda-palindrome")
-    assert sl.load("nnpda-palindrome").origin.task["language"] == "1n0n"
+    assert sl.load(Path("nnpda-palindrome")).origin.task["language"] == "1n0n"
     Path("nnpda-palindrome").unlink()
     Path("nnpda-palindrome").mkdir()  # a folder is no network
     assert find_network("nnpda-palindrome") == ZOO / "nnpda-palindrome.pt"
@@ -59,10 +63,38 @@ def test_format_and_alphabet_are_those_of_the_shell(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match=r"nnpda-palindrome\.pt: "):
         sl.load("nnpda-palindrome", format="marnns")
     with pytest.raises(sl.StacklensError, match="expected an alphabet, as text or as a list of symbols, not an int"):
-        sl.load(path, alphabet=3)  # type: ignore[arg-type]
+        sl.load(path, alphabet=3)  # type: ignore[call-overload]
     get_language("palindrome").automaton.save(tmp_path / "pda.json")
     with pytest.raises(FileFormatError, match="expected a network"):
         sl.load(tmp_path / "pda.json", alphabet="abc")
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_kind_is_what_a_file_has_to_be() -> None:
+    result = quick_result("nnpda-palindrome")
+    result.save("result.json")
+    sl.sweep("nnpda-palindrome", max_length=2, long_words=10, cycles=0).save("sweep.json")
+    sl.trace("nnpda-palindrome", "aca").save("trace.npz")
+    result.automaton.save("automaton.json")
+    files = {"network": "nnpda-palindrome", "trace": "trace.npz"}
+    files |= {kind: f"{kind}.json" for kind in ("result", "sweep", "automaton")}
+    for kind, file in files.items():
+        loaded = sl.load(file, kind=kind)  # type: ignore[call-overload]  # a checker wants to see which
+        assert type(loaded) is type(sl.load(Path(file)))
+        for other in files.keys() - {kind}:
+            with pytest.raises(FileFormatError, match=file):
+                sl.load(file, kind=other)  # type: ignore[call-overload]
+    for wrong in ("model", ["result"], 3):
+        with pytest.raises(UnknownNameError, match=r"unknown kind .* automaton, network, result, sweep, trace"):
+            sl.load("result.json", kind=wrong)  # type: ignore[call-overload]
+    with pytest.raises(sl.StacklensError, match=r"of a network; trace\.npz is to be loaded as a trace"):
+        sl.load("trace.npz", kind="trace", alphabet="ab")  # type: ignore[call-overload]
+
+
+def test_checkers_and_editors_know_the_names_of_the_zoo() -> None:
+    text = (ROOT / "src" / "stacklens" / "face" / "opening.py").read_text(encoding="utf-8")
+    (names,) = re.findall(r"ZooName = Literal\[([^]]*)\]", text)
+    assert re.findall(r'"(.*?)"', names) == list(zoo_names())
 
 
 @pytest.mark.parametrize(

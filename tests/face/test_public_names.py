@@ -52,7 +52,7 @@ def test_the_names_are_these_and_every_one_is_there() -> None:
 
 def test_an_unknown_name_is_said_to_be_unknown() -> None:
     with pytest.raises(AttributeError, match="module 'stacklens' has no attribute 'extrakt'"):
-        sl.extrakt  # noqa: B018
+        sl.extrakt  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_packages_with_a_function_s_name_are_both() -> None:

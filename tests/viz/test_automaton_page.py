@@ -63,7 +63,7 @@ def test_what_comes_with_the_zoo_is_there_at_once_and_what_is_found_anew_takes_i
     before = asked(client, "network", network="nnpda-1n0n")
     assert before["headline"].startswith("Proved equal to 1n0n")
     reason = "the network does not use its stack as one"
-    keep_extraction("nnpda-1n0n", ExtractionSettings(), replace(result, automaton=None, reason=reason))
+    keep_extraction("nnpda-1n0n", ExtractionSettings(), replace(result, minimised=None, reason=reason))
     found = asked(client, "network", network="nnpda-1n0n")
     assert (found["automaton"], found["why"]) == (None, f"no faithful automaton was found: {reason}")
 
@@ -123,7 +123,7 @@ def test_the_automaton_comes_as_a_file(client: FlaskClient, result: Extraction, 
 
 def test_what_a_format_cannot_say_is_said(client: FlaskClient, result: Extraction) -> None:
     pda = replace(dyck([("(", ")")]), end_marker="e")
-    keep_extraction("nnpda-parentheses", ExtractionSettings(), replace(result, automaton=pda))
+    keep_extraction("nnpda-parentheses", ExtractionSettings(), replace(result, minimised=pda))
     assert "JFLAP" in asked(client, "file", 400, network="nnpda-parentheses", suffix="jff")["problem"]
 
 
@@ -169,7 +169,7 @@ def test_a_report_shows_who_visits_which_state(result: Extraction) -> None:
     assert "Hidden vectors by state" in page
     assert re.search(r"How often 60 words, short ones and others, visit each state: q0 \d+; q1 \d+\.", page)
     states = tuple(f"q{number}" for number in range(61))
-    large = replace(result, automaton=PushdownAutomaton(states, ("a", "b", "c"), ("a", "b"), {}, "q0"))
+    large = replace(result, minimised=PushdownAutomaton(states, ("a", "b", "c"), ("a", "b"), {}, "q0"))
     assert "No drawing: this automaton has 61 states and 0 edges" in report_page(large, [], "report")
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck, palindromes, pushdown_automata, words_of
 
-from stacklens.automata.formats.dot import render, rule, to_dot
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError, UnknownSymbolError
 from stacklens.extract.by_name import specification_of
@@ -27,7 +26,8 @@ from stacklens.extract.evaluation.automaton_runs import (
 )
 from stacklens.models.io import ZOO, load_network
 from stacklens.probe.trace import trace
-from stacklens.viz.automaton import MOST_STATES, automaton_drawing, discrete_panel, stacks_figure
+from stacklens.viz.automaton import MOST_STATES, discrete_panel, stacks_figure
+from stacklens.viz.bench.drawing import bench_drawing
 from stacklens.viz.hidden import state_map
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -39,59 +39,39 @@ def parts(svg: str, name: str) -> list[ElementTree.Element]:
     return [element for element in ElementTree.fromstring(svg).iter() if element.get("class") == name]
 
 
+def rules_in(elements: Iterable[ElementTree.Element]) -> list[int]:
+    """Return the numbers of the rules whose lines are among the elements of a drawing."""
+    return sorted(int(number) for one in elements for number in one.get("data-rules", "").split())
+
+
 @settings(max_examples=50)
 @given(pda=pushdown_automata())
-def test_every_state_and_every_rule_of_a_drawing_can_be_found(pda: PushdownAutomaton) -> None:
-    svg = automaton_drawing(pda)
-    found = {int(state.get("data-state", "")): state.get("data-name") for state in parts(svg, "state")}
-    assert found == dict(enumerate(pda.states))
-    shown = {int(text.get("data-rule", "")): text.text for text in parts(svg, "rule")}
-    assert shown == {number: rule(*item) for number, item in enumerate(pda.transitions.items())}
-    for edge in parts(svg, "edge"):
-        for text in edge.iter(f"{SVG}text"):
-            key, step = list(pda.transitions.items())[int(text.get("data-rule", ""))]
-            numbers = pda.states.index(key[0]), pda.states.index(step.target)
-            assert (edge.get("data-from"), edge.get("data-to")) == tuple(map(str, numbers))
-
-
-def test_a_drawing_is_the_picture_that_is_saved_but_for_names() -> None:
-    def drawn(svg: str) -> list[dict[str, str]]:
-        kept = ("d", "points", "x", "y", "cx", "cy", "rx", "fill", "stroke")
-        return [{name: element.attrib[name] for name in kept if name in element.attrib} for element in parts_of(svg)]
-
-    def parts_of(svg: str) -> list[Any]:
-        return [one for one in ElementTree.fromstring(svg).iter() if not one.tag.endswith("title")]
-
-    pda = palindromes()
-    assert drawn(automaton_drawing(pda)) == drawn(render(to_dot(pda), "svg").decode())
-
-
-def test_rules_that_look_the_same_have_numbers_of_their_own() -> None:
-    steps: dict[Key, Transition] = {("q", letter, ("⊥",)): Transition("q", (NONE,)) for letter in (" ", "␣")}
-    pda = PushdownAutomaton(("q",), (" ", "␣"), (), steps, "q")
-    assert sorted(text.get("data-rule", "") for text in parts(automaton_drawing(pda), "rule")) == ["0", "1"]
-
-
-def test_equal_automata_have_their_rules_numbered_in_their_own_order() -> None:
-    pda = palindromes()
-    other = replace(pda, transitions=dict(list(pda.transitions.items())[::-1]))
-    assert pda == other
-    for one in (pda, other):
-        shown = {int(text.get("data-rule", "")): text.text for text in parts(automaton_drawing(one), "rule")}
-        assert shown == {number: rule(*item) for number, item in enumerate(one.transitions.items())}
+def test_every_state_and_every_rule_of_a_drawing_can_be_found_once(pda: PushdownAutomaton) -> None:
+    for one in (pda, replace(pda, transitions=dict(list(pda.transitions.items())[::-1]))):  # equal, in another order
+        svg, joined = bench_drawing(one)["svg"], [(key[0], step.target) for key, step in one.transitions.items()]
+        found = {int(state.get("data-state", "")): state.get("data-name") for state in parts(svg, "state")}
+        assert found == dict(enumerate(one.states))
+        assert rules_in(ElementTree.fromstring(svg).iter()) == list(range(len(joined)))
+        for edge in parts(svg, "edge"):
+            if edge.get("data-from"):
+                ends = tuple(one.states[int(edge.get(f"data-{end}", ""))] for end in ("from", "to"))
+                assert rules_in(edge.iter()) == [number for number, pair in enumerate(joined) if pair == ends]
 
 
 def test_symbols_are_no_markup() -> None:
-    pda = PushdownAutomaton(("<q&>",), ("<script>",), (), {}, "<q&>")
-    (state,) = parts(automaton_drawing(pda), "state")
+    pda = PushdownAutomaton(
+        ("<q&>",), ("<script>",), (), {("<q&>", "<script>", ("⊥",)): Transition("<q&>", (NONE,))}, "<q&>"
+    )
+    svg = bench_drawing(pda)["svg"]
+    (state,) = parts(svg, "state")
     assert state.get("data-name") == "<q&>"
-    assert not [element for element in ElementTree.fromstring(automaton_drawing(pda)).iter() if "script" in element.tag]
+    assert not [element for element in ElementTree.fromstring(svg).iter() if "script" in element.tag]
 
 
 def test_an_automaton_that_nobody_could_read_is_not_drawn() -> None:
     states = tuple(f"q{number}" for number in range(MOST_STATES + 1))
     with pytest.raises(StacklensError, match=r"^this automaton has 61 states and 0 edges; a drawing has at most 60 "):
-        automaton_drawing(PushdownAutomaton(states, ("a",), (), {}, "q0"))
+        bench_drawing(PushdownAutomaton(states, ("a",), (), {}, "q0"))
 
 
 @given(data=st.data(), pda=pushdown_automata())

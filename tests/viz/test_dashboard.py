@@ -130,7 +130,7 @@ def test_an_automaton_that_is_extracted_anew_is_shown_from_then_on(
     assert len(word_answer(name, "aca", False)["run"]["taken"]) == 3
     checkpoint = load(name)
     result = read_once(checkpoint.model, specification_of(checkpoint), ExtractionConfig(**QUICK))
-    keep_extraction(name, ExtractionSettings(), replace(result, automaton=nothing))
+    keep_extraction(name, ExtractionSettings(), replace(result, minimised=nothing))
     assert word_answer(name, "aca", False)["run"]["taken"] == []
     assert "state" in [note.text for note in drawn(View(name, "aca")).layout.annotations]
     assert "pda = sl.extract(network).automaton\n" in figure_lines(View(name, "aca"))

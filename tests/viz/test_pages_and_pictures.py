@@ -170,5 +170,5 @@ def test_a_report_has_the_summary_the_automaton_and_the_traces(monkeypatch: pyte
 
     monkeypatch.setattr("stacklens.viz.report.paper_figure", figure)
     assert result.automaton is not None
-    report_page(replace(result, automaton=replace(result.automaton, transitions={})), ["abcba"], "wrong")
+    report_page(replace(result, minimised=replace(result.automaton, transitions={})), ["abcba"], "wrong")
     assert depths == [[1, 2, 2, 1, 0]]  # the true depth is not the automaton's

@@ -40,7 +40,7 @@ def test_a_long_counterexample_is_cut_short() -> None:
 
 def test_without_an_automaton_or_a_language_it_says_so() -> None:
     html = "\n".join(
-        trust_parts(replace(extraction("nnpda-1n0n"), automaton=None, found=None, checks=(), reason="none"))
+        trust_parts(replace(extraction("nnpda-1n0n"), minimised=None, found=None, checks=(), reason="none"))
     )
     assert "none: none" in html
     assert html.count("<table>") == 1

@@ -155,7 +155,7 @@ def settings_known(name: str) -> ExtractionSettings | None:
 def content_of(result: Extraction) -> dict[str, Any]:
     """Return what is kept of ``result``, what a `Known` is made of, as plain data."""
     return {
-        "automaton": None if result.automaton is None else to_json_line(result.automaton),
+        "automaton": None if result.minimised is None else to_json_line(result.automaton),
         "raw": None if result.raw is None else to_json_line(result.raw),
         "report": result.report(),
         "summary": summary_text(result),

@@ -12,7 +12,7 @@ from stacklens.viz.dashboard.saved import is_saved, saved
 __all__ = ["automaton_lines", "program", "trust_lines", "word_lines"]
 
 _TRUST = "stacklens.extract.evaluation.trust"
-_JUDGE = "judge_words(network, words, result.automaton, result.language, result.memories)"
+_JUDGE = "judge_words(network, words, result.minimised, result.language, result.memories)"
 _CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of claims and checks: imports and lines
     "claims": ((f"from {_TRUST} import claim_table",), ("claim_table(result.report())",)),
     "checks": ((f"from {_TRUST} import check_table",), ("check_table(result.report())",)),
@@ -22,7 +22,7 @@ _CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of claims and 
             "from stacklens.extract.evaluation.accuracy_by_size import scores_by_size",
             "from stacklens.viz.curves import accuracy_figure",
         ),
-        ("accuracy_figure(scores_by_size(network, result.language, result.automaton)).show()",),
+        ("accuracy_figure(scores_by_size(network, result.language, result.minimised)).show()",),
     ),
     "causes": (
         ("from stacklens.viz.probing import causality_figure",),
@@ -104,6 +104,6 @@ def word_lines(name: str, text: str, rounded: bool) -> str:
         imports.insert(1, "from stacklens.models.rounding import Rounded")
     settings = settings_known(name)
     found = [] if settings is None else [f"result = {settings.call()}"]
-    rest = "" if settings is None else ", result.automaton, result.language"
+    rest = "" if settings is None else ", result.minimised, result.language"
     word = f"parse_word({text!r}, network.alphabet)"
     return program(name, imports, [*found, f"word_data({given}, {word}{rest})"])

@@ -121,7 +121,7 @@ def extract_command(
         raise StacklensError(f"--stack-symbols: this {network.name} pushes the symbol it reads, so it has no choice")
     result = _extract(checkpoint, language, config, quiet)
     result, alone = _beside_black_box(result) if black_box else (result, None)
-    if causal and result.automaton is not None:
+    if causal and result.minimised is not None:
         result = replace(result, causality=_causality(result, seed))
     if report is not None:
         write_report(report, result, str(model))

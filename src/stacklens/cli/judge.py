@@ -59,7 +59,7 @@ def judge_command(
     specification = specification_of(checkpoint, language or (None if result is None else result.language_name))
     check_same_alphabet(specification, network)
     pda = None if automaton is None else read_automaton(automaton, network.alphabet)
-    pda = pda if result is None else result.automaton
+    pda = pda if result is None else result.minimised
     listed = _listed(words, network.alphabet)
     # which of the network's stacks it has, a result says, and no file of an automaton
     known = None if pda is None or pda.n_stacks == network.n_stacks else ()

@@ -74,7 +74,7 @@ def write_outputs(out: list[Path], result: Extraction, best: bool) -> tuple[list
     """
     from stacklens.automata.formats.by_suffix import write_automaton
 
-    pda, note, problem, written = result.automaton, None, None, list[Path]()
+    pda, note, problem, written = result.minimised, None, None, list[Path]()
     if pda is None and best and result.best is not None:
         pda, note = result.best.automaton, f"NOT FAITHFUL, wrong of the network on {result.best.error_rate:.1%}"
     for path in out if pda is not None else []:

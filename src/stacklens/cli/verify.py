@@ -89,7 +89,7 @@ def verify_command(
     result = saved_result(model)
     if result is not None and automaton is not None:
         raise StacklensError(f"{model} has an automaton with it; leave out --automaton, or name the network")
-    if result is not None and result.automaton is None:
+    if result is not None and result.minimised is None:
         typer.echo(f"automaton  none: {result.reason}")
         return _NO_AUTOMATON
     job = (
@@ -161,7 +161,7 @@ def _automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | N
 
     with progress_bar(quiet) as bar:
         found = extract(job.model, job.specification, ExtractionConfig(), stages_on(bar))
-    if found.automaton is None:
+    if found.minimised is None:
         typer.echo(f"automaton  none: {found.reason}")
         return None
     journal.keep(automaton=to_json(found.automaton))

@@ -44,8 +44,6 @@ def automaton_of(given: PushdownAutomaton | Extraction) -> PushdownAutomaton:
     from stacklens.extract.result import Extraction
 
     if isinstance(given, Extraction):
-        if given.automaton is None:
-            raise StacklensError(f"there is no automaton: {given.reason}")
         return given.automaton
     if not isinstance(given, PushdownAutomaton):
         raise StacklensError(f"expected an automaton or a result, not {called(given)}")
