@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from stacklens.papers.families import BRACKETS
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, Network
-from stacklens.papers.grid_tables import TextTable
+from stacklens.papers.grid_tables import TextTable, markdown_table
 from stacklens.papers.learned import (
     LearnedRow,
     is_equal,
@@ -51,8 +51,6 @@ def why_not_read(network: Network) -> str | None:
 
 def family_figures(measured: Iterable[tuple[Grid, GridResults]]) -> dict[str, str]:
     """Return the tables of what became of networks that learned, and the shares that the text names."""
-    from stacklens.papers.findings import markdown_table
-
     rows = learned_rows(measured)
     networks = [one for row in rows for one in row.networks]
     parted = [length for one in networks if is_read(one) and (length := parts_from(one, "rounded network"))]
@@ -60,6 +58,7 @@ def family_figures(measured: Iterable[tuple[Grid, GridResults]]) -> dict[str, st
     return {
         **{f"{name} table": markdown_table(table) for name, table in tables.items()},
         "all read": share(rows, is_read),
+        "read unrounded": str(sum(map(_is_unrounded, networks))),
         "all proved": share(rows, is_equal),
         "all good": share(rows, is_good),
         "all unparted": share(rows, _is_unparted),
@@ -81,6 +80,13 @@ def _is_measured(network: Network) -> bool:
 
 def _is_good_and_measured(network: Network) -> bool:
     return is_good(network) and _is_measured(network)
+
+
+def _is_unrounded(network: Network) -> bool:
+    """Return whether its automaton was read from the network as it is, and not from its rounded form."""
+    return is_read(network) and str((network.extraction or {}).get("caution")).startswith(
+        "read from the network as it is"
+    )
 
 
 def _is_unparted(network: Network) -> bool:

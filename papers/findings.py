@@ -11,7 +11,7 @@ from stacklens.files import read_whole
 from stacklens.papers.claims import Experiment
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, read_grid
-from stacklens.papers.grid_tables import TextTable, folded_tables, summed_minutes
+from stacklens.papers.grid_tables import TextTable, folded_tables, markdown_table, summed_minutes
 from stacklens.papers.results import Results, read_results, result_path
 from stacklens.papers.statements import filled
 
@@ -76,18 +76,6 @@ def rich_table(table: TextTable) -> Table:
 
 def _plain(text: str) -> str:
     return text.replace("[", r"\[")
-
-
-def markdown_table(table: TextTable) -> str:
-    """Return a table in Markdown under a line that says what it is, and above one that says what was run."""
-    lines = [f"**{_cell(table.title)}**", ""]
-    rows = [table.columns, ("---",) * len(table.columns), *table.rows]
-    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
-    return "\n".join([*lines, "", f"({_cell(table.caption)})"] if table.caption else lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", r"\|").replace("<", "&lt;").replace("^", r"\^").replace("\n", " ")
 
 
 def replace_section(text: str, section: str) -> str:

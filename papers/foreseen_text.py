@@ -9,7 +9,7 @@ import numpy as np
 from stacklens.papers.foreseen import GROUPS, Foreseen, foreseen
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults
-from stacklens.papers.grid_tables import TextTable
+from stacklens.papers.grid_tables import TextTable, markdown_table
 from stacklens.papers.held_out import HeldOut, auc, auc_within, brier, calibration
 from stacklens.papers.intervals import counted
 from stacklens.papers.observations import OUTCOMES, PREDICTORS_USED, Observation, observations, values_of
@@ -50,8 +50,6 @@ def foreseen_figures(measured: Sequence[tuple[Grid, GridResults]]) -> dict[str, 
 
 def _shown(table: TextTable) -> str:
     """Return a table in Markdown, a line in its place where it has nothing to show."""
-    from stacklens.papers.findings import markdown_table
-
     there = table.rows and len(table.columns) > 1
     return markdown_table(table) if there else f"({table.title}: no model.)"
 

@@ -19,7 +19,7 @@ from stacklens.papers.grid import Grid, GridRow, statistic, text_options
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 from stacklens.papers.tried import COLUMNS, tried_cells
 
-__all__ = ["NOT_RUN", "TextTable", "folded_tables", "grid_tables", "run_command", "summed_minutes"]
+__all__ = ["NOT_RUN", "TextTable", "folded_tables", "grid_tables", "markdown_table", "run_command", "summed_minutes"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,18 @@ class TextTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
+
+
+def markdown_table(table: TextTable) -> str:
+    """Return a table in Markdown under a line that says what it is, and above one that says what was run."""
+    lines = [f"**{_cell(table.title)}**", ""]
+    rows = [table.columns, ("---",) * len(table.columns), *table.rows]
+    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
+    return "\n".join([*lines, "", f"({_cell(table.caption)})"] if table.caption else lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|").replace("<", "&lt;").replace("^", r"\^").replace("\n", " ")
 
 
 @dataclass(frozen=True)
@@ -162,7 +174,7 @@ def _folded(grid: Grid, line: _Line, score: str) -> str:
 
 
 def summed_minutes(rows: Iterable[RowResult], kind: str = "CPU") -> float:
-    """Return how many minutes these rows took, by the clock ("wall") or of processor time ("CPU")."""
+    """Return how many minutes these rows took, by the clock ("wall") or of processor time ("CPU"; "training, CPU")."""
     return sum(seconds for row in rows for name, seconds in row.seconds.items() if name.endswith(kind)) / 60
 
 

@@ -1,4 +1,4 @@
-"""Whether it is the repetition that breaks networks on long words: figures of the findings' text.
+"""Whether it is repetition or a low stack that breaks networks on long words: figures of the findings' text.
 
 Two statistics: which kind of word a network gets wrong sooner, and its accuracy on each length. They were chosen with
 the networks of data seeds 0 and 1 in sight, so what they say is tested again on those of later data seeds alone. Rows,
@@ -16,7 +16,7 @@ from typing import Any
 from stacklens.papers.families import BRACKETS, family_of, task_of
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults
-from stacklens.papers.grid_tables import TextTable
+from stacklens.papers.grid_tables import TextTable, markdown_table
 from stacklens.papers.intervals import counted_in_rows
 
 __all__ = ["long_word_figures"]
@@ -24,6 +24,7 @@ __all__ = ["long_word_figures"]
 _Measured = Sequence[tuple[Grid, GridResults]]
 _NETS = {"network": "the network itself", "rounded network": "rounded"}
 _KINDS = {"pumped": "repeated", "control": "random and as shallow", "drawn": "random and of any depth"}
+_SHARES = "mean percent of whole words right"
 _NEVER = float("inf")
 _SURE = 0.05
 _SEEN = 1  # the last data seed whose networks were looked at when the statistics were chosen
@@ -40,8 +41,6 @@ class _Row:
 
 def long_word_figures(measured: _Measured) -> dict[str, str]:
     """Return what networks of the tables do on words that repeat a block and on their controls."""
-    from stacklens.papers.findings import markdown_table
-
     every, fresh = (list(_rows(measured, since)) for since in (0, _SEEN + 1))
     rows, fresh = ([row for row in own if row.task in BRACKETS] for own in (every, fresh))
     return {
@@ -162,33 +161,50 @@ _DEPTH = _Contrast("Random words as shallow against random words of any depth", 
 
 
 def _summary(rows: Sequence[_Row], contrast: _Contrast) -> str:
-    """Return on which lengths one kind of word is harder for the network itself, the number of lengths allowed for."""
-    harder: dict[str, list[str]] = {}
-    lengths = _lengths(rows)
-    for length in lengths:
-        means = _row_means(rows, "network", contrast, length)
-        p = _signed_rank(means)
-        if p is not None and p < _SURE / len(lengths):
-            worse = contrast.one if statistics.fmean(means) < 0 else contrast.other
-            harder.setdefault(worse, []).append(str(length))
-    said = [f"words that are {_KINDS[kind]} are harder at {_listed(found)} symbols" for kind, found in harder.items()]
-    told = "; ".join(said) or "at no length is one kind of word shown to be harder than the other"
-    return f"{contrast.title}, with the number of lengths allowed for: {told}."
+    """Return on which lengths one kind of word is harder, for both networks, the number of lengths allowed for."""
+    lengths, said = _lengths(rows), []
+    for net, shown in _NETS.items():
+        harder: dict[str, list[str]] = {}
+        for length in lengths:
+            means = _row_means(rows, net, contrast, length)
+            p = _signed_rank(means)
+            if p is not None and p < _SURE / len(lengths):
+                worse = contrast.one if statistics.fmean(means) < 0 else contrast.other
+                harder.setdefault(worse, []).append(str(length))
+        told = [f"words that are {_KINDS[kind]} are harder at {', '.join(at)} symbols" for kind, at in harder.items()]
+        said.append(f"{shown}, {', '.join(told) or 'neither is shown to be harder at any length'}")
+    return f"{contrast.title}, with the number of lengths allowed for: {'; '.join(said)}."
 
 
 def _longest(rows: Sequence[_Row]) -> dict[str, str]:
-    """Return how many of the longest words rounded networks get right, shallow ones and others."""
-    longest = max(_lengths(rows), default=0)
-    pairs = [pair for row in rows for pair in _pairs(row, "rounded network", _DEPTH, longest)]
-    shallow, deep = (
-        f"{100 * statistics.fmean(pair[place] for pair in pairs):.0f} %" if pairs else "–" for place in (0, 1)
-    )
-    return {"long longest": str(longest), "long longest shallow": shallow, "long longest deep": deep}
+    """Return what networks get right of the longest words, shallow ones and others: of all of them, and by group."""
+    longest, lines, deeper = max(_lengths(rows), default=0), list[tuple[str, ...]](), list[str]()
+    names = ("soft shallow", "soft deep", "rounded shallow", "rounded deep")
+    figures = {"long longest": str(longest), **{f"long {name}": "–" for name in names}}
+    for name, own in {"all": rows, **_groups(rows)}.items():
+        soft, rounded = ([pair for row in own for pair in _pairs(row, net, _DEPTH, longest)] for net in _NETS)
+        if not soft:
+            continue
+        shares = [
+            f"{100 * statistics.fmean(part):.0f}" for pairs in (soft, rounded) for part in zip(*pairs, strict=True)
+        ]
+        lines.append((name, str(len(soft)), *shares))
+        if name == "all":
+            figures |= {f"long {of}": f"{share} %" for of, share in zip(names, shares, strict=True)}
+        elif int(shares[0]) > int(shares[1]):
+            deeper.append(f"{name} ({shares[0]} % of shallow words, {shares[1]} % of others)")
+    kinds = [f"{who}: {_KINDS[kind]}" for who in _NETS.values() for kind in (_DEPTH.one, _DEPTH.other)]
+    title = f"Random words of {longest} symbols, by family and task"
+    table = TextTable(title, ("networks of", "networks", *kinds), tuple(lines), _SHARES)
+    return {**figures, "long worse on deep": ", ".join(deeper) or "none", "long at last": markdown_table(table)}
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Return names as one says them: "a", "a and b", "a, b and c"."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _groups(rows: Sequence[_Row]) -> dict[str, list[_Row]]:
+    """Return the rows by family and task, in words."""
+    groups: dict[str, list[_Row]] = {}
+    for row in rows:
+        groups.setdefault(f"{row.family.partition(': ')[2]} on {row.task}", []).append(row)
+    return groups
 
 
 def _lengths(rows: Sequence[_Row]) -> list[int]:
@@ -209,7 +225,7 @@ def _by_length(rows: Sequence[_Row], contrast: _Contrast) -> TextTable:
     kinds = _KINDS[contrast.one], _KINDS[contrast.other]
     columns = ("who", "symbols", "networks", *kinds, "worse on the first / on the second", "p")
     note = (
-        "mean percent of whole words right; worse: of networks, where their accuracies differ; p: Wilcoxon's signed "
+        f"{_SHARES}; worse: of networks, where their accuracies differ; p: Wilcoxon's signed "
         "ranks of the rows' mean differences, one test a line and none corrected for their number"
     )
     return TextTable(contrast.title, columns, tuple(lines), note)
@@ -234,14 +250,11 @@ def _row_means(rows: Sequence[_Row], net: str, contrast: _Contrast, length: int)
 
 def _by_family(rows: Sequence[_Row]) -> TextTable:
     """Return, for each family and task, how many networks are wrong sooner on which kind of word."""
-    groups: dict[tuple[str, str], list[_Row]] = {}
-    for row in rows:
-        groups.setdefault((row.family.partition(": ")[2], row.task), []).append(row)
     lines = [
-        (*names, str(sum(len(row.asked) for row in own)), *map(str, _sooner(own, "network")))
-        for names, own in groups.items()
+        (name, str(sum(len(row.asked) for row in own)), *map(str, _sooner(own, "network")))
+        for name, own in _groups(rows).items()
     ]
-    columns = ("family", "task", "networks", "wrong sooner on a repeated word", "on a random one")
+    columns = ("networks of", "networks", "wrong sooner on a repeated word", "on a random one")
     return TextTable(
         "Which is wrong sooner, the network itself", columns, tuple(lines), "others: at the same step, or never"
     )
