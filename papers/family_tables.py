@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 
-from stacklens.papers.families import BRACKETS
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, Network
 from stacklens.papers.grid_tables import TextTable, markdown_table
 from stacklens.papers.learned import (
+    BRACKETS,
     LearnedRow,
     is_equal,
     is_good,
@@ -90,7 +90,6 @@ def _is_unrounded(network: Network) -> bool:
 
 
 def _is_unparted(network: Network) -> bool:
-    """Return whether nothing is known against its automaton, the network itself asked too."""
     return is_good(network) and parts_from(network, "network") == 0
 
 
@@ -106,7 +105,6 @@ def _certified_families(rows: Sequence[LearnedRow]) -> str:
 
 
 def _by_task(rows: Sequence[LearnedRow]) -> dict[str, str]:
-    """Return the shares of status 0 of bracket languages and of all other tasks."""
     brackets = [row for row in rows if row.task in BRACKETS]
     others = [row for row in rows if row.task not in BRACKETS]
     return {"good on brackets": share(brackets, is_good), "good elsewhere": share(others, is_good)}
@@ -198,7 +196,6 @@ def _by_family(
 
 
 def _short(family: str) -> str:
-    """Return a family's name with the paper's as one would say it."""
     paper, _, name = family.partition(": ")
     return f"{name} ({paper})"
 

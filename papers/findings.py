@@ -23,7 +23,6 @@ __all__ = [
     "END",
     "claims_table",
     "findings_section",
-    "grid_markdown",
     "markdown_table",
     "readme_section",
     "replace_section",
@@ -55,11 +54,6 @@ def claims_table(results: Results) -> TextTable:
     rows = tuple((claim.section, claim.claim, claim.paper, claim.ours) for claim in results.claims)
     caption = f"stacklens papers run {results.experiment}; {results.seconds:,.0f} CPU s"
     return TextTable(f"{results.paper}: {results.title}", _COLUMNS, rows, caption)
-
-
-def grid_markdown(grid: Grid, results: GridResults) -> str:
-    """Return the tables of a grid in Markdown."""
-    return "\n\n".join(map(markdown_table, folded_tables(grid, results)))
 
 
 def rich_table(table: TextTable) -> Table:
@@ -129,7 +123,8 @@ def findings_section(experiments: Experiments, folder: Path) -> str:
 
 def _tables(experiment: Experiment | Grid, folder: Path) -> str:
     if isinstance(experiment, Grid):
-        return grid_markdown(experiment, read_grid(experiment.name, folder) or _nothing(experiment))
+        found = read_grid(experiment.name, folder) or _nothing(experiment)
+        return "\n\n".join(map(markdown_table, folded_tables(experiment, found)))
     if result_path(experiment.name, folder).is_file():
         return markdown_table(claims_table(read_results(experiment.name, folder)))
     title = f"{experiment.paper}: {experiment.title}"

@@ -77,7 +77,6 @@ def _lines(grid: Grid, results: GridResults) -> list[_Line]:
 
 
 def _leading(grid: Grid, results: GridResults) -> tuple[str, ...]:
-    """Return the leading columns: those of the rows, and the protocol where there are several."""
     return (*grid.rows[0].cells, *(("protocol",) if len(_protocols(results)) > 1 else ()))
 
 
@@ -162,7 +161,6 @@ def _spread(grid: Grid, line: _Line, score: str) -> tuple[str, ...]:
 
 
 def _theirs(grid: Grid, score: str) -> bool:
-    """Return whether the paper reports anything of a score."""
     return any(f"{score} {name}" in row.reported for row in grid.rows for name in grid.statistics)
 
 
@@ -271,7 +269,6 @@ def _wide_table(grid: Grid, results: GridResults, title: str, caption: str) -> T
 
 
 def _is_there(lines: Iterable[_Line], score: str, name: str) -> bool:
-    """Return whether any row reports the score or has it, or may yet have it."""
     return any(f"{score} {name}" in line.row.reported or line.statistic(name, score) is not None for line in lines)
 
 

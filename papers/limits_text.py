@@ -5,12 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from stacklens.papers.families import family_of
 from stacklens.papers.family_tables import why_not_read
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 from stacklens.papers.grid_tables import TextTable, markdown_table
-from stacklens.papers.learned import is_equal, is_good, is_read, ran_out
+from stacklens.papers.learned import family_of, is_equal, is_good, is_read, ran_out
 
 __all__ = ["limit_figures", "processor_seconds"]
 
@@ -94,7 +93,6 @@ def _share(number: int, of: int) -> str:
 
 
 def _counts(networks: Sequence[Network]) -> tuple[int, int, int]:
-    """Return how many were read, how many of these proved, and how many that nothing contradicts."""
     return sum(map(is_read, networks)), sum(map(is_equal, networks)), sum(map(is_good, networks))
 
 

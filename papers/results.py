@@ -7,7 +7,7 @@ import platform
 import subprocess
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         "stacklens": __version__,
         **({"commit": commit} if (commit := _commit()) else {}),
-        **{name: _version(name) for name in _LIBRARIES},
+        **{name: version(name) for name in _LIBRARIES},
     }
 
 
@@ -75,13 +75,6 @@ def processor() -> str:
         lines = []
     named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return named[0] if named else platform.processor() or platform.machine()
-
-
-def _version(library: str) -> str:
-    try:
-        return version(library)
-    except PackageNotFoundError:  # vendored without its metadata
-        return "unknown"
 
 
 FOLDER = Path(__file__).parent / "results"

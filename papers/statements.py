@@ -9,7 +9,6 @@ from pathlib import Path
 from stacklens.errors import StacklensError
 from stacklens.papers.claims import Experiment
 from stacklens.papers.comparisons import apart_by_count, comparisons, comparisons_table, far_apart, holm
-from stacklens.papers.drift_table import drift_table
 from stacklens.papers.family_tables import family_figures
 from stacklens.papers.foreseen_text import foreseen_figures
 from stacklens.papers.grid import Grid
@@ -73,7 +72,6 @@ def figures_of(experiments: Experiments, folder: Path, interchanges: Path | None
         **foreseen_figures(measured),
         **limit_figures(measured),
         **interchange_figures(interchanges),
-        "drift by length": markdown_table(drift_table(measured)),
         **trace_statements(folder),
         **search_statements(folder),
         **palindrome_statements(folder),
@@ -103,7 +101,6 @@ def _extent(measured: _Measured) -> dict[str, str]:
 
 
 def _networks(results: GridResults, rows: Iterable[str], protocol: str | None = None) -> list[Network]:
-    """Return the networks of all runs of these rows, by one protocol or by any."""
     return [
         one for name in rows for run in results.runs(name) if protocol in (None, run.protocol) for one in run.networks
     ]

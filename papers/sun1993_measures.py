@@ -319,7 +319,6 @@ def rounds(recipe: str, sizes: Sizes) -> Finding:
 
 
 def _words_added(numbers: Sequence[int]) -> str:
-    """Return how many words a round adds to a network's."""
     some = [number for number in numbers if number]
     low, high = min(some), max(some)
     return f"{low if low == high else f'{low}–{high}'} to {count(len(some), 'net')}"

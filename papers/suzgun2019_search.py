@@ -141,5 +141,4 @@ def search_statements(folder: Path = FOLDER) -> dict[str, str]:
 
 
 def _learned(run: RowResult) -> tuple[int, float]:
-    """Return how many networks learned, and their mean score on the test where that does not tell."""
     return sum(one.converged for one in run.networks), fmean(one.scores["test"] for one in run.networks)

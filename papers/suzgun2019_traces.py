@@ -114,7 +114,6 @@ def _training(trial: TrainedNetwork, settings: RunSettings) -> Fitting:
 
 
 def _held_out(fitting: Fitting, test: Examples, words: int) -> Examples:
-    """Return words of the sizes of the test that are none of its own."""
     drawn = fitting.task.sample(words, split="test", seed=_HELD_OUT_SEED)
     tested = set(test.words)
     return fitting.task.examples([word for word in drawn.words if word not in tested])
@@ -149,7 +148,6 @@ def _network(seed: int, test: dict[str, float], trace: AccuracyTrace, last_part:
 
 
 def _points(trace: AccuracyTrace, number: int) -> dict[str, float]:
-    """Return accuracies by the words seen until then: an update a word."""
     return {str(words): round(share, 4) for words, share in zip(trace.updates, trace.of(number), strict=True)}
 
 
