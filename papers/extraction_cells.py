@@ -76,7 +76,6 @@ def _verdict(network: Network, kind: str) -> str | None:
 
 
 def _equals_language(extraction: dict[str, Any] | None) -> bool:
-    """Return whether an automaton is proved equal to the language, whatever its network does."""
     proof = None if extraction is None else extraction.get("proof")
     return proof is not None and proof["verdict"] == "equal"
 

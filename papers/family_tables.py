@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 
-from stacklens.papers.families import BRACKETS
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, Network
-from stacklens.papers.grid_tables import TextTable
+from stacklens.papers.grid_tables import TextTable, markdown_table
 from stacklens.papers.learned import (
+    BRACKETS,
     LearnedRow,
     is_equal,
     is_good,
@@ -51,8 +51,6 @@ def why_not_read(network: Network) -> str | None:
 
 def family_figures(measured: Iterable[tuple[Grid, GridResults]]) -> dict[str, str]:
     """Return the tables of what became of networks that learned, and the shares that the text names."""
-    from stacklens.papers.findings import markdown_table
-
     rows = learned_rows(measured)
     networks = [one for row in rows for one in row.networks]
     parted = [length for one in networks if is_read(one) and (length := parts_from(one, "rounded network"))]
@@ -60,6 +58,7 @@ def family_figures(measured: Iterable[tuple[Grid, GridResults]]) -> dict[str, st
     return {
         **{f"{name} table": markdown_table(table) for name, table in tables.items()},
         "all read": share(rows, is_read),
+        "read unrounded": str(sum(map(_is_unrounded, networks))),
         "all proved": share(rows, is_equal),
         "all good": share(rows, is_good),
         "all unparted": share(rows, _is_unparted),
@@ -83,8 +82,14 @@ def _is_good_and_measured(network: Network) -> bool:
     return is_good(network) and _is_measured(network)
 
 
+def _is_unrounded(network: Network) -> bool:
+    """Return whether its automaton was read from the network as it is, and not from its rounded form."""
+    return is_read(network) and str((network.extraction or {}).get("caution")).startswith(
+        "read from the network as it is"
+    )
+
+
 def _is_unparted(network: Network) -> bool:
-    """Return whether nothing is known against its automaton, the network itself asked too."""
     return is_good(network) and parts_from(network, "network") == 0
 
 
@@ -100,7 +105,6 @@ def _certified_families(rows: Sequence[LearnedRow]) -> str:
 
 
 def _by_task(rows: Sequence[LearnedRow]) -> dict[str, str]:
-    """Return the shares of status 0 of bracket languages and of all other tasks."""
     brackets = [row for row in rows if row.task in BRACKETS]
     others = [row for row in rows if row.task not in BRACKETS]
     return {"good on brackets": share(brackets, is_good), "good elsewhere": share(others, is_good)}
@@ -192,7 +196,6 @@ def _by_family(
 
 
 def _short(family: str) -> str:
-    """Return a family's name with the paper's as one would say it."""
     paper, _, name = family.partition(": ")
     return f"{name} ({paper})"
 

@@ -11,7 +11,7 @@ from stacklens.files import read_whole
 from stacklens.papers.claims import Experiment
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, read_grid
-from stacklens.papers.grid_tables import TextTable, folded_tables, summed_minutes
+from stacklens.papers.grid_tables import TextTable, folded_tables, markdown_table, summed_minutes
 from stacklens.papers.results import Results, read_results, result_path
 from stacklens.papers.statements import filled
 
@@ -23,7 +23,6 @@ __all__ = [
     "END",
     "claims_table",
     "findings_section",
-    "grid_markdown",
     "markdown_table",
     "readme_section",
     "replace_section",
@@ -57,11 +56,6 @@ def claims_table(results: Results) -> TextTable:
     return TextTable(f"{results.paper}: {results.title}", _COLUMNS, rows, caption)
 
 
-def grid_markdown(grid: Grid, results: GridResults) -> str:
-    """Return the tables of a grid in Markdown."""
-    return "\n\n".join(map(markdown_table, folded_tables(grid, results)))
-
-
 def rich_table(table: TextTable) -> Table:
     """Return a table for the shell."""
     from rich.table import Table
@@ -76,18 +70,6 @@ def rich_table(table: TextTable) -> Table:
 
 def _plain(text: str) -> str:
     return text.replace("[", r"\[")
-
-
-def markdown_table(table: TextTable) -> str:
-    """Return a table in Markdown under a line that says what it is, and above one that says what was run."""
-    lines = [f"**{_cell(table.title)}**", ""]
-    rows = [table.columns, ("---",) * len(table.columns), *table.rows]
-    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
-    return "\n".join([*lines, "", f"({_cell(table.caption)})"] if table.caption else lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", r"\|").replace("<", "&lt;").replace("^", r"\^").replace("\n", " ")
 
 
 def replace_section(text: str, section: str) -> str:
@@ -141,7 +123,8 @@ def findings_section(experiments: Experiments, folder: Path) -> str:
 
 def _tables(experiment: Experiment | Grid, folder: Path) -> str:
     if isinstance(experiment, Grid):
-        return grid_markdown(experiment, read_grid(experiment.name, folder) or _nothing(experiment))
+        found = read_grid(experiment.name, folder) or _nothing(experiment)
+        return "\n\n".join(map(markdown_table, folded_tables(experiment, found)))
     if result_path(experiment.name, folder).is_file():
         return markdown_table(claims_table(read_results(experiment.name, folder)))
     title = f"{experiment.paper}: {experiment.title}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,16 +10,17 @@ import numpy as np
 from stacklens.papers.foreseen import GROUPS, Foreseen, foreseen
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults
-from stacklens.papers.grid_tables import TextTable
+from stacklens.papers.grid_tables import TextTable, markdown_table
 from stacklens.papers.held_out import HeldOut, auc, auc_within, brier, calibration
 from stacklens.papers.intervals import counted
-from stacklens.papers.observations import OUTCOMES, PREDICTORS_USED, Observation, observations, values_of
+from stacklens.papers.observations import OUTCOMES, PREDICTORS_USED, Observation, learned, observations, values_of
 
 __all__ = ["foreseen_figures"]
 
 _DASH = "–"
 _MANY = {"task": "tasks", "family": "families"}
 _SURE = 0.05  # that an interval leaves out what is true
+_STEPS = (10, 25, 50, 75, 100)  # of which drift is shown; others are the ends of short words
 
 
 def foreseen_figures(measured: Sequence[tuple[Grid, GridResults]]) -> dict[str, str]:
@@ -45,19 +47,17 @@ def foreseen_figures(measured: Sequence[tuple[Grid, GridResults]]) -> dict[str, 
         "foreseen odds by chance": f"{_SURE * len(intervals):.1f}",
         "foreseen held out": _shown(_held(models)),
         "foreseen calibration": _shown(_calibration(models)),
+        "drift by length": markdown_table(_drift(measured)),
     }
 
 
 def _shown(table: TextTable) -> str:
     """Return a table in Markdown, a line in its place where it has nothing to show."""
-    from stacklens.papers.findings import markdown_table
-
     there = table.rows and len(table.columns) > 1
     return markdown_table(table) if there else f"({table.title}: no model.)"
 
 
 def _without(found: Sequence[Observation]) -> str:
-    """Return of how many networks each predictor is missing."""
     missing = {name: sum(one.values[p] is None for one in found) for p, name in enumerate(PREDICTORS_USED)}
     return ", ".join(f"{name} of {number}" for name, number in missing.items() if number) or "none of any"
 
@@ -86,7 +86,6 @@ def _verdict(one: Foreseen, kind: str) -> str:
 
 
 def _gains(held: HeldOut) -> list[tuple[float, float, float]]:
-    """Return what the model gains over the rates of the other groups, and over the share of all."""
     return [held.gain(baseline) for baseline in (held.rates, held.overall)]
 
 
@@ -157,7 +156,6 @@ def _ratio(row: np.ndarray) -> str:
 
 
 def _number(value: float) -> str:
-    """Return two digits that count."""
     return f"{float(f'{value:.2g}'):g}"
 
 
@@ -209,3 +207,24 @@ def _calibration(models: Sequence[Foreseen]) -> TextTable:
     ]
     columns = ("outcome", "probability", "its mean", "had the outcome")
     return TextTable("Calibration, every task held out", columns, tuple(rows))
+
+
+def _drift(measured: Sequence[tuple[Grid, GridResults]]) -> TextTable:
+    """Return the median drift of outputs after so many steps, by the outcome."""
+    groups: dict[str, dict[int, list[float]]] = {"nothing contradicts it": {}, "all others": {}}
+    for _, _, network in learned(measured):
+        drift = (network.measures or {})["predictors"]["drift by step"]
+        good = (network.extraction or {})["status"] == 0
+        group = groups["nothing contradicts it" if good else "all others"]
+        for step, output in zip(drift["steps"], drift["outputs"], strict=True):
+            if output is not None:
+                group.setdefault(step, []).append(output)
+    steps = [step for step in sorted({step for group in groups.values() for step in group}) if step in _STEPS]
+    rows = [(name, *(_median(group.get(step, [])) for step in steps)) for name, group in groups.items()]
+    note = "median, in brackets of how many networks; fewer where words are shorter"
+    title = "How far an output of the network is from that of its rounded form, after so many symbols"
+    return TextTable(title, ("network", *map(str, steps)), tuple(rows), note)
+
+
+def _median(values: Sequence[float]) -> str:
+    return f"{statistics.median(values):.2g} ({len(values)})" if values else _DASH

@@ -19,7 +19,7 @@ from stacklens.papers.grid import Grid, GridRow, statistic, text_options
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 from stacklens.papers.tried import COLUMNS, tried_cells
 
-__all__ = ["NOT_RUN", "TextTable", "folded_tables", "grid_tables", "run_command", "summed_minutes"]
+__all__ = ["NOT_RUN", "TextTable", "folded_tables", "grid_tables", "markdown_table", "run_command", "summed_minutes"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,18 @@ class TextTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
+
+
+def markdown_table(table: TextTable) -> str:
+    """Return a table in Markdown under a line that says what it is, and above one that says what was run."""
+    lines = [f"**{_cell(table.title)}**", ""]
+    rows = [table.columns, ("---",) * len(table.columns), *table.rows]
+    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
+    return "\n".join([*lines, "", f"({_cell(table.caption)})"] if table.caption else lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|").replace("<", "&lt;").replace("^", r"\^").replace("\n", " ")
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,6 @@ def _lines(grid: Grid, results: GridResults) -> list[_Line]:
 
 
 def _leading(grid: Grid, results: GridResults) -> tuple[str, ...]:
-    """Return the leading columns: those of the rows, and the protocol where there are several."""
     return (*grid.rows[0].cells, *(("protocol",) if len(_protocols(results)) > 1 else ()))
 
 
@@ -150,7 +161,6 @@ def _spread(grid: Grid, line: _Line, score: str) -> tuple[str, ...]:
 
 
 def _theirs(grid: Grid, score: str) -> bool:
-    """Return whether the paper reports anything of a score."""
     return any(f"{score} {name}" in row.reported for row in grid.rows for name in grid.statistics)
 
 
@@ -162,7 +172,7 @@ def _folded(grid: Grid, line: _Line, score: str) -> str:
 
 
 def summed_minutes(rows: Iterable[RowResult], kind: str = "CPU") -> float:
-    """Return how many minutes these rows took, by the clock ("wall") or of processor time ("CPU")."""
+    """Return how many minutes these rows took, by the clock ("wall") or of processor time ("CPU"; "training, CPU")."""
     return sum(seconds for row in rows for name, seconds in row.seconds.items() if name.endswith(kind)) / 60
 
 
@@ -259,7 +269,6 @@ def _wide_table(grid: Grid, results: GridResults, title: str, caption: str) -> T
 
 
 def _is_there(lines: Iterable[_Line], score: str, name: str) -> bool:
-    """Return whether any row reports the score or has it, or may yet have it."""
     return any(f"{score} {name}" in line.row.reported or line.statistic(name, score) is not None for line in lines)
 
 

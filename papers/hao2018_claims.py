@@ -217,7 +217,6 @@ def _accuracy(net: StackModel[Any], examples: Examples) -> float:
 
 
 def _mean(seen: Any, which: int, mask: np.ndarray) -> float:
-    """Return the mean strength over the steps in ``mask`` (N, T)."""
     return float(seen.actions[:, :, 0, which][mask].mean())
 
 

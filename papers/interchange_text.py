@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stacklens.errors import FileFormatError
-from stacklens.papers.grid_tables import TextTable
+from stacklens.papers.grid_tables import TextTable, markdown_table
 
 __all__ = ["interchange_figures"]
 
@@ -24,8 +24,6 @@ def interchange_figures(file: Path | None) -> dict[str, str]:
     Raises:
         FileFormatError: the file holds something else.
     """
-    from stacklens.papers.findings import markdown_table
-
     if file is None or not file.is_file():
         return {"interchange table": "(Not measured.)", "interchange networks": "0"}
     try:
@@ -43,8 +41,9 @@ def interchange_figures(file: Path | None) -> dict[str, str]:
         raise FileFormatError(f"{file}: no interchanges: {error!r}; write it with docs/interchanges.py") from None
     columns = ("read from", "automaton", "networks", "proved equal", *_ASKED)
     note = (
-        "accuracy in the median and the least one, the median with labels permuted, and of how many networks. Of an "
-        "automaton with one state any hidden vector may be put in for any other, and there are no labels to permute"
+        "accuracy in the median and the least one, the median with labels permuted, and of how many networks. An "
+        "automaton with one state calls all hidden vectors alike: its figure says how often two words agree in what "
+        "their vectors hold, and nothing of how near the automaton is to the network; nor has it labels to permute"
     )
     table = TextTable("Is the automaton what the network computes with?", columns, tuple(rows), note)
     return {"interchange table": markdown_table(table), "interchange networks": str(len(names))}

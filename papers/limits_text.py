@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Sequence
-from typing import Any
 
-from stacklens.papers.families import family_of
 from stacklens.papers.family_tables import why_not_read
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, Network, RowResult
-from stacklens.papers.grid_tables import TextTable
-from stacklens.papers.learned import is_equal, is_good, is_read, ran_out
+from stacklens.papers.grid_tables import TextTable, markdown_table
+from stacklens.papers.learned import family_of, is_equal, is_good, is_read, ran_out
 
 __all__ = ["limit_figures", "processor_seconds"]
 
@@ -22,8 +19,6 @@ _UNTOLD = "–"
 
 def limit_figures(measured: Sequence[tuple[Grid, GridResults]]) -> dict[str, str]:
     """Return what was read within which limits, of networks that learned their task and were tried."""
-    from stacklens.papers.findings import markdown_table
-
     every = [
         (network, seconds)
         for grid, results in measured
@@ -46,10 +41,8 @@ def limit_figures(measured: Sequence[tuple[Grid, GridResults]]) -> dict[str, str
 def _taken(tried: Sequence[Network]) -> dict[str, str]:
     """Return how long extractions took, how many ran out of time, and what came of networks with several stacks."""
     read = [one for one in tried if is_read(one)]
-    found = [one.extraction or {} for one in read]
-    seconds = sorted(float(one["seconds"]) for one in found)
-    kept = [len((one.get("stacks") or {}).get("kept", [])) for one in found]
-    many = [one for one, number in zip(read, kept, strict=True) if number > 1]
+    seconds = sorted(float((one.extraction or {})["seconds"]) for one in read)
+    many = [one for one in read if _stacks_of(one)[0] not in (_UNTOLD, "0", "1")]
     return {
         "out of time": f"{sum(why_not_read(one) == 'out of time' for one in tried)} of {len(tried)}",
         "out of time and read": str(sum(is_read(one) and ran_out(one) for one in tried)),
@@ -57,7 +50,7 @@ def _taken(tried: Sequence[Network]) -> dict[str, str]:
         "ninety percent seconds": f"{seconds[int(0.9 * (len(seconds) - 1))]:.0f}" if seconds else _UNTOLD,
         "several stacks": str(len(many)),
         "several stacks proved": f"{sum(map(is_equal, many))} of {len(many)}",
-        "stacks kept": ", ".join(map(str, sorted({number for number in kept if number > 1}))) or _UNTOLD,
+        "several stacks at most": max((_stacks_of(one)[0] for one in many), default=_UNTOLD),
     }
 
 
@@ -100,32 +93,30 @@ def _share(number: int, of: int) -> str:
 
 
 def _counts(networks: Sequence[Network]) -> tuple[int, int, int]:
-    """Return how many were read, how many of these proved, and how many that nothing contradicts."""
     return sum(map(is_read, networks)), sum(map(is_equal, networks)), sum(map(is_good, networks))
 
 
 def _stacks(networks: Sequence[Network]) -> TextTable:
-    """Return a line for each number of stacks that a network has, and of those that matter to what it says."""
+    """Return a line for each number of stacks that an automaton has, apart where the network uses others besides."""
     groups: dict[tuple[str, str], list[Network]] = {}
     for network in networks:
-        groups.setdefault(_number_of_stacks(network.extraction or {}), []).append(network)
+        groups.setdefault(_stacks_of(network), []).append(network)
     rows = []
-    for group, own in sorted(groups.items(), key=lambda item: list(map(_order, item[0]))):
+    for group, own in sorted(groups.items()):
         shares = (_share(number, len(own)) for number in _counts(own))
         rows.append((*group, str(len(own)), *shares, str(sum(map(ran_out, own)))))
-    columns = ("stacks", "that matter", "networks", "an automaton is read", "proved", "nothing contradicts it")
+    columns = ("stacks", "others used", "networks", "an automaton is read", "proved", "nothing contradicts it")
     note = (
-        "stacks that matter: those without which the rounded network says something else; –: the network was not asked"
+        "stacks: those of the automaton, where none is read those that matter to what the rounded network says; others "
+        "used: by the network, which only ever push or which the automaton does without; –: the network was not asked"
     )
     return TextTable("By the number of stacks", (*columns, "search out of time"), tuple(rows), note)
 
 
-def _number_of_stacks(extraction: dict[str, Any]) -> tuple[str, str]:
-    stacks = extraction.get("stacks")
+def _stacks_of(network: Network) -> tuple[str, str]:
+    """Return how many stacks the automaton has, and whether the network uses others."""
+    stacks = (network.extraction or {}).get("stacks")
     if not stacks or not (stacks["kept"] or stacks["dropped"]):
         return _UNTOLD, _UNTOLD
-    return str(len(stacks["kept"]) + len(stacks["dropped"])), str(len(stacks["kept"]))
-
-
-def _order(name: str) -> float:
-    return math.inf if name == _UNTOLD else float(name)
+    others = [*stacks.get("push_only", ()), *stacks.get("unseen", ())]
+    return str(len(stacks["kept"]) - len(stacks.get("push_only", ()))), "yes" if others else "no"

@@ -93,7 +93,6 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
 
 
 def _members(language: Dyck, lengths: list[int]) -> tuple[Word, ...]:
-    """Return a random word of each length."""
     seeds = range(_SEED, _SEED + len(lengths))
     return tuple(language.sample(1, (n, n), seed=seed)[0] for n, seed in zip(lengths, seeds, strict=True))
 
@@ -144,7 +143,6 @@ def _of_depth(language: Dyck, length: int, depth: int, number: int) -> Word | No
 
 
 def _depth(language: Dyck, word: Word) -> int:
-    """Return how many brackets are open at once at most."""
     openers = {opener for opener, _ in language.pairs}
     return int(max(np.cumsum([1 if symbol in openers else -1 for symbol in word])))
 

@@ -142,7 +142,6 @@ class _Dense(np.ndarray):
 
 
 def _design(values: np.ndarray, centre: np.ndarray, scale: np.ndarray, members: Members) -> np.ndarray:
-    """Return the row of each network: 1, its standardised predictors, its groups."""
     standardised = np.nan_to_num((values - centre) / scale, nan=0.0)
     return np.concatenate([np.ones((len(values), 1)), standardised, members.of], 1)
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stacklens.papers.families import family_of, task_of
 from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network
-from stacklens.papers.learned import is_equal, is_good, is_read
+from stacklens.papers.learned import family_of, is_equal, is_good, is_read, task_of
 
 __all__ = [
     "OUTCOMES",

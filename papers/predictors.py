@@ -176,5 +176,4 @@ def _quantile(values: np.ndarray, share: float) -> float | None:
 
 
 def _rounded(value: float | None) -> float | None:
-    """Return a figure with six digits, which is more than it means."""
     return None if value is None else float(f"{value:.6g}")

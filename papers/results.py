@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import platform
+import subprocess
 from dataclasses import MISSING, asdict, dataclass, field, fields
-from importlib.metadata import PackageNotFoundError, version
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +28,43 @@ __all__ = [
 ]
 
 _LIBRARIES = ("numpy", "scikit-learn", "torch")
+_NO_CODE = (
+    ":!papers/results",
+    ":!docs",
+    ":!tests",
+    ":!*.md",
+)  # a run writes results, and later ones come of the same code
 
 _SCHEMA = 1
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python, of stacklens and of the libraries that figures may depend on, by name."""
+    """Return the versions of Python, of stacklens and of the libraries that figures may depend on, by name.
+
+    "commit" is that of the code in a checkout, with a word where files differ from it; elsewhere it is missing.
+    """
     return {
         "python": platform.python_version(),
         "stacklens": __version__,
-        **{name: _version(name) for name in _LIBRARIES},
+        **({"commit": commit} if (commit := _commit()) else {}),
+        **{name: version(name) for name in _LIBRARIES},
     }
+
+
+@cache
+def _commit() -> str:
+    root = Path(__file__).resolve().parents[1]
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(["git", "-C", root, *arguments], capture_output=True, text=True, check=True).stdout
+
+    if not (root / ".git").exists():  # installed: a repository around it would be another one
+        return ""
+    try:
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", *_NO_CODE)
+        return git("rev-parse", "HEAD").strip() + (" with changes" if changed else "")
+    except (OSError, subprocess.CalledProcessError):  # no git, or one that mistrusts the folder
+        return ""
 
 
 def processor() -> str:
@@ -47,13 +75,6 @@ def processor() -> str:
         lines = []
     named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return named[0] if named else platform.processor() or platform.machine()
-
-
-def _version(library: str) -> str:
-    try:
-        return version(library)
-    except PackageNotFoundError:  # vendored without its metadata
-        return "unknown"
 
 
 FOLDER = Path(__file__).parent / "results"

@@ -8,13 +8,12 @@ from pathlib import Path
 
 from stacklens.errors import StacklensError
 from stacklens.papers.claims import Experiment
-from stacklens.papers.comparisons import comparisons, comparisons_table, holm
-from stacklens.papers.drift_table import drift_table
+from stacklens.papers.comparisons import apart_by_count, comparisons, comparisons_table, far_apart, holm
 from stacklens.papers.family_tables import family_figures
 from stacklens.papers.foreseen_text import foreseen_figures
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, Network, read_grid
-from stacklens.papers.grid_tables import summed_minutes
+from stacklens.papers.grid_tables import markdown_table, summed_minutes
 from stacklens.papers.interchange_text import interchange_figures
 from stacklens.papers.intervals import counted_in_rows
 from stacklens.papers.limits_text import limit_figures
@@ -59,8 +58,6 @@ def figures_of(experiments: Experiments, folder: Path, interchanges: Path | None
         FileFormatError: a file holds something else.
         StacklensError: statsmodels is not installed, which fits what can be known beforehand.
     """
-    from stacklens.papers.findings import markdown_table
-
     built = [build() for build in experiments.values()]
     grids = [one for one in built if isinstance(one, Grid)]
     measured = [(grid, found) for grid in grids if (found := read_grid(grid.name, folder)) is not None]
@@ -75,7 +72,6 @@ def figures_of(experiments: Experiments, folder: Path, interchanges: Path | None
         **foreseen_figures(measured),
         **limit_figures(measured),
         **interchange_figures(interchanges),
-        "drift by length": markdown_table(drift_table(measured)),
         **trace_statements(folder),
         **search_statements(folder),
         **palindrome_statements(folder),
@@ -92,7 +88,10 @@ def _extent(measured: _Measured) -> dict[str, str]:
         "converged": _converged(with_memory),
         "tables": str(len(measured)),
         "runs": str(len(runs)),
-        "hours": f"{summed_minutes(runs) / 60:.1f}",
+        **{
+            f"hours of {part}": f"{summed_minutes(runs, f'{part}, CPU') / 60:.1f}"
+            for part in ("training", "extraction")
+        },
         "data seeds": ", ".join(map(str, seeds)),
         "runs on other data seeds": str(sum(run.data_seed != 0 for run in runs)),
         "networks on other data seeds": str(sum(len(run.networks) for run in runs if run.data_seed)),
@@ -102,7 +101,6 @@ def _extent(measured: _Measured) -> dict[str, str]:
 
 
 def _networks(results: GridResults, rows: Iterable[str], protocol: str | None = None) -> list[Network]:
-    """Return the networks of all runs of these rows, by one protocol or by any."""
     return [
         one for name in rows for run in results.runs(name) if protocol in (None, run.protocol) for one in run.networks
     ]
@@ -130,11 +128,9 @@ def _protocols(measured: _Measured) -> dict[str, str]:
 
 
 def _differences(measured: _Measured) -> dict[str, str]:
-    from stacklens.papers.findings import markdown_table
-
     every = comparisons(measured)
     differing = [one for one in every if one.differs]
-    surviving = sum(p < _SURE for p in holm(every))
+    surviving = sum(p < _SURE for p in holm([one.p for one in every]))
     return {
         "compared rows": str(len(every)),
         "compared tables": ", ".join(f"`{name}`" for name in dict.fromkeys(one.table for one in every)) or "none",
@@ -142,6 +138,8 @@ def _differences(measured: _Measured) -> dict[str, str]:
         "surviving rows": str(surviving) if surviving else "none",
         "rows below": str(sum(one.ours < one.theirs for one in differing)),
         "differences": markdown_table(comparisons_table(every)),
+        **apart_by_count(every),
+        **far_apart(measured),
     }
 
 

@@ -92,12 +92,12 @@ def _subject(language: str) -> _Subject:
 
 
 @cache
-def _extraction(language: str, sizes: Sizes) -> Extraction:
+def _extraction(language: str, sizes: Sizes, method: str = "auto") -> Extraction:
     subject = _subject(language)
-    return _extract(subject.net, subject.language, sizes)
+    return _extract(subject.net, subject.language, sizes, method)
 
 
-def _extract(net: StackModel[Any], language: Language, sizes: Sizes) -> Extraction:
+def _extract(net: StackModel[Any], language: Language, sizes: Sizes, method: Any = "auto") -> Extraction:
     from stacklens.extract.extraction import ExtractionConfig, extract
 
     config = ExtractionConfig(
@@ -105,6 +105,7 @@ def _extract(net: StackModel[Any], language: Language, sizes: Sizes) -> Extracti
         long_words=sizes.long_words,
         long_lengths=_LONG,
         depth=sizes.extraction_depth,
+        method=method,
         seed=SEED,
     )
     return extract(net, language, config)
@@ -193,12 +194,15 @@ def automaton_on_mistakes(sizes: Sizes) -> Finding:
 
 
 def states(language: str, sizes: Sizes) -> Finding:
-    """Return how many states the automaton has before and after merging."""
-    result = _extraction(language, sizes)
-    automaton, raw = result.automaton, result.raw
-    before = 0 if raw is None else len(raw.states)
-    figures = {"before": before, "after": len(automaton.states), "status": result.status}
-    return Finding(f"{before}, then {len(automaton.states)}; a missing transition is our trap state", figures)
+    """Return how many states the automaton has before and after merging, by clusters, as the paper's, and learned."""
+    found = [_extraction(language, sizes, method) for method in ("kmeans", "learn")]
+    clusters, learned = ([0 if pda is None else len(pda.states) for pda in (one.raw, one.automaton)] for one in found)
+    ours = (
+        "{}, then {} by clusters of hidden vectors, as in the paper; learned from behaviour {}, then {}; a missing "
+        "transition is our trap state"
+    )
+    figures = {"before": learned[0], "after": learned[1], "status": found[1].status, "by clusters": clusters}
+    return Finding(ours.format(*clusters, *learned), figures)
 
 
 def _both_errors(language: str, words: Sequence[Word], sizes: Sizes) -> tuple[int, int]:
@@ -306,7 +310,6 @@ def rounds(recipe: str, sizes: Sizes) -> Finding:
 
 
 def _words_added(numbers: Sequence[int]) -> str:
-    """Return how many words a round adds to a network's."""
     some = [number for number in numbers if number]
     low, high = min(some), max(some)
     return f"{low if low == high else f'{low}–{high}'} to {count(len(some), 'net')}"

@@ -131,14 +131,9 @@ def search_statements(folder: Path = FOLDER) -> dict[str, str]:
     if results is None or not results.rows:
         return {}
     cells = {row.name: row.cells for row in simple_palindrome_search().rows}
-    every = [one for run in results.rows for one in run.networks]
-    found = {"palindrome search learned": counted(sum(one.converged for one in every), len(every))}
-    for kind, alone in (("word by word", True), ("in batches", False)):
-        networks = [one for run in results.rows if (cells[run.name]["batch"] == "1") is alone for one in run.networks]
-        found[f"palindrome search {kind}"] = counted(sum(one.converged for one in networks), len(networks))
-    best = max(results.rows, key=_learned)
+    every, best = [one for run in results.rows for one in run.networks], max(results.rows, key=_learned)
     return {
-        **found,
+        "palindrome search learned": counted(sum(one.converged for one in every), len(every)),
         "palindrome search settings": str(len({cells[run.name]["settings"] for run in results.rows})),
         "palindrome search best": best.name,
         "palindrome search best count": f"{_learned(best)[0]} of {len(best.networks)}",
@@ -146,5 +141,4 @@ def search_statements(folder: Path = FOLDER) -> dict[str, str]:
 
 
 def _learned(run: RowResult) -> tuple[int, float]:
-    """Return how many networks learned, and their mean score on the test where that does not tell."""
     return sum(one.converged for one in run.networks), fmean(one.scores["test"] for one in run.networks)

@@ -114,7 +114,6 @@ def _training(trial: TrainedNetwork, settings: RunSettings) -> Fitting:
 
 
 def _held_out(fitting: Fitting, test: Examples, words: int) -> Examples:
-    """Return words of the sizes of the test that are none of its own."""
     drawn = fitting.task.sample(words, split="test", seed=_HELD_OUT_SEED)
     tested = set(test.words)
     return fitting.task.examples([word for word in drawn.words if word not in tested])
@@ -149,7 +148,6 @@ def _network(seed: int, test: dict[str, float], trace: AccuracyTrace, last_part:
 
 
 def _points(trace: AccuracyTrace, number: int) -> dict[str, float]:
-    """Return accuracies by the words seen until then: an update a word."""
     return {str(words): round(share, 4) for words, share in zip(trace.updates, trace.of(number), strict=True)}
 
 
@@ -182,18 +180,16 @@ def counted_networks(row: str, networks: Sequence[dict[str, Any]], held_out: int
 
 
 def trace_statements(folder: Path = FOLDER) -> dict[str, str]:
-    """Return the figures of a text on the results in ``folder``, by name: of all rows, and of each; none without."""
+    """Return the figures of a text on the results in ``folder``, by the name of each row; none without results."""
     if not result_path(NAME, folder).is_file():
         return {}
-    rows = {claim.figures["row"]: claim.figures for claim in read_results(NAME, folder).claims}
     found = {}
-    for name, some in (("", list(rows.values())), *((f"{row.lower()} ", [one]) for row, one in rows.items())):
-        networks = [one for figures in some for one in figures["networks"]]
-        counts = {what: sum(figures["counts"][what] for figures in some) for what in _COUNTS}
-        for what, count in counts.items():
-            of = counts["learned"] if what in ("dropped", "lost") else len(networks)
-            found[f"traces {name}{what}"] = counted(count, of)
-        records = [share for one in networks for share in since_learned(one)]
+    for figures in (claim.figures for claim in read_results(NAME, folder).claims):
+        name, counts = f"traces {figures['row'].lower()}", figures["counts"]
+        for what in _COUNTS:
+            of = counts["learned"] if what in ("dropped", "lost") else len(figures["networks"])
+            found[f"{name} {what}"] = counted(counts[what], of)
+        records = [share for one in figures["networks"] for share in since_learned(one)]
         right = sum(share >= CONVERGED for share in records)
-        found[f"traces {name}records"] = f"{100 * right / len(records):.0f} %" if records else "–"
+        found[f"{name} records"] = f"{100 * right / len(records):.0f} %" if records else "–"
     return found

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from dataclasses import replace
+from math import comb
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
 from stacklens.errors import StacklensError
-from stacklens.papers.comparisons import Comparison, comparisons, comparisons_table, holm
+from stacklens.papers.comparisons import apart_by_count, comparisons, comparisons_table, far_apart, holm
 from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.findings import BEGIN, END, findings_section, with_section
 from stacklens.papers.grid import Grid, GridRow
@@ -84,16 +87,131 @@ def test_only_differences_beyond_noise_are_called_so() -> None:
 
 
 def test_many_comparisons_are_allowed_for() -> None:
-    def compared(z: float) -> Comparison:
-        return Comparison("toy", "row", "fast", 10, 0.5, 0.5, z)
-
-    every = [compared(z) for z in (2.0, 0.1, -3.5, 0.0)]
-    ordered = sorted(every, key=lambda one: one.p)  # Holm 1979, step by step
-    stepped, largest = {}, 0.0
-    for number, one in enumerate(ordered):
-        largest = max(largest, min(1.0, (len(every) - number) * one.p))
-        stepped[one.z] = largest
-    assert holm(every) == pytest.approx([stepped[one.z] for one in every])
-    assert [one.differs for one in every] == [True, False, True, False]
+    every = [0.04, 0.9, 0.0005, 1.0]
+    stepped, largest = {}, 0.0  # Holm 1979, step by step
+    for number, p in enumerate(sorted(every)):
+        largest = max(largest, min(1.0, (len(every) - number) * p))
+        stepped[p] = largest
+    assert holm(every) == pytest.approx([stepped[p] for p in every])
     assert [p < 0.05 for p in holm(every)] == [False, False, True, False]
     assert holm([]) == []
+
+
+def test_counts_tell_what_a_mean_hides_where_the_paper_tells_them() -> None:
+    printed = {
+        "all": ("99.3", "99.9"),
+        "none": ("0", "12"),
+        "some": ("0", "100"),
+        "twice": ("0", "1"),
+        "twice too": ("0", "1"),
+    }
+    rows = tuple(
+        GridRow(name, {}, lambda _: [], {"test mean": "50", "test min": least, "test max": best})
+        for name, (least, best) in printed.items()
+    )
+    grid = Grid("toy", "Nobody 1993", "t", rows, ("test",), ("mean",))
+    runs = tuple(toy_run(row.name, [1.0] + [0.0] * 4) for row in rows)
+    found = comparisons([(grid, GridResults("", "toy", "", runs))])
+    assert [one.their_right for one in found] == [10, 0, None, None, None]
+    p = (comb(11, 1) * comb(4, 4)) / comb(15, 5)  # no table of these margins is less likely on the other side
+    assert found[0].p_of_counts == pytest.approx(p)
+    said = "all of `toy` by the protocol `fast`, 1 of 5 against 10 of 10 (p = 0.004, with all allowed for 0.007)"
+    assert apart_by_count(found) == {"counted rows": "2", "apart by count": said}
+
+
+def test_single_networks_far_from_the_papers_are_named() -> None:
+    reported = {"near": "60", "far": "100", "unknown": ""}
+    rows = tuple(GridRow(name, {}, lambda _: [], {"test chosen": of} if of else {}) for name, of in reported.items())
+    grid = Grid("toy", "Nobody 1993", "t", rows, ("test",), ("chosen",))
+    runs = tuple(toy_run(row.name, [0.41, 0.9], validation=[0.8, 0.2]) for row in rows)
+    assert far_apart([(grid, GridResults("", "toy", "", runs))])["far apart"] == "far 41 against 100"
+
+
+def toy_run(name: str, tests: list[float], validation: list[float] | None = None) -> RowResult:
+    networks = tuple(
+        Network(seed, {"test": score, **({"validation": validation[seed]} if validation else {})}, score >= 0.99)
+        for seed, score in enumerate(tests)
+    )
+    return RowResult(name, "fast", tuple(range(len(tests))), 1.0, "cpu", networks, {}, {}, "")
+
+
+def test_statements_are_what_a_recount_of_the_files_gives() -> None:
+    """Read as plain JSON, with no code of the package but names of rows with a memory."""
+    figures, learned, asked, hours = figures_of(EXPERIMENTS, FOLDER), [], [], {"training": 0.0, "extraction": 0.0}
+    for path in sorted(FOLDER.glob("*.json")):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        for row in content.get("rows", ()):
+            for part in hours:
+                hours[part] += row["seconds"].get(f"{part}, CPU", 0) / 3600
+            memory = row["name"].partition(",")[0] not in ("RNN", "LSTM", "Vanilla RNN", "Vanilla LSTM")
+            for one in row["networks"] if memory and "no stack" not in row["name"] else ():
+                if one["converged"]:
+                    learned.append(one["extraction"] or {"status": 3})
+                    if re.fullmatch("suzgun2019-table[234]", path.stem) and one.get("measures"):
+                        asked.append((path.stem[-1], row["name"].partition("+")[0], one["measures"]["long words"]))
+    read = [one for one in learned if one["status"] != 3]
+    assert figures["all read"].startswith(f"{len(read)} of {len(learned)} ")
+    as_it_is = [one for one in read if one["caution"] and not one["stacks"]["words"]]  # no stack was left out of these
+    assert figures["read unrounded"] == str(len(as_it_is)) == "5"
+    assert {part: f"{spent:.1f}" for part, spent in hours.items()} == {
+        part: figures[f"hours of {part}"] for part in ("training", "extraction")
+    }
+    several = [
+        one["proof"]["verdict"] for one in read if len(one["stacks"]["kept"]) - len(one["stacks"]["push_only"]) > 1
+    ]
+    assert (figures["several stacks"], figures["several stacks proved"]) == ("12", "0 of 12")
+    assert (len(several), several.count("equal")) == (12, 0)
+
+    def right(net: str, kind: str, table: str = "", family: str = "") -> float:
+        told = [one[net] for number, name, one in asked if number.startswith(table) and name.startswith(family)]
+        return 100 * fmean(one[kind]["accuracy"][-1] for one in told if one.get("drawn"))
+
+    for net, short in (("network", "soft"), ("rounded network", "rounded")):
+        for kind, of in (("control", "shallow"), ("drawn", "deep")):
+            assert figures[f"long {short} {of}"] == f"{right(net, kind):.0f} %"
+    for table, family, name in (
+        ("2", "Stack-RNN", "Stack-RNN on D2"),
+        ("4", "Stack-RNN by J&M", "Stack-RNN by J&M on D6"),
+    ):
+        own = [one for one in asked if one[:2] == (table, family)]
+        shallow, deep = (
+            100 * fmean(one["network"][kind]["accuracy"][-1] for *_, one in own if one["network"].get("drawn"))
+            for kind in ("control", "drawn")
+        )
+        assert f"{name} ({shallow:.0f} % of shallow words, {deep:.0f} % of others)" in figures["long worse on deep"]
+    assert "1 of 5 against 10 of 10 (p = 0.004" in figures["apart by count"]
+    for cell in ("List RNN 40+5, anbn 41 against 100", "List RNN 40+5, anbmcnm 59 against 100"):
+        assert cell in figures["far apart"]
+
+
+def test_what_is_watched_on_d6_are_the_networks_of_the_table_and_more() -> None:
+    """The text counts them once."""
+    grid = json.loads((FOLDER / "suzgun2019-table4.json").read_text(encoding="utf-8"))
+    (table,) = (r for r in grid["rows"] if (r["name"], r["protocol"]) == ("Stack-RNN+Softmax", "paper"))
+    (watched,) = json.loads((FOLDER / "suzgun2019-traces.json").read_text(encoding="utf-8"))["claims"]
+    ends = {one["seed"]: one["test"]["last"] for one in watched["figures"]["networks"]}
+    assert [one["scores"]["test"] for one in table["networks"]] == pytest.approx(
+        [ends[one["seed"]] for one in table["networks"]], abs=1e-4
+    )
+
+
+def test_readme_counts_who_learns_simple_palindromes() -> None:
+    def learned(experiment: str, *parts: str) -> str:
+        content = json.loads((FOLDER / f"{experiment}.json").read_text(encoding="utf-8"))
+        rows = [row["networks"] for row in content["rows"] if all(part in row["name"] for part in parts)]
+        return f"{sum(one['converged'] for own in rows for one in own)} of {sum(map(len, rows))}"
+
+    readme = " ".join((DOCS.parent / "README.md").read_text(encoding="utf-8").split())
+    rings = learned("suzgun2019-simple-palindrome", "Baby-NTM", ", 5 a cell")
+    batches = learned("suzgun2019-simple-palindrome-search", "Stack-RNN", ", batches")
+    assert (
+        f"learned by {rings} Baby-NTMs and by no stack by the paper's settings, and by {batches} Stack-RNNs in batches"
+        in readme
+    )
+    assert learned("suzgun2019-simple-palindrome", "Stack-", ", 5 a cell").startswith("0 of")
+
+
+@pytest.mark.parametrize("page", ["../README.md", "findings.md", "glossary.md", "reading-a-result.md"])
+def test_where_a_horizon_is_explained_it_is_said_to_be_of_fresh_stacks(page: str) -> None:
+    told = " ".join((DOCS / page).read_text(encoding="utf-8").split())
+    assert re.search(r"[Hh]orizon.{,400} begins with (a )?fresh", told)

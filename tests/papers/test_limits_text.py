@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 from stacklens.papers.limits_text import limit_figures, processor_seconds
@@ -59,8 +61,24 @@ def test_what_is_read_within_limits() -> None:
     assert times["20"] == ["2 (50 %)", "2 (50 %)", "1 (25 %)"]
     assert times["no limit"] == ["3 (75 %)", "3 (75 %)", "2 (50 %)"]
     stacks = {tuple(row[:3]): row for row in lines(figures["stacks table"])[2:]}
-    assert list(stacks) == [("1", "1", "1"), ("10", "2", "2"), ("–", "–", "1")]
-    assert stacks["10", "2", "2"][-2:] == ["1 (50 %)", "1"]
+    assert list(stacks) == [("1", "no", "1"), ("2", "no", "2"), ("–", "–", "1")]
+    assert stacks["2", "no", "2"][-2:] == ["1 (50 %)", "1"]
+    assert (figures["several stacks"], figures["several stacks proved"], figures["several stacks at most"]) == (
+        "2",
+        "2 of 2",
+        "2",
+    )
+
+
+@pytest.mark.parametrize("others", [{"push_only": [1]}, {"unseen": [1, 2]}])
+def test_a_stack_that_only_pushes_or_is_not_seen_is_none_of_the_automatons(others: dict[str, list[int]]) -> None:
+    stacks = {"kept": [0, 1] if "push_only" in others else [0], "dropped": [], **others}
+    one = Network(0, {}, True, {"status": 0, "seconds": 1.0, "stacks": stacks, "proof": {"verdict": "equal"}})
+    grid = Grid("toy", "Nobody 1993", "t", (GridRow("Net", {}, lambda _: []),), ("test",))
+    row = RowResult("Net", "fast", (0,), 1.0, "cpu", (one,), {}, {}, "")
+    figures = limit_figures([(grid, GridResults("", "toy", "", (row,)))])
+    assert lines(figures["stacks table"])[2][:3] == ["1", "yes", "1"]
+    assert figures["several stacks"] == "0"
 
 
 def test_no_results_are_no_error() -> None:

@@ -85,21 +85,38 @@ def test_the_tables_have_every_length_and_kind() -> None:
     assert by_length[2][3:] == ["100", "100", "0 / 0", "too few for a test"]
     by_depth = lines_of(figures["long by depth"])[2:]  # of the networks that were asked both
     assert by_depth[1] == ["the network itself", "96", "8", "50", "100", "8 / 0", "p = 0.0078"]
-    assert lines_of(figures["long by family"])[2] == ["Net 0", "D2", "2", "1", "0"]
-    assert figures["long summary"].endswith("words that are repeated are harder at 48 and 96 symbols.")
-    assert (figures["long longest"], figures["long longest shallow"]) == ("96", "100 %")
-    assert figures["long depth summary"].endswith("words that are random and as shallow are harder at 96 symbols.")
+    assert lines_of(figures["long by family"])[2] == ["Net 0 on D2", "2", "1", "0"]
+    said = "the network itself, words that are repeated are harder at 48, 96 symbols; rounded, neither is shown"
+    assert said in figures["long summary"]
+    assert (
+        "words that are random and as shallow are harder at 96 symbols; rounded, neither"
+        in figures["long depth summary"]
+    )
+
+
+def test_the_longest_words_are_told_apart_by_network_and_by_what_it_learned() -> None:
+    deeper = asked(NEVER, NEVER, LATE)  # the network itself, on words of any depth
+    figures = figures_of([[asked(SOON, LATE, NEVER)], [deeper, deeper]])
+    names = ("long longest", "long soft shallow", "long soft deep", "long rounded shallow", "long rounded deep")
+    assert [figures[name] for name in names] == ["96", "83 %", "67 %", "100 %", "100 %"]
+    table = lines_of(figures["long at last"])[2:]
+    assert table[1:] == [
+        ["Net 0 on D2", "1", "50", "100", "100", "100"],
+        ["Net 1 on D2", "2", "100", "50", "100", "100"],
+    ]
+    assert figures["long worse on deep"] == "Net 1 on D2 (100 % of shallow words, 50 % of others)"
 
 
 def test_only_bracket_languages_are_tested() -> None:
     figures = figures_of([[asked(SOON, LATE)] * 3] * 8, table="suzgun2019-table6")
     assert (figures["long measured"], figures["long elsewhere"]) == ("0", "24")
     assert figures["long verdict"].startswith("that repetition breaks them sooner is not shown")
-    assert lines_of(figures["long by family"])[2] == ["Net 0", "reversal", "3", "3", "0"]
+    assert lines_of(figures["long by family"])[2] == ["Net 0 on reversal", "3", "3", "0"]
 
 
 def test_nothing_asked_is_no_error() -> None:
     figures = long_word_figures([])
     assert figures["long measured"] == "0"
     assert figures["long tasks"] == "none"
+    assert (figures["long soft deep"], figures["long worse on deep"]) == ("–", "none")
     assert figures["long pumped wrong"] == "0 of 0"

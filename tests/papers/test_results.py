@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from stacklens.errors import FileFormatError, StacklensError
+from stacklens.models.io import ZOO
+from stacklens.papers import results
 from stacklens.papers.claims import Experiment, Finding, PaperClaim
 from stacklens.papers.claims_runner import run_experiment
 from stacklens.papers.experiments import EXPERIMENTS
@@ -15,6 +21,7 @@ from stacklens.papers.findings import BEGIN, END, claims_table, markdown_table, 
 from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import read_grid
 from stacklens.papers.results import FOLDER, Results, read_results, result_path, write_results
+from stacklens.papers.sun1993 import Sizes, claims_experiment
 
 LISTS = [name for name, made in EXPERIMENTS.items() if isinstance(made(), Experiment)]
 GRIDS = [name for name in EXPERIMENTS if name not in LISTS and read_grid(name) is not None]
@@ -93,6 +100,81 @@ def test_all_grids_but_one_have_been_measured() -> None:
 def test_every_file_of_results_belongs_to_an_experiment() -> None:
     others = {"verify"}  # the table of `stacklens verify --all`
     assert {path.stem for path in FOLDER.glob("*.json")} - others <= set(EXPERIMENTS)
+
+
+# small checks of the same claims: what is searched for, and what short words come to, depends on none of these
+_SHORT = partial(claims_experiment, Sizes(long_words=200, extraction_length=5, extraction_depth=20))
+_LONG = ("length <= 20", "length <= 15", "length 50 to 100")  # claims on millions of words, or on as many as are drawn
+_CHEAP: dict[str, Callable[[], Experiment | Grid]] = {
+    "sun1993-claims": _SHORT,
+    **{f"suzgun2019-{name}": EXPERIMENTS[f"suzgun2019-{name}"] for name in ("counts", "figure2", "repeated-blocks")},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", _CHEAP)
+def test_what_is_committed_is_what_the_code_of_today_measures(name: str) -> None:
+    """Where this fails the results are older than the code: `stacklens papers run` them again, in half a minute.
+
+    Networks that a claim trains take longer, and come out otherwise on another processor: their results name a commit.
+    """
+    experiment = _CHEAP[name]()
+    assert isinstance(experiment, Experiment)
+    kept = {claim.claim: claim.ours for claim in read_results(name).claims}
+    cheap = [claim for claim in experiment.claims if not any(part in claim.claim for part in _LONG)]
+    assert len(cheap) >= len(kept) / 2
+    assert {claim.claim: claim.measure().ours for claim in cheap} == {claim.claim: kept[claim.claim] for claim in cheap}
+
+
+def test_the_table_of_the_zoo_has_all_its_networks_as_their_own_results_have_them() -> None:
+    rows = json.loads((FOLDER / "verify.json").read_text(encoding="utf-8"))["networks"]
+    table = {row["network"].removesuffix(".pt"): row for row in rows}
+    for path in ZOO.glob("*.pt"):
+        row, own = table[path.stem], json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        report = own.get("report", own)
+        sizes = [None if one["automaton"] is None else one["automaton"]["states"] for one in (row, report)]
+        assert sizes[0] == sizes[1], path.stem
+        for part in ("proof", "certificate"):
+            assert row[part]["verdict"] == report[part]["verdict"], path.stem
+
+
+def test_every_file_of_results_names_the_commit_of_its_code_and_every_automaton_its_search() -> None:
+    for path in FOLDER.glob("*.json"):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        runs = content.get("rows", [content])
+        for run in runs:
+            assert re.fullmatch(r"[0-9a-f]{40}( with changes| \(history of the file\))?", run["versions"]["commit"]), (
+                path
+            )
+        found = [one["extraction"] or {"status": 3} for run in runs for one in run.get("networks", ()) if "seed" in one]
+        assert {one["method"] for one in found if one["status"] != 3} <= {"learn", "learn-mealy", "kmeans"}
+
+
+def test_a_run_says_which_commit_it_is_of_and_whether_code_differs_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*arguments: str) -> str:
+        own = ("-c", "user.name=n", "-c", "user.email=e@x", "-c", "commit.gpgsign=false")
+        return subprocess.run(
+            ["git", "-C", tmp_path, *own, *arguments], check=True, capture_output=True, text=True
+        ).stdout
+
+    code, result = tmp_path / "papers" / "results.py", tmp_path / "papers" / "results" / "a.json"
+    result.parent.mkdir(parents=True)
+    monkeypatch.setattr(results, "__file__", str(code))
+    commit = results._commit.__wrapped__
+    assert commit() == ""  # installed, or a folder in a repository of another project
+    git("init", "-q")
+    assert commit() == ""  # nothing is committed yet
+    code.write_text("1", encoding="utf-8")
+    result.write_text("1", encoding="utf-8")
+    git("add", ".")
+    git("commit", "-q", "-m", "m")
+    head = git("rev-parse", "HEAD").strip()
+    result.write_text("2", encoding="utf-8")  # what a run itself changes
+    assert commit() == head
+    code.write_text("2", encoding="utf-8")
+    assert commit() == f"{head} with changes"
 
 
 def test_a_markdown_table_keeps_signs_that_mean_something_in_markdown() -> None:

@@ -75,9 +75,12 @@ def test_the_table_of_networks_has_a_row_each_with_its_verdicts() -> None:
     reversal = frame.loc["neural-stack-reversal"]
     assert (reversal["automaton"], reversal["proof"], reversal["certificate"]) == ("yes", "equal", "certified")
     assert reversal["differs from the rounded network"] == "0"
-    ntm = frame.loc["baby-ntm-dyck-2"]
-    assert ntm["automaton"] == "none"
-    assert ntm["why not"].startswith("the memory of a baby-ntm is no stack")
+    ring = frame.loc["baby-ntm-dyck-2"]
+    assert (ring["automaton"], ring["proof"]) == ("contradicted", "equal")
+    assert "its ring as one stack" in ring["why not"]
+    graded = frame.loc["lstm_reverse_task.dat"]
+    assert graded["automaton"] == "none"
+    assert graded["why not"].startswith("no number of states reproduces the rounded network")
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"networks": [{"network": "x.pt"}]}'])

@@ -17,6 +17,7 @@ from stacklens.extract.headline import horizon_cell
 from stacklens.extract.verification.parallel import finished
 from stacklens.files import write_whole
 from stacklens.models.io import ZOO, Checkpoint, load_network
+from stacklens.papers.results import versions
 
 __all__ = ["VerifiedNetwork", "networks_in", "show_table", "verify_all", "write_table"]
 
@@ -125,7 +126,7 @@ class _Verify:
 
 def write_table(path: Path, rows: Sequence[VerifiedNetwork]) -> None:
     """Write the rows as JSON, whole or not at all."""
-    content = {"schema": 1, "networks": [asdict(row) for row in rows]}
+    content = {"schema": 1, "versions": versions(), "networks": [asdict(row) for row in rows]}
     write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -19,6 +19,7 @@ from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.extract.causality import claim_of
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
+from stacklens.models.io import ZOO, load_network
 from stacklens.models.networks.baselines import Baseline, BaselineConfig
 from stacklens.models.rounding import Rounded
 from stacklens.plain_fields import from_plain, to_plain
@@ -200,3 +201,50 @@ def test_heads_behind_an_end_marker_are_no_claim_about_words_that_go_on() -> Non
     }
     pda = PushdownAutomaton(("even", "odd"), ("a",), (), table, "even", frozenset({"odd"}), end_marker="e")
     assert RunTables.of(pda).known.tolist() == [[True], [False]]
+
+
+_CLOSING = {"(": ")", "[": "]"}
+
+
+def open_brackets(word: str) -> str:
+    left = ""
+    for symbol in word:
+        left = left + symbol if symbol in _CLOSING else left[:-1]
+    return left
+
+
+def drawn_prefix(draw: np.random.Generator) -> str:
+    word = "(["[draw.integers(2)]
+    for _ in range(draw.integers(1, 9)):
+        left = open_brackets(word)
+        word += str(draw.choice([*"([", *([_CLOSING[left[-1]]] * 2 if left else [])]))
+    return word
+
+
+def runs_on_as(network: StackModel[Any], part: str, u: list[str], v: list[str], left: list[str]) -> list[bool]:
+    """Return whether each run goes on as with the brackets ``left`` open, once ``part`` of v is put into it after u."""
+    words = [
+        one + "".join(_CLOSING[bracket] for bracket in reversed(still)) for one, still in zip(u, left, strict=True)
+    ]
+    seen = intervene(Rounded(network), words, at=[len(one) for one in u], set=part, from_word=v, cell=0)
+    found = []
+    for number, (one, still) in enumerate(zip(u, left, strict=True)):
+        said = [set(np.array(seen.letters)[row > 0.5]) for row in seen.output[number, len(one) : len(words[number])]]
+        ends = [still[: len(still) - closed] for closed in range(1, len(still) + 1)]
+        found.append(said == [{"(", "[", *(_CLOSING[end[-1]] for end in [end] if end)} for end in ends])
+    return found
+
+
+def test_of_a_network_for_dyck_words_the_hidden_vector_is_the_innermost_bracket_and_the_top_cell_the_next() -> None:
+    """So an automaton with one state has no variable that the hidden vector stands for; docs/probing.md says so."""
+    network, draw = load_network(ZOO / "marnn-stack-rnn-dyck-2.pt").model, np.random.default_rng(0)
+    pairs = [(drawn_prefix(draw), drawn_prefix(draw)) for _ in range(500)]
+    pairs = [(u, v) for u, v in pairs if len(open_brackets(u)) > 1 and len(open_brackets(v)) > 1]
+    u, v = map(list, zip(*pairs, strict=True))
+    mine, theirs = ([open_brackets(one) for one in side] for side in (u, v))
+    swapped = [a[:-1] + b[-1] for a, b in zip(mine, theirs, strict=True)]
+    below = [a[:-2] + b[-2] + a[-1] for a, b in zip(mine, theirs, strict=True)]
+    assert 50 < sum(a != b for a, b in zip(mine, swapped, strict=True)) < len(u) - 50
+    assert all(runs_on_as(network, "hidden", u, v, swapped))
+    assert all(runs_on_as(network, "cells", u, v, below))
+    assert not all(runs_on_as(network, "cells", u, v, mine))
