@@ -14,7 +14,7 @@ from operator import xor
 import numpy as np
 
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, Symbol, Transition, Word, push
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError, StacklensError
 from stacklens.languages.drawing import distinct_words
 from stacklens.languages.tasks.task import Split, Task, TaskKind
 
@@ -82,7 +82,7 @@ class Reversal(Task):
         length = list(word).index(NULL) if NULL in word else len(word)
         letters, nulls = list(word[:length]), list(word[length:])
         if not set(letters) <= set(self._letters) or set(nulls) - {NULL} or len(nulls) > length:
-            raise StacklensError(f"{''.join(word)} is no input of {self.name}: expected w and up to |w| times {NULL}")
+            raise NoWordError(f"{''.join(word)} is no input of {self.name}: expected w and up to |w| times {NULL}")
         return [*([NULL] * length), *letters[::-1][: len(nulls)]]
 
     @property
@@ -148,7 +148,7 @@ class ReversalWithExcluded(Reversal):
         kept = [letter for letter in word[:length] if letter in self.included]
         nulls = list(word[length:])
         if not set(word[:length]) <= set(self._letters) or set(nulls) - {NULL} or len(nulls) > len(kept):
-            raise StacklensError(
+            raise NoWordError(
                 f"{''.join(word)} is no input of {self.name}: expected w and up to {NULL} for every 0 and 1 in it"
             )
         return [*([NULL] * length), *kept[::-1][: len(nulls)]]
@@ -242,7 +242,7 @@ class Xor(Task):
     def expected(self, word: Word) -> list[Output]:
         """Return the parity of the ones so far, as 0 or 1."""
         if not set(word) <= {"0", "1"}:
-            raise StacklensError(f"{''.join(word)} is no input of {self.name}: expected 0 and 1 only")
+            raise NoWordError(f"{''.join(word)} is no input of {self.name}: expected 0 and 1 only")
         parities = [str(parity) for parity in accumulate(map(int, word), xor, initial=0)]
         return [*(parities[:-1] if self.delayed else parities[1:])]
 

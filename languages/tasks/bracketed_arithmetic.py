@@ -15,7 +15,7 @@ import numpy as np
 
 from stacklens.automata.grammar import Grammar, parse_grammar
 from stacklens.automata.pda import NONE, POP, Output, PushdownAutomaton, StackOp, Symbol, Word, push, replace
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError
 from stacklens.languages.context_free import Chart
 from stacklens.languages.tasks.explored import BOTTOM, Move, explored
 from stacklens.languages.tasks.finite_state import drawn_sizes
@@ -71,7 +71,7 @@ class ModularArithmeticBrackets(Task):
         """Return nothing but the value, where the expression is whole."""
         chart = Chart(self._grammar)
         if chart.read_all(word) < len(word):
-            raise StacklensError(f"no word of {self.name} begins with {''.join(word)}")
+            raise NoWordError(f"no word of {self.name} begins with {''.join(word)}")
         answer = self._answer("".join(word)) if chart.accepts else None
         return [*([None] * (len(word) - 1)), answer] if word else []
 

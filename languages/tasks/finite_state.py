@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from stacklens.automata.pda import NONE, Output, PushdownAutomaton, Symbol, Word
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError, StacklensError
 from stacklens.languages.tasks.explored import Move, explored
 from stacklens.languages.tasks.task import Split, Task, TaskKind
 from stacklens.languages.words import make_word
@@ -83,7 +83,7 @@ class _FiniteState(Task):
 
     def _check(self, word: Word) -> None:
         if not set(word) <= set(self.alphabet):
-            raise StacklensError(f"{''.join(word)} is no input of {self.name}: expected {' '.join(self.alphabet)} only")
+            raise NoWordError(f"{''.join(word)} is no input of {self.name}: expected {' '.join(self.alphabet)} only")
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
         return [self._draw(size, rng) for size in drawn_sizes(self.name, n, lengths, split, 1, rng)]
@@ -229,7 +229,7 @@ class ModularArithmetic(_FiniteState):
         super()._check(word)
         for place, symbol in enumerate(word):
             if (symbol in self.output_alphabet) != (place % 2 == 0):
-                raise StacklensError(f"no word of {self.name}: {symbol!r} at position {place + 1} of {''.join(word)}")
+                raise NoWordError(f"no word of {self.name}: {symbol!r} at position {place + 1} of {''.join(word)}")
 
     def _answer(self, word: Word) -> Output:
         if len(word) % 2 == 0:

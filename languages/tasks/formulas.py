@@ -10,7 +10,7 @@ import numpy as np
 
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word, push
 from stacklens.automata.rewriting import with_head_outputs
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError, StacklensError
 from stacklens.languages.tasks.derivations import Rules, draw_derivation, words_by_depth
 from stacklens.languages.tasks.task import Split, Task, TaskKind
 
@@ -88,7 +88,7 @@ class ParenthesisPrediction(Task):
             elif opened and symbol == _PAIRS[opened[-1]]:
                 opened.pop()
             else:
-                raise StacklensError(f"no word of {self.name}: {symbol!r} at position {t + 1} of {''.join(word)}")
+                raise NoWordError(f"no word of {self.name}: {symbol!r} at position {t + 1} of {''.join(word)}")
             outputs.append(_PAIRS[opened[-1]] if opened else None)
         return outputs
 
@@ -163,7 +163,7 @@ class BooleanFormula(Task):
                 second, first = values.pop(), values.pop()
                 values.append((first and second) if symbol == "∧" else (first or second))
             else:
-                raise StacklensError(f"no formula of {self.name}: {symbol!r} at position {t + 1} of {''.join(word)}")
+                raise NoWordError(f"no formula of {self.name}: {symbol!r} at position {t + 1} of {''.join(word)}")
             outputs.append("T" if values[-1] else "F")
         return outputs
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from stacklens.automata.pda import Output, PushdownAutomaton, Symbol, Word
 from stacklens.automata.rewriting import predictor_of
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError, StacklensError
 from stacklens.languages.drawing import distinct_words
 from stacklens.languages.dyck import Dyck
 from stacklens.languages.language import Language
@@ -62,7 +62,7 @@ class _NextSet(Task):
     def expected(self, word: Word) -> list[Output]:
         """Return, for each symbol, the tuple of symbols that may come next."""
         if (dead := self.language.first_dead(word)) is not None:
-            raise StacklensError(f"no word of {self.name} begins with the first {dead} symbols of {''.join(word)}")
+            raise NoWordError(f"no word of {self.name} begins with the first {dead} symbols of {''.join(word)}")
         symbols = list(word)
         place = self.output_alphabet.index
         return [tuple(sorted(self._following(symbols, t), key=place)) for t in range(len(symbols))]

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from stacklens.automata.pda import NONE, POP, Output, PushdownAutomaton, StackOp, Symbol, Word, push
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError
 from stacklens.languages.tasks.bits import NULL, Reversal
 from stacklens.languages.tasks.explored import BOTTOM, Move, explored
 from stacklens.languages.tasks.finite_state import drawn_sizes
@@ -99,8 +99,8 @@ class StackManipulation(Task):
             raise self._no_word(word)
         return [*([None] * asked), *answer[: len(symbols) - asked]]
 
-    def _no_word(self, word: Word) -> StacklensError:
-        return StacklensError(
+    def _no_word(self, word: Word) -> NoWordError:
+        return NoWordError(
             f"{''.join(word)} is no input of {self.name}: expected letters a b, actions - A B, and {NULL} for each "
             "symbol of the answer"
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push
 from stacklens.automata.rewriting import with_head_outputs
-from stacklens.errors import StacklensError, UnknownNameError
+from stacklens.errors import NoWordError, UnknownNameError
 from stacklens.languages.tasks.streams import StreamTask
 
 __all__ = ["PATTERNS", "Addition", "CountingStream", "Memorization"]
@@ -68,7 +68,7 @@ class CountingStream(StreamTask):
         open_end = "a+b*|(a+)(b+)c" if self.pattern == "anbmcnm" else "a+|(a+)b"
         match = re.fullmatch(open_end, start)
         if match is None:
-            raise StacklensError(f"no stream of {self.name}: none of its pieces begins with {start}")
+            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
         if match[1] is None:
             return None
         n = len(match[1])
@@ -143,7 +143,7 @@ class Memorization(StreamTask):
     def _rest(self, start: str) -> str | None:
         match = re.fullmatch("([12]+)(=?)", start)
         if match is None:
-            raise StacklensError(f"no stream of {self.name}: none of its pieces begins with {start}")
+            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
         return match[1][::-1] if match[2] else None
 
     @cached_property
@@ -210,7 +210,7 @@ class Addition(StreamTask):
     def _rest(self, start: str) -> str | None:
         match = re.fullmatch(rf"{_NUMBER}(\+({_NUMBER}(=?))?)?", start)
         if match is None:
-            raise StacklensError(f"no stream of {self.name}: none of its pieces begins with {start}")
+            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
         if not match[5]:
             return None
         total = int(match[1], 2) + int(match[4], 2)
