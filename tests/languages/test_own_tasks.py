@@ -24,6 +24,9 @@ STEPS: dict[Key, Transition] = {
 PARITY = PushdownAutomaton(("0", "1"), ("0", "1"), (), STEPS, "0", frozenset("01"))
 
 
+NO_WORD: Any = None
+
+
 def parities(word: Any) -> list[str]:
     if "2" in word:
         raise ValueError("there is no 2")
@@ -64,7 +67,7 @@ def test_what_does_not_fit_is_told() -> None:
     with pytest.raises(StacklensError, match=r"expected of the task top fails on \): IndexError.*expected ValueError"):
         OwnTask("top", "()", lambda _: [[].pop()], draw).expected(")")
     with pytest.raises(StacklensError, match=r"draw of the task none fails on size \d+: TypeError.*expected a word"):
-        OwnTask("none", "01", parities, lambda *_: None).sample(1)
+        OwnTask("none", "01", parities, lambda *_: NO_WORD).sample(1)
 
 
 def after_brackets(word: Any) -> list[set[str]]:
