@@ -138,10 +138,12 @@ def _contradictions(result: Extraction) -> list[str]:
 
 def _measures(result: Extraction) -> list[str]:
     found, rounding = result.fidelity, result.fidelity.rounding
-    lines = [
-        f"- rounding the actions changes {rounding.disagreements:,} of {rounding.words:,} verdicts",
-        f"- {found.graded_actions:.1%} of the actions are graded; the smallest margin is {found.action_margin:.3f}",
-    ]
+    lines = []
+    if found.action_margin is not None:
+        lines += [
+            f"- rounding the actions changes {rounding.disagreements:,} of {rounding.words:,} verdicts",
+            f"- {found.graded_actions:.1%} of the actions are graded; the smallest margin is {found.action_margin:.3f}",
+        ]
     if result.view is not None:
         lines.append(f"- seen as {view_claim(result.view.to_dict())}")
     if found.minority_transitions is not None:

@@ -206,10 +206,11 @@ def nothing_found(reason: str) -> str:
 
 def rounding_claim(fidelity: Mapping[str, Any]) -> str:
     """Return what rounding the actions changes, and how near they are to whole ones."""
-    found, outvoted = fidelity["rounding"], fidelity["minority_transitions"]
+    found, outvoted, margin = fidelity["rounding"], fidelity["minority_transitions"], fidelity["action_margin"]
+    if margin is None:
+        return "changes nothing: the network has no actions"
     says = (
-        f"changes {found['disagreements']:,} of {count(found['words'], 'verdict')}; "
-        f"smallest action margin {fidelity['action_margin']:.3f}"
+        f"changes {found['disagreements']:,} of {count(found['words'], 'verdict')}; smallest action margin {margin:.3f}"
     )
     return says if outvoted is None else f"{says}; {outvoted:.1%} of transitions outvoted"
 
