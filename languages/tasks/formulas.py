@@ -12,7 +12,7 @@ from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, St
 from stacklens.automata.rewriting import with_head_outputs
 from stacklens.errors import NoWordError, StacklensError
 from stacklens.languages.tasks.derivations import Rules, draw_derivation, words_by_depth
-from stacklens.languages.tasks.task import Split, Task, TaskKind
+from stacklens.languages.tasks.task import Split, Task
 
 __all__ = ["BooleanFormula", "ParenthesisPrediction"]
 
@@ -42,21 +42,9 @@ class ParenthesisPrediction(Task):
     """
 
     by_depth: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """Return ``parenthesis-prediction``."""
-        return "parenthesis-prediction"
-
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is the next symbol."""
-        return "next symbol"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the brackets."""
-        return ("(", ")", "[", "]")
+    name = "parenthesis-prediction"
+    kind = "next symbol"
+    alphabet = ("(", ")", "[", "]")
 
     @property
     def output_alphabet(self) -> tuple[Symbol, ...]:
@@ -117,26 +105,10 @@ class BooleanFormula(Task):
     """
 
     by_depth: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """Return ``boolean-formula``."""
-        return "boolean-formula"
-
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is a symbol of a transduction."""
-        return "transduction"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the constants and the operators."""
-        return ("T", "F", "∧", "∨")
-
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return the truth values."""
-        return ("T", "F")
+    name = "boolean-formula"
+    kind = "transduction"
+    alphabet = ("T", "F", "∧", "∨")
+    output_alphabet = ("T", "F")
 
     @cached_property
     def reference(self) -> PushdownAutomaton:

@@ -16,7 +16,7 @@ from stacklens.errors import NoWordError
 from stacklens.languages.tasks.bits import NULL, Reversal
 from stacklens.languages.tasks.explored import BOTTOM, Move, explored
 from stacklens.languages.tasks.finite_state import drawn_sizes
-from stacklens.languages.tasks.task import Split, Task, TaskKind
+from stacklens.languages.tasks.task import Split, Task
 from stacklens.languages.words import make_word
 
 __all__ = ["ReverseString", "StackManipulation"]
@@ -33,14 +33,8 @@ class ReverseString(Reversal):
     ['#', '#', '#', 'b', 'a', 'a']
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``reverse-string``."""
-        return "reverse-string"
-
-    @property
-    def _letters(self) -> str:
-        return "ab"
+    name = "reverse-string"
+    _letters = "ab"
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
         return [self._draw(size, rng) for size in drawn_sizes(self.name, n, lengths, split, 1, rng)]
@@ -59,25 +53,10 @@ class StackManipulation(Task):
     [None, None, None, None, 'b', 'a', '.']
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``stack-manipulation``."""
-        return "stack-manipulation"
-
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is a symbol of a transduction."""
-        return "transduction"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return letters, actions and the empty symbol."""
-        return ("a", "b", *_ACTIONS, NULL)
-
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return the letters and the full stop."""
-        return ("a", "b", END)
+    name = "stack-manipulation"
+    kind = "transduction"
+    alphabet = ("a", "b", *_ACTIONS, NULL)
+    output_alphabet = ("a", "b", END)
 
     @cached_property
     def reference(self) -> PushdownAutomaton:

@@ -37,6 +37,7 @@ class CountingStream(StreamTask):
     """
 
     pattern: str
+    _first = "a"
 
     def __post_init__(self) -> None:
         if self.pattern not in PATTERNS:
@@ -51,10 +52,6 @@ class CountingStream(StreamTask):
     def alphabet(self) -> tuple[Symbol, ...]:
         """Return the letters, in the order of the authors' program."""
         return tuple(PATTERNS[self.pattern])
-
-    @property
-    def _first(self) -> Symbol:
-        return "a"
 
     def piece(self, n: int, rng: np.random.Generator) -> str:
         """Return the piece of size ``n``; for a^n b^m c^{n+m} the share of b is drawn evenly from 1 to n - 1."""
@@ -121,19 +118,9 @@ class Memorization(StreamTask):
     [None, None, None, None, '2', '2', '1', '2', None, None]
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``memorization``."""
-        return "memorization"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the separator first, as in the authors' program, where it is the letter 0."""
-        return ("=", "1", "2")
-
-    @property
-    def _first(self) -> None:
-        return None
+    name = "memorization"
+    alphabet = ("=", "1", "2")
+    _first = None
 
     def piece(self, n: int, rng: np.random.Generator) -> str:
         """Return w = w^R for a random w of length ``n``."""
@@ -176,24 +163,10 @@ class Addition(StreamTask):
     [None, None, None, None, None, '0', '1', '1', '.', None]
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``addition``."""
-        return "addition"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the symbols in the order of the authors' program."""
-        return ("+", "=", ".", "0", "1")
-
-    @property
-    def _first(self) -> None:
-        return None
-
-    @property
-    def smallest(self) -> int:
-        """Return 0: the authors' program trains from there on."""
-        return 0
+    name = "addition"
+    alphabet = ("+", "=", ".", "0", "1")
+    _first = None
+    smallest = 0
 
     @property
     def reference(self) -> None:

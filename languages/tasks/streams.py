@@ -48,10 +48,8 @@ class StreamTask(Task):
     [5, 5, 5]
     """
 
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is the next symbol."""
-        return "next symbol"
+    kind = "next symbol"
+    smallest = 2
 
     @property
     def output_alphabet(self) -> tuple[Symbol, ...]:
@@ -74,11 +72,6 @@ class StreamTask(Task):
     @abstractmethod
     def _first(self) -> Symbol | None:
         """Return the symbol with which every piece begins, None if there are several."""
-
-    @property
-    def smallest(self) -> int:
-        """Return the smallest n that is drawn: 2, as in the authors' program."""
-        return 2
 
     def expected(self, word: Word) -> list[Output]:
         """Return, for each symbol of a stream, the next one, None where it is open."""

@@ -15,7 +15,7 @@ from stacklens.automata.rewriting import with_head_outputs
 from stacklens.errors import NoWordError
 from stacklens.languages.tasks.derivations import Rules, draw_derivation
 from stacklens.languages.tasks.formulas import largest_depth
-from stacklens.languages.tasks.task import Split, Task, TaskKind
+from stacklens.languages.tasks.task import Split, Task
 
 __all__ = ["RULES", "AgreementTask"]
 
@@ -53,21 +53,9 @@ class AgreementTask(Task):
     """
 
     by_depth: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """Return ``agreement``."""
-        return "agreement"
-
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is the next symbol."""
-        return "next symbol"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the nine words."""
-        return ("the", "lobster", "lobsters", "has", "have", "in", "that", "slept", "devoured")
+    name = "agreement"
+    kind = "next symbol"
+    alphabet = ("the", "lobster", "lobsters", "has", "have", "in", "that", "slept", "devoured")
 
     @property
     def output_alphabet(self) -> tuple[Symbol, ...]:
