@@ -13,6 +13,8 @@ from stacklens.automata.pda import Word
 from stacklens.errors import StacklensError
 from stacklens.extract.specification import Specification
 from stacklens.models.base import StackModel
+from stacklens.models.own.black_box import BlackBox
+from stacklens.probe.own_contract import outputs_read
 from stacklens.probe.own_variants import Variant, variants
 from stacklens.probe.trace import trace
 
@@ -21,13 +23,14 @@ __all__ = ["better_adapter", "strange_numbers"]
 _WORDS, _LENGTHS = 60, (2, 14)  # on which other orders are tried
 _TRIED = 150  # variants
 _RIGHT, _BETTER = 0.9, 0.2  # how many answers a variant must have right, and by how many more than the adapter
+_SIGMOID_OF_1 = 0.7311
 _OFF = 1e-3  # by how much shares may miss 1
 
 
 def strange_numbers(model: StackModel[Any]) -> str | None:
     """Return in a sentence which numbers of a network of one's own cannot be what they are taken for, None for none."""
-    if model.answers_to(()) is not None:
-        return None  # it answers whole words: nothing is seen of it
+    if isinstance(model, BlackBox):
+        return None  # its answers are no numbers
     word = tuple(model.alphabet)
     seen = trace(model, [word * 2], stacks=False)
     actions = seen.actions[seen.valid]
@@ -38,11 +41,17 @@ def strange_numbers(model: StackModel[Any]) -> str | None:
             return f"its shares sum to {worst:.3g} and the least is {actions.min():.3g}: expected shares that sum to 1"
     if model.action_kind == "strengths" and actions.size and (actions.min() < -_OFF or actions.max() > 1 + _OFF):
         return f"its strengths lie between {actions.min():.3g} and {actions.max():.3g}: expected between 0 and 1"
-    said, sets = seen.output[seen.valid], model.task_kind in ("recognition", "next set")
-    if sets and said.size and (said.min() < -1 - _OFF or said.max() > 2 + _OFF):
-        return (
-            f"its outputs lie between {said.min():.3g} and {said.max():.3g}, as logits do where probabilities are meant"
-        )
+    said, read = seen.output[seen.valid], outputs_read(model)
+    if model.task_kind not in ("recognition", "next set") or not said.size:
+        return None
+    low, high = said.min(), said.max()
+    if low < -1 - _OFF or high > 2 + _OFF:
+        advice = 'if they are, give sl.wrap activation="sigmoid"'
+        return f"its outputs lie between {low:.3g} and {high:.3g}, as logits do where probabilities are meant: {advice}"
+    once = read is not None and read.activation == "sigmoid" and read.threshold == 0.5
+    if once and low > 0.5 - _OFF and high < _SIGMOID_OF_1 + _OFF:
+        advice = "if they are, leave activation out of sl.wrap"
+        return f"its outputs lie between {low:.3g} and {high:.3g}, as the sigmoid of probabilities does: {advice}"
     return None
 
 

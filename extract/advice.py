@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 __all__ = ["advice"]
 
 _LONGEST_SHOWN = 60  # symbols of a word
-_OUTWEIGH = ("adapter suspicious", "not learned", "computes with leftovers")  # what contradicts is no news beside these
+_OUTWEIGH = (
+    "adapter suspicious",
+    "another threshold",
+    "not learned",
+    "computes with leftovers",
+)  # what contradicts is no news beside these
 
 
 def advice(result: Extraction) -> str:
@@ -82,12 +87,19 @@ def _tried(result: Extraction) -> list[str]:
 
 
 def _by_cause(result: Extraction) -> list[str]:
-    """Return what to do where the likely cause says what."""
+    """Return what to do where the likely cause, some of which outweigh what contradicts the automaton, says what."""
     name = "" if result.diagnosis is None else result.diagnosis.cause.name
     trace = "- look at what the network does: sl.trace(result.model, word).plot()"
     own = "- compare step by step with its own forward pass: sl.check(network, forward, words) names what is off"
+    better = None if result.threshold is None else result.threshold.better
+    number = "…" if better is None else f"{better.threshold:.9g}"
     advice = {
         "adapter suspicious": [own, "- then extract again: nothing else is worth trying before"],
+        "another threshold": [
+            f"- ask for it, and extract again: sl.wrap(…, threshold={number}); sl.load(…, threshold={number}) or "
+            f'--threshold {number} of a language model; "threshold": {number} in a mapping file',
+            own,
+        ],
         "not learned": [
             "- train it longer, with another seed, or on shorter words first: there is nothing to extract yet",
             *([own] if result.network.file is None else []),
@@ -126,10 +138,12 @@ def _contradictions(result: Extraction) -> list[str]:
 
 def _measures(result: Extraction) -> list[str]:
     found, rounding = result.fidelity, result.fidelity.rounding
-    lines = [
-        f"- rounding the actions changes {rounding.disagreements:,} of {rounding.words:,} verdicts",
-        f"- {found.graded_actions:.1%} of the actions are graded; the smallest margin is {found.action_margin:.3f}",
-    ]
+    lines = []
+    if found.action_margin is not None:
+        lines += [
+            f"- rounding the actions changes {rounding.disagreements:,} of {rounding.words:,} verdicts",
+            f"- {found.graded_actions:.1%} of the actions are graded; the smallest margin is {found.action_margin:.3f}",
+        ]
     if result.view is not None:
         lines.append(f"- seen as {view_claim(result.view.to_dict())}")
     if found.minority_transitions is not None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from typing import Any
 
 from stacklens.automata.automaton_grammar import grammar_of
 from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.errors import StacklensError, UnknownNameError
+from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.extract.specification import LanguageSpecification, Specification
 from stacklens.extract.task_specification import TaskSpecification
-from stacklens.languages.catalogue import get_language, get_task, is_path, task_names
+from stacklens.languages.catalogue import get_language, get_task, is_path, language_from_text, task_names
 from stacklens.languages.context_free import AutomatonLanguage
 from stacklens.languages.language import Language
 from stacklens.languages.tasks.streams import StreamAfter, StreamTask
@@ -141,14 +142,32 @@ def specification_of(checkpoint: Checkpoint, name: str | None = None) -> Specifi
         UnknownNameError: there is nothing of that name.
         StacklensError: a network of this kind can be no answer to it.
     """
-    name, before = name or checkpoint.task.get("language"), checkpoint.task.get("after")
-    if name is None:
+    kind, task = checkpoint.model.task_kind, checkpoint.task
+    called, before = name or task.get("language"), task.get("after")
+    if called is None:
         return None
-    kind = checkpoint.model.task_kind
-    subject = subject_named(name, kind, checkpoint.model.alphabet)
+    if _in_file(checkpoint, name):
+        return specification_for(language_from_text(task["text"], called), kind)
+    try:
+        subject = subject_named(called, kind, checkpoint.model.alphabet)
+    except FileFormatError as error:
+        where = "" if name else "; the network was trained on it: --language (language=…) names it where it is now"
+        raise FileFormatError(f"{error}{where}") from None
     if isinstance(subject, StreamTask) and before in subject.alphabet:
         subject = StreamAfter(subject, before)
     return specification_for(subject, kind)
+
+
+def _in_file(checkpoint: Checkpoint, name: str | None) -> bool:
+    """Return whether the language called ``name``, or the network's own, is to be read from the network's file.
+
+    That is so for the path of a file that is not here; a name of ours never means what somebody wrote into a file.
+    """
+    task = checkpoint.task
+    own, recogniser = task.get("language"), checkpoint.model.task_kind == "recognition"
+    if not recogniser or own is None or task.get("text") is None or not is_path(own):
+        return False
+    return name is None or (name == own and not os.path.exists(name))
 
 
 def specification_of_network(
@@ -168,6 +187,9 @@ def specification_of_network(
 def true_automaton(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | None:
     """Return the automaton of what the network was trained on, if that is known and has one that reads ``word``."""
     name, before = checkpoint.task.get("language"), checkpoint.task.get("after")
+    if _in_file(checkpoint, None):
+        specification = specification_of(checkpoint)
+        return None if specification is None else _reading(specification.automaton(), word)
     if None not in (name, before) and list(word[:1]) == [before]:  # fed as the file's program feeds it
         name = f"{name}-after-{before}"
     return None if name is None else automaton_named(name, checkpoint.model.task_kind, word)
@@ -186,6 +208,10 @@ def automaton_named(name: str, kind: TaskKind, word: Word) -> PushdownAutomaton 
         except StacklensError:  # somebody else's name for it
             return None
         pda = None if specification is None else specification.automaton()
+    return _reading(pda, word)
+
+
+def _reading(pda: PushdownAutomaton | None, word: Word) -> PushdownAutomaton | None:
     return pda if pda is not None and set(word) <= set(pda.input_alphabet) else None
 
 

@@ -13,6 +13,7 @@ from stacklens.automata.compare import Different, Equal
 from stacklens.extract.accuracy_table import AccuracyTable
 from stacklens.extract.adapter_doubt import better_adapter, strange_numbers
 from stacklens.extract.fidelity import MOST_STACKS, unrounded_caution
+from stacklens.extract.wording import better_threshold_claim
 from stacklens.models.own.step_network import StepNetwork
 from stacklens.models.own.word_network import WordNetwork
 from stacklens.models.views.views import is_stack
@@ -34,9 +35,9 @@ class Cause:
     """A likely cause.
 
     Attributes:
-        name: "adapter suspicious", "not learned", "graded actions", "too many stacks", "counts in its hidden state",
-            "memory is no stack", "time limit reached", "values drift", "computes with leftovers", "learned something
-            else", or "no finite number of states".
+        name: "adapter suspicious", "another threshold", "not learned", "graded actions", "too many stacks", "counts in
+            its hidden state", "memory is no stack", "time limit reached", "values drift", "computes with leftovers",
+            "learned something else", or "no finite number of states".
         measured: what decided it, with the limit, as a sentence goes on after "for".
     """
 
@@ -85,6 +86,8 @@ def _adapter(result: Extraction, learned: bool) -> Cause | None:
         return Cause("adapter suspicious", strange)
     if learned or result.language is None:
         return None
+    if result.threshold is not None and result.threshold.better is not None:
+        return Cause("another threshold", f"it is {better_threshold_claim(result.threshold.to_dict())}")
     better = better_adapter(model, result.language)
     return None if better is None else Cause("adapter suspicious", better)
 

@@ -140,11 +140,11 @@ class _Reading:
         best = looked.best
         stacks = looked.stacks if best is None else looked.stacks.seeing(best.stacks)
         use = None if looked.seen_as is None else view_use(looked.seen_as, stacks.stacks, looked.views, None)
-        tried = looked.tried
+        near = threshold_margin(self.model, self.samples, self.specification)
         result = Extraction(
-            self.model, self.specification, None, best, tried, fidelity, stacks, view=use, reason=reason
+            self.model, self.specification, None, best, looked.tried, fidelity, stacks, view=use, reason=reason
         )
-        return replace(result, budget=self.budget.use(), threshold=threshold_margin(self.model, self.samples))
+        return replace(result, budget=self.budget.use(), threshold=near)
 
     def _checked(self, result: Extraction, looked: Looked, best: Candidate) -> Extraction:
         """Return ``result`` with the best automaton, mended where a check broke it and it could be, and its checks."""

@@ -66,14 +66,19 @@ class Fidelity:
         rounding: what rounding the actions changes.
         minority_transitions: share of traced steps outvoted by others with the same state, symbol and top, in [0, 1];
             at most 0.03 is good, 0.06 or more is bad. None where no machine was tried.
-        action_margin: how far the least certain traced action is from being rounded otherwise, in [0, 0.5].
+        action_margin: how far the least certain traced action is from being rounded otherwise, in [0, 0.5]; None for
+            a network without actions, which were 0 in earlier files.
         graded_actions: share of traced actions nearer to the threshold than to a whole push, pop or no-op, in [0, 1].
     """
 
     rounding: Rounding
     minority_transitions: float | None
-    action_margin: float
+    action_margin: float | None
     graded_actions: float
+
+    def __post_init__(self) -> None:
+        if self.action_margin == 0 and self.graded_actions == 0:  # an action without any margin would be graded
+            object.__setattr__(self, "action_margin", None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report's "fidelity"."""
@@ -94,7 +99,7 @@ def rounding_fidelity(analog: np.ndarray, rounded: np.ndarray, scored: np.ndarra
     return Rounding(len(analog), int(different.any(1).sum()), int(alive.sum()))
 
 
-def action_margins(model: StackModel[Any], seen: Trace) -> tuple[float, float]:
+def action_margins(model: StackModel[Any], seen: Trace) -> tuple[float | None, float]:
     """Return the smallest margin of an action, and the share of graded ones (see `Fidelity`), of an analog trace.
 
     Only steps count whose action matters: not those after a rejection, nor the step of one that no other action averts.
@@ -106,7 +111,7 @@ def action_margins(model: StackModel[Any], seen: Trace) -> tuple[float, float]:
         counts[last] = ~model.rejects(hidden, model.initial_state(len(hidden)).stack).numpy()
     found = margins(model.action_kind, seen.actions[counts])
     if not found.size:
-        return 0.0, 0.0
+        return None, 0.0
     return float(found.min()), float((found < _GRADED).mean())
 
 

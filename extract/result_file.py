@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -29,6 +30,7 @@ from stacklens.extract.search.candidates import Candidate, ClusterSplit
 from stacklens.extract.specification import Specification
 from stacklens.extract.verification.horizon import Horizon, known_horizons, proved_lengths
 from stacklens.files import write_whole
+from stacklens.languages.catalogue import is_path, language_from_text
 from stacklens.late import put_off
 from stacklens.models.io import open_card
 from stacklens.models.origin import NetworkCard
@@ -90,6 +92,9 @@ def save_result(path: str | Path, result: Extraction) -> None:
         "automata": _automata(result),
         "fields": _plain(result),
     }
+    with suppress(StacklensError):  # the file of a loaded result's language is gone
+        if (text := getattr(getattr(result.language, "language", None), "text", None)) is not None:
+            content["language_text"] = text  # of a grammar's or automaton's file, which may go as well
     write_whole(path, json.dumps(content, indent=1, ensure_ascii=not _is_text(content), allow_nan=False) + "\n")
 
 
@@ -184,7 +189,8 @@ def _from_content(content: Mapping[str, Any], folder: Path) -> Extraction:
     _check(result)
     put_off(result, model=lambda: open_card(card, folder))
     if language is not None:
-        put_off(result, language=lambda: _specification(language, card))
+        text = content.get("language_text")
+        put_off(result, language=lambda: _specification(language, card, text))
     return result if "horizon" in plain else replace(result, horizon=_known_horizons(result, card))
 
 
@@ -216,8 +222,10 @@ class _Name:
     name: str | None
 
 
-def _specification(name: str, card: NetworkCard) -> Specification | None:
+def _specification(name: str, card: NetworkCard, text: object) -> Specification | None:
     try:
+        if isinstance(text, str) and is_path(name) and card.task_kind == "recognition":
+            return specification_for(language_from_text(text, name))
         return specification_for(subject_named(name, card.task_kind), card.task_kind)
     except UnknownNameError:
         raise FileFormatError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from stacklens.automata.compare import Equal
@@ -45,6 +46,7 @@ _AROUND = 8  # steps shown before two runs part
 _DIFFERS = "words on which the automaton differs from the"
 _LONGEST_SHOWN = 200  # symbols of a counterexample; longer ones are in the report
 _WIDTH = 200  # of a summary as text, for its tables
+_MOST_ROWS = 40  # of the transition table
 
 
 def show_summary(result: Extraction, console: Console, transitions: bool) -> None:
@@ -96,6 +98,10 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
         _show_causality(result.causality, console)
     if transitions:
         console.print(_transition_table(pda))
+        if (more := len(pda.transitions) - _MOST_ROWS) > 0:
+            console.print(
+                f"and {count(more, 'transition')} more: print(result.automaton) has all, --out pda.svg draws them"
+            )
 
 
 def _show_causality(found: Causality, console: Console) -> None:
@@ -248,7 +254,7 @@ def _transition_table(pda: PushdownAutomaton) -> object:
 
     speaks = any(transition.output is not None for transition in pda.transitions.values())
     table = Table("state", "input", "top", "next", "operation", *(["output"] if speaks else []))
-    for (state, symbol, tops), transition in pda.transitions.items():
+    for (state, symbol, tops), transition in islice(pda.transitions.items(), _MOST_ROWS):
         operations = ", ".join(map(str, transition.operations))
         said = [_output(transition.output)] if speaks else []
         table.add_row(_marked(pda, state), symbol or "ε", " ".join(tops), transition.target, operations, *said)

@@ -14,7 +14,7 @@ from stacklens.automata.lag import delayed, lag_of
 from stacklens.automata.pda import Output, PushdownAutomaton, Word
 from stacklens.automata.pumping import Pump
 from stacklens.automata.simulation import transduce_many
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError, StacklensError
 from stacklens.extract.answers import number_table, output_number
 from stacklens.extract.specification import LanguageSpecification, Specification, words_over
 from stacklens.languages.language import Language
@@ -74,7 +74,7 @@ class TaskSpecification(Specification):
     def _begins(self, word: Word) -> bool:
         try:
             self.task.expected(word)
-        except StacklensError:
+        except NoWordError:
             return False
         return True
 
@@ -122,7 +122,8 @@ class TaskSpecification(Specification):
             return answers
         answers = np.full((len(words), max(map(len, words), default=0)), -1, dtype=model.number_type)
         for row, word in enumerate(words):
-            answers[row, : len(word)] = [output_number(output, model) for output in self.task.expected(word)]
+            outputs = self.task.expected_while_live(word)
+            answers[row, : len(outputs)] = [output_number(output, model) for output in outputs]
         return answers
 
     def scored(self, words: Sequence[Word]) -> np.ndarray | None:
@@ -224,7 +225,7 @@ def _beginnings(task: Task, longest: int) -> Iterator[Word]:
             for symbol in task.alphabet if known is None else [known]:
                 try:
                     task.expected(make_word((*word, str(symbol)), task.alphabet))
-                except StacklensError:
+                except NoWordError:
                     continue
                 longer.append((*word, str(symbol)))
         level = longer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,39 @@ import torch
 from stacklens.automata.compiled import encode_words
 from stacklens.automata.pda import Word
 from stacklens.extract.samples import Samples
+from stacklens.extract.specification import Specification
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
 from stacklens.models.own.black_box import BlackBox
+from stacklens.models.own.outputs import Outputs
 from stacklens.models.own.word_network import WordNetwork
+from stacklens.probe.own_contract import outputs_read
+from stacklens.probe.trace import trace
 
-__all__ = ["ThresholdMargin", "threshold_margin"]
+__all__ = ["BetterThreshold", "ThresholdMargin", "threshold_margin"]
 
 _TOGETHER = 1_000  # words
+_SWEPT, _LENGTHS = 60, (2, 14)  # words of the task on which thresholds are tried, and their lengths
+_RIGHT, _BETTER = 0.9, 0.1  # of these words another threshold has to be right on, and on more than the network's own
+
+
+@dataclass(frozen=True)
+class BetterThreshold:
+    """A threshold at which a network is right on far more words of its task.
+
+    Attributes:
+        words: on how many words all thresholds were tried.
+        right, right_there: on how many of these it is right as it stands, and with the other threshold.
+        low, high: the other threshold may be from ``low`` to just below ``high``.
+        threshold: one well between, of few digits.
+    """
+
+    words: int
+    right: int
+    right_there: int
+    low: float
+    high: float
+    threshold: float
 
 
 @dataclass(frozen=True)
@@ -30,6 +55,7 @@ class ThresholdMargin:
         words: on how many words they were looked at, all short ones.
         below, above: the largest that is not above it, and the smallest that is; None where there is none.
         word_below, word_above: after which beginnings they were met.
+        better: another threshold with which the network is right far more often; None where there is none.
     """
 
     threshold: float
@@ -38,6 +64,7 @@ class ThresholdMargin:
     above: float | None
     word_below: Word | None
     word_above: Word | None
+    better: BetterThreshold | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
@@ -46,10 +73,72 @@ class ThresholdMargin:
 
 
 @torch.no_grad()
-def threshold_margin(model: StackModel[Any], samples: Samples) -> ThresholdMargin | None:
-    """Return how near the probabilities of a network that answers whole words come to its threshold, else None."""
-    if not isinstance(model, WordNetwork) or isinstance(model, BlackBox) or model.task_kind != "next set":
+def threshold_margin(
+    model: StackModel[Any], samples: Samples, specification: Specification | None
+) -> ThresholdMargin | None:
+    """Return how near the probabilities of a network of one's own come to its threshold, and a better one if there is.
+
+    Of networks that make steps, and of recognisers, a better one only. None for networks whose threshold is no choice.
+    """
+    read = outputs_read(model)
+    if read is None or isinstance(model, BlackBox) or read.kind not in ("recognition", "next set"):
         return None
+    better = None if specification is None else _better(model, read, specification)
+    margin = None
+    if isinstance(model, WordNetwork) and read.kind == "next set":
+        margin = _nearest(model, samples)
+    if margin is None and better is not None:
+        margin = ThresholdMargin(read.threshold, 0, None, None, None, None)
+    return None if margin is None else replace(margin, better=better)
+
+
+def _better(model: StackModel[Any], read: Outputs, specification: Specification) -> BetterThreshold | None:
+    """Return the threshold with which a network is right on most words of the task, None where that gains little.
+
+    A word is right from the largest number that should not count to just below the smallest that should; the place
+    where most of these intervals overlap is found exactly, from their ends.
+    """
+    longest = _LENGTHS[1] if model.longest is None else min(_LENGTHS[1], model.longest)
+    words = [word for word in specification.long_words(_SWEPT, (min(_LENGTHS[0], longest), longest), 0) if len(word)]
+    if specification.partial_domain or not words:
+        return None
+    expected = specification.answers(model, words)
+    seen = trace(model, words, stacks=False)
+    values = seen.output + read.threshold - 0.5  # as the network gives them
+    ends = []
+    for row, word in enumerate(words):
+        if read.kind == "recognition":
+            numbers, counts = values[row, seen.valid[row].sum() - 1], expected[row] > 0
+        elif (expected[row, : len(word)] >= 0).all():
+            numbers = values[row, : len(word), : len(model.alphabet)]
+            counts = expected[row, : len(word), None] >> np.arange(numbers.shape[-1]) & 1 > 0
+        else:  # it is no word of the task: what comes after its end is not said
+            continue
+        ends.append((numbers[~counts].max(initial=-np.inf), numbers[counts].min(initial=np.inf)))
+    lows, highs = np.array(ends).reshape(-1, 2).T
+    starts = np.clip(lows, 0, None)
+    right = [int(((lows <= start) & (start < highs)).sum()) for start in starts]
+    own = int(((lows <= read.threshold) & (read.threshold < highs)).sum())
+    if max(right, default=0) < max(_RIGHT * len(ends), own + _BETTER * len(ends), 1):
+        return None
+    low = float(starts[int(np.argmax(right))])
+    high = min(1.0, float(highs[(lows <= low) & (low < highs)].min()))
+    return BetterThreshold(len(ends), own, max(right), low, high, _between(low, high))
+
+
+def _between(low: float, high: float) -> float:
+    """Return a number well between two, near their geometric mean, with as few digits as do.
+
+    >>> _between(0.0112, 0.034), _between(0.2, 0.20001)
+    (0.02, 0.200005)
+    """
+    middle, off = float(np.sqrt(low * high)) if low > 0 else high / 2, (high - low) / 10
+    tries = (float(f"{middle:.{digits}g}") for digits in range(1, 17))
+    return next((one for one in tries if low + off < one < high - off), middle)
+
+
+def _nearest(model: WordNetwork, samples: Samples) -> ThresholdMargin | None:
+    """Return how near the probabilities of a network that answers whole words come to its threshold."""
     words = samples.words[: samples.n_short]
     nearest: dict[bool, tuple[float, Word]] = {}
     for begin in range(0, len(words), _TOGETHER):

@@ -18,6 +18,7 @@ __all__ = [
     "automaton_claim",
     "before_claim",
     "best_claim",
+    "better_threshold_claim",
     "black_box_claim",
     "budget_claim",
     "certificate_claim",
@@ -159,8 +160,23 @@ def threshold_claim(entry: Mapping[str, Any]) -> str:
         for side in ("below", "above")
         if entry[side] is not None
     ]
-    says = f"a symbol may come next where its probability is above {entry['threshold']:.3g}"
-    return f"{says}; in {count(entry['words'], 'word')} {', '.join(near)}" if near else says
+    what = "a symbol may come next where its" if near else "what counts is a"
+    says = f"{what} probability {'is ' if near else ''}above {entry['threshold']:.3g}"
+    says = f"{says}; in {count(entry['words'], 'word')} {', '.join(near)}" if near else says
+    return says if entry.get("better") is None else f"{says}; {better_threshold_claim(entry)}"
+
+
+def better_threshold_claim(entry: Mapping[str, Any]) -> str:
+    """Return on how many words a network is right at its threshold, and at another one, which is asked for so.
+
+    >>> better = {"words": 60, "right": 0, "right_there": 60, "low": 0.0112, "high": 0.034, "threshold": 0.02}
+    >>> better_threshold_claim({"threshold": 0.5, "better": better})
+    'right on 0.0% of 60 words of the task, and with threshold=0.02 (any from 0.0112 to below 0.034) on 100.0%'
+    """
+    found = entry["better"]
+    right, there = (f"{found[name] / found['words']:.1%}" for name in ("right", "right_there"))
+    span = f"threshold={found['threshold']:.9g} (any from {found['low']:.3g} to below {found['high']:.3g})"
+    return f"right on {right} of {count(found['words'], 'word')} of the task, and with {span} on {there}"
 
 
 def budget_claim(entry: Mapping[str, Any]) -> str:
@@ -190,10 +206,11 @@ def nothing_found(reason: str) -> str:
 
 def rounding_claim(fidelity: Mapping[str, Any]) -> str:
     """Return what rounding the actions changes, and how near they are to whole ones."""
-    found, outvoted = fidelity["rounding"], fidelity["minority_transitions"]
+    found, outvoted, margin = fidelity["rounding"], fidelity["minority_transitions"], fidelity["action_margin"]
+    if margin is None:
+        return "changes nothing: the network has no actions"
     says = (
-        f"changes {found['disagreements']:,} of {count(found['words'], 'verdict')}; "
-        f"smallest action margin {fidelity['action_margin']:.3f}"
+        f"changes {found['disagreements']:,} of {count(found['words'], 'verdict')}; smallest action margin {margin:.3f}"
     )
     return says if outvoted is None else f"{says}; {outvoted:.1%} of transitions outvoted"
 

@@ -127,15 +127,8 @@ class TwiceAsMany(_Blocks):
     (['abb', 'aabbbb'], True)
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``anb2n``."""
-        return "anb2n"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return a and b."""
-        return ("a", "b")
+    name = "anb2n"
+    alphabet = ("a", "b")
 
     @cached_property
     def automaton(self) -> PushdownAutomaton:
@@ -172,15 +165,8 @@ class SumBlocks(_Blocks):
     (['abcc', 'aabccc', 'abbccc'], 5)
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``anbmcnm``."""
-        return "anbmcnm"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return a, b and c."""
-        return ("a", "b", "c")
+    name = "anbmcnm"
+    alphabet = ("a", "b", "c")
 
     @cached_property
     def automaton(self) -> PushdownAutomaton:

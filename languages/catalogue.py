@@ -37,6 +37,7 @@ __all__ = [
     "get_task",
     "is_path",
     "language_from_file",
+    "language_from_text",
     "language_names",
     "task_names",
 ]
@@ -152,13 +153,17 @@ def language_from_file(path: str | Path) -> Language:
     Raises:
         FileFormatError: the file cannot be read, or is neither; one line that names the file.
     """
-    text = read_text(path, "a grammar or an automaton as JSON, DOT or JFLAP")
+    return language_from_text(read_text(path, "a grammar or an automaton as JSON, DOT or JFLAP"), path)
+
+
+def language_from_text(text: str, path: str | Path) -> Language:
+    """Return the language in the ``text`` of the file that was at ``path``; errors as of `language_from_file`."""
     reader = automaton_reader(path, text)
     if reader is None:
-        return ContextFreeLanguage(str(path), parse_grammar(text, str(path)))
+        return ContextFreeLanguage(str(path), parse_grammar(text, str(path)), text=text)
     try:
         pda = reader(text)
-        return AutomatonLanguage(str(path), grammar_of(pda), pda)
+        return AutomatonLanguage(str(path), grammar_of(pda), pda, text=text)
     except StacklensError as error:
         raise FileFormatError(f"{path}: {error}") from None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -107,6 +107,7 @@ class ContextFreeLanguage(Language):
 
     source: str
     grammar: Grammar
+    text: str | None = field(default=None, compare=False, repr=False, kw_only=True)  # of its file, if it is from one
 
     @property
     def name(self) -> str:

@@ -198,8 +198,4 @@ class BalancedParentheses(Dyck):
     """
 
     n: int = field(default=1, init=False, repr=False)
-
-    @property
-    def name(self) -> str:
-        """Return ``parentheses``."""
-        return "parentheses"
+    name = "parentheses"

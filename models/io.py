@@ -77,7 +77,8 @@ class Checkpoint:
 
     Attributes:
         model: the network, in evaluation mode.
-        task: what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``.
+        task: what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``; of a language from
+            a file its ``"text"`` too.
         provenance: command, seed, versions, scores.
         training: what `Training.restore` needs to go on, or None where training was over.
     """
@@ -171,6 +172,8 @@ def _check_fields(content: dict[str, Any]) -> None:
             raise StacklensError(
                 f"task names the {name} {in_short(found)}; expected at most {_LONGEST_NAME} printable characters"
             )
+    if type(text := content["task"].get("text")) is not str and text is not None:
+        raise StacklensError(f"task has the text {in_short(text)}; expected that of a grammar or an automaton")
     if not isinstance(content.get("training"), dict | None):
         raise StacklensError(f"training is of type {type(content['training']).__name__}; expected dict")
 

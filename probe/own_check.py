@@ -20,8 +20,9 @@ from stacklens.automata.pda import Word
 from stacklens.errors import StacklensError
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
-from stacklens.models.own.guarded import guarded, shapes_of
-from stacklens.probe.own_contract import CONTRACT, Finding
+from stacklens.models.own.guarded import guarded, take_out
+from stacklens.models.own.outputs import Outputs
+from stacklens.probe.own_contract import CONTRACT, Finding, outputs_read
 from stacklens.probe.own_variants import variants
 from stacklens.probe.trace import trace
 
@@ -100,14 +101,47 @@ def check(network: StackModel[Any], forward: Forward, words: Sequence[Word]) -> 
             return Check(network.name, len(kept), 0, None, found)
     theirs = _Theirs(forward, network)
     try:
-        expected = [theirs.outputs(word) for word in kept]
+        unread = [theirs.outputs(word) for word in kept]
     except _OtherShapeError as other:
         return Check(network.name, len(kept), 0, None, Finding("a missing axis", str(other)))
-    apart = _apart(_outputs_of(network, kept), expected)
+    ours, read = _outputs_of(network, kept), outputs_read(network)
+    expected = [_read(one, read) for one in unread]
+    apart = _apart(ours, expected)
+    if apart.worst > _TOLERANCE:  # what forward returns may have been through the activation already
+        apart = min(apart, _apart(ours, [_shifted(one, read) for one in unread]), key=lambda found: found.worst)
+    elif (twice := _twice(unread, read)) is not None:
+        return Check(network.name, len(kept), 0, apart.worst, twice)
     steps = sum(map(len, kept))
-    if apart.worst <= _TOLERANCE:
-        return Check(network.name, len(kept), steps, apart.worst)
-    return Check(network.name, len(kept), steps, apart.worst, _explained(network, kept, expected, apart))
+    found = None if apart.worst <= _TOLERANCE else _explained(network, kept, expected, unread, _apart(ours, expected))
+    return Check(network.name, len(kept), steps, apart.worst, found)
+
+
+def _read(values: Tensor, read: Outputs | None) -> np.ndarray:
+    """Return outputs as the adapter reads those of the network."""
+    return _shifted(values if read is None else read.probabilities(values), read)
+
+
+def _shifted(values: Tensor, read: Outputs | None) -> np.ndarray:
+    """Return probabilities as they are compared: above 0.5 where they are above the threshold."""
+    moved = read is not None and read.kind in ("recognition", "next set")
+    made: np.ndarray = (values - read.threshold + 0.5 if moved and read is not None else values).numpy()
+    return made
+
+
+def _twice(unread: list[Tensor], read: Outputs | None) -> Finding | None:
+    """Return that the activation is taken of what are probabilities already, None where they are none."""
+    if read is None or read.activation is None:
+        return None
+    values = torch.cat([one.reshape(-1, one.shape[-1]) for one in unread])
+    sums = (values.sum(-1) - 1).abs().max() if read.activation == "softmax" else torch.zeros(())
+    if bool((values < 0).any() or (values > 1).any() or sums > _TOLERANCE):
+        return None
+    made = read.probabilities(values)
+    return Finding(
+        "probabilities",
+        f"its own outputs are probabilities already, from {values.min():.3g} to {values.max():.3g}, of which "
+        f'activation="{read.activation}" makes {made.min():.3g} to {made.max():.3g}: leave activation out of wrap',
+    )
 
 
 @dataclass(frozen=True)
@@ -135,14 +169,17 @@ def _apart(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> _Apart:
     return _Apart(worst) if first is None else _Apart(worst, *first)
 
 
-def _explained(network: StackModel[Any], words: list[Word], expected: list[np.ndarray], apart: _Apart) -> Finding:
+def _explained(
+    network: StackModel[Any], words: list[Word], expected: list[np.ndarray], unread: list[Tensor], apart: _Apart
+) -> Finding:
     """Return the first difference, and the known mistake that explains all of them, if one does."""
     where = f"the outputs part at symbol {apart.step + 1} of {format_word(words[apart.word])}"
     said = f"{where}: {_numbers(apart.ours)}, its own forward pass says {_numbers(apart.theirs)}"
     place: dict[str, Any] = {"word": words[apart.word], "step": apart.step}
-    for name, made in _readings(expected):
-        if _apart(_outputs_of(network, words), made).worst <= _TOLERANCE:
-            return Finding("logits", f"{said}; {name}", **place)
+    read = outputs_read(network)
+    for cause, name, made in _readings(unread, None if read is None else read.activation):
+        if _apart(_outputs_of(network, words), [_shifted(one, read) for one in made]).worst <= _TOLERANCE:
+            return Finding(cause, f"{said}; {name}", **place)
     for variant in variants(network):
         try:
             ours = variant.outputs(words, lambda model, some: _outputs_of(model, list(some)))
@@ -153,19 +190,17 @@ def _explained(network: StackModel[Any], words: list[Word], expected: list[np.nd
     return Finding("unknown", f"{said}; no known mistake explains it: {_hint(network, apart)}", **place)
 
 
-def _readings(expected: list[np.ndarray]) -> Iterator[tuple[str, list[np.ndarray]]]:
-    """Yield what is said if outputs are logits on one side and probabilities on the other, and theirs so changed."""
-    tensors = [torch.from_numpy(np.asarray(one, np.float64)) for one in expected]
-    yield (
-        "its own are logits, of which the sigmoid is taken here",
-        [torch.sigmoid(one).numpy() for one in tensors],
-    )
-    yield "its own are logits, of which the softmax is taken here", [torch.softmax(one, -1).numpy() for one in tensors]
-    if all(((one >= 0) & (one <= 1)).all() for one in tensors):
-        yield (
-            'logits where probabilities are meant: give wrap activation="sigmoid"',
-            [torch.logit(one).numpy() for one in tensors],
-        )
+def _readings(unread: list[Tensor], activation: str | None) -> Iterator[tuple[str, str, list[Tensor]]]:
+    """Yield cause, what is said, and the outputs to expect, if outputs are logits here and probabilities there."""
+    for name, made in (("sigmoid", torch.sigmoid), ("softmax", partial(torch.softmax, dim=-1))):
+        once = [made(one) for one in unread]
+        yield "logits", f"its own are logits, of which the {name} is taken here", once
+        if activation == name:
+            twice = f"the {name} is taken twice, by the network and by wrap: leave activation out of wrap"
+            yield "probabilities", twice, [made(one) for one in once]
+    if all(((one >= 0) & (one <= 1)).all() for one in unread):
+        advice = 'logits where probabilities are meant: give wrap activation="sigmoid"'
+        yield "logits", advice, [torch.logit(one) for one in unread]
 
 
 def _hint(network: StackModel[Any], apart: _Apart) -> str:
@@ -211,14 +246,14 @@ class _Theirs:
         self.forward, self.network = forward, network
         self.form: Callable[[Word], Any] | None = None
 
-    def outputs(self, word: Word) -> np.ndarray:
-        """Return its outputs, (T, O), or (1, O) after the last symbol only."""
+    def outputs(self, word: Word) -> Tensor:
+        """Return its outputs as it gives them, (T, O), or (1, O) after the last symbol only."""
         size = self._size()
         values = self._said(word)
         if values.numel() == len(word) * size:
-            return self._probable(values.reshape(len(word), size))
+            return values.double().reshape(len(word), size)
         if values.numel() == size:
-            return self._probable(values.reshape(1, size))
+            return values.double().reshape(1, size)
         raise _OtherShapeError(
             f"forward gives a word of {len(word)} symbols outputs of shape {tuple(values.shape)}; expected "
             f"(1, {len(word)}, {size}), or (1, {size}) after the last symbol"
@@ -227,19 +262,6 @@ class _Theirs:
     def _size(self) -> int:
         return 1 if self.network.task_kind == "recognition" else len(self.network.output_alphabet)
 
-    def _probable(self, values: Tensor) -> np.ndarray:
-        """Return ``values`` as the network's own outputs are read, where that is known."""
-        outputs = getattr(self.network, "outputs", None) or getattr(
-            getattr(self.network, "shape", None), "outputs", None
-        )
-        made = values.double()
-        if getattr(outputs, "activation", None) is not None:
-            made = outputs.probabilities(made)  # type: ignore[union-attr]
-        if outputs is not None and self.network.task_kind in ("recognition", "next set"):
-            made = made - outputs.threshold + 0.5
-        array: np.ndarray = made.numpy()
-        return array
-
     def _said(self, word: Word) -> Tensor:
         if self.form is None:
             self.form = self._found(word)
@@ -247,7 +269,7 @@ class _Theirs:
         while isinstance(said, tuple | list) and said:
             said = said[0]
         if not isinstance(said, Tensor):
-            raise StacklensError(f"forward(word) returned {shapes_of(said)}; expected a tensor of outputs")
+            raise take_out("forward(word)", said, (self._size(),))
         return said.detach().cpu()
 
     def _found(self, word: Word) -> Callable[[Word], Any]:

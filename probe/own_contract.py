@@ -12,9 +12,10 @@ import torch
 from stacklens.automata.pda import Word
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
+from stacklens.models.own.outputs import Outputs
 from stacklens.probe.trace import Trace, trace
 
-__all__ = ["CONTRACT", "Finding"]
+__all__ = ["CONTRACT", "Finding", "outputs_read"]
 
 _TOLERANCE = 1e-4
 
@@ -36,6 +37,14 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.cause}: {self.says}"
+
+
+def outputs_read(network: StackModel[Any]) -> Outputs | None:
+    """Return how the outputs of a network of one's own are read, None for any other network."""
+    found: Outputs | None = getattr(network, "outputs", None) or getattr(
+        getattr(network, "shape", None), "outputs", None
+    )
+    return found if isinstance(found, Outputs) else None
 
 
 def shares(network: StackModel[Any], words: Sequence[Word]) -> Finding | None:
@@ -64,8 +73,7 @@ def outputs(network: StackModel[Any], words: Sequence[Word]) -> Finding | None:
     """Return where outputs that should be probabilities are none."""
     if network.task_kind not in ("recognition", "next set"):
         return None
-    known = getattr(network, "outputs", None) or getattr(getattr(network, "shape", None), "outputs", None)
-    shift = 0.5 - getattr(known, "threshold", 0.5)  # outputs are moved so that 0.5 decides
+    shift = 0.5 - getattr(outputs_read(network), "threshold", 0.5)  # outputs are moved so that 0.5 decides
     seen = trace(network, list(words), stacks=False)
     outside = (seen.output - shift < -_TOLERANCE) | (seen.output - shift > 1 + _TOLERANCE)
     if (place := _first(outside.any(2), seen)) is None:

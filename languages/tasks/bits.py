@@ -14,9 +14,9 @@ from operator import xor
 import numpy as np
 
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, Symbol, Transition, Word, push
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError, StacklensError
 from stacklens.languages.drawing import distinct_words
-from stacklens.languages.tasks.task import Split, Task, TaskKind
+from stacklens.languages.tasks.task import Split, Task
 
 __all__ = ["NORMAL", "Reversal", "ReversalWithExcluded", "SuzgunReversal", "Xor"]
 
@@ -38,24 +38,15 @@ class Reversal(Task):
     (['#', '#', '#', '0', '1', '1'], [False, False, False, True, True, True])
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``reversal``."""
-        return "reversal"
-
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is a symbol of a transduction."""
-        return "transduction"
+    name = "reversal"
+    kind = "transduction"
+    _letters = "01"
+    silent = frozenset({NULL})
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
         """Return the letters and the null symbol."""
         return (*self._letters, NULL)
-
-    @property
-    def _letters(self) -> str:
-        return "01"
 
     @property
     def output_alphabet(self) -> tuple[Symbol, ...]:
@@ -82,13 +73,8 @@ class Reversal(Task):
         length = list(word).index(NULL) if NULL in word else len(word)
         letters, nulls = list(word[:length]), list(word[length:])
         if not set(letters) <= set(self._letters) or set(nulls) - {NULL} or len(nulls) > length:
-            raise StacklensError(f"{''.join(word)} is no input of {self.name}: expected w and up to |w| times {NULL}")
+            raise NoWordError(f"{''.join(word)} is no input of {self.name}: expected w and up to |w| times {NULL}")
         return [*([NULL] * length), *letters[::-1][: len(nulls)]]
-
-    @property
-    def silent(self) -> frozenset[Output] | None:
-        """Return the null symbol: it never counts."""
-        return frozenset({NULL})
 
     def scored(self, word: Word) -> list[bool]:
         """Return True where w^R is said."""
@@ -117,19 +103,9 @@ class ReversalWithExcluded(Reversal):
     (['#', '#', '#', '#', '0', '1'], [False, False, False, False, True, True])
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``reversal-with-excluded``."""
-        return "reversal-with-excluded"
-
-    @property
-    def _letters(self) -> str:
-        return "0123"
-
-    @property
-    def included(self) -> str:
-        """Return the letters that are said again."""
-        return "01"
+    name = "reversal-with-excluded"
+    _letters = "0123"
+    included = "01"
 
     @cached_property
     def reference(self) -> PushdownAutomaton:
@@ -148,7 +124,7 @@ class ReversalWithExcluded(Reversal):
         kept = [letter for letter in word[:length] if letter in self.included]
         nulls = list(word[length:])
         if not set(word[:length]) <= set(self._letters) or set(nulls) - {NULL} or len(nulls) > len(kept):
-            raise StacklensError(
+            raise NoWordError(
                 f"{''.join(word)} is no input of {self.name}: expected w and up to {NULL} for every 0 and 1 in it"
             )
         return [*([NULL] * length), *kept[::-1][: len(nulls)]]
@@ -170,19 +146,9 @@ class SuzgunReversal(Reversal):
     [True, True, True, True]
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``string-reversal``."""
-        return "string-reversal"
-
-    @property
-    def _letters(self) -> str:
-        return "abc"
-
-    @property
-    def silent(self) -> frozenset[Output] | None:
-        """Return nothing: every output counts."""
-        return frozenset()
+    name = "string-reversal"
+    _letters = "abc"
+    silent = frozenset()
 
     def scored(self, word: Word) -> list[bool]:
         """Return True for every position."""
@@ -208,26 +174,14 @@ class Xor(Task):
     """
 
     delayed: bool = False
+    kind = "transduction"
+    alphabet = ("0", "1")
+    output_alphabet = ("0", "1")
 
     @property
     def name(self) -> str:
         """Return ``xor`` or ``delayed-xor``."""
         return "delayed-xor" if self.delayed else "xor"
-
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is a symbol of a transduction."""
-        return "transduction"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return 0 and 1."""
-        return ("0", "1")
-
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return 0 and 1."""
-        return ("0", "1")
 
     @cached_property
     def reference(self) -> PushdownAutomaton:
@@ -242,7 +196,7 @@ class Xor(Task):
     def expected(self, word: Word) -> list[Output]:
         """Return the parity of the ones so far, as 0 or 1."""
         if not set(word) <= {"0", "1"}:
-            raise StacklensError(f"{''.join(word)} is no input of {self.name}: expected 0 and 1 only")
+            raise NoWordError(f"{''.join(word)} is no input of {self.name}: expected 0 and 1 only")
         parities = [str(parity) for parity in accumulate(map(int, word), xor, initial=0)]
         return [*(parities[:-1] if self.delayed else parities[1:])]
 

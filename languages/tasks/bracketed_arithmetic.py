@@ -15,11 +15,11 @@ import numpy as np
 
 from stacklens.automata.grammar import Grammar, parse_grammar
 from stacklens.automata.pda import NONE, POP, Output, PushdownAutomaton, StackOp, Symbol, Word, push, replace
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError
 from stacklens.languages.context_free import Chart
 from stacklens.languages.tasks.explored import BOTTOM, Move, explored
 from stacklens.languages.tasks.finite_state import drawn_sizes
-from stacklens.languages.tasks.task import Split, Task, TaskKind
+from stacklens.languages.tasks.task import Split, Task
 
 __all__ = ["ModularArithmeticBrackets", "SolveEquation"]
 
@@ -36,16 +36,8 @@ class ModularArithmeticBrackets(Task):
     """
 
     modulus: int = 5
-
-    @property
-    def name(self) -> str:
-        """Return ``modular-arithmetic-brackets``."""
-        return "modular-arithmetic-brackets"
-
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is a symbol of a transduction."""
-        return "transduction"
+    name = "modular-arithmetic-brackets"
+    kind = "transduction"
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
@@ -71,7 +63,7 @@ class ModularArithmeticBrackets(Task):
         """Return nothing but the value, where the expression is whole."""
         chart = Chart(self._grammar)
         if chart.read_all(word) < len(word):
-            raise StacklensError(f"no word of {self.name} begins with {''.join(word)}")
+            raise NoWordError(f"no word of {self.name} begins with {''.join(word)}")
         answer = self._answer("".join(word)) if chart.accepts else None
         return [*([None] * (len(word) - 1)), answer] if word else []
 
@@ -91,10 +83,7 @@ class SolveEquation(ModularArithmeticBrackets):
     '3'
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``solve-equation``."""
-        return "solve-equation"
+    name = "solve-equation"
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from stacklens.automata.pda import NONE, Output, PushdownAutomaton, Symbol, Word
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError, StacklensError
 from stacklens.languages.tasks.explored import Move, explored
-from stacklens.languages.tasks.task import Split, Task, TaskKind
+from stacklens.languages.tasks.task import Split, Task
 from stacklens.languages.words import make_word
 
 __all__ = ["LENGTHS", "CycleNavigation", "EvenPairs", "ModularArithmetic", "ParityCheck", "drawn_sizes"]
@@ -44,10 +44,7 @@ def drawn_sizes(
 class _FiniteState(Task):
     """A task whose answers a finite automaton gives; a subclass says which."""
 
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is a symbol of a transduction."""
-        return "transduction"
+    kind = "transduction"
 
     @abstractmethod
     def _answer(self, word: Word) -> Output:
@@ -83,7 +80,7 @@ class _FiniteState(Task):
 
     def _check(self, word: Word) -> None:
         if not set(word) <= set(self.alphabet):
-            raise StacklensError(f"{''.join(word)} is no input of {self.name}: expected {' '.join(self.alphabet)} only")
+            raise NoWordError(f"{''.join(word)} is no input of {self.name}: expected {' '.join(self.alphabet)} only")
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
         return [self._draw(size, rng) for size in drawn_sizes(self.name, n, lengths, split, 1, rng)]
@@ -95,15 +92,8 @@ class _FiniteState(Task):
 class _EvenOrOdd(_FiniteState):
     """One over a and b that says whether something is even or odd."""
 
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return a and b."""
-        return ("a", "b")
-
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return 0 for even and 1 for odd."""
-        return ("0", "1")
+    alphabet = ("a", "b")
+    output_alphabet = ("0", "1")
 
 
 @dataclass(frozen=True)
@@ -114,14 +104,8 @@ class EvenPairs(_EvenOrOdd):
     ['0', '0', '1', '1', '0']
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``even-pairs``."""
-        return "even-pairs"
-
-    @property
-    def _initial(self) -> str:
-        return "start"
+    name = "even-pairs"
+    _initial = "start"
 
     def _answer(self, word: Word) -> Output:
         return str(sum(one != other for one, other in pairwise(word)) % 2)
@@ -139,14 +123,8 @@ class ParityCheck(_EvenOrOdd):
     ['0', '0', '1', '0', '0']
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``parity-check``."""
-        return "parity-check"
-
-    @property
-    def _initial(self) -> str:
-        return "0"
+    name = "parity-check"
+    _initial = "0"
 
     def _answer(self, word: Word) -> Output:
         return str(list(word).count("b") % 2)
@@ -165,25 +143,14 @@ class CycleNavigation(_FiniteState):
     """
 
     length: int = 5
-
-    @property
-    def name(self) -> str:
-        """Return ``cycle-navigation``."""
-        return "cycle-navigation"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the three moves."""
-        return ("0", "1", "2")
+    name = "cycle-navigation"
+    alphabet = ("0", "1", "2")
+    _initial = "0"
 
     @property
     def output_alphabet(self) -> tuple[Symbol, ...]:
         """Return the places."""
         return tuple(map(str, range(self.length)))
-
-    @property
-    def _initial(self) -> str:
-        return "0"
 
     def _answer(self, word: Word) -> Output:
         symbols = list(word)
@@ -205,11 +172,8 @@ class ModularArithmetic(_FiniteState):
     """
 
     modulus: int = 5
-
-    @property
-    def name(self) -> str:
-        """Return ``modular-arithmetic``."""
-        return "modular-arithmetic"
+    name = "modular-arithmetic"
+    _initial = "operand", 0, 1
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
@@ -221,15 +185,11 @@ class ModularArithmetic(_FiniteState):
         """Return the digits."""
         return tuple(map(str, range(self.modulus)))
 
-    @property
-    def _initial(self) -> tuple[str, int, int]:
-        return "operand", 0, 1
-
     def _check(self, word: Word) -> None:
         super()._check(word)
         for place, symbol in enumerate(word):
             if (symbol in self.output_alphabet) != (place % 2 == 0):
-                raise StacklensError(f"no word of {self.name}: {symbol!r} at position {place + 1} of {''.join(word)}")
+                raise NoWordError(f"no word of {self.name}: {symbol!r} at position {place + 1} of {''.join(word)}")
 
     def _answer(self, word: Word) -> Output:
         if len(word) % 2 == 0:

@@ -10,9 +10,9 @@ import numpy as np
 
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word, push
 from stacklens.automata.rewriting import with_head_outputs
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError, StacklensError
 from stacklens.languages.tasks.derivations import Rules, draw_derivation, words_by_depth
-from stacklens.languages.tasks.task import Split, Task, TaskKind
+from stacklens.languages.tasks.task import Split, Task
 
 __all__ = ["BooleanFormula", "ParenthesisPrediction"]
 
@@ -42,21 +42,9 @@ class ParenthesisPrediction(Task):
     """
 
     by_depth: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """Return ``parenthesis-prediction``."""
-        return "parenthesis-prediction"
-
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is the next symbol."""
-        return "next symbol"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the brackets."""
-        return ("(", ")", "[", "]")
+    name = "parenthesis-prediction"
+    kind = "next symbol"
+    alphabet = ("(", ")", "[", "]")
 
     @property
     def output_alphabet(self) -> tuple[Symbol, ...]:
@@ -88,7 +76,7 @@ class ParenthesisPrediction(Task):
             elif opened and symbol == _PAIRS[opened[-1]]:
                 opened.pop()
             else:
-                raise StacklensError(f"no word of {self.name}: {symbol!r} at position {t + 1} of {''.join(word)}")
+                raise NoWordError(f"no word of {self.name}: {symbol!r} at position {t + 1} of {''.join(word)}")
             outputs.append(_PAIRS[opened[-1]] if opened else None)
         return outputs
 
@@ -117,26 +105,10 @@ class BooleanFormula(Task):
     """
 
     by_depth: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """Return ``boolean-formula``."""
-        return "boolean-formula"
-
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is a symbol of a transduction."""
-        return "transduction"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the constants and the operators."""
-        return ("T", "F", "∧", "∨")
-
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return the truth values."""
-        return ("T", "F")
+    name = "boolean-formula"
+    kind = "transduction"
+    alphabet = ("T", "F", "∧", "∨")
+    output_alphabet = ("T", "F")
 
     @cached_property
     def reference(self) -> PushdownAutomaton:
@@ -163,7 +135,7 @@ class BooleanFormula(Task):
                 second, first = values.pop(), values.pop()
                 values.append((first and second) if symbol == "∧" else (first or second))
             else:
-                raise StacklensError(f"no formula of {self.name}: {symbol!r} at position {t + 1} of {''.join(word)}")
+                raise NoWordError(f"no formula of {self.name}: {symbol!r} at position {t + 1} of {''.join(word)}")
             outputs.append("T" if values[-1] else "F")
         return outputs
 

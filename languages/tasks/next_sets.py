@@ -16,12 +16,12 @@ import numpy as np
 
 from stacklens.automata.pda import Output, PushdownAutomaton, Symbol, Word
 from stacklens.automata.rewriting import predictor_of
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError, StacklensError
 from stacklens.languages.drawing import distinct_words
 from stacklens.languages.dyck import Dyck
 from stacklens.languages.language import Language
 from stacklens.languages.palindrome import MarkedPalindromes
-from stacklens.languages.tasks.task import Split, Task, TaskKind
+from stacklens.languages.tasks.task import Split, Task
 
 __all__ = ["END_MARK", "LENGTHS", "DyckNextSet", "PalindromeNextSet"]
 
@@ -35,15 +35,13 @@ P_NEST, P_PAIR = 0.5, 0.25  # of S -> ( S ) and S -> S S; the rest is S -> nothi
 class _NextSet(Task):
     """Predict the set of next symbols on members of a language; a word's size is its length. Every position counts."""
 
+    kind = "next set"
+    silent = frozenset()
+
     @property
     @abstractmethod
     def language(self) -> Language:
         """Return the language whose members are read."""
-
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is a set."""
-        return "next set"
 
     @property
     def name(self) -> str:
@@ -62,15 +60,10 @@ class _NextSet(Task):
     def expected(self, word: Word) -> list[Output]:
         """Return, for each symbol, the tuple of symbols that may come next."""
         if (dead := self.language.first_dead(word)) is not None:
-            raise StacklensError(f"no word of {self.name} begins with the first {dead} symbols of {''.join(word)}")
+            raise NoWordError(f"no word of {self.name} begins with the first {dead} symbols of {''.join(word)}")
         symbols = list(word)
         place = self.output_alphabet.index
         return [tuple(sorted(self._following(symbols, t), key=place)) for t in range(len(symbols))]
-
-    @property
-    def silent(self) -> frozenset[Output] | None:
-        """Return nothing: every output counts."""
-        return frozenset()
 
     def scored(self, word: Word) -> list[bool]:
         """Return True for every position."""

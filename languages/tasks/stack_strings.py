@@ -12,11 +12,11 @@ from functools import cached_property
 import numpy as np
 
 from stacklens.automata.pda import NONE, POP, Output, PushdownAutomaton, StackOp, Symbol, Word, push
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError
 from stacklens.languages.tasks.bits import NULL, Reversal
 from stacklens.languages.tasks.explored import BOTTOM, Move, explored
 from stacklens.languages.tasks.finite_state import drawn_sizes
-from stacklens.languages.tasks.task import Split, Task, TaskKind
+from stacklens.languages.tasks.task import Split, Task
 from stacklens.languages.words import make_word
 
 __all__ = ["ReverseString", "StackManipulation"]
@@ -33,14 +33,8 @@ class ReverseString(Reversal):
     ['#', '#', '#', 'b', 'a', 'a']
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``reverse-string``."""
-        return "reverse-string"
-
-    @property
-    def _letters(self) -> str:
-        return "ab"
+    name = "reverse-string"
+    _letters = "ab"
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
         return [self._draw(size, rng) for size in drawn_sizes(self.name, n, lengths, split, 1, rng)]
@@ -59,25 +53,10 @@ class StackManipulation(Task):
     [None, None, None, None, 'b', 'a', '.']
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``stack-manipulation``."""
-        return "stack-manipulation"
-
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is a symbol of a transduction."""
-        return "transduction"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return letters, actions and the empty symbol."""
-        return ("a", "b", *_ACTIONS, NULL)
-
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return the letters and the full stop."""
-        return ("a", "b", END)
+    name = "stack-manipulation"
+    kind = "transduction"
+    alphabet = ("a", "b", *_ACTIONS, NULL)
+    output_alphabet = ("a", "b", END)
 
     @cached_property
     def reference(self) -> PushdownAutomaton:
@@ -99,8 +78,8 @@ class StackManipulation(Task):
             raise self._no_word(word)
         return [*([None] * asked), *answer[: len(symbols) - asked]]
 
-    def _no_word(self, word: Word) -> StacklensError:
-        return StacklensError(
+    def _no_word(self, word: Word) -> NoWordError:
+        return NoWordError(
             f"{''.join(word)} is no input of {self.name}: expected letters a b, actions - A B, and {NULL} for each "
             "symbol of the answer"
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push
 from stacklens.automata.rewriting import with_head_outputs
-from stacklens.errors import StacklensError, UnknownNameError
+from stacklens.errors import NoWordError, UnknownNameError
 from stacklens.languages.tasks.streams import StreamTask
 
 __all__ = ["PATTERNS", "Addition", "CountingStream", "Memorization"]
@@ -37,6 +37,7 @@ class CountingStream(StreamTask):
     """
 
     pattern: str
+    _first = "a"
 
     def __post_init__(self) -> None:
         if self.pattern not in PATTERNS:
@@ -52,10 +53,6 @@ class CountingStream(StreamTask):
         """Return the letters, in the order of the authors' program."""
         return tuple(PATTERNS[self.pattern])
 
-    @property
-    def _first(self) -> Symbol:
-        return "a"
-
     def piece(self, n: int, rng: np.random.Generator) -> str:
         """Return the piece of size ``n``; for a^n b^m c^{n+m} the share of b is drawn evenly from 1 to n - 1."""
         if self.pattern == "anbmcnm":
@@ -68,7 +65,7 @@ class CountingStream(StreamTask):
         open_end = "a+b*|(a+)(b+)c" if self.pattern == "anbmcnm" else "a+|(a+)b"
         match = re.fullmatch(open_end, start)
         if match is None:
-            raise StacklensError(f"no stream of {self.name}: none of its pieces begins with {start}")
+            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
         if match[1] is None:
             return None
         n = len(match[1])
@@ -121,19 +118,9 @@ class Memorization(StreamTask):
     [None, None, None, None, '2', '2', '1', '2', None, None]
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``memorization``."""
-        return "memorization"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the separator first, as in the authors' program, where it is the letter 0."""
-        return ("=", "1", "2")
-
-    @property
-    def _first(self) -> None:
-        return None
+    name = "memorization"
+    alphabet = ("=", "1", "2")
+    _first = None
 
     def piece(self, n: int, rng: np.random.Generator) -> str:
         """Return w = w^R for a random w of length ``n``."""
@@ -143,7 +130,7 @@ class Memorization(StreamTask):
     def _rest(self, start: str) -> str | None:
         match = re.fullmatch("([12]+)(=?)", start)
         if match is None:
-            raise StacklensError(f"no stream of {self.name}: none of its pieces begins with {start}")
+            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
         return match[1][::-1] if match[2] else None
 
     @cached_property
@@ -176,24 +163,10 @@ class Addition(StreamTask):
     [None, None, None, None, None, '0', '1', '1', '.', None]
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``addition``."""
-        return "addition"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the symbols in the order of the authors' program."""
-        return ("+", "=", ".", "0", "1")
-
-    @property
-    def _first(self) -> None:
-        return None
-
-    @property
-    def smallest(self) -> int:
-        """Return 0: the authors' program trains from there on."""
-        return 0
+    name = "addition"
+    alphabet = ("+", "=", ".", "0", "1")
+    _first = None
+    smallest = 0
 
     @property
     def reference(self) -> None:
@@ -210,7 +183,7 @@ class Addition(StreamTask):
     def _rest(self, start: str) -> str | None:
         match = re.fullmatch(rf"{_NUMBER}(\+({_NUMBER}(=?))?)?", start)
         if match is None:
-            raise StacklensError(f"no stream of {self.name}: none of its pieces begins with {start}")
+            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
         if not match[5]:
             return None
         total = int(match[1], 2) + int(match[4], 2)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from stacklens.automata.compiled import BoolArray
 from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Symbol, Transition, Word
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError, StacklensError
 from stacklens.languages.tasks.task import Split, Task, TaskKind
 
 __all__ = ["PIECES", "SIZES", "StreamAfter", "StreamTask", "curriculum"]
@@ -48,10 +48,8 @@ class StreamTask(Task):
     [5, 5, 5]
     """
 
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is the next symbol."""
-        return "next symbol"
+    kind = "next symbol"
+    smallest = 2
 
     @property
     def output_alphabet(self) -> tuple[Symbol, ...]:
@@ -74,11 +72,6 @@ class StreamTask(Task):
     @abstractmethod
     def _first(self) -> Symbol | None:
         """Return the symbol with which every piece begins, None if there are several."""
-
-    @property
-    def smallest(self) -> int:
-        """Return the smallest n that is drawn: 2, as in the authors' program."""
-        return 2
 
     def expected(self, word: Word) -> list[Output]:
         """Return, for each symbol of a stream, the next one, None where it is open."""
@@ -117,7 +110,7 @@ class StreamTask(Task):
         """Raise an error that says where ``follows``, which begins at ``end``, is not as ``rest``."""
         wrong = next(i for i, (symbol, other) in enumerate(zip(follows, rest, strict=False)) if symbol != other)
         position = f"{follows[wrong]!r} at position {end + wrong + 1}, expected {rest[wrong]!r}"
-        raise StacklensError(f"no stream of {self.name}: {position}")
+        raise NoWordError(f"no stream of {self.name}: {position}")
 
     def _known_rest(self, start: str) -> str | None:
         """Return how a piece goes on (see `_rest`), looked up where it is known: thousands of pieces begin alike."""
@@ -245,7 +238,7 @@ class StreamAfter(Task):
         if not word:
             return []
         if word[0] != self.before:
-            raise StacklensError(f"no stream of {self.name}: {word[0]!r} at position 1, expected {self.before!r}")
+            raise NoWordError(f"no stream of {self.name}: {word[0]!r} at position 1, expected {self.before!r}")
         return [None, *self.task.expected(word[1:])]
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:

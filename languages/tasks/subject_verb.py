@@ -12,10 +12,10 @@ import numpy as np
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Transition, Word
 from stacklens.automata.pda import push as push_symbol
 from stacklens.automata.rewriting import with_head_outputs
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError
 from stacklens.languages.tasks.derivations import Rules, draw_derivation
 from stacklens.languages.tasks.formulas import largest_depth
-from stacklens.languages.tasks.task import Split, Task, TaskKind
+from stacklens.languages.tasks.task import Split, Task
 
 __all__ = ["RULES", "AgreementTask"]
 
@@ -53,21 +53,9 @@ class AgreementTask(Task):
     """
 
     by_depth: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """Return ``agreement``."""
-        return "agreement"
-
-    @property
-    def kind(self) -> TaskKind:
-        """Return that an output is the next symbol."""
-        return "next symbol"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the nine words."""
-        return ("the", "lobster", "lobsters", "has", "have", "in", "that", "slept", "devoured")
+    name = "agreement"
+    kind = "next symbol"
+    alphabet = ("the", "lobster", "lobsters", "has", "have", "in", "that", "slept", "devoured")
 
     @property
     def output_alphabet(self) -> tuple[Symbol, ...]:
@@ -102,9 +90,7 @@ class AgreementTask(Task):
         for t, symbol in enumerate(sentence):
             before = sentence[max(t - 3, 0) : t]
             if symbol not in self._allowed(before, subjects):
-                raise StacklensError(
-                    f"no sentence of {self.name}: {symbol!r} at position {t + 1} of {' '.join(sentence)}"
-                )
+                raise NoWordError(f"no sentence of {self.name}: {symbol!r} at position {t + 1} of {' '.join(sentence)}")
             if symbol in _AUXILIARY and before[:-1][-1:] in ([], ["that"]):
                 subjects.append(_AUXILIARY[symbol])  # it stands at the beginning, or behind "that the"
             elif symbol in _AUXILIARY.values() and before[-1:] != ["that"]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from stacklens.automata.compiled import BoolArray, IntArray, encode_words
 from stacklens.automata.pda import Output, PushdownAutomaton, Symbol, Word
-from stacklens.errors import StacklensError
+from stacklens.errors import NoWordError, StacklensError
 
 __all__ = ["Examples", "Split", "Task", "TaskKind"]
 
@@ -147,8 +147,22 @@ class Task(ABC):
         symbol of the word.
 
         Raises:
-            StacklensError: no word of this task begins with ``word``.
+            NoWordError: no word of this task begins with ``word``.
         """
+
+    def expected_while_live(self, word: Word) -> list[Output]:
+        """Return what should be said after each symbol, up to the first one with which no word of the task goes on."""
+        try:
+            return self.expected(word)
+        except NoWordError:
+            live, dead, outputs = 0, len(word), list[Output]()
+        while dead - live > 1:  # the beginnings of words are closed under cutting, so halving finds the last one
+            middle = (live + dead) // 2
+            try:
+                live, outputs = middle, self.expected(word[:middle])
+            except NoWordError:
+                dead = middle
+        return outputs
 
     def scored(self, word: Word) -> list[bool]:
         """Return at which positions what is said counts; by default wherever something is expected."""

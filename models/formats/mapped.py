@@ -8,7 +8,9 @@ behind it ("added"; Joulin & Mikolov 2015). Shares of actions, the value to push
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,6 +26,7 @@ from stacklens.models.own.step_network import StepNetwork
 from stacklens.models.own.wrap import wrap
 from stacklens.models.plain_data import check_tensor, describe, in_short, names_in_short, read_plain
 from stacklens.plain_fields import from_plain, parse_json
+from stacklens.progress import count
 
 __all__ = ["MAPPING_FORMAT", "digest_of", "looks_like", "read_mapped"]
 
@@ -40,18 +43,8 @@ _CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
     "reads": ("before", ("before", "after")),
 }
 _NUMBERS = {"temperature": 1.0, "threshold": 0.5, "empty_value": 0.0}
-_NAMES = (
-    "format",
-    "weights",
-    "state_dict",
-    "alphabet",
-    "keys",
-    "actions",
-    "first",
-    "empty_word",
-    "limit",
-    "transposed",
-)
+_NAMES = ("format", "weights", "state_dict", "alphabet", "keys", "empty_word", "limit")
+_LISTS = ("ignore", "transposed", "actions", "first")
 
 
 def looks_like(path: str | Path) -> bool:
@@ -90,8 +83,10 @@ def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> Step
         letters = _alphabet(content, alphabet)
         choices = {name: _choice(content, name) for name in _CHOICES}
         numbers = {name: _number(content, name) for name in _NUMBERS}
-        weights = _weights(content, read_plain(_weights_file(path, content), "a state dict"))
-        cell = MappedCell(MappedWeights(weights), len(letters), choices, numbers["temperature"], _actions(content))
+        held = _state_dict(content, read_plain(_weights_file(path, content), "a state dict"))
+        weights = MappedWeights(_weights(content, held))
+        cell = MappedCell(weights, len(letters), choices, numbers["temperature"], _actions(content))
+        _check_all_used(content, held)
         network = _wrapped(cell, content, letters, choices, numbers, path.stem)
     except FileFormatError:
         raise
@@ -146,7 +141,7 @@ def _content(path: Path) -> dict[str, Any]:
 
 
 def _check_names(content: Mapping[str, Any]) -> None:
-    known = (*_NAMES, *_CHOICES, *_NUMBERS)
+    known = (*_NAMES, *_LISTS, *_CHOICES, *_NUMBERS)
     if content.get("format") != MAPPING_FORMAT:
         raise StacklensError(f"format is {in_short(content.get('format'))}; expected {_EXPECTED}")
     if strange := [name for name in content if name not in known]:
@@ -216,8 +211,8 @@ def _weights_file(path: Path, content: Mapping[str, Any]) -> Path:
     return path.parent / name
 
 
-def _weights(content: Mapping[str, Any], held: object) -> dict[str, Tensor]:
-    """Return the weights by their entry in "keys", turned where the mapping says that they stand (inputs, outputs)."""
+def _state_dict(content: Mapping[str, Any], held: object) -> Mapping[Any, Any]:
+    """Return the state dict in what the file of weights ``held``, under the name that the mapping gives, if any."""
     under = content.get("state_dict")
     if under is not None:
         if not isinstance(held, Mapping) or not isinstance(under, str) or under not in held:
@@ -225,12 +220,17 @@ def _weights(content: Mapping[str, Any], held: object) -> dict[str, Tensor]:
         held = held[under]
     if not isinstance(held, Mapping):
         raise StacklensError(f"the weights are no state dict: {describe(held)}; name where it is with state_dict")
+    return held
+
+
+def _weights(content: Mapping[str, Any], held: Mapping[Any, Any]) -> dict[str, Tensor]:
+    """Return the weights by their entry in "keys", turned where the mapping says that they stand (inputs, outputs)."""
     turned = _texts(content, "transposed") or ()
     found = {}
     for entry, key in content["keys"].items():
         if key is None:
             continue
-        if key not in held:
+        if not isinstance(key, str) or key not in held:
             raise StacklensError(f"{entry} is {in_short(key)}, which the weights lack: {names_in_short(list(held))}")
         value = check_tensor(f"{entry} ({key})", held[key])
         if not torch.isfinite(value).all():
@@ -239,3 +239,24 @@ def _weights(content: Mapping[str, Any], held: object) -> dict[str, Tensor]:
     if strange := set(turned) - set(found):
         raise StacklensError(f"transposed names {names_in_short(sorted(strange))}; expected some of {', '.join(found)}")
     return found
+
+
+def _check_all_used(content: Mapping[str, Any], held: Mapping[Any, Any]) -> None:
+    """Check that "keys" or "ignore" names every tensor of a state dict: one stack of ten would be another network."""
+    given, used = content.get("ignore", []), set(content["keys"].values())
+    patterns: tuple[str, ...] = from_plain(tuple[str, ...], [given] if isinstance(given, str) else given, "ignore")
+    left = {str(name): value for name, value in held.items() if name not in used and _has_tensors(value)}
+    unused = [name for name in left if not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
+    if not unused:
+        return
+    shown = [f"{name} {tuple(value.shape)}" if isinstance(value := left[name], Tensor) else name for name in unused]
+    raise StacklensError(
+        f"no key names {count(len(unused), 'tensor')} of the weights, {names_in_short(shown)}; a mapping is of one "
+        "layer on one stack, and sl.wrap takes others: name them in keys or, if a step does without them, leave them "
+        f'out as "ignore": {json.dumps(unused[:1])}, where * stands for anything'
+    )
+
+
+def _has_tensors(value: object) -> bool:
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return isinstance(value, Tensor) or any(map(_has_tensors, parts))

@@ -130,8 +130,8 @@ def _weights(content: Any) -> tuple[dict[str, Tensor], ControllerKind]:
     names = {"_linear.weight": "weight", "_linear.bias": "bias"}
     if cell is not None:
         names |= {f"{cell}.{key}": key for key in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
-    if set(renamed) != set(names):
-        found, expected = names_in_short(sorted(renamed)), ", ".join(sorted(names))
+    if set(renamed) != set(names) or len(renamed) < len(content):  # one name may hide another
+        found, expected = names_in_short(sorted(map(str, content))), ", ".join(sorted(names))
         raise StacklensError(f"found {found}; expected {expected} (linear, tanh and LSTM controllers can be read)")
     for key, value in renamed.items():
         size = 2 if "weight" in key else 1

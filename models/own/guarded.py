@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from torch import Tensor
 
 from stacklens.errors import StacklensError
 
-__all__ = ["guarded", "shapes_of"]
+__all__ = ["guarded", "shapes_of", "take_out"]
 
 _LONGEST = 300  # characters of somebody else's message
 
@@ -44,3 +44,30 @@ def shapes_of(value: Any) -> str:
     if isinstance(value, tuple | list):
         return f"({', '.join(map(shapes_of, value))})"
     return "None" if value is None else f"of type {type(value).__name__}"
+
+
+def take_out(call: str, returned: Any, sizes: Sequence[int]) -> StacklensError:
+    """Return the error for a ``call``, such as "forward(word)", that returned no tensor, and how to take one out of it.
+
+    Args:
+        call: what was called.
+        returned: what it returned.
+        sizes: how many numbers an output may have, the last axis of the tensor that is wanted.
+
+    >>> import torch
+    >>> str(take_out("forward(x)", (torch.zeros(3), torch.zeros(1, 3, 2)), (2,)))
+    'forward(x) returned ((3,), (1, 3, 2)); expected a tensor of outputs, so take it out: lambda x: network(x)[1]'
+    """
+    if isinstance(returned, Mapping):
+        parts = {f"[{key!r}]": one for key, one in returned.items()}
+    elif isinstance(returned, tuple | list):
+        parts = {f"[{place}]": one for place, one in enumerate(returned)}
+    else:
+        parts = {f".{name}": one for name, one in getattr(returned, "__dict__", {}).items()}
+    fitting = (
+        place for place, one in parts.items() if isinstance(one, Tensor) and one.shape[-1:] in {(n,) for n in sizes}
+    )
+    given, what = call.partition("(")[2].rstrip(")"), shapes_of(returned)
+    hint = next((f", so take it out: lambda {given}: network({given}){place}" for place in fitting), "")
+    what = f"a value {what}" if what.startswith("of type") else what
+    return StacklensError(f"{call} returned {what}; expected a tensor of outputs{hint}")

@@ -51,7 +51,12 @@ class Outputs:
     @property
     def size(self) -> int:
         """Return how many numbers an output has."""
-        return 1 if self.kind == "recognition" else len(self.alphabet)
+        return self.sizes[0]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return how many numbers a network may give: a recogniser two as well, of which the second one counts."""
+        return (1, 2) if self.kind == "recognition" else (len(self.alphabet),)
 
     def read(self, output: Any, batch: int) -> Tensor:
         """Return ``output`` (B,) or (B, O) as (B, O), above 0.5 where a probability is above the threshold.
@@ -64,13 +69,12 @@ class Outputs:
         if not isinstance(output, Tensor):
             raise StacklensError(f"the output is {shapes_of(output)} and no tensor")
         values = output.unsqueeze(-1) if output.dim() == 1 else output
-        two = self.kind == "recognition" and values.dim() == 2 and values.shape[-1] == 2
-        if values.dim() != 2 or len(values) != batch or (values.shape[-1] != self.size and not two):
+        if values.dim() != 2 or len(values) != batch or values.shape[-1] not in self.sizes:
             raise StacklensError(
                 f"the output is of shape {tuple(output.shape)}; expected (words {batch}, {self._named()})"
             )
         made = self.probabilities(values.to(torch.get_default_dtype()) if not values.is_floating_point() else values)
-        made = made[:, 1:] if two else made
+        made = made[:, -self.size :]
         if self.kind in ("recognition", "next set") and self.threshold != 0.5:
             made = made - self.threshold + 0.5
         return made

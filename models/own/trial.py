@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -15,8 +17,9 @@ from stacklens.models.own.stack_choice import StackChoice
 from stacklens.models.own.step_network import StepNetwork, StepShape, named_parts
 from stacklens.models.own.word_network import ForwardNetwork
 
-__all__ = ["like_weights", "nearest", "tried", "tried_forward"]
+__all__ = ["first_success", "like_weights", "tried", "tried_forward"]
 
+T = TypeVar("T")
 _BATCHES = 2, 3  # words of the trials, by which the axis of the words is found
 
 
@@ -28,15 +31,23 @@ def like_weights(module: nn.Module | None) -> Tensor:
 
 @torch.no_grad()
 def tried(
-    module: nn.Module | None,
     step: Callable[..., Any],
+    module: nn.Module | None,
     shape: StepShape,
     choice: StackChoice,
     start: Callable[[int], Any] | None,
     output: Callable[..., Any] | None,
 ) -> StepNetwork:
     """Return the network if a trial with this ``shape`` succeeds, and succeeds again in the same way."""
-    start = _zeros_like_first(module, step, shape, choice) if start is None else start
+    if start is None:
+        start = _zeros_like_first(module, step, shape, choice)
+        try:
+            return tried(step, module, shape, choice, start, output)
+        except StacklensError as error:
+            order = ", ".join(shape.returns)
+            raise StacklensError(
+                f"{error}; does step return {order}, in this order? else name it: returns=…"
+            ) from error
     packing = packing_of(start(_BATCHES[0]), start(_BATCHES[1]), _BATCHES)
     network = StepNetwork(module, step, shape, choice, packing, start, output)
     codes = torch.arange(network.n_symbols)
@@ -61,42 +72,88 @@ def _zeros_like_first(
         given = {"symbols": x, "hidden": None, **({} if choice.kind == "none" else {"top": blank.top(reading)})}
         name = f"step({', '.join(given)})"
         try:
-            found.append(named_parts(guarded(step, name, given), shape.returns, name).hidden)
+            answer = guarded(step, name, given)
         except StacklensError as error:
             raise StacklensError(f"{error}; with hidden=… step is not given None for the hidden state") from error
+        found.append(named_parts(answer, shape.returns, name).hidden)
     packing = packing_of(found[0], found[1], _BATCHES)
     return lambda batch: packing.unpack(like.new_zeros(batch, packing.size))
 
 
 @torch.no_grad()
 def tried_forward(
-    module: nn.Module | None, forward: Callable[[Tensor], Any], forms: Sequence[str], settings: dict[str, Any]
+    forward: Callable[[Tensor], Any], module: nn.Module | None, form: str, settings: dict[str, Any]
 ) -> ForwardNetwork:
-    """Return the network if a trial on words of two symbols succeeds."""
-    problems: list[StacklensError] = []
-    codes = torch.tensor([[0, 0], [0, len(settings["alphabet"]) - 1], [len(settings["alphabet"]) - 1, 0]])
-    for form in forms:
+    """Return the network if it answers short words, alone as beside others and by what it has read only."""
+    last = len(settings["alphabet"]) - 1
+    codes = torch.tensor([[0, 0, 0], [0, last, 0], [last, 0, last], [0, 0, last]])[:, : settings["longest"]]
+    network = ForwardNetwork(module, forward, form, True, **settings)
+    outputs = network.forwarded(codes)
+    alone = outputs.dim() == 1 and network.task_kind == "recognition"
+    if outputs.dim() not in (2, 3) and not alone:
+        raise StacklensError(
+            f"forward(symbols) returned {shapes_of(outputs)}; expected outputs (words, symbols, O), or (words, O)"
+        )
+    network.along = outputs.dim() == 3
+    network.said_of(codes)
+    if not torch.equal(outputs, network.forwarded(codes)):
+        raise StacklensError(f"{network.name} answers differently to the same word: is there dropout left?")
+    if not _alike(outputs[1:2], network.forwarded(codes[1:2])):
+        raise StacklensError(
+            f"{network.name} answers a word differently beside others: are words the first axis (batch_first=True)?"
+        )
+    if network.along and not _alike(outputs[0, 0], outputs[1, 0]):
+        raise StacklensError(
+            f"{network.name} answers a symbol differently by what comes after it: does it lack a causal mask, or read "
+            "backwards too?"
+        )
+    return network
+
+
+def _alike(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and torch.allclose(one, other, rtol=1e-3, atol=1e-4)
+
+
+class _Counted:
+    """A function that counts how often it has answered."""
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self.call, self.answers = call, 0
+
+    def __call__(self, *given: Any) -> Any:
+        answer = self.call(*given)
+        self.answers += 1
+        return answer
+
+
+def first_success(call: Callable[..., Any], trials: Iterable[tuple[str, Callable[[Callable[..., Any]], T]]]) -> T:
+    """Return what the first of the named ``trials`` returns that succeeds; each is given the function ``call``.
+
+    Raises:
+        StacklensError: none does. The line has the problem of the trial in which ``call`` answered most often, since
+            its form of symbols suits the network best. Of several such trials those count of which fewest fail in the
+            same way: all wrong sizes fail alike, and the right one by the mistake that is looked for.
+    """
+    problems: list[tuple[str, int, str]] = []
+    for name, trial in trials:
+        counted = _Counted(call)
         try:
-            network = ForwardNetwork(module, forward, form, True, **settings)
-            said, again = network.forwarded(codes), network.forwarded(codes)
-            if not torch.equal(said, again):
-                raise StacklensError(f"{network.name} answers differently to the same word: is there dropout left?")
-            if said.dim() not in (2, 3):
-                raise StacklensError(
-                    f"forward(symbols) returned {shapes_of(said)}; expected outputs (words, symbols, O), or (words, O)"
-                )
-            network.along = said.dim() == 3
-            network.said_of(codes)
-            return network
+            trial(counted)
         except StacklensError as error:
-            problems.append(error)
-    raise problems[0]
+            problems.append((name, counted.answers, str(error)))
+        else:
+            return trial(call)
+    most = max(answers for _, answers, _ in problems)
+    furthest = [(name, problem) for name, answers, problem in problems if answers == most]
+    alike = Counter(_without_numbers(problem) for _, problem in furthest)
+    rarest, said = min(alike.values()), dict[str, str]()
+    for name, problem in furthest:
+        if alike[_without_numbers(problem)] == rarest:
+            said.setdefault(_without_numbers(problem), f"with {name}: {problem}")
+    if len(problems) == 1:
+        raise StacklensError(problems[0][2])
+    raise StacklensError(f"none of {len(problems)} trials succeeded; {'; '.join(list(said.values())[:2])}")
 
 
-def nearest(problems: Sequence[StacklensError], sizes: Sequence[int], forms: Sequence[str]) -> StacklensError:
-    """Return the error that says most: that of the last step that a trial came to."""
-    told = next((one for one in problems if "failed" not in str(one)), problems[0])
-    if len(sizes) == 1 and len(forms) == 1:
-        return told
-    tried = "" if len(sizes) == 1 else f" and cells of {sizes[0]} to {sizes[-1]} numbers"
-    return StacklensError(f"no trial of symbols as {' and '.join(forms)}{tried} succeeded; the first: {told}")
+def _without_numbers(problem: str) -> str:
+    return re.sub(r"\d+", "", re.sub(r"\([\d, ]*\)", "", problem))

@@ -19,7 +19,7 @@ from stacklens.automata.compiled import encode_words
 from stacklens.automata.pda import Word
 from stacklens.errors import StacklensError
 from stacklens.models.base import ControllerOutput, NetworkState, StackModel, Step
-from stacklens.models.own.guarded import guarded
+from stacklens.models.own.guarded import guarded, take_out
 from stacklens.models.own.outputs import Outputs
 from stacklens.models.own.step_network import cannot_save
 
@@ -271,7 +271,7 @@ class ForwardNetwork(WordNetwork):
             x = torch.nn.functional.one_hot(x, self.n_symbols).to(self.like.dtype)
         said = guarded(self._forward, "forward(symbols)", {"symbols": x})
         if not isinstance(said, Tensor):
-            raise StacklensError("forward(symbols) should return a tensor of outputs; take it out of what it returns")
+            raise take_out("forward(symbols)", said, self.outputs.sizes)
         return said
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from stacklens.automata.naming import check_alphabet
@@ -16,8 +18,9 @@ from stacklens.models.own.guarded import guarded
 from stacklens.models.own.outputs import Activation, Outputs
 from stacklens.models.own.stack_choice import StackChoice, stack_choice
 from stacklens.models.own.step_network import StepNetwork, StepShape
-from stacklens.models.own.trial import like_weights, nearest, tried, tried_forward
+from stacklens.models.own.trial import first_success, like_weights, tried, tried_forward
 from stacklens.models.own.word_network import WordNetwork
+from stacklens.progress import count
 
 __all__ = ["wrap"]
 
@@ -108,25 +111,27 @@ def wrap(
             "what does it say of the empty word? give empty_word=True or False, or end, a symbol read after every word"
         )
     if module is not None:
-        module.eval()
+        _check_weights(module.eval())
     called = name or (type(module).__name__ if module is not None else "own network")
     common: dict[str, Any] = {"name": called, "alphabet": letters, "outputs": kinds, "end": end}
     common |= {"empty_word": empty_word, "first": None if first is None else tuple(first)}
     forms = _FORMS if symbols is None else (symbols,)
     if step is None:
         assert forward is not None
-        return tried_forward(module, forward, forms, {**common, "longest": longest, "affordable": AFFORDABLE})
+        common |= {"longest": longest, "affordable": AFFORDABLE}
+        whole = partial(tried_forward, module=module, settings=common)
+        return first_success(forward, [(f"symbols as {form}", partial(whole, form=form)) for form in forms])
     after = reads == "after" and stack is not None
     choice = stack_choice(stack, actions, limit=limit, depth=depth, empty_value=empty_value, after=after)
     common |= {"returns": _returned(returns, choice, reads), "n_stacks": n_stacks if choice.kind != "none" else 0}
     start = None if hidden is None else _start(hidden, module)
-    sizes, problems = _sizes(choice, common["returns"], letters, end, cell), list[StacklensError]()
-    for form, size in product(forms, sizes):
-        try:
-            return tried(module, step, StepShape(symbols=form, cell=size, **common), choice, start, output)
-        except StacklensError as error:
-            problems.append(error)
-    raise nearest(problems, sizes, forms)
+    stepping = partial(tried, module=module, choice=choice, start=start, output=output)
+    trials = []
+    for form, size in product(forms, _sizes(choice, common["returns"], letters, end, cell)):
+        cells = "" if choice.kind == "none" else f" and cells of {count(size, 'number')}"
+        shape = StepShape(symbols=form, cell=size, **common)
+        trials.append((f"symbols as {form}{cells}", partial(stepping, shape=shape)))
+    return first_success(step, trials)
 
 
 def _check_choices(step: Any, forward: Any, stack: Any, reads: str, output: Any, symbols: str | None) -> None:
@@ -145,6 +150,15 @@ def _check_choices(step: Any, forward: Any, stack: Any, reads: str, output: Any,
         raise StacklensError(f"symbols is {symbols!r:.40}; expected one-hot or index")
     if step is None and stack is not None:
         raise StacklensError("a stack is seen step by step: give step in place of forward")
+
+
+def _check_weights(module: nn.Module) -> None:
+    """Raise StacklensError where a weight is no number: then the network says nothing."""
+    for name, values in module.named_parameters():
+        if not torch.isfinite(values).all():
+            raise StacklensError(
+                f"{name} of {type(module).__name__} holds NaN or infinite weights; was it trained to an end?"
+            )
 
 
 def _kinds(

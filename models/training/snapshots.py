@@ -129,7 +129,6 @@ class Snapshots:
             StacklensError: a file cannot be written.
         """
         number = trainer.best_number
-        task = {"kind": trainer.kind, "language": trainer.subject}
         try:
             folder.mkdir(exist_ok=True)
             for old in folder.glob("update-*.pt"):
@@ -140,7 +139,7 @@ class Snapshots:
         written = []
         for name, one in self._named():
             when = {"epochs": one.epochs, "updates": one.updates}
-            save_model(folder / name, Checkpoint(one.network(trainer, number), task, {**about, **when}))
+            save_model(folder / name, Checkpoint(one.network(trainer, number), trainer.learned, {**about, **when}))
             written.append(folder / name)
         return written
 

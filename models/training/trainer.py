@@ -67,6 +67,12 @@ class Trainer(SideBySide):
         """Put back what `progress_state` gave."""
 
     @property
+    def learned(self) -> dict[str, Any]:
+        """Return what a checkpoint says of what was learned; of a language from a file its text, as that may go."""
+        text = getattr(getattr(self, "language", None), "text", None)
+        return {"kind": self.kind, "language": self.subject, **({} if text is None else {"text": text})}
+
+    @property
     def best_number(self) -> int:
         """Return the number of the best network."""
         return self.best.index(min(self.best))

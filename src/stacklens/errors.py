@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-__all__ = ["AutomatonError", "FileFormatError", "StacklensError", "UnknownNameError", "UnknownSymbolError", "listed"]
+__all__ = [
+    "AutomatonError",
+    "FileFormatError",
+    "NoWordError",
+    "StacklensError",
+    "UnknownNameError",
+    "UnknownSymbolError",
+    "listed",
+]
 
 _MOST_LISTED = 40
 
@@ -28,6 +36,10 @@ class StacklensError(Exception):
 
 class AutomatonError(StacklensError):
     """A pushdown automaton that is not one: an unknown state, a pop of the bottom, two kinds of stacks."""
+
+
+class NoWordError(StacklensError):
+    """Symbols with which no word of a task begins."""
 
 
 class UnknownSymbolError(StacklensError):

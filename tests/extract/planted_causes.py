@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 
 import stacklens as sl
 
-__all__ = ["counter_in_hidden", "guessing", "many_stacks", "swapped", "unnormalised"]
+__all__ = ["balanced_sets", "counter_in_hidden", "guessing", "many_stacks", "swapped", "unnormalised"]
 
 _SET: dict[str, Any] = {"outputs": "recognition", "empty_word": True}
 
@@ -61,6 +62,17 @@ def unnormalised() -> sl.StackModel[Any]:
         return h, torch.tensor([[-2.0, 0.5, 3.0]]).expand(len(x), 3), x[:, :1], said
 
     return sl.wrap(None, "()", step=step, hidden=2, stack="superposition", name="unnormalised", **_SET)
+
+
+def balanced_sets(forward: Callable[[Tensor], Tensor] = lambda p: p, **options: Any) -> sl.StackModel[Any]:
+    """A right predictor of dyck-1 that counts; ``forward`` changes its probabilities, 0 and 1."""
+
+    def says(symbols: Tensor) -> Tensor:
+        height = (1 - 2 * symbols).cumsum(1)
+        alive = (height >= 0).cummin(1).values
+        return forward(torch.stack([alive, alive & (height > 0)], -1).double())
+
+    return sl.wrap(None, "()", forward=says, symbols="index", outputs="next set", first="(", name="counts", **options)
 
 
 def guessing() -> sl.StackModel[Any]:

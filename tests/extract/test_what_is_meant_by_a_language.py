@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,10 @@ import pytest
 from tests.extract.hand_built import HandMachine, StrengthNet
 from tests.extract.many_symbols import bracket_net
 
+import stacklens as sl
 from stacklens.automata.compare import Equal
-from stacklens.errors import StacklensError, UnknownNameError
+from stacklens.automata.formats.json import to_json
+from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.extract.answers import differences
 from stacklens.extract.by_name import specification_for, specification_of, subject_named
 from stacklens.extract.config import ExtractionConfig
@@ -21,7 +24,8 @@ from stacklens.extract.verification.agreement import agree_on, agree_on_all
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.dyck import Dyck
 from stacklens.languages.tasks.next_sets import DyckNextSet
-from stacklens.models.io import load_network
+from stacklens.models.io import Checkpoint, load_network, save_model
+from stacklens.models.training.factory import make_trainer
 
 QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=2, depth=20, height=5, walks=5)
 
@@ -148,3 +152,52 @@ def test_a_name_that_is_no_file_and_no_task_is_unknown_and_a_file_called_as_a_ta
         subject_named("x.cfg", "next set", "()[]")
     with pytest.raises(StacklensError, match="name its task, such as dyck-16, dyck-16-3, homomorphic-palindrome, "):
         subject_named("x.cfg", "next set", [str(number) for number in range(4_000)])
+
+
+@pytest.mark.parametrize("name", ["br.cfg", "br.json"])
+def test_a_network_trained_on_a_file_has_it_with_it(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there, elsewhere = tmp_path / "there", tmp_path / "elsewhere"
+    there.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.chdir(there)
+    if name.endswith(".cfg"):
+        Path(name).write_text("S -> ( S ) S | ε\n", encoding="utf-8")
+    else:
+        get_language("dyck-1").automaton.save(name)
+    trainer = make_trainer("nnpda", name)
+    trainer.epoch()
+    trainer.check()
+    for kept, task in (("net.pt", trainer.learned), ("old.pt", {"kind": "recognition", "language": name})):
+        save_model(elsewhere / kept, Checkpoint(trainer.network(), task))
+    monkeypatch.chdir(elsewhere)
+    checkpoint = load_network("net.pt")
+    result = extract(checkpoint.model, specification_of(checkpoint), replace(QUICK, budget=0.5))
+    assert result.language_name == name
+    result.save("r.json")
+    (tmp_path / "r.json").write_bytes(Path("r.json").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    loaded = sl.load("r.json")
+    assert isinstance(loaded.language, LanguageSpecification)
+    assert list(loaded.language.language.words(4)) == ["", "()", "(())", "()()"]
+    with pytest.raises(FileFormatError, match=r"no such file.* was trained on it: --language"):
+        specification_of(load_network(elsewhere / "old.pt"))
+    other = tmp_path / name  # who names a file that is here means that one
+    other.write_bytes(
+        b"S -> ) ( | ( )" if name.endswith(".cfg") else to_json(get_language("dyck-2").automaton).encode()
+    )
+    for given, words in ((None, 4), (name, 2 if name.endswith(".cfg") else 11)):
+        found = specification_of(load_network(elsewhere / "net.pt"), given)
+        assert isinstance(found, LanguageSpecification)
+        assert len(list(found.language.words(4))) == words
+    monkeypatch.chdir(there)
+    assert specification_of(load_network(elsewhere / "old.pt")) is not None
+
+
+def test_a_text_in_a_file_never_stands_in_for_a_language_of_ours(tmp_path: Path) -> None:
+    checkpoint = load_network("nnpda-parentheses")
+    tampered = {**checkpoint.task, "text": "S -> ) ( | ε"}
+    save_model(tmp_path / "net.pt", Checkpoint(checkpoint.model, tampered))
+    for name in (None, "parentheses"):
+        found = specification_of(load_network(tmp_path / "net.pt"), name)
+        assert isinstance(found, LanguageSpecification)
+        assert found.language == get_language("parentheses")

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.extract.planted_causes import counter_in_hidden, guessing, many_stacks, swapped, unnormalised
+from tests.extract.planted_causes import balanced_sets, counter_in_hidden, guessing, many_stacks, swapped, unnormalised
 from tests.extract.ring_networks import RingTape
 from tests.face.quick import QUICK as FEW
 from tests.face.quick import quick_failure
 from tests.shell.commands import DATA, check_quickly, run
+from torch import Tensor
 
 import stacklens as sl
 from stacklens.automata.formats.by_suffix import read_automaton
@@ -59,6 +60,53 @@ def test_the_planted_cause_is_found_and_its_measure_told(name: str) -> None:
     assert measured in result.diagnosis.cause.measured
     assert f"\nLikely cause: {cause}: " in result.why()
     assert "\nWhat to do next:\n- " in result.why()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "threshold"),
+    [(0.005, 0.025, "0.01"), (0.6, 0.7, "0.65"), (0.0, 0.4, "0.2"), (0.02, 0.0201, "0.02005")],
+)
+def test_the_threshold_at_which_a_predictor_is_right_is_told_and_works(low: float, high: float, threshold: str) -> None:
+    def scaled(p: Tensor) -> Tensor:
+        return low + (high - low) * p
+
+    result = sl.extract(balanced_sets(scaled), "dyck-1", **QUICK)
+    assert result.status == 1
+    assert result.threshold is not None
+    found = result.threshold.better
+    assert found is not None
+    assert found.right < found.right_there == found.words
+    assert (round(found.low, 6), round(found.high, 6)) == (low, high)
+    assert f"{found.threshold:g}" == threshold
+    told = result.why()
+    assert "\nLikely cause: another threshold: it is right on " in told
+    assert f"with threshold={threshold} (any from" in told
+    assert f"- ask for it, and extract again: sl.wrap(…, threshold={threshold});" in told
+    assert f"with threshold={threshold} (any" in str(result)
+    again = sl.extract(balanced_sets(scaled, threshold=found.threshold), "dyck-1", **QUICK)
+    assert again.threshold is not None
+    assert again.threshold.better is None
+    assert again.diagnosis is None or again.diagnosis.cause.name != "another threshold"
+
+
+def test_the_better_threshold_is_kept_with_the_result(tmp_path: Path) -> None:
+    result = sl.extract(balanced_sets(lambda p: 0.1 * p), "dyck-1", **QUICK)
+    result.save(tmp_path / "r.json")
+    assert result.threshold is not None
+    assert result.threshold.better is not None
+    assert sl.load(tmp_path / "r.json").threshold == result.threshold
+
+
+def test_probabilities_taken_for_logits_and_logits_for_probabilities_are_no_better_threshold() -> None:
+    soft: dict[str, Any] = {"forward": lambda p: 0.01 + 0.98 * p}
+    for made, measured in (
+        (balanced_sets(**soft, activation="sigmoid"), "between 0.502 and 0.729, as the sigmoid of probabilities does"),
+        (balanced_sets(lambda p: 8 * p - 4), "outputs lie between -4 and 4, as logits do"),
+    ):
+        result = sl.extract(made, "dyck-1", **QUICK)
+        assert result.diagnosis is not None
+        assert result.diagnosis.cause.name == "adapter suspicious"
+        assert measured in result.diagnosis.cause.measured
 
 
 def test_a_ring_that_comes_round_is_no_stack() -> None:

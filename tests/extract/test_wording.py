@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.extract.planted_causes import balanced_sets
 
+from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation.trust import claims_of
 from stacklens.extract.extraction import extract
+from stacklens.extract.fidelity import Fidelity
 from stacklens.extract.headline import headline, horizon_cell, horizon_claim, whole_word
 from stacklens.extract.summary import summary_text
 from stacklens.extract.wording import (
@@ -23,7 +27,7 @@ from stacklens.extract.wording import (
     rounding_claim,
     word_shown,
 )
-from stacklens.languages import get_language
+from stacklens.languages import get_language, get_task
 from stacklens.models.io import ZOO, load_model
 
 SMALL = ExtractionConfig(max_length=4, long_words=20, long_lengths=(8, 12), deep_words=2, depth=5, height=3, walks=2)
@@ -58,6 +62,29 @@ def test_where_no_machine_was_tried_nothing_was_outvoted() -> None:
     fidelity = {"rounding": {"words": 1, "disagreements": 0}, "action_margin": 0.25, "minority_transitions": None}
     assert rounding_claim(fidelity) == "changes 0 of 1 verdict; smallest action margin 0.250"
     assert rounding_claim({**fidelity, "minority_transitions": 0.015}).endswith("0.250; 1.5% of transitions outvoted")
+
+
+def test_of_a_network_without_actions_no_margin_is_told() -> None:
+    result = extract(balanced_sets(), get_task("dyck-1"), replace(SMALL, budget=1.0))
+    assert result.fidelity.action_margin is None
+    assert "rounding   changes nothing: the network has no actions\n" in summary_text(result)
+    for said in (summary_text(result), result.why(), *(claim.says for claim in claims_of(result.report()))):
+        assert "margin" not in said
+        assert "graded" not in said
+    assert Fidelity(result.fidelity.rounding, None, 0.0, 0.0) == result.fidelity  # as earlier files have it
+
+
+def test_of_a_large_automaton_the_first_transitions_are_shown() -> None:
+    result = extract(load_model(ZOO / "nnpda-1n0n.pt"), get_language("1n0n"), SMALL)
+    assert "more: print(result.automaton)" not in str(result)
+    rows: dict[Key, Transition] = {(f"q{n}", "1", ("⊥",)): Transition(f"q{n + 1}", (NONE,)) for n in range(223)}
+    states = tuple(f"q{n}" for n in range(224))
+    large = PushdownAutomaton(states, ("0", "1"), (), rows, "q0", frozenset(states))
+    shown = str(replace(result, automaton=large))
+    assert "q39" in shown
+    assert "q42" not in shown
+    assert shown.endswith("\nand 183 transitions more: print(result.automaton) has all, --out pda.svg draws them")
+    assert "q222" in str(large)
 
 
 @pytest.mark.parametrize(

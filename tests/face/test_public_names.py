@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import os
+import pickle
 import pydoc
 import subprocess
 import sys
@@ -97,3 +99,13 @@ def test_the_zoo_is_a_table_of_what_was_trained() -> None:
     row = table.loc["nnpda-palindrome"]
     assert (row.network, row.trained_on, row.task, row.errors_rounded) == ("nnpda", "palindrome", "recognition", 0)
     assert row.source.startswith("Sun et al. 1993")
+
+
+@pytest.mark.parametrize("name", ["tasks", "languages", "zoo"])
+def test_a_table_is_printed_whole_and_is_a_table(name: str) -> None:
+    table = getattr(sl, name)()
+    for part in (table, table.head(25)):
+        assert str(part) == part.to_string()
+        assert all(str(value) in str(part) for value in part["source"])
+        assert all(html.escape(str(value)) in part._repr_html_() for value in part["source"])
+    assert pickle.loads(pickle.dumps(table)).equals(table)

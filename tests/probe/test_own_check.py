@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -106,6 +107,35 @@ def test_each_mistake_is_named(mistake: str) -> None:
         raise AssertionError(str(found))
 
 
+@pytest.mark.parametrize("activation", ["sigmoid", "softmax"])
+def test_probabilities_that_are_taken_for_logits_are_named(activation: Any) -> None:
+    causal = Causal()
+
+    def logits(x: Tensor) -> Tensor:
+        return 6 * torch.as_tensor(causal(x))
+
+    def probable(x: Tensor) -> Tensor:
+        return logits(x).sigmoid() if activation == "sigmoid" else logits(x).softmax(-1)
+
+    made: dict[str, Any] = {"outputs": "next set", "activation": activation, "symbols": "index"}
+    wrong, right = wrap(causal, "()", forward=probable, **made), wrap(causal, "()", forward=logits, **made)
+    assert check(right, logits, WORDS)
+    assert check(right, probable, WORDS)  # which only shows what the adapter makes of logits
+    found = check(wrong, probable, WORDS)
+    assert found.cause == "probabilities"
+    assert "probabilities already, from " in str(found)
+    assert f'activation="{activation}" makes 0.' in str(found)
+    other = check(wrong, logits, WORDS)
+    assert (other.cause, f"the {activation} is taken twice" in str(other)) == ("probabilities", True)
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.2])
+def test_logits_are_named_at_any_threshold(threshold: float) -> None:
+    model = stepped(lambda h, a, new, _: (h, a, new, torch.sigmoid(RNN.next_(h))), threshold=threshold)
+    found = check(model, lambda word: torch.logit(own(word)), WORDS)
+    assert (found.cause, "of which the sigmoid is taken here" in str(found)) == ("logits", True)
+
+
 def test_a_batch_that_is_taken_for_time_is_a_missing_axis() -> None:
     torch.manual_seed(0)
     gru, head = nn.GRU(2, 3), nn.Linear(3, 2)  # batch_first is not set
@@ -188,8 +218,10 @@ def test_a_forward_pass_that_fails_is_one_line() -> None:
     model = wrap(RNN, "()", step=RNN.step, **SET)
     with pytest.raises(StacklensError, match=r"forward\(word\) failed, given word of type str: invalid literal"):
         check(model, int, WORDS)
-    with pytest.raises(StacklensError, match=r"forward\(word\) returned of type str; expected a tensor"):
+    with pytest.raises(StacklensError, match=r"forward\(word\) returned a value of type str; expected a tensor"):
         check(model, lambda _: "no", WORDS)
+    with pytest.raises(StacklensError, match=r"SimpleNamespace; .*take it out: lambda word: network\(word\)\.logits"):
+        check(model, lambda word: SimpleNamespace(logits=own(word)), WORDS)
     with pytest.raises(StacklensError, match=r"give some words of one symbol or more over \( \)"):
         check(model, own, [""])
 

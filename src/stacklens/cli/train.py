@@ -254,8 +254,7 @@ def _save(trainer: Trainer, path: Path, state: dict[str, Any] | None) -> None:
     from stacklens.models.io import Checkpoint, save_model
 
     provenance = trainer.provenance(shlex.join(["stacklens", *sys.argv[1:]]))
-    task = {"kind": trainer.kind, "language": trainer.subject}
-    save_model(path, Checkpoint(trainer.network(), task, provenance, state))
+    save_model(path, Checkpoint(trainer.network(), trainer.learned, provenance, state))
 
 
 def _summarise(trainer: Trainer, path: Path, stopped: bool) -> None:

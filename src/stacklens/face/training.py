@@ -74,8 +74,7 @@ def train(
     if kept is not None and folder is not None:
         kept.end(trainer)
         kept.save(trainer, Path(folder), command)
-    learned = {"kind": trainer.kind, "language": trainer.subject}
-    network.origin = Origin(f"{model}-{trainer.subject}", task=learned, provenance=provenance)
+    network.origin = Origin(f"{model}-{trainer.subject}", task=trainer.learned, provenance=provenance)
     return network
 
 

@@ -36,6 +36,7 @@ MAPPING: dict[str, Any] = {
     "actions": ["pop", "none", "push"],
     "temperature": 0.5,
     "keys": KEYS,
+    "ignore": ["after.*"],  # the layer that reads the top after the update, which a step before it does without
 }
 
 
@@ -55,7 +56,8 @@ def own_outputs(network: nn.Module, word: str, **options: Any) -> np.ndarray:
 @pytest.mark.parametrize("reads", ["before", "after"])
 def test_a_published_network_says_what_its_own_forward_pass_says(reads: str, tmp_path: Path) -> None:
     keys = KEYS if reads == "before" else {**KEYS, "output weight": "after.weight", "output bias": "after.bias"}
-    model = sl.load(written(tmp_path, {**MAPPING, "reads": reads, "keys": keys}))
+    other = "after.*" if reads == "before" else ["next_.weight", "next_.bias"]
+    model = sl.load(written(tmp_path, {**MAPPING, "reads": reads, "keys": keys, "ignore": other}))
     assert (model.name, model.cell_size, model.operations) == ("map", 4, ("push", "pop", "none"))
     for word in WORDS:
         expected = own_outputs(StackRNN(), word, after=reads == "after")
@@ -80,7 +82,7 @@ def test_the_top_may_be_added_to_the_hidden_vector_as_in_the_papers_own_network(
     }
     held = net.state_dict()
     mapping = {**MAPPING, "keys": keys, "top": "hidden", "actions": ["push", "pop"], "limit": 30, "temperature": 1}
-    del mapping["state_dict"]
+    del mapping["state_dict"], mapping["ignore"]
     if turned:
         held["action_weights"] = held["action_weights"].T.contiguous()
         mapping["transposed"] = ["actions weight"]
@@ -95,7 +97,7 @@ def test_cells_are_torchs_own(kind: str, cell: Any, tmp_path: Path) -> None:
     net = nn.ModuleDict(
         {"rnn": cell(2 + 3, 5), "shares": nn.Linear(5, 3), "new": nn.Linear(5, 3), "next_": nn.Linear(5, 2)}
     )
-    mapping = {name: value for name, value in MAPPING.items() if name != "state_dict"}
+    mapping = {name: value for name, value in MAPPING.items() if name not in ("state_dict", "ignore")}
     model = sl.load(written(tmp_path, {**mapping, "cell": kind, "temperature": 1.0}, net.state_dict()))
     seen = trace(model, WORDS[0])
     state: Any = None
@@ -148,6 +150,21 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         "the weights have no 'model': found a dictionary with keys",
     ),
     "not named": ({**MAPPING, "state_dict": None}, "which the weights lack: model_state_dict, epoch"),
+    "tensors left over": (
+        {**MAPPING, "ignore": []},
+        r"no key names 2 tensors of the weights, after\.weight \(2, 9\), after\.bias \(2,\);.*one stack.*ignore",
+    ),
+    "one of them named": (
+        {**MAPPING, "ignore": "*.weight"},
+        r"no key names 1 tensor of the weights, after\.bias \(2,\);",
+    ),
+    "nothing to ignore": (
+        {**MAPPING, "ignore": ["before.*"]},
+        "no key names 2 tensors",
+    ),
+    "a list in ignore": ({**MAPPING, "ignore": [["after.*"]]}, "ignore"),
+    "a list for a key": (keyed(push_weight=[["new.weight"]]), "push weight is a list of 1, which the weights lack"),
+    "a list in the alphabet": ({**MAPPING, "alphabet": [["("], ")"]}, "alphabet"),
     "no file": ({**MAPPING, "weights": "other.pt"}, "other.pt: no such file"),
     "no name": ({**MAPPING, "weights": 3}, "weights is 3; expected the name of a file"),
     "actions": ({**MAPPING, "actions": ["push", "pop"]}, r"actions weight has shape \(3, 5\); expected \(2, 5\)"),
@@ -160,6 +177,14 @@ def test_a_bad_mapping_is_one_line(name: str, tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match=said) as raised:
         sl.load(written(tmp_path, mapping))
     assert str(raised.value).isprintable()
+
+
+def test_a_network_of_ten_stacks_is_not_taken_for_one(tmp_path: Path) -> None:
+    net = StackRNN()
+    stacks = {f"{name}.{n}.{part}": torch.zeros(2) for name in ("shares", "new") for n in range(9) for part in "wb"}
+    held = {"model_state_dict": {**net.state_dict(), **stacks}}
+    with pytest.raises(FileFormatError, match=r"no key names 36 tensors .* shares\.0\.w \(2,\), .*, … \(36\); a"):
+        sl.load(written(tmp_path, MAPPING, held))
 
 
 def test_it_is_extracted_kept_and_found_again_and_says_what_can_be_saved(tmp_path: Path) -> None:

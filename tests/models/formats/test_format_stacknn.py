@@ -104,6 +104,11 @@ def test_sizes_come_from_the_shapes_or_the_alphabet() -> None:
         (linear(7, 5), "00", "expected 1 to 4 different symbols"),
         (linear(3, 5), "0", "does not fit"),
         ({}, None, "found a dict; expected a StackNN state dict"),
+        (
+            {**linear(7, 5), "_linear.weight": torch.zeros(7, 5)},  # one of them would hide the other
+            None,
+            r"found _linear\.weight, _network\._linear\.bias, _network\._linear\.weight",
+        ),
         ({"W_y.weight": torch.zeros(1)}, None, "found keys W_y.weight; expected a StackNN state dict"),
         ({**linear(7, 5), "_network._linear.bias": torch.zeros(6)}, None, r"bias has shape \(6,\); expected \(7,\)"),
         ({**linear(7, 5), "_network._linear.bias": "7"}, None, "_linear.bias is '7'; expected a dense tensor"),
@@ -111,7 +116,7 @@ def test_sizes_come_from_the_shapes_or_the_alphabet() -> None:
         (
             {**linear(7, 5), "_network._GRU.weight_ih": torch.zeros(30, 5)},
             None,
-            "found _GRU.weight_ih, .*LSTM controllers",
+            "found _network._GRU.weight_ih, .*LSTM controllers",
         ),
         (
             {**state_dict("lstm"), "_network._lstm.weight_hh": torch.zeros(8, 4)},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -174,7 +175,7 @@ STEP = {"outputs": "next set", "hidden": 3, "step": lambda x, h: (h, x)}
         ({**STEP, "outputs": "sets"}, "outputs is 'sets'; expected one of recognition, next set"),
         ({**STEP, "outputs": "recognition"}, "what does it say of the empty word"),
         ({"forward": lambda s: s, "outputs": "next set", "stack": "strength"}, "a stack is seen step by step"),
-        ({"forward": lambda s: [s], "outputs": "next set"}, "should return a tensor of outputs"),
+        ({"forward": lambda s: [s], "outputs": "next set"}, r"one-hot: forward\(symbols\) returned \(\(4, 3, 2\)\);"),
         ({**STEP, "activation": "relu"}, "activation is 'relu'; expected sigmoid or softmax"),
         ({**STEP, "threshold": 2}, "threshold is 2; expected a probability"),
         ({**STEP, "hidden": "three"}, "hidden is 'three'; expected a size"),
@@ -184,6 +185,101 @@ def test_what_does_not_fit_is_one_line_of_ours(given: dict[str, Any], said: str)
     with pytest.raises(StacklensError, match=said) as raised:
         wrap(None, "ab", **given)
     assert "\n" not in str(raised.value)
+
+
+class Gru(nn.Module):
+    """A GRU that returns outputs and hidden state, as torch's own does."""
+
+    def __init__(self, layers: int = 1, batch_first: bool = True, both_ways: bool = False) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.embed = nn.Embedding(2, 4)
+        self.gru = nn.GRU(4, 6, layers, batch_first=batch_first, bidirectional=both_ways)
+        self.head = nn.Linear(6 + 6 * both_ways, 2)
+
+    def forward(self, symbols: Tensor, hidden: Any = None) -> tuple[Tensor, Tensor]:
+        said, hidden = self.gru(self.embed(symbols), hidden)
+        return self.head(said), hidden
+
+    def only(self, symbols: Tensor) -> Tensor:
+        said: Tensor = self(symbols)[0]
+        return said
+
+
+GRU: Any = Gru()
+CELL = StackRNN()
+FLAT, BOTH = Gru(batch_first=False), Gru(both_ways=True)
+STACKED: dict[str, Any] = {"stack": "superposition", "outputs": "next set"}
+
+
+def shuffled(x: Tensor, h: Any, top: Tensor) -> tuple[Tensor, ...]:
+    h, shares, new, said = CELL.step(x, h, top)
+    return said, shares, new, h
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"forward": GRU},
+            r"symbols as index: forward\(symbols\) returned \(\(4, 3, 2\), \(1, 4, 6\)\);.*network\(symbols\)\[0\]$",
+        ),
+        (
+            {"forward": lambda x: SimpleNamespace(logits=GRU.only(x))},
+            r"type SimpleNamespace;.*network\(symbols\)\.logits$",
+        ),
+        ({"forward": lambda x: {"state": GRU(x)[1], "y": GRU.only(x)}}, r"as index: .*network\(symbols\)\['y'\]$"),
+        ({"forward": FLAT.only}, "as index: .* answers a word differently beside others: .*batch_first"),
+        ({"forward": BOTH.only}, "as index: .* answers a symbol differently by what comes after it: .*causal"),
+        (
+            {"forward": GRU.only, "output_alphabet": "()x"},
+            r"as index: the output is of shape \(4, 2\); expected .* 3, one",
+        ),
+        (
+            {"forward": lambda x: GRU.nothing(x)},
+            "none of 2 trials succeeded; with .*'Gru' object has no attribute 'nothing'$",
+        ),
+        (
+            {"forward": GRU.only, "alphabet": "()[]"},
+            "as one-hot: .*Long, Int.*; with symbols as index: .*index out of range",
+        ),
+        (
+            {"step": lambda x, h: GRU(x[:, None], h), "hidden": None},
+            r"as index: step\(symbols, hidden\) failed, .* does step return hidden, output, in this order",
+        ),
+        (
+            {"step": lambda x, h, top: (*CELL.step(x, h, top), CELL.nothing), **STACKED},
+            r"one-hot and cells of 4 numbers: .* top \(2, 4\): 'StackRNN' object has no attribute 'nothing'",
+        ),
+        (
+            {"step": shuffled, **STACKED},
+            "cells of 4 numbers: .*hidden_size: got 2, expected 5; does step return hidden, act",
+        ),
+        ({"step": CELL.step, "hidden": 7, **STACKED}, "cells of 4 numbers: .*hidden_size: got 7, expected 5$"),
+    ],
+)
+def test_the_trial_that_came_furthest_says_what_is_wrong(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(StacklensError, match=said) as raised:
+        wrap(None, **{"alphabet": "()", "outputs": "next set", **given})
+    assert str(raised.value).isprintable()
+
+
+def test_weights_that_are_no_numbers_are_refused_and_two_layers_are_not() -> None:
+    broken = Gru()
+    broken.head.bias.data[0] = torch.nan
+    with pytest.raises(StacklensError, match=r"head\.bias of Gru holds NaN or infinite weights"):
+        wrap(broken, "()", forward=broken.only, outputs="next set")
+    deep = Gru(layers=2)
+    model = wrap(deep, "()", forward=deep.only, outputs="next set", activation="sigmoid")
+    np.testing.assert_allclose(
+        trace(model, WORDS[0]).output[0], 1 / (1 + np.exp(-own_outputs_of(deep, WORDS[0]))), atol=1e-6
+    )
+
+
+def own_outputs_of(network: Gru, word: str) -> np.ndarray:
+    with torch.no_grad():
+        said: np.ndarray = network.only(torch.tensor([["()".index(symbol) for symbol in word]]))[0].numpy()
+    return said
 
 
 def test_saving_says_what_can_be_kept(tmp_path: Path) -> None:
