@@ -36,7 +36,7 @@ def test_summary_and_claims_say_the_same() -> None:
     assert f"counted    {claims['counted twice']}" in summary
     sizes, before = claims["automaton"].split("; ")
     assert f"automaton  {sizes}\n" in summary
-    assert f"({before}; learned from " in summary
+    assert f"({before}; read off " in summary
     assert f"certified  {claims['certificate'].replace('the automaton', 'it')}" in summary
 
 
@@ -50,7 +50,7 @@ def test_one_of_a_kind_is_in_the_singular_and_a_second_stack_is_told() -> None:
     assert automaton_claim(sizes) == "1 state, 1 stack symbol, 1 transition"
     assert automaton_claim(sizes, 2) == "1 state, 1 stack symbol, 2 stacks, 1 transition"
     before = {"states": 2, "stack_symbols": 1}
-    assert before_claim({"before_minimization": before}) == "before minimisation 2 states, 1 stack symbol"
+    assert before_claim({"before_minimization": before}) == "2 states, 1 stack symbol before minimisation"
     assert depth_claim(1) == "the network's stack has 1 cell; all claims end there"
 
 
