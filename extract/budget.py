@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from stacklens.errors import StacklensError
@@ -23,14 +24,16 @@ class BudgetUse:
     Attributes:
         seconds: how much there was; None for no limit.
         ran_out: whether the search ended because it was used up, with the best automaton so far.
+        cut: whether clustering ended because its share was used up, before automata were learned.
     """
 
     seconds: float | None
     ran_out: bool
+    cut: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
-        return {"seconds": self.seconds, "ran_out": self.ran_out}
+        return asdict(self)
 
 
 class Budget:
@@ -45,7 +48,7 @@ class Budget:
     """
 
     def __init__(self, seconds: float | None = None, jobs: int = 1) -> None:
-        self.seconds, self.ran_out = seconds, False
+        self.seconds, self.ran_out, self.cut = seconds, False, False
         self._clock = time.process_time if jobs == 1 else time.perf_counter
         self._begun = self._clock()
 
@@ -55,9 +58,21 @@ class Budget:
             self.ran_out = True
         return self.ran_out
 
+    def part(self, share: float) -> Callable[[], bool]:
+        """Return what says whether this ``share`` of the time that is left now is used up."""
+        if self.seconds is None:
+            return self.over
+        end = self._clock() + share * max(0.0, self._begun + self.seconds - self._clock())
+
+        def over() -> bool:
+            self.cut = self.cut or self._clock() >= end
+            return self._clock() >= end
+
+        return over
+
     def use(self) -> BudgetUse:
         """Return what became of it."""
-        return BudgetUse(self.seconds, self.ran_out)
+        return BudgetUse(self.seconds, self.ran_out, self.cut)
 
 
 def parse_budget(text: str) -> float | None:

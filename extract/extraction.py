@@ -11,7 +11,8 @@ from stacklens.automata.compare import Comparison, Different, Equal, compare
 from stacklens.extract.black_box import compared_outputs
 from stacklens.extract.budget import Budget
 from stacklens.extract.by_name import specification_for
-from stacklens.extract.certificate.certify import Certification, certification
+from stacklens.extract.certificate.certify import Certification, certification, certified_length
+from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.diagnosis import diagnose
 from stacklens.extract.fidelity import (
@@ -29,6 +30,7 @@ from stacklens.extract.samples import draw_samples
 from stacklens.extract.search.asking.asked_automata import ASKED
 from stacklens.extract.search.candidate_search import broken, is_near, repair, second_opinion
 from stacklens.extract.search.candidates import Candidate
+from stacklens.extract.search.learning.learned_automata import learned_candidates
 from stacklens.extract.specification import Specification, check_same_alphabet
 from stacklens.extract.stage_clock import StageClock
 from stacklens.extract.threshold_margin import threshold_margin
@@ -108,8 +110,9 @@ class _Reading:
         result = self._begun(looked, fidelity, reason)
         if reason is not None or looked.best is None or looked.best.automaton is None:
             return self._diagnosed(result)
-        result = self._checked(replace(result, caution=doubt), looked, looked.best)
-        result = self._proved(result, looked)
+        result = self._proved(replace(result, minimised=looked.best.automaton, caution=doubt), looked)
+        result = self._learned_beside(result, looked)
+        result = self._measured(self._checked(result, looked))
         return self._diagnosed(self._parted(result, looked))
 
     def _look(self) -> tuple[Looked, Fidelity]:
@@ -146,10 +149,48 @@ class _Reading:
         )
         return replace(result, budget=self.budget.use(), threshold=near)
 
-    def _checked(self, result: Extraction, looked: Looked, best: Candidate) -> Extraction:
-        """Return ``result`` with the best automaton, mended where a check broke it and it could be, and its checks."""
+    def _proved(self, result: Extraction, looked: Looked) -> Extraction:
+        """Return ``result`` with proof and certificate of its automaton, for words of every length: milliseconds."""
+        automaton, specification = result.automaton, self.specification
+        self.clock.stage("prove equality")
+        proof: Comparison = PROOF_NOT_TRIED
+        if specification is not None:
+            decide = specification.compare if self.model.real_time else specification.compare_written
+            proof = decide(automaton)
+        self.clock.stage("certify")
+        return replace(result, proof=proof, certificate=self._certified(result, looked))
+
+    def _learned_beside(self, result: Extraction, looked: Looked) -> Extraction:
+        """Return ``result``, or that of a learned automaton where that is certified and the one by clusters is not.
+
+        A cluster puts together what the network keeps apart where nothing observed depends on it; the contexts of a
+        learned automaton keep it apart, and boxes around them may close.
+        """
+        known = result.found
+        tried = result.certificate.certificate is not None and not isinstance(result.certificate.certificate, Certified)
+        if self.config.method != "auto" or known is None or known.method != "kmeans" or not known.exact or not tried:
+            return result
+        self.clock.stage("look for states")
+        if not any(one.method == "learn" for one in looked.tried):
+            for found in learned_candidates(looked.scorer, self.config.stack_symbols, self.budget.over):
+                looked.tried.append(found)
+                if found.exact:
+                    break
+        learned = next((one for one in looked.tried if one.method == "learn" and one.exact), None)
+        if learned is None:
+            return result
+        stacks = looked.stacks.seeing(learned.stacks)
+        other = replace(result, minimised=learned.automaton, found=learned, stacks=stacks)
+        other = self._proved(other, looked)
+        better = isinstance(other.certificate.certificate, Certified) and not isinstance(other.proof, Different)
+        return other if better else result
+
+    def _checked(self, result: Extraction, looked: Looked) -> Extraction:
+        """Return ``result`` with its checks, and with the automaton mended where a check broke it and it could be."""
         self.clock.stage("check the automaton")
-        use, scorer, tried = result.view, looked.scorer, looked.tried
+        use, scorer, tried, best = result.view, looked.scorer, looked.tried, result.found
+        assert best is not None, "there is nothing to check otherwise"
+        assert best.automaton is not None, "what is best has an automaton"
         cells = self.model.stack_limit if use is None else use.cells
         check = partial(
             check_all,
@@ -159,41 +200,40 @@ class _Reading:
             cells=cells,
             come=self.clock.come,
         )
-        assert best.automaton is not None, "there is nothing to check otherwise"
-        checks = check(best.automaton)
+        checks = check(best.automaton, shown=_shown(result))
         kind = _as_found(self.config, best)
         for mended in repair(scorer, best, looked.seen, looked.mendable(checks), kind, self.budget, cells):
             tried.append(mended)
             if mended.exact and mended.automaton is not None:
                 again = check(mended.automaton)
-                best, checks = (mended, again) if broken(again) < broken(checks) else (best, checks)
+                if broken(again) < broken(checks):
+                    best, checks = mended, again
+                    stacks = looked.stacks.seeing(best.stacks)
+                    result = self._proved(replace(result, minimised=best.automaton, found=best, stacks=stacks), looked)
                 break
-        automaton, stacks, second = best.automaton, looked.stacks.seeing(best.stacks), second_opinion(tried, best)
-        assert automaton is not None, "what is mended has an automaton too"
+        automaton, second = result.automaton, second_opinion(tried, best)
         if looked.seen_as is not None:
-            use = view_use(looked.seen_as, stacks.stacks, looked.views, automaton)
+            use = view_use(looked.seen_as, result.stacks.stacks, looked.views, automaton)
             checks += differences_of_view(looked.seen_as, automaton, self.runner, self.specification)
         checks = (*checks, *check_sampled(best, scorer, self.runner, checks))
-        result = replace(result, minimised=automaton, found=best, candidates=tried, checks=checks, stacks=stacks)
         ways = _compared(best, second)
-        return replace(result, view=use, second=second, ways=ways, budget=self.budget.use())
+        return replace(result, checks=checks, view=use, second=second, ways=ways, budget=self.budget.use())
 
-    def _proved(self, result: Extraction, looked: Looked) -> Extraction:
-        """Return ``result`` with counts, proof and certificate, and how far the automaton is known to be followed."""
-        automaton, checks, specification = result.automaton, result.checks, self.specification
+    def _measured(self, result: Extraction) -> Extraction:
+        """Return ``result`` with counts, with how far its automaton is followed, and proved up to some length."""
+        automaton, checks = result.automaton, result.checks
         counts = count_again(automaton, checks, self.model.task_kind == "recognition")
-        self.clock.stage("prove equality")
-        proof: Comparison = PROOF_NOT_TRIED
-        if specification is not None:
-            decide = specification.compare if self.model.real_time else specification.compare_written
-            proof = decide(automaton)
         self.clock.stage("certify")
-        certificate = self._certified(result, looked)
+        certificate = result.certificate
+        if isinstance(certificate.certificate, NotCertified):
+            certificate = certified_length(
+                certificate, self.model, automaton, result.stacks, self.specification, self.config.longest_proved
+            )
         self.clock.stage("find the horizon")
-        proved = proved_lengths(certificate, isinstance(proof, Equal))
+        proved = proved_lengths(certificate, isinstance(result.proof, Equal))
         shortened = self.config.shortened
-        horizon = find_horizons(automaton, self.runner, specification, checks, proved, shortened)
-        return replace(result, counts=counts, proof=proof, certificate=certificate, horizon=horizon)
+        horizon = find_horizons(automaton, self.runner, self.specification, checks, proved, shortened)
+        return replace(result, counts=counts, certificate=certificate, horizon=horizon)
 
     def _certified(self, result: Extraction, looked: Looked) -> Certification:
         if not self.model.real_time:
@@ -204,9 +244,7 @@ class _Reading:
             return _OF_UNROUNDED
         if result.view is not None:
             return _of_view(result.view)
-        known = any(check.other == _DECISIVE and check.disagreements for check in result.checks)
-        longest = self.config.longest_proved
-        return certification(self.model, result.automaton, result.stacks, self.specification, longest, broken=known)
+        return certification(self.model, result.automaton, result.stacks, self.specification)
 
     def _parted(self, result: Extraction, looked: Looked) -> Extraction:
         """Return ``result`` with both runs on the shortest word that contradicts the automaton, and why they part."""
@@ -242,6 +280,15 @@ def _faithful(looked: Looked, fidelity: Fidelity) -> tuple[str | None, str | Non
     if reason is None and doubt is None:
         reason = why_unfaithful(scorer.model, fidelity, wrong, len(samples))
     return reason, doubt
+
+
+def _shown(result: Extraction) -> frozenset[str]:
+    """Return what the automaton is shown to follow on words of every length, in the words of `Agreement.other`."""
+    equal = isinstance(result.proof, Equal)
+    shown = {"language"} if equal else set[str]()
+    if any(one.length is None for one in proved_lengths(result.certificate, equal)):
+        shown.add(_DECISIVE)
+    return frozenset(shown)
 
 
 def _may_be_asked(model: StackModel[Any], config: ExtractionConfig) -> bool:

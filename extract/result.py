@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stacklens.automata.compare import Comparison, Different, Undecided
+from stacklens.automata.minimize import Minimization
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
 from stacklens.extract.black_box import BlackBoxView
@@ -18,7 +19,7 @@ from stacklens.extract.diagnosis import Diagnosis
 from stacklens.extract.fidelity import Fidelity
 from stacklens.extract.headline import headline
 from stacklens.extract.partings import Errors
-from stacklens.extract.search.candidates import Candidate
+from stacklens.extract.search.candidates import Candidate, merging
 from stacklens.extract.specification import Specification
 from stacklens.extract.stack_ablation import StackUse
 from stacklens.extract.threshold_margin import ThresholdMargin
@@ -286,8 +287,19 @@ class Extraction:
 
     @property
     def raw(self) -> PushdownAutomaton | None:
-        """Return the machine before minimisation."""
+        """Return the machine before minimisation: its states are the network's own, as they were found."""
         return None if self.found is None else self.found.raw
+
+    @property
+    def merged(self) -> Minimization | None:
+        """Return which states and stack symbols of `raw` became which of `automaton`; None where that is not known.
+
+        A state that only rejected words reach, and a symbol that no run shows, became none.
+        """
+        if self.raw is None or self.minimised is None:
+            return None
+        found = merging(self.raw)
+        return found if found.automaton == self.automaton else None
 
     @property
     def best(self) -> NotFaithful | None:

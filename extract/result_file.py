@@ -131,7 +131,11 @@ def _automata(result: Extraction) -> dict[str, Any]:
         automata["second"] = result.second.automaton
     if result.asked is not None:
         automata |= {"asked": result.asked.automaton, "asked raw": result.asked.raw}
-    return {name: None if pda is None else json.loads(to_json(pda)) for name, pda in automata.items()}
+    plain = {name: None if pda is None else json.loads(to_json(pda)) for name, pda in automata.items()}
+    merged = result.merged  # for who reads the file: it follows from the two, and is not read back
+    if merged is not None:
+        plain["merged"] = {"states": dict(merged.states), "stack_symbols": dict(merged.stack_symbols)}
+    return plain
 
 
 def is_result(path: str | Path) -> bool:

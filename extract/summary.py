@@ -45,6 +45,7 @@ __all__ = ["one_line", "show_summary", "summary_html", "summary_text"]
 _AROUND = 8  # steps shown before two runs part
 _DIFFERS = "words on which the automaton differs from the"
 _LONGEST_SHOWN = 200  # symbols of a counterexample; longer ones are in the report
+_MOST_MERGED = 24  # states before minimisation that are listed
 _WIDTH = 200  # of a summary as text, for its tables
 _MOST_ROWS = 40  # of the transition table
 
@@ -67,6 +68,7 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
     way = "" if result.found is None else f"; {found_claim(result.found.method, result.found.quantiser)}"
     console.print(f"automaton  {automaton_claim(sizes, pda.n_stacks)}")
     console.print(f"           ({before_claim(sizes)}{way})")
+    _show_merged(result, console)
     _show_splits(result, console)
     if report["second"] is not None:
         console.print(f"second     {second_claim(report['second'])}")
@@ -77,7 +79,9 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
         console.print(f"{'' if number else 'horizon':10} {other}: {horizon_claim(entry)}", markup=False)
         if (word := whole_word(entry)) is not None:
             console.print(f"           in full: {word}", markup=False)
-    _show_checks(result.checks, console, result.horizon)
+    proved = {other for other, found in result.horizon.items() if found.every_length}
+    proved |= {"language"} if isinstance(result.proof, Equal) else set()
+    _show_checks(result.checks, console, result.horizon, proved)
     if result.counts is not None:
         console.print(f"counted    {counts_claim(report['counts'])}")
     if result.divergence is not None:
@@ -91,8 +95,8 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
     _show_stacks(result, console)
     if report["stack_limit"] is not None and report["view"] is None:
         console.print(f"depth      {depth_claim(report['stack_limit'])}")
-    proved = " (proof)" if isinstance(result.proof, Equal) else ""
-    console.print(f"proof      {proof_claim(report['proof'])}{proved}")
+    by = " (proof)" if isinstance(result.proof, Equal) else ""
+    console.print(f"proof      {proof_claim(report['proof'])}{by}")
     console.print(f"certified  {result.certificate}", markup=False)
     if result.causality is not None:
         _show_causality(result.causality, console)
@@ -143,8 +147,11 @@ def summary_html(result: Extraction) -> str:
     return f"<div>{drawing}<pre>{escape(summary_text(result, transitions=False))}</pre></div>"
 
 
-def _show_checks(checks: Sequence[Agreement], console: Console, told: Collection[str]) -> None:
-    """Print on how many words of each kind the automaton differs from what, and a word where none has been ``told``."""
+def _show_checks(checks: Sequence[Agreement], console: Console, told: Collection[str], proved: Collection[str]) -> None:
+    """Print on how many words of each kind the automaton differs from what, and a word where none has been ``told``.
+
+    What is ``proved`` for words of every length was not run on all kinds of words.
+    """
     others = list(dict.fromkeys(check.other for check in checks))
     rows: dict[tuple[str, int], dict[str, Agreement]] = {}
     for check in checks:
@@ -154,7 +161,7 @@ def _show_checks(checks: Sequence[Agreement], console: Console, told: Collection
     width = max(map(len, [_DIFFERS, *titles]), default=0)
     console.print(f"checked    {_DIFFERS:{width}}  {'  '.join(others)}")
     for title, row in zip(titles, rows.values(), strict=True):
-        found = [f"{_number(row.get(other)):>{len(other)}}" for other in others]
+        found = [f"{_number(row.get(other), other in proved):>{len(other)}}" for other in others]
         console.print(f"           {title:{width}}  {'  '.join(found)}")
     for check in checks:
         if check.counterexample is not None and check.other not in told:
@@ -181,8 +188,8 @@ def _show_stacks(result: Extraction, console: Console) -> None:
         console.print(f"stacks     {pushing} only push: what is seen of them counts as state")
 
 
-def _number(check: Agreement | None) -> str:
-    return "–" if check is None else f"{check.disagreements:,}"
+def _number(check: Agreement | None, proved: bool) -> str:
+    return ("proved" if proved else "–") if check is None else f"{check.disagreements:,}"
 
 
 def _words_of(check: Agreement) -> str:
@@ -201,6 +208,18 @@ def _shown(word: Word) -> str:
     if len(word) > _LONGEST_SHOWN:
         return f"{shown[:60]}… ({len(word):,} symbols; the report has all of it)"
     return word_named(shown)
+
+
+def _show_merged(result: Extraction, console: Console) -> None:
+    """Print which states before minimisation became one, where some did."""
+    merged = result.merged
+    if merged is None or len(set(merged.states.values())) == len(merged.states) or len(merged.states) > _MOST_MERGED:
+        return
+    members: dict[str, list[str]] = {}
+    for before, after in merged.states.items():
+        members.setdefault(after, []).append(before)
+    shown = "; ".join(f"{state} = {' '.join(names)}" for state, names in sorted(members.items()))
+    console.print(f"merged     {shown}", markup=False)
 
 
 def _show_splits(result: Extraction, console: Console) -> None:

@@ -76,20 +76,28 @@ def automaton_claim(sizes: Mapping[str, Any], stacks: int = 1) -> str:
 
 
 def before_claim(sizes: Mapping[str, Any]) -> str:
-    """Return how large the machine was before minimisation, from the ``sizes`` of the automaton."""
+    """Return how large the machine was before minimisation, from the ``sizes`` of the automaton.
+
+    >>> before_claim({"states": 2, "before_minimization": {"states": 6, "stack_symbols": 3}})
+    '6 states, 3 stack symbols before minimisation'
+    """
     before = sizes["before_minimization"]
-    return f"before minimisation {count(before['states'], 'state')}, {count(before['stack_symbols'], 'stack symbol')}"
+    return f"{count(before['states'], 'state')}, {count(before['stack_symbols'], 'stack symbol')} before minimisation"
 
 
 def found_claim(method: str, quantiser: str) -> str:
     """Return how an automaton was found.
 
     >>> found_claim("kmeans", "2 clusters"), found_claim("learn", "all words to length 7, 1-tails")
-    ('found with 2 clusters', 'learned from all words to length 7, 1-tails as stack symbols')
+    ('read off 2 clusters of hidden vectors', 'learned from all words to length 7, 1-tails as stack symbols')
     """
     if method.startswith("learn-"):
         return f"learned as a black box by {quantiser}, nothing rounded: it tells what the network does, not how"
-    return f"found with {quantiser}" if method == "kmeans" else f"learned from {quantiser} as stack symbols"
+    return (
+        f"read off {quantiser} of hidden vectors"
+        if method == "kmeans"
+        else f"learned from {quantiser} as stack symbols"
+    )
 
 
 def second_claim(entry: Mapping[str, Any]) -> str:

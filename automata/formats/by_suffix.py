@@ -5,7 +5,7 @@ A grammar (.cfg) is only written: what comes back of it is a language (`language
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -14,7 +14,7 @@ from stacklens.automata.formats.dot import PictureFormat, check_renderer, from_d
 from stacklens.automata.formats.jflap import from_jflap, to_jflap
 from stacklens.automata.formats.json import from_json, to_json
 from stacklens.automata.grammar import grammar_text
-from stacklens.automata.pda import PushdownAutomaton, Symbol
+from stacklens.automata.pda import PushdownAutomaton, State, Symbol
 from stacklens.errors import FileFormatError, StacklensError, listed
 from stacklens.files import read_whole, write_whole
 
@@ -94,21 +94,28 @@ def check_suffix(path: Path) -> None:
 
 
 def write_automaton(
-    path: str | Path, pda: PushdownAutomaton, title: str | None = None, note: str | None = None
+    path: str | Path,
+    pda: PushdownAutomaton,
+    title: str | None = None,
+    note: str | None = None,
+    groups: Mapping[State, str] | None = None,
 ) -> None:
     """Write ``pda`` in the format that the suffix of ``path`` names, whole or not at all.
 
-    Drawings and grammars have the ``title``; a ``note``, such as that it is not faithful, stands in every format.
+    Drawings have the ``groups`` of `to_dot`. They and grammars have the ``title``; a ``note``, such as that it is not
+    faithful, stands in every format.
 
     Raises:
         StacklensError: the suffix is unknown, a picture has no renderer, no grammar can be written of the automaton, or
             the file cannot be written.
     """
     check_suffix(Path(path))
-    write_whole(path, _content(Path(path).suffix, pda, title, note))
+    write_whole(path, _content(Path(path).suffix, pda, title, note, groups))
 
 
-def _content(suffix: str, pda: PushdownAutomaton, title: str | None, note: str | None) -> str | bytes:
+def _content(
+    suffix: str, pda: PushdownAutomaton, title: str | None, note: str | None, groups: Mapping[State, str] | None
+) -> str | bytes:
     if suffix == ".json":
         return to_json(pda, note)
     if suffix == ".jff":
@@ -117,7 +124,7 @@ def _content(suffix: str, pda: PushdownAutomaton, title: str | None, note: str |
     if suffix == ".cfg":
         heading = "" if title is None else f"# {' '.join(title.split())}\n"
         return f"{heading}{grammar_text(readable_grammar(pda))}\n"
-    dot = to_dot(pda, title)
+    dot = to_dot(pda, title, groups)
     return dot if suffix == ".dot" else render(dot, cast(PictureFormat, suffix[1:]))
 
 

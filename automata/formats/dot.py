@@ -9,7 +9,7 @@ import re
 import shutil
 import unicodedata
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 from stacklens.automata.formats.json import from_json, to_json_line
@@ -29,13 +29,20 @@ _CHARACTER = 0.6 * 11 / 72  # inches: Courier is 0.6 em wide, an edge's label is
 PictureFormat = Literal["svg", "png", "pdf"]
 
 
-def to_dot(pda: PushdownAutomaton, title: str | None = None) -> str:
+_PALE = ("#cfe3f7", "#fbe0c3", "#d3edcf", "#f6cfd2", "#e2d6f0", "#f5efb5", "#cdeceb", "#f4d5ea", "#dedede", "#e0cdb9")
+
+
+def to_dot(pda: PushdownAutomaton, title: str | None = None, groups: Mapping[State, str] | None = None) -> str:
     """Return a drawing in the DOT language: states left to right, one edge for each pair of states that rules join.
 
     Each rule is a line "input, top → operation", with " / output" where it has one; several stacks are listed in
     parentheses. A double circle is an accepting state, where states accept; the line under the graph says what else
     acceptance asks for. Symbols are drawn as they are, except that control characters (a line break, say) are shown by
     their pictures ␀-␡ and a symbol of nothing but spaces by ␣.
+
+    Where ``groups`` names what each state belongs to, such as the state that it is merged into, states of a group have
+    one colour, and a box with the group's name where they are several; the same groups have the same colours in another
+    drawing whose groups come in the same order of names.
 
     Source: Sun et al. 1993, figures 7-12, where a rule is (input, reading, action).
 
@@ -64,6 +71,7 @@ def to_dot(pda: PushdownAutomaton, title: str | None = None) -> str:
     ]
     lines += [f"edge [{_FONT}, fontsize=11]", 'start [shape=point, label=""]']
     lines += [_node(pda, state, number[state]) for state in pda.states]
+    lines += _boxes(pda, number, groups or {})
     lines += [f"start -> {number[pda.initial]}"]
     for (source, target), texts in rules.items():
         lines.append(f"{number[source]} -> {number[target]} [label={_quoted(texts)}]")
@@ -138,6 +146,19 @@ def _node(pda: PushdownAutomaton, state: State, name: str) -> str:
     return f"{name} [label={_quoted([_shown(state)])}{', shape=doublecircle' if double else ''}]"
 
 
+def _boxes(pda: PushdownAutomaton, number: Mapping[State, str], groups: Mapping[State, str]) -> list[str]:
+    """Return the colours of each group of states, and a box around each group of several."""
+    lines = []
+    for place, group in enumerate(sorted(set(groups.values()), key=lambda name: (len(name), name))):
+        members = [number[state] for state in pda.states if groups.get(state) == group]
+        colour = f'[style=filled, fillcolor="{_PALE[place % len(_PALE)]}"]'
+        lines += [f"{{ {member} {colour} }}" for member in members]
+        if len(members) > 1:
+            frame = f"graph [label={_quoted([_shown(group)])}, style=rounded]"
+            lines.append(f"subgraph cluster_{place} {{ {frame} {'; '.join(members)} }}")
+    return lines
+
+
 def _caption(pda: PushdownAutomaton) -> list[str]:
     stack = "empty stack" if pda.n_stacks == 1 else "empty stacks"
     asks = {"final state": "accepting state", "empty stack": stack, "both": f"accepting state and {stack}"}
@@ -195,9 +216,9 @@ def render(dot: str, format: PictureFormat) -> bytes:  # noqa: A002 (the word th
     return _by_program(dot, format) if shutil.which("dot") else _by_wasm(dot)
 
 
-def to_svg(pda: PushdownAutomaton, title: str | None = None) -> str:
+def to_svg(pda: PushdownAutomaton, title: str | None = None, groups: Mapping[State, str] | None = None) -> str:
     """Return the drawing as an SVG element that can stand in a page; errors as of `render`."""
-    text = render(to_dot(pda, title), "svg").decode()
+    text = render(to_dot(pda, title, groups), "svg").decode()
     return text[text.index("<svg") :]
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "Certification",
     "Proof",
     "certification",
+    "certified_length",
     "certify",
     "prove",
 ]
@@ -43,7 +44,6 @@ LAYOUTS = (
     Layout(tops=True, value_tops=True),
     Layout(tops=True, value_tops=True, hidden=0.1, values=0.1),
 )
-_ONE = LAYOUTS[1:2]  # where it is known that none can succeed: one tells where boxes fail
 _MOST = 6_000  # evaluations of a head in one attempt
 
 
@@ -156,33 +156,44 @@ def certification(
     automaton: PushdownAutomaton,
     stacks: StackUse,
     specification: Specification | None,
-    longest: int = LONGEST,
-    *,
-    broken: bool = False,
 ) -> Certification:
     """Return whether the rounded ``model`` is certified to follow ``automaton`` on words of every length.
 
-    Where that fails for all words and the task shows the network only some, it is tried for these; where it fails for
-    these as well, up to some length, ``longest`` at most. An automaton that does without some of the network's stacks
-    cannot be followed step by step. Where the rounded network is known to be ``broken``, to differ on some word that
-    counts, no certificate is to be had, and only one kind of boxes is tried, for what it says.
+    Where that fails for all words and the task shows the network only some, it is tried for these. An automaton that
+    does without some of the network's stacks cannot be followed step by step.
     """
     if stacks.unseen:
         return Certification(None, reason="the network uses stacks that the automaton does without")
     try:
-        layouts = _ONE if broken else LAYOUTS
-        found = Certification(certify(model, automaton, stacks=stacks.stacks, layouts=layouts))
-        if isinstance(found.certificate, Certified):
+        found = Certification(certify(model, automaton, stacks=stacks.stacks))
+        domain = _task_domain(specification)
+        if isinstance(found.certificate, Certified) or domain is None:
             return found
-        task = None if specification is None or not specification.partial_domain else specification.automaton()
-        domain = None if task is None else regular_domain(task)
-        hopeless = domain is None or broken
-        narrower = None if hopeless else certify(model, automaton, domain, stacks=stacks.stacks)
-        if isinstance(narrower, Certified):
-            return Certification(narrower, "the task's")
-        if not longest:
-            return found
-        bounded = certify_length(model, automaton, domain, stacks=stacks.stacks, longest=longest)
-        return replace(found, bounded=bounded)
+        narrower = certify(model, automaton, domain, stacks=stacks.stacks)
+        return Certification(narrower, "the task's") if isinstance(narrower, Certified) else found
     except StacklensError as error:
         return Certification(None, reason=str(error))
+
+
+def certified_length(
+    found: Certification,
+    model: StackModel[Any],
+    automaton: PushdownAutomaton,
+    stacks: StackUse,
+    specification: Specification | None,
+    longest: int = LONGEST,
+) -> Certification:
+    """Return ``found``, which is no certificate for every length, with one up to some length, ``longest`` at most."""
+    if not longest:
+        return found
+    try:
+        domain = _task_domain(specification)
+        return replace(found, bounded=certify_length(model, automaton, domain, stacks=stacks.stacks, longest=longest))
+    except StacklensError as error:
+        return Certification(None, reason=str(error))
+
+
+def _task_domain(specification: Specification | None) -> FiniteAutomaton | None:
+    """Return the words that the task may show the network, where these are only some and regular, else None."""
+    task = None if specification is None or not specification.partial_domain else specification.automaton()
+    return None if task is None else regular_domain(task)

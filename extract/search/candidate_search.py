@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from stacklens.automata.compare import Equal
+from stacklens.automata.compare import Equal, Undecided
 from stacklens.extract.budget import Budget
 from stacklens.extract.config import ExtractionConfig, Method
 from stacklens.extract.fidelity import MOST_STACKS, Fidelity, why_unfaithful
@@ -31,6 +31,7 @@ __all__ = [
     "second_opinion",
 ]
 
+_SHARE = 0.5  # of the time that is left, which a way may take before another one is tried
 _DECISIVE = "rounded network"  # what the machine stands for
 _NEAR = 0.01  # of the words that are accepted: an automaton that errs on no more is worth having, with its errors
 _DRIFT = 0.1  # the same for one that is proved to be what the network was trained to do
@@ -47,11 +48,12 @@ def find_candidates(
     *,
     budget: Budget | None = None,
 ) -> list[Candidate]:
-    """Return every candidate tried on the scorer's network, in order; the last one is exact unless none is.
+    """Return every candidate tried on the scorer's network, in order.
 
-    What the network does is learned from, its hidden vectors are clustered, or one after the other, by the method of
-    ``config``. The second way is left out where the first gave an exact automaton, or one that is proved to be what the
-    network should do and wrong of it on few words: then the network drifts, and no automaton follows it.
+    Hidden vectors are clustered first, as the papers do; what the network does is learned from next, and where there is
+    no stack to see it is asked, by the method of ``config``. A later way is left out where an earlier one gave an exact
+    automaton that can be compared with the specification, or one that is proved to be what the network should do and
+    wrong of it on few words: then the network drifts, and no automaton follows it.
 
     Args:
         scorer: who knows the rounded network's answers.
@@ -64,16 +66,25 @@ def find_candidates(
     tried: list[Candidate] = []
     if not is_stack(scorer.model):
         return tried
-    over = (budget or Budget()).over
-    for way in _ways(config, scorer):
+    budget = budget or Budget()
+    ways = _ways(config, scorer)
+    for way in ways:
+        # clustering may not take the time of the way that comes after it
+        over = budget.part(_SHARE) if way == "kmeans" and way != ways[-1] else budget.over
         for candidate in _found(way, scorer, seen, config, fidelity, come, over):
             tried.append(candidate)
             come(len(tried), None)
             if candidate.exact:
                 tried[-1:] = [*_with_all_stacks(scorer, candidate, config, over), candidate]
-                return tried
+                break
+            if way == "kmeans" and _only_drifts(scorer, candidate):
+                return tried  # more states cannot mend it
         best = fewest_disagreements(tried)
-        if over() or (best is not None and (_drifts(scorer, best) or (best.by_asking and is_near(scorer, best)))):
+        if best is None:
+            continue
+        if (best.exact and _decided(scorer, best)) or (best.by_asking and is_near(scorer, best)):
+            break
+        if budget.over() or _drifts(scorer, best):
             break
     return tried
 
@@ -104,13 +115,25 @@ def _ways(config: ExtractionConfig, scorer: Scorer) -> tuple[Method, ...]:
     """Return the ways to look for an automaton, in order; it is asked where there is no stack to be seen."""
     if config.method != "auto":
         return (config.method,)
-    asked = config.states is not None or config.stack_symbols is not None
-    ways: tuple[Method, ...] = ("kmeans", "learn") if asked else ("learn", "kmeans")
-    if scorer.model.action_kind != "none" or asked:
-        return ways
+    if scorer.model.action_kind != "none" or config.states is not None or config.stack_symbols is not None:
+        return "kmeans", "learn"
     if scorer.model.affordable is not None:
         return ("ask",)  # there are no hidden vectors to cluster, and every word is read again
-    return ("ask", *ways) if is_installed("aalpy") else ways
+    return ("ask", "kmeans", "learn") if is_installed("aalpy") else ("kmeans", "learn")
+
+
+def _decided(scorer: Scorer, candidate: Candidate) -> bool:
+    """Return whether it can be decided if an automaton equals the specification's: not where heights of stacks part."""
+    if candidate.automaton is None or candidate.automaton.n_stacks < 2 or scorer.specification is None:
+        return True
+    return not isinstance(scorer.specification.compare(candidate.automaton), Undecided)
+
+
+def _only_drifts(scorer: Scorer, candidate: Candidate) -> bool:
+    """Return whether an automaton is proved to be what the network should do, and wrong of it on long words alone."""
+    if candidate.automaton is None or not scorer.errs_at_most(candidate, _DRIFT):
+        return False
+    return _drifts(scorer, candidate) and scorer.only_long(scorer.broken_by(candidate.automaton))
 
 
 def _with_all_stacks(
@@ -150,15 +173,16 @@ def _clustered(
 
 
 def fewest_disagreements(candidates: Sequence[Candidate]) -> Candidate | None:
-    """Return the exact candidate with fewest stacks, and of these the smallest, else what costs least (see `cost`).
+    """Return the exact candidate with fewest stacks, of these one of clusters, and the smallest, else what costs least.
 
-    Of equal ones it is the first; None where there is none at all.
+    Of equal ones it is the first; None where there is none at all. See `cost`.
     """
     return min([one for one in candidates if one.exact], key=_size, default=min(candidates, key=cost, default=None))
 
 
-def _size(candidate: Candidate) -> tuple[int, float]:
-    return 0 if candidate.automaton is None else candidate.automaton.n_stacks, cost(candidate)
+def _size(candidate: Candidate) -> tuple[int, bool, float]:
+    stacks = 0 if candidate.automaton is None else candidate.automaton.n_stacks
+    return stacks, candidate.method != "kmeans", cost(candidate)
 
 
 def refine(
@@ -206,9 +230,9 @@ def repair(
     """Yield other candidates until one is exact on the words that broke ``candidate`` in ``checks`` as well.
 
     A search of the effort of ``config`` goes along, on stacks of so many ``cells``, None for no limit, so that it is
-    exact on what new automata suggest, too. Clusters are split; where the candidate was learned, it is looked for from
-    the start. Without such words there is nothing to repair, nor where a learned automaton is proved to be what the
-    network should do.
+    exact on what new automata suggest, too. Clusters are split; where that does not help, or the candidate was learned,
+    it is learned from the start. Without such words there is nothing to repair, nor where a learned automaton is proved
+    to be what the network should do.
     """
     words = [found.counterexample for found in checks if found.counterexample is not None and _is_repairable(found)]
     judge = replace(scorer, further=tuple(words), effort=config.effort(cells))
@@ -216,8 +240,14 @@ def repair(
     if not words:
         return
     if candidate.machine is not None:
-        yield from refine(judge, candidate, seen, over)
-    elif not over() and not _drifts(scorer, candidate):
+        exact = False
+        for mended in refine(judge, candidate, seen, over):
+            exact = exact or mended.exact
+            yield mended
+        if exact or config.method != "auto":
+            return
+        config = replace(config, method="learn")
+    if not over() and not _drifts(scorer, candidate):
         yield from find_candidates(judge, seen, config, budget=budget)
 
 

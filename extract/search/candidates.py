@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stacklens.automata.minimize import minimize
+from stacklens.automata.minimize import Minimization, minimization
 from stacklens.automata.pda import Output, PushdownAutomaton, Symbol, Tops, Word
 from stacklens.automata.reachability import trim
 from stacklens.automata.rewriting import drop_end_marker
@@ -20,7 +20,7 @@ from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 
-__all__ = ["LEARNING", "Candidate", "ClusterSplit", "Scorer", "cost", "minimised"]
+__all__ = ["LEARNING", "Candidate", "ClusterSplit", "Scorer", "cost", "merging", "minimised"]
 
 LEARNING = "learning"  # the way of a candidate that behaviour alone decided
 _WALKS = 200, (10, 60)  # words, and their lengths
@@ -132,9 +132,13 @@ def cost(candidate: Candidate) -> float:
 def minimised(blank: Candidate, machine: PushdownAutomaton) -> Candidate:
     """Return ``blank`` with the automaton of a machine; what it says of words that end nowhere stays as it is."""
     raw = trim(machine)
+    return replace(blank, states=len(raw.states), raw=raw, automaton=merging(raw).automaton)
+
+
+def merging(raw: PushdownAutomaton) -> Minimization:
+    """Return what a machine of clusters is minimised to, and where each of its states and stack symbols goes."""
     speaks = any(step.output is not None for step in raw.transitions.values())
-    small = minimize(drop_end_marker(raw) or raw, "as it is" if speaks else "drop")
-    return replace(blank, states=len(raw.states), raw=raw, automaton=small)
+    return minimization(drop_end_marker(raw) or raw, "as it is" if speaks else "drop")
 
 
 @dataclass(frozen=True)

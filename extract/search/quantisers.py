@@ -15,6 +15,7 @@ import torch
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Operation, operation_numbers
 from stacklens.probe.trace import Trace
+from stacklens.progress import count
 
 __all__ = ["Clusters", "Levels", "Quantiser", "cluster", "vectors"]
 
@@ -93,7 +94,7 @@ class Clusters:
     @property
     def name(self) -> str:
         """Return the number of clusters."""
-        return f"{len(self.centres)} clusters"
+        return count(len(self.centres), "cluster")
 
     def assign(self, hidden: np.ndarray) -> np.ndarray:
         """Return the number of the nearest centre."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ _SHARE_ASKED = 10  # of these at most where words up to a length were asked for
 _LONG_SHARE = 50  # a network that is slow is asked one long word for so many short ones
 _CYCLES = 100  # as many cycles are repeated
 _DEEP = 100  # and words that are nested no deeper than this
+_FEWER = 5  # times fewer long words of the network, where all else is shown for every length
 _ROUNDED = "rounded network"
 _MOST_WORDS = 1_000_000_000  # more verdicts than memory holds
 
@@ -76,10 +77,13 @@ def check_all(
     come: Callable[[int, int | None], None] = lambda *_: None,
     *,
     cells: int | None = None,
+    shown: Collection[str] = (),
 ) -> tuple[Agreement, ...]:
     """Return every check: all words up to a length, long and deep words, and those that automata suggest.
 
-    Each is made against all there is: language, rounded network and network.
+    Each is made against all there is: language, rounded network and network. What proof and certificate have ``shown``
+    the automaton to follow on words of every length, "language" or "rounded network", is held against it on all words
+    up to a length only, and where that is both, the network is run on fewer long words.
 
     No stack of the automaton gets higher than ``cells``, by default as many as the network has.
 
@@ -87,26 +91,31 @@ def check_all(
     done, and of how many, ``come`` is told.
     """
     cells = model.stack_limit if cells is None else cells
-    sides: list[tuple[StackModel[Any], Specification | None]] = [(Rounded(model), None), (model, None)]
+    sides: dict[str, tuple[StackModel[Any], Specification | None]] = {_ROUNDED: (Rounded(model), None)}
     alone = model.action_kind == "none"  # then there is nothing to round: one answer is both
-    sides = sides[:1] if alone else sides
+    if not alone:
+        sides["network"] = (model, None)
     if specification is not None:
-        sides.insert(0, (model, specification))
+        sides = {"language": (model, specification), **sides}
+    further = [side for name, side in sides.items() if name not in shown]
+    if shown and len(further) == 1:
+        config = replace(config, long_words=config.long_words // _FEWER)
     tasks = []
     if specification is None and not model.real_time:
         words = words_over(model.alphabet, _EXHAUSTIVE // _SHARE, config.max_length)
-        tasks = [_Task(agree_on, (pda, *side, words, "exhaustive", None)) for side in sides]
+        tasks = [_Task(agree_on, (pda, *side, words, "exhaustive", None)) for side in sides.values()]
     elif specification is None or not specification.partial_domain:
         length = exhaustive_length(len(pda.input_alphabet), config.max_length, affordable=model.affordable)
         length = length if model.longest is None else min(length, model.longest)
-        tasks = [_Task(agree_on_all, (pda, *side, length)) for side in sides]
+        tasks = [_Task(agree_on_all, (pda, *side, length)) for side in sides.values()]
     for kind, words in _word_lists(pda, cells, specification, config):
         words = [word for word in words if model.longest is None or len(word) <= model.longest]
-        tasks += [_Task(agree_on, (pda, *side, words, kind, specification)) for side in sides if words]
+        asked = sides.values() if kind == "exhaustive" else further
+        tasks += [_Task(agree_on, (pda, *side, words, kind, specification)) for side in asked if words]
     pumped = config.cycles and model.longest is None
     families = pumped_families(pda, model, specification, config.cycles, config.seed, cells) if pumped else []
     if families:
-        tasks += [_Task(agree_on_pumps, (pda, *side, families, specification)) for side in sides]
+        tasks += [_Task(agree_on_pumps, (pda, *side, families, specification)) for side in further]
     results = []
     for number, result in enumerate(_made(tasks, config.jobs), start=1):
         results.append(result)

@@ -37,12 +37,12 @@ def test_the_report_says_which_way_gave_the_automaton(method: Method) -> None:
     report = json.loads(json.dumps(result.report()))
     assert (result.status, report["method"], report["second"]) == (0, method, None)
     assert {candidate.method for candidate in result.candidates} == {method}
-    assert report["budget"] == {"seconds": 60.0, "ran_out": False}
+    assert report["budget"] == {"seconds": 60.0, "ran_out": False, "cut": False}
     assert ("learned from" in str(result)) is (method == "learn")
 
 
 def test_a_budget_that_is_used_up_at_once_ends_the_search_and_is_named() -> None:
-    result = extract(parentheses_net(), DYCK, replace(QUICK, budget=1e-9))
+    result = extract(parentheses_net(), DYCK, replace(QUICK, method="learn", budget=1e-9))
     assert result.budget is not None
     assert result.budget.ran_out
     assert result.report()["budget"]["ran_out"]
@@ -65,7 +65,10 @@ def test_what_few_stacks_explain_is_what_the_network_does_and_not_how(tmp_path: 
             rules[0, 0, windows] = Rule(0, (("push", 0), ("push", 0)), first + 1)
             rules[0, 1, windows] = Rule(0, (("pop", 0), ("pop", 0)), second + 1)
     net = SuperpositionNet(HandMachine(1, ("a", "b"), 1, 2, 1, "next symbol", rules, frozenset({0})), no_op=True)
-    result = extract(net, None, QUICK)
+    by_clusters = extract(net, None, QUICK)
+    assert by_clusters.automaton is not None
+    assert (by_clusters.status, by_clusters.automaton.n_stacks) == (0, 2)
+    result = extract(net, None, replace(QUICK, method="learn"))
     assert result.automaton is not None
     assert (result.status, result.automaton.n_stacks) == (0, 1)
     assert (len(result.stacks.stacks), len(result.stacks.unseen), result.stacks.dropped) == (1, 1, ())

@@ -40,7 +40,7 @@ def test_summary_and_claims_say_the_same() -> None:
     assert f"counted    {claims['counted twice']}" in summary
     sizes, before = claims["automaton"].split("; ")
     assert f"automaton  {sizes}\n" in summary
-    assert f"({before}; learned from " in summary
+    assert f"({before}; read off " in summary
     assert f"certified  {claims['certificate'].replace('the automaton', 'it')}" in summary
 
 
@@ -54,7 +54,7 @@ def test_one_of_a_kind_is_in_the_singular_and_a_second_stack_is_told() -> None:
     assert automaton_claim(sizes) == "1 state, 1 stack symbol, 1 transition"
     assert automaton_claim(sizes, 2) == "1 state, 1 stack symbol, 2 stacks, 1 transition"
     before = {"states": 2, "stack_symbols": 1}
-    assert before_claim({"before_minimization": before}) == "before minimisation 2 states, 1 stack symbol"
+    assert before_claim({"before_minimization": before}) == "2 states, 1 stack symbol before minimisation"
     assert depth_claim(1) == "the network's stack has 1 cell; all claims end there"
 
 
@@ -80,7 +80,7 @@ def test_of_a_large_automaton_the_first_transitions_are_shown() -> None:
     rows: dict[Key, Transition] = {(f"q{n}", "1", ("⊥",)): Transition(f"q{n + 1}", (NONE,)) for n in range(223)}
     states = tuple(f"q{n}" for n in range(224))
     large = PushdownAutomaton(states, ("0", "1"), (), rows, "q0", frozenset(states))
-    shown = str(replace(result, automaton=large))
+    shown = str(replace(result, minimised=large))
     assert "q39" in shown
     assert "q42" not in shown
     assert shown.endswith("\nand 183 transitions more: print(result.automaton) has all, --out pda.svg draws them")

@@ -28,6 +28,10 @@ _MOST_CLUSTERS = 1_000  # more states than are explored
 def extract_command(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
     out: Annotated[list[Path] | None, typer.Option(help=OUT_HELP)] = None,
+    out_raw: Annotated[
+        list[Path] | None,
+        typer.Option(help="Write the automaton before minimisation, merged states in one colour; may be repeated."),
+    ] = None,
     language: Annotated[
         str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
     ] = None,
@@ -95,7 +99,7 @@ def extract_command(
     from stacklens.models.io import find_network
 
     model = find_network(model)
-    check_targets(out or [], report, save, model, language)
+    check_targets([*(out or []), *(out_raw or [])], report, save, model, language)
     from stacklens.extract.config import ExtractionConfig
     from stacklens.languages.words import parse_alphabet
     from stacklens.models.device import check_device
@@ -127,7 +131,7 @@ def extract_command(
         write_report(report, result, str(model))
     if save is not None:
         result.save(save)
-    written, problem = write_outputs(out or [], result, best)
+    written, problem = write_outputs(out or [], out_raw or [], result, best)
     if not quiet:
         _show(result, [*written, *(path for path in (report, save) if path is not None)], alone, transitions=not out)
     elif result.status:

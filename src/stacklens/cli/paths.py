@@ -11,6 +11,9 @@ from stacklens.errors import StacklensError
 from stacklens.files import check_ending, check_outputs, write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from stacklens.automata.pda import PushdownAutomaton
     from stacklens.extract.result import Extraction
 
 __all__ = [
@@ -66,8 +69,12 @@ def write_report(path: Path, result: Extraction, source: str) -> None:
     write_whole(path, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
 
 
-def write_outputs(out: list[Path], result: Extraction, best: bool) -> tuple[list[Path], StacklensError | None]:
-    """Write the automaton of ``result`` to all of ``out``, and return what was written, and what went wrong if it did.
+def write_outputs(
+    out: list[Path], out_raw: list[Path], result: Extraction, best: bool
+) -> tuple[list[Path], StacklensError | None]:
+    """Write the automaton of ``result`` to all of ``out``, the one before minimisation to all of ``out_raw``.
+
+    What was written comes back, and what went wrong if something did.
 
     Where there is no faithful one, nothing is written, or what came nearest where the ``best`` is asked for: it says so
     in the file.
@@ -77,10 +84,16 @@ def write_outputs(out: list[Path], result: Extraction, best: bool) -> tuple[list
     pda, note, problem, written = result.minimised, None, None, list[Path]()
     if pda is None and best and result.best is not None:
         pda, note = result.best.automaton, f"NOT FAITHFUL, wrong of the network on {result.best.error_rate:.1%}"
-    for path in out if pda is not None else []:
+    merged = None if result.merged is None else result.merged.states
+    title = f"{result.title}, before minimisation"
+    kinds: list[tuple[Path, PushdownAutomaton | None, str, Mapping[str, str] | None]]
+    kinds = [(path, pda, result.title, None) for path in out]
+    kinds += [(path, None if pda is None else result.raw, title, merged) for path in out_raw]
+    for path, one, heading, groups in kinds:
+        if one is None:
+            continue
         try:
-            assert pda is not None
-            write_automaton(path, pda, result.title, note)
+            write_automaton(path, one, heading, note, groups)
             written.append(path)
         except StacklensError as error:  # what came out is shown all the same
             problem = error

@@ -33,7 +33,7 @@ def show_command(
         check_suffix(path)
     check_outputs(out or [], {"the result's own file": result})
     found = load_result(result)
-    written, problem = write_outputs(out or [], found, best)
+    written, problem = write_outputs(out or [], [], found, best)
     if problem is not None:
         raise problem
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)

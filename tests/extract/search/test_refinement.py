@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -34,7 +35,7 @@ from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import Trace, trace
 
 ZOO = f"{stacklens.__path__[0]}/models/zoo"
-QUICK = ExtractionConfig(max_length=6, long_words=400, deep_words=5, depth=60, height=20, walks=20)
+QUICK = ExtractionConfig(max_length=6, long_words=400, deep_words=5, depth=60, height=20, walks=20, method="kmeans")
 
 
 def plain(result: Extraction) -> list[Candidate]:
@@ -124,7 +125,7 @@ def test_one_cluster_becomes_right_for_palindromes() -> None:
 def test_what_only_the_search_finds_is_mended() -> None:
     """The network counts [[[[[ in a part of its hidden vectors that is too small to make clusters."""
     net = LatchedNet(5)
-    result = extract(net, None, QUICK)
+    result = extract(net, None, replace(QUICK, method="learn"))
     assert result.status == 0
     assert result.candidates[0].exact  # on the words that were drawn
     assert result.found is not result.candidates[0]
