@@ -205,7 +205,7 @@ def every_transition(seed: int) -> Counter[str]:
     if refuting(model, pda, shown, range(model.n_stacks)) is not None:
         return Counter({"networks too unsure": 1})
     others = list(alterations(model, pda))
-    for number in rng.permutation(len(others))[:40]:
+    for number in rng.permutation(len(others))[:20]:
         other = others[number]
         word = refuting(model, other, shown, range(model.n_stacks))
         found = certify(model, other, layouts=LAYOUTS[:2])

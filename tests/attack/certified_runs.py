@@ -63,7 +63,8 @@ def steps_of(model: Any, words: Iterable[Sequence[str]]) -> Shown:
     """Return what a network does on every word that ``words`` begin with, the shortest first; all others than
     recognisers accept.
     """
-    runs, found = {(): Plain(model, None)}, Shown()
+    runs: dict[tuple[str, ...], Plain] = {(): Plain(model, None)}
+    found = Shown()
     beginnings = {tuple(word[:end]): None for word in words for end in range(1, len(word) + 1)}
     for word in sorted(beginnings, key=len):
         runs[word] = runs[word[:-1]].copy()

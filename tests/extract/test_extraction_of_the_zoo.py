@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import stacklens
-from stacklens.extract.by_name import subject_named
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract, specification_for
+from stacklens.extract.by_name import specification_for, subject_named
+from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.extract.fidelity import action_margins
 from stacklens.extract.samples import draw_samples
 from stacklens.languages import get_language
