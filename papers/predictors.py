@@ -47,12 +47,13 @@ def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any
 
     What a network has not is None, as spread where too little is pushed.
     """
+    from stacklens.extract.fidelity import margins as margins_of
     from stacklens.probe.trace import trace
 
     soft, rounded = (trace(model, words, rounded=whole, stacks=False) for whole in (False, True))
     alive = soft.valid
     actions = soft.actions[alive]
-    entropies, margins = action_entropy(model.action_kind, actions), _margins(model.action_kind, actions)
+    entropies, margins = action_entropy(model.action_kind, actions), margins_of(model.action_kind, actions)
     drift = _drift(soft, rounded)
     radii = spectral_radii(model, soft)
     found: dict[str, Any] = {
@@ -86,12 +87,6 @@ def action_entropy(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
     sizes = np.abs(actions).clip(_LEAST, 1 - _LEAST)
     coins: np.ndarray = -(sizes * np.log(sizes) + (1 - sizes) * np.log1p(-sizes)).sum(-1)
     return coins
-
-
-def _margins(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
-    from stacklens.extract.fidelity import margins
-
-    return margins(kind, actions)
 
 
 def _drift(soft: Trace, rounded: Trace) -> dict[str, list[Any]]:

@@ -178,8 +178,8 @@ def outputs_of(model: Any) -> list[Any]:
 
 
 def alterations(model: Any, pda: PushdownAutomaton) -> Iterator[PushdownAutomaton]:
-    """Yield ``pda`` with each transition missing or altered in output, target, or what is done to one stack; and with
-    each state accepting that is not, and the other way round.
+    """Yield ``pda`` with each transition missing or altered in output, target, or what is done to one stack; with one
+    more; and with each state accepting that is not, and the other way round.
     """
     for key, step in pda.transitions.items():
         others = [replace(step, output=output) for output in outputs_of(model)]
@@ -190,6 +190,10 @@ def alterations(model: Any, pda: PushdownAutomaton) -> Iterator[PushdownAutomato
                 others.append(replace(step, operations=done))
         yield from (replace(pda, transitions={**pda.transitions, key: other}) for other in others if other != step)
         yield replace(pda, transitions={other: step for other, step in pda.transitions.items() if other != key})
+    heads = {(state, letter, tops) for state in pda.states for _, letter, tops in pda.transitions}
+    for key in sorted(heads - pda.transitions.keys()):
+        likely = [step for (_, letter, tops), step in pda.transitions.items() if (letter, tops) == key[1:]]
+        yield replace(pda, transitions={**pda.transitions, key: likely[0]})
     yield from (replace(pda, accepting=pda.accepting ^ {state}) for state in pda.states)
 
 
@@ -201,7 +205,7 @@ def every_transition(seed: int) -> Counter[str]:
     if refuting(model, pda, shown, range(model.n_stacks)) is not None:
         return Counter({"networks too unsure": 1})
     others = list(alterations(model, pda))
-    for number in rng.permutation(len(others))[:40]:
+    for number in rng.permutation(len(others))[:20]:
         other = others[number]
         word = refuting(model, other, shown, range(model.n_stacks))
         found = certify(model, other, layouts=LAYOUTS[:2])

@@ -21,7 +21,18 @@ from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfi
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnJoulin, MarnnStackRNN
 
-__all__ = ["COUNTING", "Pair", "built", "counter", "dyck", "next_bracket", "remembering", "two_counters"]
+__all__ = [
+    "COUNTING",
+    "Pair",
+    "alternating",
+    "built",
+    "counter",
+    "dyck",
+    "next_bracket",
+    "one_left",
+    "remembering",
+    "two_counters",
+]
 
 Pair = tuple[Any, PushdownAutomaton]
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
@@ -45,6 +56,24 @@ def dyck(rng: Rng) -> Pair:
     rules: dict[Any, Transition] = {("q", "(", (top,)): Transition("q", (push("("),)) for top in tops}
     rules["q", ")", ("(",)] = Transition("q", (POP,))
     return net, PushdownAutomaton(("q",), ("(", ")"), ("(",), rules, "q", frozenset({"q"}))
+
+
+def one_left(rng: Rng) -> Pair:
+    """Return an NNPDA that accepts where one bracket is left open, and pops that at the end; no end of a word is legal
+    where nothing is there to pop.
+    """
+    trap = bool(rng.random() < 0.5)
+    net = NNPDA(NNPDAConfig(("(", ")"), "second", 1, end="$", trap=trap, empty_reading=False))
+    up, down, last = (float(rng.choice([1.2, 3.0, 8.0])) for _ in range(3))
+    with torch.no_grad():
+        net.state_weights.zero_()
+        net.state_bias.fill_(40.0)
+        net.action_bias.zero_()
+        net.action_weights.copy_(torch.tensor([[0.0, 0.0, 0.0, up, -down, -last]]))
+    rules: dict[Any, Transition] = {("q", "(", (top,)): Transition("q", (push("("),)) for top in ("⊥", "(")}
+    rules |= {("q", letter, ("(",)): Transition(target, (POP,)) for letter, target in ((")", "q"), ("$", "f"))}
+    pda = PushdownAutomaton(("q", "f"), ("(", ")"), ("(",), rules, "q", frozenset({"f"}), "both", end_marker="$")
+    return net, pda
 
 
 def counter(rng: Rng) -> Pair:
@@ -103,6 +132,27 @@ def next_bracket(rng: Rng) -> Pair:
     rules["in", ")", ("A",)] = Transition("in", (POP,), both)
     rules["in", ")", ("⊥",)] = Transition("in", (NONE,), both)
     return net, PushdownAutomaton(("start", "in"), both, ("A",), rules, "start", frozenset({"in"}), "final state")
+
+
+def alternating(rng: Rng) -> Pair:
+    """Return a Stack-RNN that foresees the letter that it has not read last, and pushes at a and pops at b."""
+    net, sure = MarnnStackRNN(MarnnConfig(("a", "b"), 1, 1, "softmax", 1.0, None)), float(rng.choice([2.0, 10.0, 40.0]))
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.zero_()
+        net.input_weights.copy_(torch.tensor([[20.0, -20.0]]))
+        net.action_weights.copy_(torch.tensor([[sure], [-sure]]))
+        net.pushed_bias.fill_(20.0)
+        net.output_weights.copy_(torch.tensor([[-sure], [sure]]))
+    rules: dict[Any, Transition] = {
+        (state, "a", ("⊥",)): Transition("a", (push("A"),), ("b",)) for state in ("start", "b")
+    }
+    rules |= {
+        ("a", "b", ("A",)): Transition("b", (POP,), ("a",)),
+        ("start", "b", ("⊥",)): Transition("b", (NONE,), ("a",)),
+    }
+    states = ("start", "a", "b")
+    return net, PushdownAutomaton(states, ("a", "b"), ("A",), rules, "start", frozenset(states), "final state")
 
 
 def two_counters(rng: Rng, depth: int | None = None) -> Pair:
@@ -174,5 +224,7 @@ def from_the_zoo(rng: Rng) -> Pair:
     return trained(str(rng.choice(["parentheses", "1n0n", "palindrome"])))
 
 
-BUILT: tuple[Callable[[Rng], Pair], ...] = (dyck, counter, remembering, next_bracket, two_counters, from_the_zoo)
+BUILT: tuple[Callable[[Rng], Pair], ...] = (
+    *(dyck, counter, remembering, one_left, next_bracket, alternating, two_counters, from_the_zoo),
+)
 COUNTING = BUILT[:3]  # a stack of theirs can be as high as a word is long

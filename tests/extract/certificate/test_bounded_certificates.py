@@ -126,6 +126,20 @@ def test_what_cannot_be_asked_is_refused() -> None:
         certify_length(dyck(), pushing_and_popping())
 
 
+def test_states_that_go_with_what_lies_on_top_are_told_apart() -> None:
+    """The network says b and pushes, whatever was read last; one automaton says a where that was b."""
+    net, _ = NETWORKS["stack-rnn"]()
+    rules: dict[Key, Transition] = {
+        (state, letter, top): replace(step, target=letter)
+        for state in "ab"
+        for (_, letter, top), step in always_pushing("b").transitions.items()
+    }
+    pda = PushdownAutomaton(("a", "b"), ("a", "b"), ("A",), rules, "a", frozenset("ab"), "final state")
+    assert certify_length(net, pda, longest=9).length == 9
+    wrong = {key: replace(step, output="a") if key[0] == "b" else step for key, step in rules.items()}
+    assert certify_length(net, replace(pda, transitions=wrong), longest=9).length == 1
+
+
 def test_a_merged_row_holds_all_that_was_merged() -> None:
     """What was read two letters before differs between rows that are one here."""
     net, rng = pushing_unseen(0), np.random.default_rng(0)

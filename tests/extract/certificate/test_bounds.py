@@ -118,6 +118,15 @@ def test_pieces_are_the_whole_box_and_each_lies_in_its_cell(seed: int, width: fl
         assert (piece.high <= high).all()
 
 
+@pytest.mark.parametrize("width", [0.1, 0.3, 1e-3, 0.7])
+def test_a_number_on_a_line_of_the_grid_or_next_to_it_lies_in_its_cell(width: float) -> None:
+    """A quotient may be rounded across the line; the piece of a cell that ends below the number would not hold it."""
+    lines = (np.arange(-3_000.0, 3_000.0) + 0.37) * width
+    for number in [*lines, *np.nextafter(lines, -np.inf), *np.nextafter(lines, np.inf)]:
+        (piece,) = image_pieces(np.array([number]), np.array([number]), width)
+        assert piece.floor[0] <= piece.low[0] <= number <= piece.high[0] <= piece.ceiling[0]
+
+
 def test_a_box_in_too_many_cells_is_refused() -> None:
     with pytest.raises(TooWide):
         image_pieces(np.zeros(8), np.ones(8), 0.1)

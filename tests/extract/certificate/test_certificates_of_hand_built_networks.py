@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from tests.attack.attack_certificates import alterations
-from tests.attack.built_networks import counter, next_bracket, remembering, two_counters
+from tests.attack.built_networks import alternating, counter, next_bracket, one_left, remembering, two_counters
 from tests.attack.built_networks import dyck as brackets
 from tests.attack.certified_runs import refuting, steps_of
 from tests.extract.certificate.proved import ZOO, recogniser
@@ -219,7 +219,8 @@ def test_what_cannot_be_certified_is_refused_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-BUILT = {"brackets": brackets, "counter": counter, "remembering": remembering, "next bracket": next_bracket}
+BUILT = {"brackets": brackets, "counter": counter, "remembering": remembering}
+BUILT |= {"one left": one_left, "next bracket": next_bracket, "alternating": alternating}
 
 
 def pair(name: str) -> tuple[Any, PushdownAutomaton, tuple[int, ...], list[tuple[str, ...]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -162,3 +163,18 @@ def test_a_report_of_old_has_a_claim_too() -> None:
     entry = {"verdict": "certified", "boxes": 1, "margin": 0.5, "words": "the task's"}
     says = "the rounded network follows it on words of the task of every length (1 box, smallest margin 0.500)"
     assert certificate_claim(entry) == says
+
+
+def test_the_table_of_what_is_certified_says_what_the_zoos_results_say() -> None:
+    root, rows = Path(__file__).parents[3], 0
+    for line in (root / "docs" / "certificates.md").read_text(encoding="utf-8").splitlines():
+        name, *_, boxes, steps, margin, outside = [*map(str.strip, line.strip("|").split("|")), *[""] * 5][:6]
+        if outside == "0" and (root / "models" / "zoo" / f"{name}.json").is_file():
+            kept = json.loads((root / "models" / "zoo" / f"{name}.json").read_text(encoding="utf-8"))["certificate"]
+            assert (int(boxes), int(steps), float(margin)) == (
+                kept["boxes"],
+                kept["steps"],
+                round(kept["margin"], 3),
+            ), name
+            rows += 1
+    assert rows > 9
