@@ -88,7 +88,7 @@ def test_the_stack_and_states_of_an_automaton_stand_under_the_word(
     wrong = PushdownAutomaton(("q",), ("(", ")"), (), {("q", "(", ("⊥",)): Transition("q", (NONE,))}, "q", frozenset())
     pda.write_text(to_json(wrong), encoding="utf-8")
     assert run(capsys, monkeypatch, "stacklens", *arguments).status == 0
-    assert list(drawn[1].data[-1].y) == [1, 2, 1]  # the true depth is not the automaton's
+    assert list(drawn[1].data[-1].y) == [1, 2, 1]  # of the reference, not of the automaton
     other = tmp_path / "other.json"
     other.write_text(to_json(get_language("palindrome").automaton), encoding="utf-8")
     found = run(capsys, monkeypatch, "stacklens", "trace", net, "(()", "--automaton", other)

@@ -156,9 +156,9 @@ def sentence(name: str, word: str, change: Change, rounded: bool = False) -> str
     ("name", "word", "change", "said"),
     [
         (DYCK, "([])", Change(1, "actions", (0.0, 1.0), 0), "With pop in place of push in step 2, it says something "
-         "else after 1 of 3 symbols, first at step 4 (()[, was ([); 1 that was right is wrong."),
+         "else after 1 of 3 symbols, first at step 4 ({( ) [}, was {( [}); 1 that was right is wrong."),
         (DYCK, "([])", Change(2, "cells", (0.9,), 0), "With s1 (0.9) in place of 0.0221 on top before step 3, it says "
-         "something else after 2 of 2 symbols, first at step 3 (([], was ()[); 2 that were right are wrong."),
+         "something else after 2 of 2 symbols, first at step 3 ({( [ ]}, was {( ) [}); 2 that were right are wrong."),
         (DYCK, "([])", Change(2, "hidden", "zero"), "With the hidden vector at zero before step 3, it says something"),
         (DYCK, "([])", Change(2, "hidden", "source", None, 0, None, ("(", "("), 2), "With the hidden vector after 2 of "
          "the 2 symbols of ε before step 3, nothing that it says or does changes."),

@@ -162,13 +162,14 @@ def test_a_report_has_the_summary_the_automaton_and_the_traces(monkeypatch: pyte
     assert all(4 <= len(word) <= 16 for word in words)
     without = report_page(result, [], "title")
     assert html.count("plotly-graph-div") - without.count("plotly-graph-div") == len(words)
-    depths: list[Any] = []
+    heights: list[Any] = []
 
     def figure(*drawn: Any, **more: Any) -> go.Figure:
-        depths.append(more["depths"].ravel().tolist())
-        return paper_figure(*drawn, **more)
+        made = paper_figure(*drawn, **more)
+        heights.append(list(made.data[-1].y))
+        return made
 
     monkeypatch.setattr("stacklens.viz.report.paper_figure", figure)
     assert result.automaton is not None
     report_page(replace(result, minimised=replace(result.automaton, transitions={})), ["abcba"], "wrong")
-    assert depths == [[1, 2, 2, 1, 0]]  # the true depth is not the automaton's
+    assert heights == [[1, 2, 2, 1, 0]]  # of the reference, not of the automaton
