@@ -221,4 +221,6 @@ def test_it_stays_in_its_own_files_and_is_found_again(tmp_path: Path) -> None:
     result.save(tmp_path / "r.json")
     again = sl.load(tmp_path / "r.json")
     assert again == result
+    assert again.model.origin is not None
+    assert model.origin is not None
     assert (again.model.origin.sha256, again.model.threshold) == (model.origin.sha256, 0.1)
