@@ -224,7 +224,8 @@ def given(tree: ast.Module) -> Iterator[str]:
     """Yield every name that a module gives a value at its top, as often as it does."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
+            if "overload" not in map(ast.unparse, node.decorator_list):
+                yield node.name
         elif isinstance(node, ast.ImportFrom):
             yield from (alias.asname or alias.name for alias in node.names)
         elif isinstance(node, ast.Assign | ast.AnnAssign):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -30,13 +29,6 @@ if TYPE_CHECKING:
     # fmt: on
 
 __all__ = ["load", "trace"]
-
-_READERS = {
-    "result": ("stacklens.extract.result_file", "load_result"),
-    "sweep": ("stacklens.extract.evaluation.sweep_file", "load_sweep"),
-    "trace": ("stacklens.probe.trace_file", "load_trace"),
-    "automaton": ("stacklens.automata.formats.by_suffix", "read_automaton"),
-}
 
 
 @overload
@@ -111,10 +103,15 @@ def load(
         return load_network(name, format, symbols, threshold=threshold).model
     if of_network:
         raise StacklensError(f"format, alphabet and threshold are of a network; {name} is to be loaded as a {kind}")
-    if str(kind) not in _READERS:
-        raise UnknownNameError("kind", kind, ["network", *_READERS])
-    module, function = _READERS[kind]
-    return getattr(import_module(module), function)(name)
+    from stacklens.automata.formats.by_suffix import read_automaton
+    from stacklens.extract.evaluation.sweep_file import load_sweep
+    from stacklens.extract.result_file import load_result
+    from stacklens.probe.trace_file import load_trace
+
+    readers = {"result": load_result, "sweep": load_sweep, "trace": load_trace, "automaton": read_automaton}
+    if str(kind) not in readers:
+        raise UnknownNameError("kind", kind, ["network", *readers])
+    return readers[kind](name)
 
 
 def _kind(name: str | Path) -> str:
