@@ -42,7 +42,7 @@ _LOST = 0.05  # of the words of the smallest sizes: what rounding may cost
 _WORDS, _LENGTHS = 60, (2, 14)  # on which other orders are tried
 _TRIED = 150  # variants
 _RIGHT, _BETTER = 0.9, 0.2  # how many answers a variant must have right, and by how many more than the adapter
-_SIGMOID_OF_1 = 0.7311
+_SIGMOID_OF_1, _SPREAD = 0.7311, 0.1  # where those of probabilities end, and how far apart they are at least
 _OFF = 1e-3  # by how much shares may miss 1
 _BLIND = 0.01  # of the acceptances: where taking the stack away changes no more, it is not used
 
@@ -211,7 +211,7 @@ def strange_numbers(model: StackModel[Any]) -> str | None:
         advice = 'if they are, give sl.wrap activation="sigmoid"'
         return f"its outputs lie between {low:.3g} and {high:.3g}, as logits do where probabilities are meant: {advice}"
     once = read is not None and read.activation == "sigmoid" and read.threshold == 0.5
-    if once and low > 0.5 - _OFF and high < _SIGMOID_OF_1 + _OFF:
+    if once and low > 0.5 - _OFF and high < _SIGMOID_OF_1 + _OFF and high - low > _SPREAD:
         advice = "if they are, leave activation out of sl.wrap"
         return f"its outputs lie between {low:.3g} and {high:.3g}, as the sigmoid of probabilities does: {advice}"
     return None

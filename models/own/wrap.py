@@ -299,6 +299,8 @@ def tried_forward(
         )
     network.along = outputs.dim() == 3
     network.said_of(codes)
+    if outputs.isnan().any():
+        raise StacklensError(f"{network.name} answers NaN, which is no number; are its weights sound?")
     if not torch.equal(outputs, network.forwarded(codes)):
         raise StacklensError(f"{network.name} answers differently to the same word: is there dropout left?")
     if not _alike(outputs[1:2], network.forwarded(codes[1:2])):
