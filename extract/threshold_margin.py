@@ -10,6 +10,7 @@ import torch
 
 from stacklens.automata.compiled import encode_words
 from stacklens.automata.pda import Word
+from stacklens.errors import StacklensError
 from stacklens.extract.samples import Samples
 from stacklens.extract.specification import Specification
 from stacklens.languages.words import format_word
@@ -98,10 +99,16 @@ def _better(model: StackModel[Any], read: Outputs, specification: Specification)
     A word is right from the largest number that should not count to just below the smallest that should; the place
     where most of these intervals overlap is found exactly, from their ends.
     """
-    longest = _LENGTHS[1] if model.longest is None else min(_LENGTHS[1], model.longest)
-    words = [word for word in specification.long_words(_SWEPT, (min(_LENGTHS[0], longest), longest), 0) if len(word)]
-    if specification.partial_domain or not words:
+    lengths = tuple(length if model.longest is None else min(length, model.longest) for length in _LENGTHS)
+    try:
+        words = specification.long_words(_SWEPT, (lengths[0], lengths[1]), 0)
+        if 0 < len(words) < _SWEPT:  # of some tasks fewer come than are asked for
+            words = specification.long_words(_SWEPT**2 // len(words), (lengths[0], lengths[1]), 0)
+    except StacklensError:  # there are none of these lengths
         return None
+    if specification.partial_domain or not any(map(len, words)):
+        return None
+    words = [word for word in words if len(word)]
     expected = specification.answers(model, words)
     seen = trace(model, words, stacks=False)
     values = seen.output + read.threshold - 0.5  # as the network gives them

@@ -48,11 +48,6 @@ class Reversal(Task):
         """Return the letters and the null symbol."""
         return (*self._letters, NULL)
 
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return the same as `alphabet`."""
-        return self.alphabet
-
     @cached_property
     def reference(self) -> PushdownAutomaton:
         """Return the transducer of figure 3: it pushes w, then pops and says it, and says # when all is said.

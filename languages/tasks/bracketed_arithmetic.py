@@ -17,8 +17,7 @@ from stacklens.automata.grammar import Grammar, parse_grammar
 from stacklens.automata.pda import NONE, POP, Output, PushdownAutomaton, StackOp, Symbol, Word, push, replace
 from stacklens.errors import NoWordError
 from stacklens.languages.context_free import Chart
-from stacklens.languages.tasks.explored import BOTTOM, Move, explored
-from stacklens.languages.tasks.finite_state import drawn_sizes
+from stacklens.languages.tasks.finite_state import BOTTOM, Move, drawn_sizes, explored
 from stacklens.languages.tasks.task import Split, Task
 
 __all__ = ["ModularArithmeticBrackets", "SolveEquation"]

@@ -8,21 +8,33 @@ train, 41 to 500 to test, all equally likely.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
-from stacklens.automata.pda import NONE, Output, PushdownAutomaton, Symbol, Word
+from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, StackOp, Symbol, Transition, Word
 from stacklens.errors import NoWordError, StacklensError
-from stacklens.languages.tasks.explored import Move, explored
 from stacklens.languages.tasks.task import Split, Task
 from stacklens.languages.words import make_word
 
-__all__ = ["LENGTHS", "CycleNavigation", "EvenPairs", "ModularArithmetic", "ParityCheck", "drawn_sizes"]
+__all__ = [
+    "BOTTOM",
+    "LENGTHS",
+    "CycleNavigation",
+    "EvenPairs",
+    "ModularArithmetic",
+    "Move",
+    "ParityCheck",
+    "drawn_sizes",
+    "explored",
+]
 
+BOTTOM = "⊥"
+Move = tuple[Hashable, StackOp, Output]  # the next control state, what is done to the stack, what is said
 LENGTHS: dict[Split, tuple[int, int]] = {"train": (1, 40), "test": (41, 500)}
 
 
@@ -222,3 +234,50 @@ class ModularArithmetic(_FiniteState):
         operators = rng.integers(3, size=len(digits) - 1)
         joined = [part for pair in zip(operators, digits[1:], strict=True) for part in ("+-*"[pair[0]], str(pair[1]))]
         return "".join([str(digits[0]), *joined])
+
+
+def explored(
+    alphabet: tuple[Symbol, ...],
+    initial: Hashable,
+    rule: Callable[[Hashable, Symbol, Symbol], Move | None],
+    whole: Callable[[Hashable], bool],
+) -> PushdownAutomaton:
+    """Return the automaton, acceptance "final state", whose moves are those of ``rule``.
+
+    Args:
+        alphabet: the symbols read.
+        initial: the control state that it begins in.
+        rule: from control state, symbol and top to the move, None for none.
+        whole: whether a word that ends in this control state is one of the task's.
+
+    >>> from stacklens.automata.pda import POP, push
+    >>> rule = lambda q, x, top: (q, push("A") if x == "a" else POP, None) if (x, top) != ("b", BOTTOM) else None
+    >>> pda = explored(("a", "b"), "q", rule, lambda q: True)
+    >>> len(pda.transitions), pda.accepts("aab"), pda.accepts("abb")
+    (3, True, False)
+    """
+    controls: dict[Hashable, str] = {initial: _called(initial)}
+    tops: dict[Symbol, None] = {BOTTOM: None}
+    steps: dict[Key, Transition] = {}
+    asked: set[tuple[Hashable, Symbol]] = set()
+    while new := [pair for pair in product(controls, tops) if pair not in asked]:
+        for control, top in new:
+            asked.add((control, top))
+            for symbol in alphabet:
+                if (move := rule(control, symbol, top)) is None:
+                    continue
+                target, operation, output = move
+                controls.setdefault(target, _called(target))
+                if operation.push is not None:
+                    tops.setdefault(operation.push)
+                steps[controls[control], symbol, (top,)] = Transition(controls[target], (operation,), output)
+    accepting = frozenset(name for control, name in controls.items() if whole(control))
+    cells = tuple(top for top in tops if top != BOTTOM)
+    return PushdownAutomaton(
+        tuple(controls.values()), alphabet, cells, steps, controls[initial], accepting, "final state", bottom=BOTTOM
+    )
+
+
+def _called(control: Hashable) -> str:
+    """Return a control state's name: its parts, where it is a tuple."""
+    return " ".join(map(str, control)) if isinstance(control, tuple) else str(control)

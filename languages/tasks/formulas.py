@@ -46,11 +46,6 @@ class ParenthesisPrediction(Task):
     kind = "next symbol"
     alphabet = ("(", ")", "[", "]")
 
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return the brackets."""
-        return self.alphabet
-
     @cached_property
     def reference(self) -> PushdownAutomaton:
         """Return the automaton of figure 4, right; it accepts whole words."""

@@ -101,11 +101,6 @@ class DyckNextSet(_NextSet):
         """Return Dyck-n."""
         return Dyck(self.n)
 
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return the brackets: the end is not said."""
-        return self.alphabet
-
     @cached_property
     def reference(self) -> PushdownAutomaton:
         """Return the predictor of Dyck-n: n + 1 states."""

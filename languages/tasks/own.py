@@ -71,7 +71,7 @@ class OwnTask(Task):
         """Return what the function expects, one output a symbol."""
         try:
             outputs = list(self._expected(word))
-        except ValueError as error:
+        except (ValueError, NoWordError) as error:
             raise NoWordError(f"no word of {self.name} begins with {format_word(word)}: {error}") from None
         except Exception as error:
             raise self._broken("expected", format_word(word), error, "ValueError where no word begins so") from error

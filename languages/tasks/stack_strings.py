@@ -14,8 +14,7 @@ import numpy as np
 from stacklens.automata.pda import NONE, POP, Output, PushdownAutomaton, StackOp, Symbol, Word, push
 from stacklens.errors import NoWordError
 from stacklens.languages.tasks.bits import NULL, Reversal
-from stacklens.languages.tasks.explored import BOTTOM, Move, explored
-from stacklens.languages.tasks.finite_state import drawn_sizes
+from stacklens.languages.tasks.finite_state import BOTTOM, Move, drawn_sizes, explored
 from stacklens.languages.tasks.task import Split, Task
 from stacklens.languages.words import make_word
 

@@ -51,11 +51,6 @@ class StreamTask(Task):
     kind = "next symbol"
     smallest = 2
 
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return the symbols of the stream."""
-        return self.alphabet
-
     @abstractmethod
     def piece(self, n: int, rng: np.random.Generator) -> str:
         """Return a random piece of size ``n``."""

@@ -57,11 +57,6 @@ class AgreementTask(Task):
     kind = "next symbol"
     alphabet = ("the", "lobster", "lobsters", "has", "have", "in", "that", "slept", "devoured")
 
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return the nine words."""
-        return self.alphabet
-
     @cached_property
     def reference(self) -> PushdownAutomaton:
         """Return the automaton whose stack holds the auxiliaries that subjects still wait for; it accepts sentences."""

@@ -130,9 +130,9 @@ class Task(ABC):
         """Return the symbols read, in the order of the network's inputs."""
 
     @property
-    @abstractmethod
     def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return the symbols said, in the order of the network's outputs."""
+        """Return the symbols said, in the order of the network's outputs; by default those read."""
+        return self.alphabet
 
     @property
     @abstractmethod

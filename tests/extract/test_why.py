@@ -25,6 +25,8 @@ from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.extract.partings import said_by_all
 from stacklens.extract.samples import Samples
 from stacklens.extract.specification import Specification
+from stacklens.languages import get_task
+from stacklens.languages.tasks.own import OwnTask
 
 QUICK: dict[str, Any] = {**FEW, "max_length": 6, "method": "learn", "budget": 0.5, "quiet": True}
 FOUND = {**QUICK, "budget": 30.0}  # where there is an automaton, which a slow machine should find, too
@@ -87,6 +89,21 @@ def test_the_threshold_at_which_a_predictor_is_right_is_told_and_works(low: floa
     assert again.threshold is not None
     assert again.threshold.better is None
     assert again.diagnosis is None or again.diagnosis.cause.name != "another threshold"
+
+
+def test_a_task_of_ones_own_tells_the_threshold_too_and_one_without_short_words_tells_none() -> None:
+    model = balanced_sets(lambda p: 0.1 * p)
+    task = OwnTask("own", "()", get_task("dyck-1").expected, lambda size, _: "(" * size, kind="next set")
+    result = sl.extract(model, task, **QUICK)
+    assert result.threshold is not None
+    assert result.threshold.better is not None
+    assert result.threshold.better.words == 60
+    long = OwnTask(
+        "long", "()", get_task("dyck-1").expected, lambda size, _: "(" * (size if size > 14 else 0), kind="next set"
+    )
+    result = sl.extract(model, long, **QUICK)
+    assert result.threshold is not None
+    assert result.threshold.better is None
 
 
 def test_the_better_threshold_is_kept_with_the_result(tmp_path: Path) -> None:

@@ -129,6 +129,16 @@ def test_probabilities_that_are_taken_for_logits_are_named(activation: Any) -> N
     assert (other.cause, f"the {activation} is taken twice" in str(other)) == ("probabilities", True)
 
 
+def test_small_logits_are_not_taken_for_probabilities() -> None:
+    made: dict[str, Any] = {"outputs": "next set", "activation": "sigmoid", "symbols": "index"}
+    causal = Causal()
+
+    def logits(x: Tensor) -> Tensor:  # all from 0.1 to 0.2, as of a network that learned nothing
+        return 0.15 + 0.05 * torch.as_tensor(causal(x)).tanh()
+
+    assert check(wrap(causal, "()", forward=logits, **made), logits, WORDS)
+
+
 @pytest.mark.parametrize("threshold", [0.5, 0.2])
 def test_logits_are_named_at_any_threshold(threshold: float) -> None:
     model = stepped(lambda h, a, new, _: (h, a, new, torch.sigmoid(RNN.next_(h))), threshold=threshold)

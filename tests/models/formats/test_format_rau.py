@@ -17,8 +17,7 @@ from torch import nn
 
 import stacklens as sl
 from stacklens.errors import FileFormatError, StacklensError
-from stacklens.models.formats.rau import read_rau
-from stacklens.models.formats.rau_networks import RauRecurrent, RauSizes, expected_shapes
+from stacklens.models.formats.rau import RauRecurrent, RauSizes, expected_shapes, read_rau
 from stacklens.models.own.language_model import LanguageModel, default_threshold
 
 FOLDER = Path(__file__).parents[2] / "data" / "rau"
