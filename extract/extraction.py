@@ -235,6 +235,8 @@ def _faithful(looked: Looked, fidelity: Fidelity) -> tuple[str | None, str | Non
     best, scorer, samples = looked.best, looked.scorer, looked.scorer.samples.words
     wrong = 0 if best is not None and is_near(scorer, best) else None if best is None else best.disagreements
     if looked.boxed is not None:
+        if looked.reason is not None:
+            return looked.reason, None
         return why_unanswered(*(("", 0) if best is None else (best.method, best.states)), wrong, len(samples)), None
     if looked.unrounded:
         return None, unrounded_caution(fidelity)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,16 +12,20 @@ from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.extract.answers import differences, network_answers
 from stacklens.extract.fidelity import Rounding, rounding_fidelity
 from stacklens.extract.specification import Specification, default_max_length, random_words
-from stacklens.languages.words import all_words, make_word
+from stacklens.languages.words import all_words, format_word, make_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 
-__all__ = ["Samples", "draw_samples", "nested_words", "walk_words"]
+__all__ = ["NestedWords", "Samples", "draw_samples", "nested_words", "walk_words"]
 
 _SHORT = 20_000  # all words up to the length that gives at most so many
 _DRAWN, _LENGTHS = 800, (10, 60)
 _TOGETHER = 4_000  # words on which an automaton is run at once
-_NESTED, _MOST_NESTED = (4, 9, 20, 200), 8  # how often, and symbols
+_DEEPEST = 200  # how often parts of a word are nested
+_RUNGS = (*range(1, 13), 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200)  # depths, where all are too many
+_NESTED, _MOST_NESTED = (4, 9, 20, 60, 200), 8  # those of pairs that do not seem to count, and symbols of these
+_FEW_SYMBOLS, _MANY = 3, 10_000  # up to so many symbols parts have two, where so many words may be asked
+_COUNTING, _PUMPS = 4, 100  # families at most that are nested to every depth, and those of a reference to choose from
 _TRACED = 400  # words of each sort whose hidden vectors are clustered
 
 
@@ -111,14 +115,94 @@ def draw_samples(model: StackModel[Any], specification: Specification | None, se
     return Samples(words, rounded, analog, scored, len(short), [*drawn, *traced], traced)
 
 
-def nested_words(alphabet: tuple[str, ...], longest: int | None = None) -> list[Word]:
-    """Return a^n b^n and a^n b^(n + 1) for all pairs of symbols: words that no automaton of few states counts.
+class _Nest(NamedTuple):
+    """The words u v^n x y^m w."""
 
-    They see depth where nothing is known of a language, of which random words see none.
+    before: tuple[str, ...]
+    cycle: tuple[str, ...]
+    between: tuple[str, ...]
+    back: tuple[str, ...]
+    after: tuple[str, ...] = ()
+
+    def word(self, n: int, m: int, alphabet: tuple[str, ...]) -> Word:
+        return make_word((*self.before, *self.cycle * n, *self.between, *self.back * m, *self.after), alphabet)
+
+
+class NestedWords(NamedTuple):
+    """Words that see depth, which random words do not.
+
+    Attributes:
+        words: the words.
+        depth: how deep they nest.
+        endless: the words on which a network was seen to count to that depth, None where it does not count so far: no
+            automaton of fewer states, without a stack, gives its answers to them.
     """
-    powers = [n for n in _NESTED if longest is None or 2 * n < longest]
-    pairs = [(a, b) for a in alphabet[:_MOST_NESTED] for b in alphabet[:_MOST_NESTED] if a != b]
-    return [make_word((*[a] * n, *[b] * (n + more)), alphabet) for n in powers for a, b in pairs for more in (0, 1)]
+
+    words: tuple[Word, ...]
+    depth: int
+    endless: str | None
+
+
+def nested_words(model: StackModel[Any], specification: Specification | None) -> NestedWords:
+    """Return words u v^n x y^m w with m = n - 1, n, n + 1, at every depth n up to 200 where ``model`` counts so.
+
+    It does where it tells v^3 from less by y^m, and where the reference automaton of the ``specification`` climbs. Of
+    other pairs of symbols there are a^n b^n and a^n b^(n + 1) at some depths. Where all beginnings of a word are asked
+    for, or few words may be, there are fewer depths, too.
+    """
+    alphabet, some = model.alphabet[:_MOST_NESTED], range(_DEEPEST + 1)
+    ends = [(model.longest or 2 * _DEEPEST + 1) // 2, _DEEPEST if model.stack_limit is None else model.stack_limit - 4]
+    deepest = max(0, min(_DEEPEST, *ends))
+    meant = [] if specification is None else [pump for pump in specification.pumps(_PUMPS, 0) if pump.climb]
+    nests = [_Nest(*pump[:4], pump.afters[0]) for pump in meant if pump.back][:_COUNTING]
+    partial_domain = specification is not None and specification.partial_domain
+    if not partial_domain and deepest > 3:
+        tried = _short_nests(alphabet, model.affordable is None or model.affordable >= _MANY)
+        counting = [nest for nest, tells in zip(tried, _tells(model, tried, 3), strict=True) if tells]
+        nests += list({(nest.cycle, nest.back): nest for nest in reversed(counting)}.values())[: -_COUNTING - 1 : -1]
+    dear = model.affordable is not None and (
+        model.task_kind != "recognition" or 3 * deepest * len(nests) > 2 * model.affordable
+    )
+    words = {}
+    for nest in dict.fromkeys(nests):
+        for n in (n for n in (_RUNGS if dear else some) if 0 < n * len(nest.cycle) <= deepest):
+            words |= {nest.word(n, m, model.alphabet): None for m in (n, n + 1, n - 1)}
+    pairs = [] if partial_domain else [_Nest((), (a,), (), (b,)) for a in alphabet for b in alphabet if a != b]
+    if specification is None:
+        words |= {nest.word(n, n + more, model.alphabet): None for n in _NESTED for nest in pairs for more in (0, 1)}
+    deep = [nest for nest in nests if not partial_domain and deepest // len(nest.cycle) > 3]
+    for below in (1, None):  # most families show at once that they do not count so far
+        deep = [nest for nest in deep if _tells(model, [nest], deepest // len(nest.cycle), below)[0]]
+    kept = (word for word in words if model.longest is None or len(word) <= model.longest)
+    return NestedWords(tuple(kept), deepest, _named(deep[0], model.alphabet) if deep else None)
+
+
+def _short_nests(alphabet: tuple[str, ...], many: bool) -> list[_Nest]:
+    """Return families whose parts are a symbol or two, those with fewer symbols first."""
+    parts = [(a,) for a in alphabet]
+    if many and len(alphabet) <= _FEW_SYMBOLS:
+        parts += [(a, b) for a in alphabet for b in alphabet if a != b]
+    betweens = [(), *((a,) for a in alphabet)] if many else [()]
+    return [_Nest((), v, x, y) for x in betweens for v in parts for y in parts if v != y or x]
+
+
+def _tells(model: StackModel[Any], nests: Sequence[_Nest], n: int, below: int | None = None) -> list[bool]:
+    """Return of each family whether its answers tell v^n from v^j for all j < n, or so many ``below``, by y^m, m near n.
+
+    An automaton without a stack has then at least n + 1 states: if v^i and v^j led to the same one, so would v^n and a
+    v^k with a smaller k.
+    """
+    some = range(n, -1 if below is None else n - 1 - below, -1)
+    asked = [nest.word(j, m, model.alphabet) for nest in nests for j in some for m in (n - 1, n, n + 1)]
+    answers = network_answers(model, asked)
+    ends = [0 if model.task_kind == "recognition" else max(0, len(word) - 1) for word in asked]
+    last = answers[np.arange(len(asked)), ends].reshape(len(nests), len(some), 3)
+    return [bool(rows) for rows in (last[:, :1] != last[:, 1:]).any(2).all(1).tolist()]
+
+
+def _named(nest: _Nest, alphabet: tuple[str, ...]) -> str:
+    parts = zip(nest, ("", " n times", "", " n times", ""), strict=True)
+    return ", then ".join(f"{format_word(make_word(part, alphabet))!r}{times}" for part, times in parts if part)
 
 
 def walk_words(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:

@@ -15,7 +15,7 @@ from stacklens.extract.search.candidates import Candidate, Scorer
 from stacklens.extract.specification import Specification, default_max_length, words_over
 from stacklens.extract.verification.agreement import Agreement, agree_on, agree_on_all, first_contradiction
 from stacklens.extract.verification.counterexamples import search_words
-from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families
+from stacklens.extract.verification.repeated_cycles import agree_on_pumps, is_asked, pumped_families
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded, Unrounded
 from stacklens.whole import check_whole
@@ -26,7 +26,7 @@ _EXHAUSTIVE = 2_500_000  # the automaton is checked on all words up to the lengt
 _SHARE = 500  # of these where a task's own words have to be compared one by one
 _SHARE_ASKED = 10  # of these at most where words up to a length were asked for
 _LONG_SHARE = 50  # a network that is slow is asked one long word for so many short ones
-_CYCLES = 100  # as many cycles are repeated
+_CYCLES, _CYCLES_OF_A_BOX = 100, 40  # as many cycles are repeated
 _DEEP = 100  # and words that are nested no deeper than this
 _ROUNDED = "rounded network"
 _MOST_WORDS = 1_000_000_000  # more verdicts than memory holds
@@ -126,7 +126,7 @@ def _twice(made: Sequence[Agreement]) -> Iterator[Agreement]:
 def within_means(config: ExtractionConfig, model: StackModel[Any]) -> ExtractionConfig:
     """Return ``config`` with as many words as may be asked of ``model``, where that is slow.
 
-    Cycles are repeated up to a thousand times: not where every beginning of a word is a word of its own.
+    Cycles are repeated, fewer of them where every beginning of a word is a word of its own.
     """
     if model.longest is not None:
         high = min(config.long_lengths[1], model.longest)
@@ -134,8 +134,7 @@ def within_means(config: ExtractionConfig, model: StackModel[Any]) -> Extraction
     if model.affordable is None:
         return config
     some = min(config.long_words, model.affordable // _LONG_SHARE)
-    again = model.answers_to(()) is not None
-    cycles = 0 if again else min(config.cycles, _CYCLES)
+    cycles = min(config.cycles, _CYCLES_OF_A_BOX if is_asked(model) else _CYCLES)
     return replace(config, long_words=some, cycles=cycles, depth=min(config.depth, _DEEP))
 
 
