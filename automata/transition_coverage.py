@@ -169,6 +169,7 @@ def _cover_and_telling(pda: PushdownAutomaton) -> tuple[list[_Word], list[_Word]
                 ways[target] = (*word, pda.input_alphabet[x])
                 queue.append((target, ways[target]))
     # What is said last after a word tells two states apart, or what follows a letter does: from short words to longer.
+    columns: list[tuple[_Word, np.ndarray]]
     columns = [((letter,), outputs[:, x]) for x, letter in enumerate(pda.input_alphabet)]
     if set(known) <= {None}:
         ends = pda.accepting if pda.acceptance in ("final state", "both") else numbers

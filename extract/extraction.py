@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from stacklens.automata.compare import Comparison, Different, Equal, compare
+from stacklens.extract.answers import network_answers
 from stacklens.extract.black_box import compared_outputs
 from stacklens.extract.budget import Budget
 from stacklens.extract.by_name import specification_for
@@ -107,10 +108,10 @@ class _Reading:
         reason, doubt = self._faithful(looked, fidelity)
         result = self._begun(looked, fidelity, reason)
         if reason is not None or looked.best is None or looked.best.automaton is None:
-            return self._diagnosed(result)
+            return self._diagnosed(result, looked)
         result = self._checked(replace(result, caution=doubt), looked, looked.best)
         result = self._proved(result, looked)
-        return self._diagnosed(self._parted(result, looked))
+        return self._diagnosed(self._parted(result, looked), looked)
 
     def _look(self) -> tuple[Looked, Fidelity]:
         """Return what the search found, and how near the network is to a discrete machine."""
@@ -157,6 +158,7 @@ class _Reading:
             specification=self.specification,
             config=self.config,
             cells=cells,
+            nested=scorer.nested.words,
             come=self.clock.come,
         )
         assert best.automaton is not None, "there is nothing to check otherwise"
@@ -222,12 +224,17 @@ class _Reading:
         result = replace(result, divergence=parted, view=use)
         return replace(result, drift=_drift(result, self.model) if as_it_is else None)
 
-    def _diagnosed(self, result: Extraction) -> Extraction:
+    def _diagnosed(self, result: Extraction, looked: Looked) -> Extraction:
         """Return ``result`` with why it is not faithful, where it is not, and with how long every stage took."""
         if result.status == 0:
             return replace(result, seconds=self.clock.stop())
         self.clock.stage("find out why")
-        return replace(result, diagnosis=diagnose(result, self.samples), seconds=self.clock.stop())
+        samples, scorer = self.samples, looked.scorer
+        if looked.boxed is not None and scorer.nested.endless is not None:  # on other words the best may be right
+            words = [*samples.words[: samples.n_short], *scorer.nested.words]
+            scored = None if self.specification is None else self.specification.scored(words)
+            samples = replace(samples, words=words, rounded=network_answers(looked.boxed, words), scored=scored)
+        return replace(result, diagnosis=diagnose(result, samples), seconds=self.clock.stop())
 
 
 def _faithful(looked: Looked, fidelity: Fidelity) -> tuple[str | None, str | None]:
@@ -235,9 +242,8 @@ def _faithful(looked: Looked, fidelity: Fidelity) -> tuple[str | None, str | Non
     best, scorer, samples = looked.best, looked.scorer, looked.scorer.samples.words
     wrong = 0 if best is not None and is_near(scorer, best) else None if best is None else best.disagreements
     if looked.boxed is not None:
-        if looked.reason is not None:
-            return looked.reason, None
-        return why_unanswered(*(("", 0) if best is None else (best.method, best.states)), wrong, len(samples)), None
+        found = ("", 0) if best is None else (best.method, best.states)
+        return looked.reason or why_unanswered(*found, wrong, len(samples)), None
     if looked.unrounded:
         return None, unrounded_caution(fidelity)
     worth_telling = wrong == 0 and (fidelity.rounding.mismatch <= MOST_CHANGED or scorer.does_its_task())

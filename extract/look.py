@@ -87,7 +87,7 @@ def look(
         stacks = relevant_stacks(network, words, None if specification is None else specification.scored(words))
         seen = trace(stacks.without(network), said.traced, rounded=True, stacks=False)
         unknown = asked.action_kind == "none" and specification is None
-        nested = nested_words(asked, None) if unknown else NestedWords((), 0, None)
+        nested = nested_words(asked, None) if unknown else NestedWords()
         scorer = Scorer(
             stacks.without(asked), said, complete, config.seed, specification, nested.words, whole=asked, nested=nested
         )

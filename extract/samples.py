@@ -129,7 +129,7 @@ class _Nest(NamedTuple):
 
 
 class NestedWords(NamedTuple):
-    """Words that see depth, which random words do not.
+    """Words that see depth, which random words do not; by default none.
 
     Attributes:
         words: the words.
@@ -138,9 +138,9 @@ class NestedWords(NamedTuple):
             automaton of fewer states, without a stack, gives its answers to them.
     """
 
-    words: tuple[Word, ...]
-    depth: int
-    endless: str | None
+    words: tuple[Word, ...] = ()
+    depth: int = 0
+    endless: str | None = None
 
 
 def nested_words(model: StackModel[Any], specification: Specification | None) -> NestedWords:
@@ -163,7 +163,7 @@ def nested_words(model: StackModel[Any], specification: Specification | None) ->
     dear = model.affordable is not None and (
         model.task_kind != "recognition" or 3 * deepest * len(nests) > 2 * model.affordable
     )
-    words = {}
+    words: dict[Word, None] = {}
     for nest in dict.fromkeys(nests):
         for n in (n for n in (_RUNGS if dear else some) if 0 < n * len(nest.cycle) <= deepest):
             words |= {nest.word(n, m, model.alphabet): None for m in (n, n + 1, n - 1)}
@@ -179,17 +179,17 @@ def nested_words(model: StackModel[Any], specification: Specification | None) ->
 
 def _short_nests(alphabet: tuple[str, ...], many: bool) -> list[_Nest]:
     """Return families whose parts are a symbol or two, those with fewer symbols first."""
-    parts = [(a,) for a in alphabet]
+    parts: list[tuple[str, ...]] = [(a,) for a in alphabet]
     if many and len(alphabet) <= _FEW_SYMBOLS:
         parts += [(a, b) for a in alphabet for b in alphabet if a != b]
-    betweens = [(), *((a,) for a in alphabet)] if many else [()]
+    betweens = [(), *parts[: len(alphabet)]] if many else [()]
     return [_Nest((), v, x, y) for x in betweens for v in parts for y in parts if v != y or x]
 
 
 def _tells(model: StackModel[Any], nests: Sequence[_Nest], n: int, below: int | None = None) -> list[bool]:
-    """Return of each family whether its answers tell v^n from v^j for all j < n, or so many ``below``, by y^m, m near n.
+    """Return of each family whether its answers tell v^n from v^j for all j < n, or so many ``below``, by y^m.
 
-    An automaton without a stack has then at least n + 1 states: if v^i and v^j led to the same one, so would v^n and a
+    The m are near n. An automaton without a stack has then at least n + 1 states: if v^i and v^j led to the same one, so would v^n and a
     v^k with a smaller k.
     """
     some = range(n, -1 if below is None else n - 1 - below, -1)

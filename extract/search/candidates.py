@@ -163,7 +163,7 @@ class Scorer:
     further: tuple[Word, ...] = ()
     effort: Effort | None = None
     whole: StackModel[Any] | None = None
-    nested: NestedWords = NestedWords((), 0, None)
+    nested: NestedWords = field(default_factory=NestedWords)
 
     @property
     def learned_from(self) -> StackModel[Any]:
@@ -202,8 +202,8 @@ class Scorer:
         if self.nested.endless is None or (pda is not None and not is_stackless(pda)):
             return None
         return (
-            f"the network counts, or is bounded at a depth not seen: on {self.nested.endless} every depth n up to "
-            f"{self.nested.depth} needs a state of its own, and what was asked ends there"
+            f"it counts, or is bounded at a depth not seen: on {self.nested.endless} every n up to "
+            f"{self.nested.depth} needs a state of its own, and no deeper word was asked"
         )
 
     def errs_at_most(self, candidate: Candidate, share: float) -> bool:

@@ -160,7 +160,9 @@ def is_asked(model: StackModel[Any]) -> bool:
     return model.affordable is not None and model.answers_to(()) is not None
 
 
-def box_words(pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, seed: int) -> list[Word]:
+def box_words(
+    pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, seed: int
+) -> list[Word]:
     """Return the words on which an automaton of answers is tested: those of the W-method, and its cycles repeated."""
     families = pumped_families(pda, model, specification, _CYCLES_OF_A_BOX, seed) if is_asked(model) else []
     words, _ = conformance_test(pda, model, specification, seed)
