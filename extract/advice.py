@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from stacklens.automata.compare import Different, Equal
 from stacklens.extract.wording import as_sentence, best_claim, view_claim, word_named, words_of_kind
 from stacklens.languages.words import format_word, make_word
+from stacklens.models.training.factory import OPTIONS
 from stacklens.progress import count
 
 if TYPE_CHECKING:
@@ -31,13 +32,13 @@ def advice(result: Extraction) -> str:
     if result.minimised is None:
         lines = [f"There is no automaton: {result.reason}."]
         lines += [*_diagnosed(result), "", "Measured:", *_measures(result), "", "What to do next:"]
-        return "\n".join([*lines, *(_by_cause(result) or _without_automaton(result))])
+        return "\n".join([*lines, *(_of_box(result) or _by_cause(result) or _without_automaton(result))])
     reasons, said = _contradictions(result), as_sentence(result.headline)
     if not reasons:
         return f"Nothing contradicts the automaton. {said}\nPrint the result for what it was checked on."
     lines = [said, *reasons, *_diagnosed(result), "", "Measured:", *_measures(result), "", "What to do next:"]
     said_by_cause = result.diagnosis is not None and result.diagnosis.cause.name in _OUTWEIGH
-    return "\n".join([*lines, *(_by_cause(result) if said_by_cause else _with_automaton(result))])
+    return "\n".join([*lines, *(_of_box(result) or (_by_cause if said_by_cause else _with_automaton)(result))])
 
 
 def _diagnosed(result: Extraction) -> list[str]:
@@ -86,6 +87,28 @@ def _tried(result: Extraction) -> list[str]:
     return lines or ["nothing: it was given up before the search"]
 
 
+def _of_box(result: Extraction) -> list[str]:
+    """Return what to do where answers alone were learned from: there are no steps to look at, and no other way."""
+    if not _is_boxed(result) or (result.diagnosis is not None and result.diagnosis.cause.name in _OUTWEIGH[:2]):
+        return []
+    lines = ["- ask it the shortest of these words itself, and keep the automaton for shorter ones"]
+    if all(one.method != "learn-vpa" for one in result.candidates) and result.network.task_kind == "recognition":
+        lines.append("- if it nests, say which symbols push and which pop: sl.learn(…, calls=…, returns=…)")
+    if result.budget is not None and result.budget.ran_out:
+        lines.append("- give it more time: sl.learn(…, budget=300)")
+    return [*lines, *_against_noise(result, "- its answers drift with length: ")]
+
+
+def _is_boxed(result: Extraction) -> bool:
+    return result.found is not None and result.found.by_asking
+
+
+def _against_noise(result: Extraction, why: str) -> list[str]:
+    """Return to train it against noise, where stacklens trains networks of its kind so."""
+    kind = result.network.kind
+    return [f"{why}sl.train({kind!r}, …, noise_robust=True)"] if "noise_robust" in OPTIONS.get(kind, ()) else []
+
+
 def _by_cause(result: Extraction) -> list[str]:
     """Return what to do where the likely cause, some of which outweigh what contradicts the automaton, says what."""
     name = "" if result.diagnosis is None else result.diagnosis.cause.name
@@ -107,13 +130,15 @@ def _by_cause(result: Extraction) -> list[str]:
         ],
         "counts in its hidden state": [
             "- learn what it does from its answers: sl.learn(model), --method ask; with calls and returns if it nests",
-            "- train it with a smaller hidden state, or with noise (noise_robust=True), so that it needs its stack",
+            "- train it with a smaller hidden state, so that it needs its stack",
+            *_against_noise(result, "- or with noise: "),
         ],
         "too many stacks": ["- train it with fewer stacks, or learn from its answers: sl.learn(model), --method ask"],
         "computes with leftovers": [
             "- keep the automaton for what the network does; it says nothing of how far the leftovers carry",
             "- see them on the stack: sl.trace(result.model, word).plot(), beside the same word with rounded=True",
-            "- train until nothing is left over: longer, with another seed, or with noise_robust=True if it can",
+            "- train until nothing is left over: longer, or with another seed",
+            *_against_noise(result, "- or with noise: "),
         ],
         "time limit reached": ["- give it more time: --budget 5m, sl.extract(model, budget=300)", trace],
     }
@@ -125,8 +150,9 @@ def _contradictions(result: Extraction) -> list[str]:
     if (wrong := result.contradicted) is not None:
         what = words_of_kind(wrong.kind).removesuffix(", all")
         where = "" if wrong.counterexample is None else f", such as {_shown(wrong.counterexample)}"
+        other = "black box" if _is_boxed(result) and wrong.other != "language" else wrong.other
         lines.append(
-            f"The automaton differs from the {wrong.other} on {wrong.disagreements:,} of {wrong.words:,} {what}{where}."
+            f"The automaton differs from the {other} on {wrong.disagreements:,} of {wrong.words:,} {what}{where}."
         )
     if isinstance(result.proof, Different):
         word = make_word(result.proof.word, result.network.alphabet)
@@ -139,7 +165,7 @@ def _contradictions(result: Extraction) -> list[str]:
 def _measures(result: Extraction) -> list[str]:
     found, rounding = result.fidelity, result.fidelity.rounding
     lines = []
-    if found.action_margin is not None:
+    if found.action_margin is not None and not _is_boxed(result):
         lines += [
             f"- rounding the actions changes {rounding.disagreements:,} of {rounding.words:,} verdicts",
             f"- {found.graded_actions:.1%} of the actions are graded; the smallest margin is {found.action_margin:.3f}",
@@ -152,7 +178,8 @@ def _measures(result: Extraction) -> list[str]:
         best = "" if result.found is None else f"; the best has {count(result.found.states, 'state')}"
         lines.append(f"- {count(len(result.candidates), 'candidate')} tried{best}")
     if result.found is not None and result.found.disagreements:
-        lines.append(f"- it differs from the rounded network on {count(result.found.disagreements, 'checking word')}")
+        other = "black box" if _is_boxed(result) else "rounded network"
+        lines.append(f"- it differs from the {other} on {count(result.found.disagreements, 'checking word')}")
     return lines
 
 
@@ -166,9 +193,8 @@ def _without_automaton(result: Extraction) -> list[str]:
             "- it learned something that is no pushdown automaton: try another seed, or a kind with a stack",
         ]
     if result.fidelity.graded_actions > 0:
-        lines.append(
-            "- train until the actions are whole, with another seed or, where the kind has it, with noise_robust=True"
-        )
+        lines.append("- train until the actions are whole, or with another seed")
+        lines += _against_noise(result, "- or with noise: ")
     if result.found is not None and result.found.disagreements:
         lines.append("- ask for more states or stack symbols: sl.extract(model, states=…, stack_symbols=…)")
     return lines
@@ -183,16 +209,14 @@ def _with_automaton(result: Extraction) -> list[str]:
         return [
             f"- keep the automaton: it is right about {result.language_name}, and it is the network that leaves it",
             "- ask for no more states: they could only follow the network's drift, a word at a time",
-            "- train the network against noise, so that its values come back; of kinds that stacklens trains: "
-            "noise_robust=True, or --noise-robust",
+            *_against_noise(result, "- train one against noise, so that its values come back: "),
             *left_out,
             "- see how its values drift: print(result), or sl.trace(result.model, word).plot()",
         ]
     lines = ["- see where both runs part: print(result), or sl.trace(result.model, word).plot()", *left_out]
     if wrong is not None and wrong.kind == "pumped":
-        lines.append(
-            "- its values drift from round to round: more states do not mend that, training with noise_robust=True may"
-        )
+        lines.append("- its values drift from round to round, and more states do not mend that")
+        lines += _against_noise(result, "- training against noise may: ")
     elif wrong is not None and wrong.other == "rounded network":
         lines.append("- ask for more states or stack symbols: sl.extract(model, states=…, stack_symbols=…)")
     else:

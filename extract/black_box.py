@@ -138,7 +138,8 @@ def _learned(result: Extraction, config: ExtractionConfig) -> tuple[Candidate, B
     if best is None or best.automaton is None:
         raise StacklensError("nothing was learned from the network's answers in the time that there was")
     wrong = best.disagreements or 0
-    reason = why_unanswered(best.method, best.states, 0 if is_near(looked.scorer, best) else wrong, len(samples.words))
+    counted = 0 if is_near(looked.scorer, best) else wrong
+    reason = looked.reason or why_unanswered(best.method, best.states, counted, len(samples.words))
     proof: Comparison = (
         Undecided("there is nothing to compare with") if language is None else language.compare(best.automaton)
     )

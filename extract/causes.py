@@ -127,7 +127,7 @@ def _no_stack(result: Extraction) -> Cause | None:
 def _hidden_count(result: Extraction, blinded: float | None) -> Cause | None:
     """Return that a network counts without its stack: it is right without it, or has none."""
     states = max((candidate.states for candidate in result.candidates), default=0)
-    if result.model.action_kind == "none":
+    if result.model.action_kind == "none" and not isinstance(result.model, WordNetwork):
         grown = f"it has no stack, and automata of up to {count(states, 'state')} do not suffice"
         return Cause("counts in its hidden state", grown) if states else None
     if blinded is None or blinded > _BLIND:
@@ -170,11 +170,12 @@ def _with_automaton(result: Extraction) -> Cause:
     if result.caution is not None:
         return _changed_by_rounding(result)
     drifts = wrong is not None and wrong.other == "rounded network"
-    if drifts and (isinstance(result.proof, Equal) or wrong.kind == "pumped"):
+    boxed = result.found is not None and result.found.by_asking
+    if drifts and (isinstance(result.proof, Equal) or (wrong.kind == "pumped" and not boxed)):
         much = f"{wrong.disagreements:,} of {wrong.words:,} checks"
         right = isinstance(result.proof, Equal)
         proved = f"the automaton is proved equal to {result.language_name}, and " if right else ""
-        return Cause("values drift", f"{proved}the rounded network leaves it on {much}")
+        return Cause("values drift", f"{proved}the {'black box' if boxed else wrong.other} leaves it on {much}")
     if isinstance(result.proof, Different) or (wrong is not None and wrong.other == "language"):
         return Cause("learned something else", f"the automaton follows the network, and is not {result.language_name}")
     return _out_of_time(result) or Cause("no finite number of states", "more states would follow it further")

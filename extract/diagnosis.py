@@ -26,6 +26,7 @@ __all__ = ["Blind", "Diagnosis", "diagnose"]
 
 _BLINDED = 400  # words on which the stacks are taken away
 _PAIRS = (("network", "language"), ("rounded network", "network"), ("automaton", "rounded network"))
+_PAIRS_OF_A_BOX = (("network", "language"), ("automaton", "network"))  # of which nothing is rounded
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,14 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
     model, language, pda = result.model, result.language, result.minimised
     if pda is None and result.found is not None:
         pda = result.found.automaton
-    by_steps = result.view is None and not (result.found is not None and result.found.by_asking)
+    boxed = result.found is not None and result.found.by_asking
+    by_steps = result.view is None and not boxed
     said = said_by_all(model, language, pda, result.stacks.stacks if by_steps else (), samples)
     longer = _on_known_word(result, samples)
-    partings = (said.parting(*pair) or (longer.parting(*pair) if longer is not None else None) for pair in _PAIRS)
-    others = [other for other in ("language", "rounded network", "network") if other in said.answers]
+    pairs = _PAIRS_OF_A_BOX if boxed else _PAIRS
+    partings = (said.parting(*pair) or (longer.parting(*pair) if longer is not None else None) for pair in pairs)
+    networks = ("network",) if boxed else ("rounded network", "network")
+    others = [other for other in ("language", *networks) if other in said.answers]
     errors = [said.errors(other) for other in others] if result.minimised is None and pda is not None else []
     accuracy = accuracy_table(model, language, pda)
     cause = cause_of(result, accuracy, _blinded(model, samples))

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from stacklens.automata.compare import Comparison, Different, Equal, compare
+from stacklens.extract.answers import network_answers
 from stacklens.extract.black_box import compared_outputs
 from stacklens.extract.budget import Budget
 from stacklens.extract.by_name import specification_for
@@ -109,11 +110,11 @@ class _Reading:
         reason, doubt = self._faithful(looked, fidelity)
         result = self._begun(looked, fidelity, reason)
         if reason is not None or looked.best is None or looked.best.automaton is None:
-            return self._diagnosed(result)
+            return self._diagnosed(result, looked)
         result = self._proved(replace(result, minimised=looked.best.automaton, caution=doubt), looked)
         result = self._learned_beside(result, looked)
         result = self._measured(self._checked(result, looked))
-        return self._diagnosed(self._parted(result, looked))
+        return self._diagnosed(self._parted(result, looked), looked)
 
     def _look(self) -> tuple[Looked, Fidelity]:
         """Return what the search found, and how near the network is to a discrete machine."""
@@ -198,6 +199,7 @@ class _Reading:
             specification=self.specification,
             config=self.config,
             cells=cells,
+            nested=scorer.nested.words,
             come=self.clock.come,
         )
         checks = check(best.automaton, shown=_shown(result))
@@ -258,12 +260,17 @@ class _Reading:
         result = replace(result, divergence=parted, view=use)
         return replace(result, drift=_drift(result, self.model) if as_it_is else None)
 
-    def _diagnosed(self, result: Extraction) -> Extraction:
+    def _diagnosed(self, result: Extraction, looked: Looked) -> Extraction:
         """Return ``result`` with why it is not faithful, where it is not, and with how long every stage took."""
         if result.status == 0:
             return replace(result, seconds=self.clock.stop())
         self.clock.stage("find out why")
-        return replace(result, diagnosis=diagnose(result, self.samples), seconds=self.clock.stop())
+        samples, scorer = self.samples, looked.scorer
+        if looked.boxed is not None and scorer.nested.endless is not None:  # on other words the best may be right
+            words = [*samples.words[: samples.n_short], *scorer.nested.words]
+            scored = None if self.specification is None else self.specification.scored(words)
+            samples = replace(samples, words=words, rounded=network_answers(looked.boxed, words), scored=scored)
+        return replace(result, diagnosis=diagnose(result, samples), seconds=self.clock.stop())
 
 
 def _faithful(looked: Looked, fidelity: Fidelity) -> tuple[str | None, str | None]:
@@ -271,7 +278,9 @@ def _faithful(looked: Looked, fidelity: Fidelity) -> tuple[str | None, str | Non
     best, scorer, samples = looked.best, looked.scorer, looked.scorer.samples.words
     wrong = 0 if best is not None and is_near(scorer, best) else None if best is None else best.disagreements
     if looked.boxed is not None:
-        return why_unanswered(*(("", 0) if best is None else (best.method, best.states)), wrong, len(samples)), None
+        found = ("", 0) if best is None else (best.method, best.states)
+        largest = max((one.states for one in looked.tried), default=0)
+        return looked.reason or why_unanswered(*found, wrong, len(samples), largest), None
     if looked.unrounded:
         return None, unrounded_caution(fidelity)
     worth_telling = wrong == 0 and (fidelity.rounding.mismatch <= MOST_CHANGED or scorer.does_its_task())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stacklens.extract.equals import equals_of
-from stacklens.extract.wording import word_shown
+from stacklens.extract.wording import is_boxed, word_shown
 from stacklens.progress import count
 
 __all__ = ["headline", "horizon_cell", "horizon_claim", "whole_word"]
@@ -19,7 +19,8 @@ def headline(report: Mapping[str, Any], brief: bool = False) -> str:
     """Return what a report comes to in one sentence: which of the three the automaton equals, or that there is none.
 
     The three are the language or task, the rounded network and the network (see `extract.equals`), which is left out
-    where it is to be ``brief``. It begins in lower case and has no full stop, so that it can stand in other sentences.
+    where it is to be ``brief``; nothing is rounded of a black box. It begins in lower case and has no full stop, so
+    that it can stand in other sentences.
     """
     if report["automaton"] is None:
         return f"no automaton: {report['reason']}"
@@ -27,6 +28,7 @@ def headline(report: Mapping[str, Any], brief: bool = False) -> str:
     counts = report.get("counts")
     twice = ["its accepted words were counted twice, differently"] if counts is not None and not counts["equal"] else []
     networks = _of("the rounded network", equals["rounded network"]) if brief else _of_networks(equals)
+    networks = _of("the black box", equals["network"]) if is_boxed(report) else networks
     return "; ".join([_of_language(equals["language"], report), *networks, *twice])
 
 

@@ -12,7 +12,7 @@ from stacklens.extract.budget import Budget
 from stacklens.extract.buffer_look import candidates_of_buffers, seen_graded, why_not_settled
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import Fidelity, rounding_makes_another, why_graded
-from stacklens.extract.samples import Samples, nested_words
+from stacklens.extract.samples import NestedWords, Samples, nested_words
 from stacklens.extract.search.candidate_search import fewest_disagreements, find_candidates, is_near
 from stacklens.extract.search.candidates import Candidate, Scorer
 from stacklens.extract.specification import Specification
@@ -86,10 +86,13 @@ def look(
         words = said.traced[:_ABLATED]
         stacks = relevant_stacks(network, words, None if specification is None else specification.scored(words))
         seen = trace(stacks.without(network), said.traced, rounded=True, stacks=False)
-        further = _further(asked, specification)
-        scorer = Scorer(stacks.without(asked), said, complete, config.seed, specification, further, whole=asked)
+        unknown = asked.action_kind == "none" and specification is None
+        nested = nested_words(asked, None) if unknown else NestedWords()
+        scorer = Scorer(
+            stacks.without(asked), said, complete, config.seed, specification, nested.words, whole=asked, nested=nested
+        )
         tried = find_candidates(scorer, seen, config, fidelity, come, budget=budget)
-        return Looked(scorer, seen, stacks, fewest_disagreements(tried), tried)
+        return Looked(scorer, seen, stacks, (best := fewest_disagreements(tried)), tried, reason=scorer.endless(best))
 
     views = seen_in_turn(model, runner, samples)
     learns = config.method in ("auto", "learn") and config.states is None and config.stack_symbols is None
@@ -155,12 +158,6 @@ def _look_at_buffers(
     return Looked(scorer, seen, stacks, best, tried, reason=None if settled else why_not_settled(steps, found))
 
 
-def _further(asked: StackModel[Any], specification: Specification | None) -> tuple[Word, ...]:
-    """Return words that see depth, for a network without a stack of which nothing else is known."""
-    unknown = asked.action_kind == "none" and specification is None
-    return tuple(nested_words(asked.alphabet, asked.longest)) if unknown else ()
-
-
 def look_as_box(
     runner: StackModel[Any],
     samples: Samples,
@@ -177,12 +174,13 @@ def look_as_box(
     complete: frozenset[Output] = frozenset() if specification is None else specification.complete
     boxed = runner if runner.action_kind == "none" else BlackBoxed(runner)
     said = samples if boxed is runner else replace(samples, rounded=network_answers(boxed, samples.words))
-    effort = config.effort(runner.stack_limit)
-    scorer = Scorer(boxed, said, complete, config.seed, specification, _further(boxed, specification), effort)
+    effort, nested = config.effort(runner.stack_limit), nested_words(boxed, specification)
+    scorer = Scorer(boxed, said, complete, config.seed, specification, nested.words, effort, nested=nested)
     seen = trace(boxed, said.traced[:1], stacks=False)
     tried = find_candidates(scorer, seen, config, None, come, budget=budget)
     stacks = StackUse((), (), 0, 0, unseen=tuple(range(runner.n_stacks)))
-    return Looked(scorer, seen, stacks, fewest_disagreements(tried), tried, boxed=boxed)
+    best = fewest_disagreements(tried)
+    return Looked(scorer, seen, stacks, best, tried, reason=scorer.endless(best), boxed=boxed)
 
 
 def _nearer(one: Candidate | None, other: Candidate | None) -> bool:

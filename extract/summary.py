@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,10 @@ from stacklens.extract.wording import (
     black_box_claim,
     budget_claim,
     counts_claim,
+    coverage_claim,
     depth_claim,
     found_claim,
+    is_boxed,
     network_claim,
     proof_claim,
     rounding_claim,
@@ -74,18 +77,25 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
         console.print(f"second     {second_claim(report['second'])}")
     if report["black_box"] is not None:
         console.print(f"black box  {black_box_claim(report['black_box'])}", markup=False)
-    console.print(f"rounding   {rounding_claim(report['fidelity'])}")
-    for number, (other, entry) in enumerate(report["horizon"].items()):
+    boxed = is_boxed(report)
+    horizons = {"black box": report["horizon"]["network"]} if boxed and report["horizon"] else report["horizon"]
+    if not boxed:
+        console.print(f"rounding   {rounding_claim(report['fidelity'])}")
+    for number, (other, entry) in enumerate(horizons.items()):
         console.print(f"{'' if number else 'horizon':10} {other}: {horizon_claim(entry)}", markup=False)
         if (word := whole_word(entry)) is not None:
             console.print(f"           in full: {word}", markup=False)
     proved = {other for other, found in result.horizon.items() if found.every_length}
     proved |= {"language"} if isinstance(result.proof, Equal) else set()
-    _show_checks(result.checks, console, result.horizon, proved)
+    checks = [replace(check, other="black box") if check.other == "network" else check for check in result.checks]
+    kept = [check for check in checks if check.other != "rounded network"] if boxed else result.checks
+    _show_checks(kept, console, horizons, proved)
+    for says in dict.fromkeys(filter(None, (coverage_claim(check.to_dict()) for check in kept))):
+        console.print(f"tested     {says}", markup=False)
     if result.counts is not None:
         console.print(f"counted    {counts_claim(report['counts'])}")
     if result.divergence is not None:
-        _show_divergence(result.divergence, console)
+        _show_divergence(result.divergence, console, "the black box" if boxed else "the rounded network")
     if result.drift is not None:
         console.print(f"drift      {result.drift}", markup=False)
     if result.caution is not None:
@@ -198,6 +208,9 @@ def _words_of(check: Agreement) -> str:
         "long": f"{check.words:,}",
         "covering": f"{check.words:,} transition-pair words",
         "driven": f"{check.words:,} stack-height words",
+        "nested": f"{check.words:,} that nest to every depth",
+        "conformance": f"{check.words:,} of the W-method",
+        "random": f"{check.words:,} drawn anew",
         "pumped": f"{count(check.words, 'cycle')} repeated in words",
     }
     return f"{kinds.get(check.kind, f'{check.words:,} {check.kind}')} of length <= {check.max_length:,}"
@@ -236,14 +249,13 @@ def _show_splits(result: Extraction, console: Console) -> None:
     )
 
 
-def _show_divergence(found: Divergence, console: Console) -> None:
+def _show_divergence(found: Divergence, console: Console, other: str) -> None:
     """Print both runs on the word around the step where they part, or all of a short one."""
     what = f"step {found.first + 1}" if found.first is not None else "no step"
     verdicts = "accepts" if found.accepted else "rejects", "accepts" if found.network_accepts else "rejects"
-    says = f"; the automaton {verdicts[0]} this word, the rounded network {verdicts[1]} it"
-    console.print(
-        f"runs       automaton and rounded network part at {what}{says if verdicts[0] != verdicts[1] else ''}"
-    )
+    says = f"; the automaton {verdicts[0]} this word, {other} {verdicts[1]} it"
+    says = says if verdicts[0] != verdicts[1] else ""
+    console.print(f"runs       automaton and {other.removeprefix('the ')} part at {what}{says}")
     if not found.moments:
         return
     middle = len(found.moments) - 1 if found.first is None else found.first

@@ -23,11 +23,13 @@ __all__ = [
     "budget_claim",
     "certificate_claim",
     "counts_claim",
+    "coverage_claim",
     "depth_claim",
     "disagreements_claim",
     "drift_claim",
     "found_claim",
     "interchange_claim",
+    "is_boxed",
     "network_claim",
     "nothing_found",
     "proof_claim",
@@ -51,7 +53,13 @@ _KINDS = {  # of words; reports keep the names of their first schema
     "driven": "stack-height words",
     "pumped": "cycles repeated in words",
     "sampled": "words of the search for states",
+    "conformance": "words of the W-method",
 }
+
+
+def is_boxed(report: Mapping[str, Any]) -> bool:
+    """Return whether a report is of a black box: learned from answers alone, so that nothing was rounded."""
+    return str(report.get("method")).startswith("learn-")
 
 
 def network_claim(model: Mapping[str, Any], language: str | None) -> str:
@@ -245,6 +253,26 @@ def agreement_claim(check: Mapping[str, Any]) -> str:
     """
     among = f"{check['words']:,} {words_of_kind(check['kind'])}"
     return disagreements_claim(check["disagreements"], f"{among} of length <= {check['max_length']:,}")
+
+
+def coverage_claim(check: Mapping[str, Any]) -> str | None:
+    """Return how much is known from the words of one check of all others; None where that is not known.
+
+    >>> coverage_claim({"kind": "conformance", "disagreements": 0, "more_states": 2})
+    'no machine with up to 2 states more answers the words of the W-method so and is another one'
+    >>> drawn = {"drawn": "uniformly random symbols, lengths 10 to 60", "epsilon": 0.00613, "delta": 0.05}
+    >>> coverage_claim({"kind": "random", "disagreements": 0, **drawn})
+    'at most 0.61 % of words drawn anew differ (uniformly random symbols, lengths 10 to 60), with 95 % confidence'
+    """
+    if check["disagreements"]:
+        return None
+    if check.get("more_states") is not None:
+        more = count(check["more_states"], "state")
+        return f"no machine with up to {more} more answers the words of the W-method so and is another one"
+    if check.get("epsilon") is None:
+        return None
+    sure = f"with {100 * (1 - check['delta']):g} % confidence"
+    return f"at most {100 * check['epsilon']:.2g} % of words drawn anew differ ({check['drawn']}), {sure}"
 
 
 def word_named(word: str) -> str:

@@ -17,9 +17,11 @@ from stacklens.extract.wording import (
     before_claim,
     certificate_claim,
     counts_claim,
+    coverage_claim,
     depth_claim,
     disagreements_claim,
     interchange_claim,
+    is_boxed,
     proof_claim,
     rounding_claim,
     view_claim,
@@ -51,9 +53,13 @@ _WORDS = {
     "deep": "deeply nested words",
     "covering": "transition-pair coverage",
     "driven": "stack-height coverage",
+    "nested": "words nested to every depth",
+    "conformance": "words of the W-method",
+    "random": "words drawn anew",
     "pumped": "families of words that repeat a cycle of the automaton",
 }
 _COLUMNS = ["words", "up to length", "checked", "accepted", "automaton and", "disagreements", "counterexample"]
+_ROUNDED = "rounded network"
 _A_CAUSE = 0.99  # of the interchanges
 _SHORT = 60  # symbols of a counterexample that is told in a sentence; the table of checks has all of it
 
@@ -108,15 +114,16 @@ def claims_of(report: Mapping[str, Any]) -> tuple[Claim, ...]:
     They are different kinds of evidence and stand side by side. Without an automaton there is its reason, and rounding.
     """
     if report["automaton"] is None:
-        return (Claim("automaton", "no", f"none: {report['reason']}"), _rounding(report))
+        return (Claim("automaton", "no", f"none: {report['reason']}"), *_rounding(report))
     sizes = report["automaton"]
     limit = report["stack_limit"]
     others = dict.fromkeys(check["between"][1] for check in report["checks"])
+    others = {other: None for other in others if other != _ROUNDED or not is_boxed(report)}
     return (
         _result(report),
         Claim("automaton", "yes", f"{automaton_claim(sizes, _n_stacks(report))}; {before_claim(sizes)}"),
         *([] if (view := report.get("view")) is None else [Claim("seen as", "note", view_claim(view))]),
-        _rounding(report),
+        *_rounding(report),
         *(_checked(report, other) for other in others),
         *horizon_claims(report),
         *([] if report["counts"] is None else [_counted(report["counts"])]),
@@ -150,6 +157,7 @@ def horizon_claims(report: Mapping[str, Any]) -> tuple[Claim, ...]:
     return tuple(
         Claim(f"horizon, {other}", "yes" if entry["shortest_difference"] is None else "no", horizon_claim(entry))
         for other, entry in report.get("horizon", {}).items()
+        if other != _ROUNDED or not is_boxed(report)
     )
 
 
@@ -193,7 +201,7 @@ def _kind(check: Mapping[str, Any], letters: int) -> str:
 def _result(report: Mapping[str, Any]) -> Claim:
     """Return which of language, rounded network and network the automaton equals."""
     equals, counts = equals_of(report), report["counts"]
-    wrong = any(equals[other]["verdict"] == "different" for other in ("language", "rounded network"))
+    wrong = any(equals[other]["verdict"] == "different" for other in ("language", _ROUNDED))
     unequal = counts is not None and not counts["equal"]
     return Claim("result", "no" if wrong or unequal else "yes", headline(report))
 
@@ -204,9 +212,10 @@ def _n_stacks(report: Mapping[str, Any]) -> int:
     return max(1, len(set(use["kept"]) - set(use["push_only"])))
 
 
-def _rounding(report: Mapping[str, Any]) -> Claim:
+def _rounding(report: Mapping[str, Any]) -> tuple[Claim, ...]:
     fidelity = report["fidelity"]
-    return Claim("rounding", "no" if fidelity["rounding"]["disagreements"] else "yes", rounding_claim(fidelity))
+    claim = Claim("rounding", "no" if fidelity["rounding"]["disagreements"] else "yes", rounding_claim(fidelity))
+    return () if is_boxed(report) else (claim,)
 
 
 def _checked(report: Mapping[str, Any], other: str) -> Claim:
@@ -215,11 +224,11 @@ def _checked(report: Mapping[str, Any], other: str) -> Claim:
     wrong = sum(check["disagreements"] for check in checks)
     words, cycles = (sum(c["words"] for c in checks if (c["kind"] == "pumped") is pumped) for pumped in (False, True))
     among = count(words, "word") + (f" and {count(cycles, 'repeated cycle')}" if cycles else "")
-    says = disagreements_claim(wrong, among)
+    says = "; ".join([disagreements_claim(wrong, among), *filter(None, map(coverage_claim, checks))])
     first = min((check["counterexample"] for check in checks if check["disagreements"]), key=len, default=None)
     if first is not None:
         says += f"; a short one is {word_named(first)}" if len(first) <= _SHORT else ""
-    if wrong and other == "network":
+    if wrong and other == "network" and not is_boxed(report):
         says += "; the errors of the network with soft actions add up on long words, which contradicts nothing"
     what = f"language {report['language']}" if other == "language" else other
     return Claim(f"checked against the {what}", "no" if wrong else "yes", says)

@@ -235,7 +235,7 @@ def repair(
     to be what the network should do.
     """
     words = [found.counterexample for found in checks if found.counterexample is not None and _is_repairable(found)]
-    judge = replace(scorer, further=tuple(words), effort=config.effort(cells))
+    judge = replace(scorer, further=(*scorer.further, *words), effort=config.effort(cells))
     over = (budget or Budget()).over
     if not words:
         return

@@ -11,11 +11,13 @@ from stacklens.automata.minimize import Minimization, minimization
 from stacklens.automata.pda import Output, PushdownAutomaton, Symbol, Tops, Word
 from stacklens.automata.reachability import trim
 from stacklens.automata.rewriting import drop_end_marker
+from stacklens.automata.stackless import is_stackless
 from stacklens.extract.answers import automaton_answers, differences, network_answers
-from stacklens.extract.samples import Samples, walk_words
+from stacklens.extract.samples import NestedWords, Samples, walk_words
 from stacklens.extract.search.machine import Machine
 from stacklens.extract.specification import Specification
 from stacklens.extract.verification.counterexamples import Effort, search_words
+from stacklens.extract.verification.repeated_cycles import box_words
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
@@ -154,6 +156,7 @@ class Scorer:
         further: other words to check on, such as those that broke an earlier candidate.
         effort: how far to search for words that break an candidate that passes all others; None for no search.
         whole: the network with all its stacks, from which is learned; None where that is ``model``.
+        nested: of the ``further`` words those that see depth, of a network without a stack.
     """
 
     model: StackModel[Any]
@@ -164,6 +167,7 @@ class Scorer:
     further: tuple[Word, ...] = ()
     effort: Effort | None = None
     whole: StackModel[Any] | None = None
+    nested: NestedWords = field(default_factory=NestedWords)
 
     @property
     def learned_from(self) -> StackModel[Any]:
@@ -192,7 +196,19 @@ class Scorer:
         if not words and self.effort is not None:
             found = search_words(pda, self.specification, self.effort, self.seed)
             words = self._differing(pda, [word for _, suggested in found for word in suggested])
+        if not words and self.effort is not None and self.model.action_kind == "none":
+            words = self._differing(pda, box_words(pda, self.model, self.specification, self.seed))
         return sorted(words, key=len)
+
+    def endless(self, candidate: Candidate | None) -> str | None:
+        """Return why a candidate without a stack cannot do, or any, where the network counts as deep as was asked."""
+        pda = None if candidate is None else candidate.automaton
+        if self.nested.endless is None or (pda is not None and not is_stackless(pda)):
+            return None
+        return (
+            f"it counts, or is bounded at a depth not seen: {self.nested.endless} needs a state of its own, and no "
+            "deeper word was asked"
+        )
 
     def errs_at_most(self, candidate: Candidate, share: float) -> bool:
         """Return whether a candidate differs on at most this share of the words that the rounded network accepts."""

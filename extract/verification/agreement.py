@@ -42,7 +42,10 @@ __all__ = [
 ]
 
 _LESS = 4  # words of the analog network, which contradict nothing, are shortened with so many times less effort
-CheckKind = Literal["exhaustive", "long", "deep", "covering", "driven", "pumped", "sampled"]
+_ERRS = 0.05  # with this probability at most a bound on errors is wrong, for both automata that may be checked together
+CheckKind = Literal[
+    "exhaustive", "long", "deep", "covering", "driven", "pumped", "sampled", "nested", "conformance", "random"
+]
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,9 @@ class Agreement:
     Attributes:
         kind: "exhaustive" (all words up to `max_length`), "long" or "deep" (words drawn from a seed), "covering" (every
             transition and every two in a row), "driven" (every input at every height of the stack), "pumped" (cycles
-            of the automaton, repeated; what is counted are families of words, and the search ends where some break) or
-            "sampled" (the words of the search for states, where the automaton is given out although it errs on some).
+            of the automaton, repeated; what is counted are families of words, and the search ends where some break),
+            "sampled" (the words of the search for states, where the automaton is given out although it errs on some),
+            "nested" (what a black box counts to every depth), "conformance" (the W-method) or "random" (drawn anew).
         other: what the automaton was compared with: "language", "network" or "rounded network".
         max_length: the longest word checked.
         words: how many words were checked, the empty one included.
@@ -62,6 +66,9 @@ class Agreement:
         counterexample: a word on which they differ, or None: a shortest one among all words, else a short one.
         by_length: for "exhaustive", how many words of each length are accepted; else empty.
         made_of: for "pumped", the counterexample as its parts, and how often each comes.
+        more_states: for "conformance": what has at most so many states more than the automaton, and answers these words
+            as it does, is equal to it. None where that holds for no number, since only some of the words were asked.
+        drawn: for "random", from which distribution.
     """
 
     kind: CheckKind
@@ -73,6 +80,19 @@ class Agreement:
     counterexample: Word | None = None
     by_length: tuple[int, ...] = ()
     made_of: str | None = None
+    more_states: int | None = None
+    drawn: str | None = None
+
+    @property
+    def error_bound(self) -> float | None:
+        """Return on which share of words so drawn, at most, both differ, with 95 % confidence; None if not known.
+
+        It is exact for words drawn independently, without a difference. Half of the 5 % is for the automaton that was
+        mended after the first check, where there was one.
+        """
+        if self.kind != "random" or self.disagreements or not self.words:
+            return None
+        return float(1 - (_ERRS / 2) ** (1 / self.words))
 
     def __str__(self) -> str:
         first = "" if self.counterexample is None else f", first on {format_word(self.counterexample)!r}"
@@ -90,6 +110,8 @@ class Agreement:
             "disagreements": self.disagreements,
             "counterexample": None if word is None else format_word(word),
             **({} if self.made_of is None else {"made_of": self.made_of}),
+            **({"more_states": self.more_states} if self.kind == "conformance" else {}),
+            **({} if self.drawn is None else {"drawn": self.drawn, "epsilon": self.error_bound, "delta": _ERRS}),
         }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from zlib import crc32
 
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.automata.simulation import greatest_heights
@@ -12,10 +13,10 @@ from stacklens.errors import StacklensError
 from stacklens.extract.config import SPARE_CELLS, ExtractionConfig
 from stacklens.extract.samples import walk_words
 from stacklens.extract.search.candidates import Candidate, Scorer
-from stacklens.extract.specification import Specification, default_max_length, words_over
+from stacklens.extract.specification import Specification, default_max_length, random_words, words_over
 from stacklens.extract.verification.agreement import Agreement, agree_on, agree_on_all, first_contradiction
 from stacklens.extract.verification.counterexamples import search_words
-from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families
+from stacklens.extract.verification.repeated_cycles import agree_on_pumps, conformance_test, is_asked, pumped_families
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded, Unrounded
 from stacklens.whole import check_whole
@@ -26,7 +27,8 @@ _EXHAUSTIVE = 2_500_000  # the automaton is checked on all words up to the lengt
 _SHARE = 500  # of these where a task's own words have to be compared one by one
 _SHARE_ASKED = 10  # of these at most where words up to a length were asked for
 _LONG_SHARE = 50  # a network that is slow is asked one long word for so many short ones
-_CYCLES = 100  # as many cycles are repeated
+_CYCLES, _CYCLES_OF_A_BOX = 100, 40  # as many cycles are repeated
+_DRAWN, _DRAWN_LENGTHS = 600, (10, 60)  # words of the last check, which no search has seen: 0.6 % of errors show
 _DEEP = 100  # and words that are nested no deeper than this
 _FEWER = 5  # times fewer long words of the network, where all else is shown for every length
 _ROUNDED = "rounded network"
@@ -78,6 +80,7 @@ def check_all(
     *,
     cells: int | None = None,
     shown: Collection[str] = (),
+    nested: Sequence[Word] = (),
 ) -> tuple[Agreement, ...]:
     """Return every check: all words up to a length, long and deep words, and those that automata suggest.
 
@@ -85,7 +88,8 @@ def check_all(
     the automaton to follow on words of every length, "language" or "rounded network", is held against it on all words
     up to a length only, and where that is both, the network is run on fewer long words.
 
-    No stack of the automaton gets higher than ``cells``, by default as many as the network has.
+    No stack of the automaton gets higher than ``cells``, by default as many as the network has. Of a network without
+    actions there are checks on ``nested`` words too, on those of the W-method, and on words drawn anew.
 
     The checks are independent of each other and run in ``config.jobs`` processes, with the same result. How many are
     done, and of how many, ``come`` is told.
@@ -108,7 +112,11 @@ def check_all(
         length = exhaustive_length(len(pda.input_alphabet), config.max_length, affordable=model.affordable)
         length = length if model.longest is None else min(length, model.longest)
         tasks = [_Task(agree_on_all, (pda, *side, length)) for side in sides.values()]
-    for kind, words in _word_lists(pda, cells, specification, config):
+    lists, told = _word_lists(pda, cells, specification, config), dict[str, dict[str, Any]]()
+    if alone and model.real_time:
+        tests, told = _box_tests(pda, model, specification, config.seed)
+        lists += [("nested", list(nested)), *tests]
+    for kind, words in lists:
         words = [word for word in words if model.longest is None or len(word) <= model.longest]
         asked = sides.values() if kind == "exhaustive" else further
         tasks += [_Task(agree_on, (pda, *side, words, kind, specification)) for side in asked if words]
@@ -116,12 +124,33 @@ def check_all(
     families = pumped_families(pda, model, specification, config.cycles, config.seed, cells) if pumped else []
     if families:
         tasks += [_Task(agree_on_pumps, (pda, *side, families, specification)) for side in further]
-    results = []
+    made = []
     for number, result in enumerate(_made(tasks, config.jobs), start=1):
-        results.append(result)
+        made += [] if result is None else [replace(result, **told.get(result.kind, {}))]
         come(number, len(tasks))
-    made = [result for result in results if result is not None]
     return tuple(_twice(made)) if alone else tuple(made)
+
+
+def _box_tests(
+    pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, seed: int
+) -> tuple[list[tuple[str, list[Word]]], dict[str, dict[str, Any]]]:
+    """Return the words of the W-method and words drawn anew for this automaton, and what there is to say of both.
+
+    None of the drawn ones has been seen by the search, so that they bound how often the automaton errs.
+    """
+    tests, more = conformance_test(pda, model, specification, seed)
+    number = _DRAWN if model.affordable is None else min(_DRAWN, model.affordable // _LONG_SHARE)
+    low, high = (one if model.longest is None else min(one, model.longest) for one in _DRAWN_LENGTHS)
+    fresh = crc32(f"{seed} {sorted(map(str, pda.transitions.items()))}".encode())
+    if specification is None:
+        drawn, how = random_words(model.alphabet, number, (low, high), fresh), "uniformly random symbols"
+    else:
+        drawn, how = specification.long_words(number, (low, high), fresh), f"as {specification.name} draws words"
+    told: dict[str, dict[str, Any]] = {
+        "conformance": {"more_states": more},
+        "random": {"drawn": f"{how}, lengths {low} to {high}"},
+    }
+    return [("conformance", tests), ("random", drawn)], told
 
 
 def _twice(made: Sequence[Agreement]) -> Iterator[Agreement]:
@@ -135,7 +164,7 @@ def _twice(made: Sequence[Agreement]) -> Iterator[Agreement]:
 def within_means(config: ExtractionConfig, model: StackModel[Any]) -> ExtractionConfig:
     """Return ``config`` with as many words as may be asked of ``model``, where that is slow.
 
-    Cycles are repeated up to a thousand times: not where every beginning of a word is a word of its own.
+    Cycles are repeated, fewer of them where every beginning of a word is a word of its own.
     """
     if model.longest is not None:
         high = min(config.long_lengths[1], model.longest)
@@ -143,8 +172,7 @@ def within_means(config: ExtractionConfig, model: StackModel[Any]) -> Extraction
     if model.affordable is None:
         return config
     some = min(config.long_words, model.affordable // _LONG_SHARE)
-    again = model.answers_to(()) is not None
-    cycles = 0 if again else min(config.cycles, _CYCLES)
+    cycles = min(config.cycles, _CYCLES_OF_A_BOX if is_asked(model) else _CYCLES)
     return replace(config, long_words=some, cycles=cycles, depth=min(config.depth, _DEEP))
 
 

@@ -16,6 +16,8 @@ import numpy as np
 from stacklens.automata.epsilon import has_real_time_form
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.automata.pumping import Pump, pumps
+from stacklens.automata.stackless import is_stackless
+from stacklens.automata.transition_coverage import conformance_words
 from stacklens.extract.specification import Specification
 from stacklens.extract.verification.agreement import Agreement, differing, side_name
 from stacklens.extract.verification.cycle_lines import pump_lines
@@ -24,13 +26,23 @@ from stacklens.languages.repeats import named_parts
 from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 
-__all__ = ["Broken", "agree_on_pumps", "pumped_families", "shortest_break"]
+__all__ = [
+    "Broken",
+    "agree_on_pumps",
+    "box_words",
+    "conformance_test",
+    "is_asked",
+    "pumped_families",
+    "shortest_break",
+]
 
 _ROUNDS = 1_000
 _STEPS = 1_000  # of all rounds of a cycle, if it is longer than two symbols
 _STEPS_OF_TWO = 480  # of two cycles together: the second is run anew wherever the first is left; deep words go deeper
 _FEW = 2
 _ROUNDS_OF_A_LANGUAGE = (1, 2, 3, 10, 50)  # a proof says more; these are for languages that none is found for
+_ROUNDS_OF_A_BOX, _LONGEST_ASKED = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 400), 400  # and symbols of a word
+_CYCLES_OF_A_BOX, _SYMBOLS_A_WORD = 40, 4  # of a test, for each word that a box may be asked
 _ROOM = 4  # cells of a finite stack that are left free
 _SYMBOLS = 250_000  # of all words that are compared with a language
 _LOOKED_AT = 3  # families at least of which the shortest word is looked for
@@ -99,40 +111,78 @@ def agree_on_pumps(
 ) -> Agreement:
     """Return the agreement on ``families`` with ``other``, or with ``model`` itself where that is None.
 
-    What is counted are families: those in which a word was found on which they differ. Buffered networks are compared
-    as a language is, on some numbers of rounds: they answer to whole words.
+    What is counted are families: those in which a word was found on which they differ. Buffered networks and black
+    boxes are compared as a language is, on some numbers of rounds: they answer to whole words.
     """
 
     def differ(words: list[Word]) -> np.ndarray:
         return differing(pda, model, other, words, domain)
 
-    if other is None and model.real_time:
+    if other is None and model.real_time and not is_asked(model):
         lines = pump_lines(pda, model, families, domain)
         found, longest = partings(model, lines)
         broken = shortest_break(found, differ)
         count, wrong = len(lines), len(found) if broken is not None else 0
     else:
-        count, wrong, longest, broken = _with_language(model, families, differ)
+        count, wrong, longest, broken = _on_words(model, families, differ)
     name = side_name(model, other)
     word, made_of = (None, None) if broken is None else (broken.word, str(broken))
     return Agreement("pumped", name, longest, count, count, wrong, word, made_of=made_of)
 
 
-def _with_language(
+def _on_words(
     model: StackModel[Any], families: Sequence[tuple[Pump, int]], differ: _Differ
 ) -> tuple[int, int, int, Broken | None]:
-    """Return how many families are compared with a language, on how many it differs, the longest word and a broken."""
-    rows, left = list[tuple[int, Broken]](), _SYMBOLS
-    for n in _ROUNDS_OF_A_LANGUAGE:
-        for number, (pump, most) in enumerate(families):
-            for after in range(len(pump.afters) if n <= most else 0):
-                word = _broken(pump, model.alphabet, n, after)
-                left -= len(word.word)
-                rows += [(number, word)] if left >= 0 else []
+    """Return how many families are compared on some words, on how many they differ, the longest and a broken word."""
+    rows = _rows(model, families)
     wrong = np.flatnonzero(differ([word.word for _, word in rows])).tolist() if rows else []
     broken = min((rows[i][1] for i in wrong), key=lambda found: len(found.word), default=None)
     longest = max((len(word.word) for _, word in rows), default=0)
     return len({number for number, _ in rows}), len({rows[i][0] for i in wrong}), longest, broken
+
+
+def _rows(model: StackModel[Any], families: Sequence[tuple[Pump, int]]) -> list[tuple[int, Broken]]:
+    """Return words of some rounds with the numbers of their families, as many as there is time for."""
+    asked, rows, left = is_asked(model), list[tuple[int, Broken]](), _SYMBOLS
+    dear = asked and model.task_kind != "recognition"  # which is asked for all beginnings, too
+    for n in _ROUNDS_OF_A_BOX if asked else _ROUNDS_OF_A_LANGUAGE:
+        for number, (pump, most) in enumerate(families):
+            for after in range(len(pump.afters) if n <= most else 0):
+                word = _broken(pump, model.alphabet, n, after)
+                fits = not asked or len(word.word) <= (model.longest or _LONGEST_ASKED)
+                left -= len(word.word) * (len(word.word) if dear else 1) if fits else 0
+                rows += [(number, word)] if fits and left >= 0 else []
+    return rows
+
+
+def is_asked(model: StackModel[Any]) -> bool:
+    """Return whether ``model`` is a function, of which every beginning of a word is asked as a word of its own."""
+    return model.affordable is not None and model.answers_to(()) is not None
+
+
+def box_words(
+    pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, seed: int
+) -> list[Word]:
+    """Return the words on which an automaton of answers is tested: those of the W-method, and its cycles repeated."""
+    families = pumped_families(pda, model, specification, _CYCLES_OF_A_BOX, seed) if is_asked(model) else []
+    words, _ = conformance_test(pda, model, specification, seed)
+    return [*words, *(row.word for _, row in _rows(model, families))]
+
+
+def conformance_test(
+    pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, seed: int
+) -> tuple[list[Word], int | None]:
+    """Return the words of the W-method for ``pda``, and for how many states more they are complete.
+
+    There are none of an automaton with a stack, nor where only some words are meant.
+    """
+    partial_domain = specification is not None and specification.partial_domain
+    if partial_domain or not is_stackless(pda) or not pda.real_time or pda.end_marker is not None:
+        return [], None
+    most = _SYMBOLS if model.affordable is None else min(_SYMBOLS, _SYMBOLS_A_WORD * model.affordable)
+    found, more = conformance_words(pda, most, seed)
+    kept = [word for word in found if model.longest is None or len(word) <= model.longest]
+    return [make_word(word, model.alphabet) for word in kept], more if len(kept) == len(found) else None
 
 
 def shortest_break(found: Sequence[Parting], differ: _Differ) -> Broken | None:

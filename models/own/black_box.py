@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from stacklens.automata.pda import Word
 from stacklens.errors import StacklensError
 from stacklens.languages.tasks.task import TaskKind
 from stacklens.models.base import StackModel
@@ -99,6 +100,14 @@ class BlackBox(WordNetwork):
             there = [i for i, length in enumerate(lengths) if length > t]
             said[there, t] = self.said_of(codes[there, : t + 1])
         return said
+
+    def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
+        """Return the answers to ``words`` at once (see `WordNetwork`); those of a recogniser need no beginnings."""
+        if self.task_kind != "recognition":
+            return super().answers_to(words)
+        spelled = [tuple(map(self._symbols.index, word)) for word in words]
+        self._ask(set(spelled))
+        return np.array([self._known[word] for word in spelled], np.int32).reshape(-1, 1)
 
     def output_numbers(self, output: Tensor) -> np.ndarray:
         """Return which discrete output each of ``output`` (..., O) is, (...)."""

@@ -17,6 +17,7 @@ __all__ = ["DEAD", "AnswersKept", "EnoughError"]
 
 DEAD = -1  # the answer of a predictor from a rejection on
 _TOGETHER = 64  # words that are asked together with one that is not known: what may come next
+_AHEAD = 24  # symbols of a word up to which that is done: longer ones are dear, and hardly any goes on
 
 
 class EnoughError(Exception):
@@ -27,8 +28,8 @@ class AnswersKept:
     """The answers of ``network``; what AALpy asks of a system under learning is answered from here.
 
     A recogniser answers a word with True or False, any other with the number of its output after each symbol, `DEAD`
-    from a rejection on. A word that is not known is asked together with those that begin with it, since learners ask
-    for these next; all its beginnings are known then, too.
+    from a rejection on. A short word that is not known is asked together with those that begin with it, since learners
+    ask for these next.
 
     Args:
         network: the network, not rounded; what it does to stacks does not matter.
@@ -94,16 +95,14 @@ class AnswersKept:
 
     def _ask(self, word: tuple[Symbol, ...]) -> None:
         longest = self.network.longest
-        spelled = [(*word, *tail) for tail in self._tails]
-        if self.recogniser:
-            spelled += [word[:n] for n in range(len(word)) if word[:n] not in self._known]
+        spelled = [(*word, *tail) for tail in (self._tails if len(word) <= _AHEAD else [()])]
         fit = [one for one in spelled if longest is None or len(one) <= max(longest, len(word))]
         words = [make_word(one, self.network.alphabet) for one in fit]
         self.asked, self.batches = self.asked + len(words), self.batches + 1
         self.keep(words, network_answers(self.network, words))
 
     def query(self, word: Sequence[Symbol]) -> list[int | bool]:
-        """Return the answer after every symbol, or that to the empty word; for AALpy.
+        """Return the answer to ``word``, the last after its symbols, which is the one that KV looks at; for AALpy.
 
         Raises:
             EnoughError: the time is over.
@@ -111,9 +110,7 @@ class AnswersKept:
         if self.over():
             raise EnoughError
         self.num_queries, self.num_steps = self.num_queries + 1, self.num_steps + len(word)
-        if self.recogniser and word:  # the answer to the whole word is the one that is looked at; others may be dear
-            self.answer(word)
-        return self.answers(word) if word else [self.answer(())]
+        return [self.answer(word)]
 
     def pre(self) -> None:
         """Begin a word; for AALpy."""

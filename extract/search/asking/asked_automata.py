@@ -1,8 +1,8 @@
 """From a network's answers to words to automata: candidates of AALpy's learners, each scored.
 
-L# (Vaandrager et al. 2022, "A new approach for active automata learning based on apartness") learns finite automata and
-Mealy machines. KV (Kearns & Vazirani 1994) learns visibly pushdown automata (1-SEVPAs) where it is known which symbols
-push, the calls, and which pop, the returns.
+KV (Kearns & Vazirani 1994, with counterexamples cut as Rivest & Schapire 1993 do) learns finite automata and Mealy
+machines, and visibly pushdown automata (1-SEVPAs) where it is known which symbols push, the calls, and which pop, the
+returns. One deep word teaches it all the states that a counter has on the way.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, get_args
 
 from stacklens.automata.pda import PushdownAutomaton, Symbol
@@ -28,7 +27,6 @@ AskedKind = Literal["learn-dfa", "learn-mealy", "learn-vpa"]
 ASKED = (*get_args(AskedKind), "ask")  # the methods of the search that do nothing else
 # KV gives up so where a box is no visibly pushdown language: then its hypotheses so far are what there is.
 _GIVES_UP = (AssertionError, AttributeError, IndexError, KeyError, TypeError)
-_LEARNERS = {"learn-dfa": "L#", "learn-mealy": "L#", "learn-vpa": "KV"}
 
 
 @dataclass(frozen=True)
@@ -158,19 +156,16 @@ def _learned(
     over: Callable[[], bool],
 ) -> list[Candidate]:
     """Return the hypotheses of one learner, those with fewer errors last."""
-    blank = Candidate(_LEARNERS[kind], 0, kind, 0, None, None)
+    blank = Candidate("KV", 0, kind, 0, None, None)
     oracle = Oracle(scorer, answers, blank, over)
     with needing("AALpy", "interop"):
-        from aalpy.learning_algs import run_KV, run_Lsharp
-    shared: dict[str, Any] = {"cache_and_non_det_check": False, "print_level": 0}
+        from aalpy.learning_algs import run_KV
+    letters = list(scorer.model.alphabet)
     if kind == "learn-vpa":
         assert visible is not None
-        run: Callable[[], Any] = partial(run_KV, _alphabet(scorer, visible), answers, oracle, "vpa", **shared)
-    else:
-        letters, wanted = list(scorer.model.alphabet), kind.removeprefix("learn-")
-        run = partial(run_Lsharp, letters, answers, oracle, wanted, separation_rule="SepSeq", **shared)
+        letters = _alphabet(scorer, visible)
     with contextlib.suppress(EnoughError, *_GIVES_UP):
-        run()
+        run_KV(letters, answers, oracle, kind.removeprefix("learn-"), cache_and_non_det_check=False, print_level=0)
     return sorted(oracle.tried, key=lambda found: -(found.disagreements or 0))
 
 

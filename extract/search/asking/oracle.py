@@ -28,8 +28,7 @@ __all__ = ["Oracle"]
 
 _LONGEST_TAUGHT = 40  # symbols of a counterexample, where the hypothesis errs on few words
 _NEAR, _DRIFT = 0.01, 0.1  # as in the search: shares of the accepted words that may be wrong
-_TOO_LONG = 100  # symbols of a counterexample that a learner would take minutes for: it judges, and ends the search
-_MOST_STATES = 150
+_MOST_STATES = 300
 _FEW_STATES, _PATIENCE, _BETTER = 40, 12, 0.75  # larger ones have to lose a quarter of their errors in so many rounds
 
 
@@ -49,6 +48,7 @@ class Oracle:
     def __init__(self, scorer: Scorer, answers: AnswersKept, blank: Candidate, over: Callable[[], bool]) -> None:
         self.scorer, self.answers, self.blank, self.over = scorer, answers, blank, over
         self.tried: list[Candidate] = []
+        self.nested = set(scorer.nested.words)
         self.sul = answers  # AALpy sets and counts these
         self.num_queries = self.num_steps = 0
 
@@ -69,11 +69,13 @@ class Oracle:
         words = scorer.broken_by(small)
         found = replace(found, quantiser=self._told(), disagreements=len(words))
         self.tried.append(found)
-        if not words or self._is_enough(found, words):
+        deep = all(word in self.nested for word in words)  # then all else is right, and the deepest teaches all depths
+        endless = deep and self.blank.way != "learn-vpa" and scorer.nested.endless is not None
+        if not words or (not deep and self._is_enough(found, words)):
             return None
-        if self.over() or len(pda.states) > _MOST_STATES or self._idles(found) or len(words[0]) > _TOO_LONG:
+        if self.over() or len(pda.states) > _MOST_STATES or self._idles(found) or endless:
             raise EnoughError
-        return self._first_wrong(small, pda, words)
+        return self._first_wrong(small, pda, words[::-1] if deep else words)
 
     def _idles(self, found: Candidate) -> bool:
         """Return whether states are added, and hardly any error goes: no finite number will do."""
