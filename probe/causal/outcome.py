@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -276,23 +277,27 @@ class Causality:
         return min((part.accuracy for part in some if part.told_apart >= LEAST_SWAPS), default=None)
 
     @property
+    def least(self) -> float:
+        """Return the lowest of the scores and of the shares of what should change nothing; NaN where too few count."""
+        same = (part.same for part in self.kinds if part.what != "aligned" and part.untold is not None)
+        shares = [one.accuracy for one in same if one.of >= LEAST_SWAPS]
+        return math.nan if self.score is None else min([self.score, *shares])
+
+    @property
     def is_mechanism(self) -> bool:
-        """Return whether the network computes with it: every score reaches `BAR`, and the same changes nothing."""
-        score, level = self.score, self.level
-        if score is None or score < BAR or self.doubt is not None or (level is not None and level.accuracy < BAR):
-            return False
-        some = (part.same for part in self.kinds if part.what != "aligned")
-        return all(same.accuracy >= BAR for same in some if same.of >= LEAST_SWAPS)
+        """Return whether the network computes with it: all reach `BAR`, on stacks that are as high as its own."""
+        level = 1.0 if self.level is None else self.level.accuracy
+        return self.doubt is None and min(self.least, level) >= BAR and self.same_as is None
 
     @property
     def mechanism(self) -> str | None:
         """Return which automaton is what the network computes; None for none of them.
 
-        Of several whose scores are the same to two digits it is the smallest: what others tell apart beyond it is told
+        Of several that come out the same to two digits it is the smallest: what others tell apart beyond it is told
         apart by no interchange.
         """
         found = [one for one in self.automata.values() if one.is_mechanism]
-        best = min(found, key=lambda one: (-round(one.score or 0, 2), sum(one.sizes or ())), default=None)
+        best = min(found, key=lambda one: (-round(one.least, 2), sum(one.sizes or ())), default=None)
         return None if best is None else best.automaton
 
     @property
@@ -313,7 +318,7 @@ class Causality:
             return f"{of}the {chosen} one is what the network computes ({'; '.join([score, *beside])})"
         why = f"fewer than {LEAST_SWAPS} interchanges are told apart" if rest is None else f"best {_digits(rest)}"
         if rest is not None and rest >= BAR:
-            why += ", and what should change nothing does, or stacks are not as high"
+            why += ", but what should change nothing does, or stacks are not as high"
         return f"{of or 'of the automaton: '}none is what the network computes ({why})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -362,6 +367,9 @@ class Causality:
         lines += [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
         ]
+        for name, one in self.automata.items():
+            if one.level is not None and one.level.accuracy < BAR and one.same_as is None:
+                lines.append(f"{name}: the network's stacks are as high as its own on {one.level} words only")
         for part in (self.states, self.symbols):
             if part.reason is not None:
                 lines.append(f"{part.what}: {part}")
