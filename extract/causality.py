@@ -61,8 +61,8 @@ def causality(
         raise StacklensError(f"values is {values!r:.40}; expected source or centre")
     check_whole("cases", cases, 2)
     check_seed(seed)
-    named = _automata(result, automaton, seed)
     network, rounded, soft = _networks(result)
+    named = _automata(result, automaton, seed)
     random = _random(network, result, seed)
     words = _words(result.language, seed)
     found, seen = dict[str, Causality](), dict[str, PushdownAutomaton]()
@@ -177,11 +177,8 @@ def _is_renamed(one: PushdownAutomaton, other: PushdownAutomaton) -> bool:
     """Return whether two automata are the same but for the names of states and stack symbols, as far as runs reach."""
     if one.n_stacks != other.n_stacks or len(one.transitions) != len(other.transitions):
         return False
-    if (one.acceptance, one.initial_output, one.end_marker) != (
-        other.acceptance,
-        other.initial_output,
-        other.end_marker,
-    ):
+    ways = ("acceptance", "initial_output", "accepting_outputs", "end_marker")
+    if any(getattr(one, name) != getattr(other, name) for name in ways):
         return False
     states, symbols = {one.initial: other.initial}, {one.bottom: other.bottom}
     met, last = set[Key](), -1
@@ -192,20 +189,18 @@ def _is_renamed(one: PushdownAutomaton, other: PushdownAutomaton) -> bool:
                 continue
             met.add((state, letter, tops))
             theirs = other.transitions.get((states[state], letter, tuple(symbols[top] for top in tops)))
-            if (
-                theirs is None
-                or theirs.output != step.output
-                or states.setdefault(step.target, theirs.target) != theirs.target
-            ):
+            if theirs is None or theirs.output != step.output:
                 return False
+            pairs = [(states, step.target, theirs.target)]
             for own, op in zip(step.operations, theirs.operations, strict=True):
-                if own.pop != op.pop or (own.push is None) != (op.push is None):
+                if own.name != op.name:
                     return False
-                if own.push is not None and op.push is not None and symbols.setdefault(own.push, op.push) != op.push:
-                    return False
+                pairs += [] if own.push is None or op.push is None else [(symbols, own.push, op.push)]
+            if any(known.setdefault(name, its) != its for known, name, its in pairs):
+                return False
     alike = all((state in one.accepting) == (states[state] in other.accepting) for state in states)
     apart = len(set(states.values())) == len(states) and len(set(symbols.values())) == len(symbols)
-    return alike and apart and len(met) == len(one.transitions) and one.accepting_outputs == other.accepting_outputs
+    return alike and apart and len(met) == len(one.transitions)
 
 
 def _random(network: StackModel[Any], result: Extraction, seed: int) -> StackModel[Any] | None:

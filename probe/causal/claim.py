@@ -207,8 +207,7 @@ class Prefixes:
         Cells are counted from the top: a network may have a mark on the ground, or the automaton a symbol in its state.
         """
         own = self.runs.heights()[:, : len(claim.stacks)]
-        high: np.ndarray = (self.rounded.heights[:, list(claim.stacks)] >= own).all(1)
-        return high
+        return np.asarray((self.rounded.heights[:, list(claim.stacks)] >= own).all(1))
 
     def cells(self, claim: Claim) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return prefix, stack (the automaton's), place and symbol of every cell that corresponds to a symbol, (M,)."""

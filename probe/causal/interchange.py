@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -100,7 +100,7 @@ def _discriminant(hidden: np.ndarray, labels: np.ndarray, rank: int) -> np.ndarr
     values = np.maximum(values, 0) + _LEAST_SPREAD * max(float(values.mean()), float(np.var(hidden)), 1e-12)
     white, back = (vectors * values**power @ vectors.T for power in (-0.5, 0.5))
     directions = np.linalg.svd((means - means.mean(0)) @ white, full_matrices=False)[2][:rank]
-    return white @ directions.T @ directions @ back
+    return np.asarray(white @ directions.T @ directions @ back)
 
 
 def interchange(
@@ -141,28 +141,32 @@ def interchange(
     windows = "a stack symbol stands for several cells" if claim.whole_stacks else None
     reasons = {"states": _unread(rounded, claim), "symbols": stackless}
     reasons |= {"heads": reasons["states"] or stackless or windows, "aligned": _unaligned(states, rounded)}
-    made = {"states": lambda: states, "symbols": lambda: _cells(claim, prefixes), "heads": lambda: _heads(states)}
-    made["aligned"] = lambda: _aligned(states, rounded, cases // 4, rng)
+    made: dict[str, Callable[[], Kind]] = {
+        "states": lambda: states,
+        "symbols": lambda: _cells(claim, prefixes),
+        "heads": lambda: _heads(states),
+        "aligned": lambda: _aligned(states, rounded, cases // 4, rng),
+    }
+    own, none = _Network(rounded, prefixes.rounded), Share(0, 0)
     parts = {
-        what: Interchange(what, Share(0, 0), Share(0, 0), reason=reason)
+        what: Interchange(what, none, none, reason=reason)
         if reason is not None
-        else _measured(what, made[what](), _Network(rounded, prefixes.rounded), soft, beside, cases, rng, values)
+        else _measured(what, made[what](), own, soft, beside, cases, rng, values)
         for what, reason in reasons.items()
     }
-    level = None if stackless else Share(int(prefixes.aligned(claim).sum()), len(prefixes))
-    doubt = None
-    if claim.all_in_state:
-        doubt = "the network has no stack: with its hidden vector all of it is interchanged, and that is the other run"
-    sizes = len(claim.pda.states), len(claim.pda.stack_alphabet)
+    doubt = "the network has no stack: with its hidden vector all of it is interchanged, and that is the other run"
     return Causality(
-        **parts,
-        automaton=automaton,
-        values=values,
-        prefixes=len(prefixes),
-        seed=seed,
-        sizes=sizes,
-        level=level,
-        doubt=doubt,
+        parts["states"],
+        parts["symbols"],
+        automaton,
+        values,
+        len(prefixes),
+        seed,
+        heads=parts["heads"],
+        aligned=parts["aligned"],
+        sizes=(len(claim.pda.states), len(claim.pda.stack_alphabet)),
+        level=None if stackless else Share(int(prefixes.aligned(claim).sum()), len(prefixes)),
+        doubt=doubt if claim.all_in_state else None,
     )
 
 
@@ -251,12 +255,13 @@ def _measured(
     names = np.array(kind.names)[kind.label[kept.source]]
     softly: list[Share | None] = [None, None]
     if soft is not None and kind.prefixes.soft is not None and values == "source":
-        well, _ = _right(kind, _Network(soft, kind.prefixes.soft), kept)
+        well = np.zeros(len(right), np.bool_)
+        well[kept.told] = _right(kind, _Network(soft, kind.prefixes.soft), kept.select(kept.told))[0]
         softly = [Share.over(well, words, rows) for rows in (unchanging, changing)]
     baselines = _baselines(kind, rounded, cases // 4, rng)
     if random is not None and changing.any():
-        answered, _ = _right(kind.of_network(random.moments), random, kept)
-        baselines["random weights"] = Share.over(answered, words, changing)
+        answered, _ = _right(kind.of_network(random.moments), random, kept.select(changing))
+        baselines["random weights"] = Share.over(answered, words[:, changing])
     partitions = baselines.get("random partitions")
     reason = None
     if not changing.any():

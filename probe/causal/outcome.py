@@ -311,7 +311,7 @@ class Causality:
         of = f"of {_COUNTED.get(len(automata), len(automata))} automata {how}, " if len(automata) > 1 else ""
         also = [one for one in automata if one.is_mechanism and one.automaton != chosen]
         rest = max((one.score for one in automata if one.score is not None and not one.is_mechanism), default=None)
-        beside = [f"the {one.automaton} one as well: {_digits(one.score)}" for one in also]
+        beside = [f"as well: {', '.join(f'{one.automaton} {_digits(one.score)}' for one in also)}"] if also else []
         if chosen is not None:
             beside += [] if rest is None else [f"next {_digits(rest)}"]
             score = _digits(self.automata[chosen].score)
@@ -328,7 +328,7 @@ class Causality:
             for name in ("automaton", "values", "prefixes", "seed", "doubt", "equal", "same_as")
         }
         kinds = {part.what: part.to_dict() for part in self.kinds}
-        more = {"sizes": None if self.sizes is None else list(self.sizes), "score": self.score}
+        more: dict[str, Any] = {"sizes": None if self.sizes is None else list(self.sizes), "score": self.score}
         more["level"] = None if self.level is None else _numbers(self.level)
         others = {name: one.to_dict() for name, one in self.others.items()}
         return {**plain, **kinds, **more, "mechanism": self.mechanism, "verdict": self.verdict, "others": others}

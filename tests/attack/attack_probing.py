@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -80,20 +81,18 @@ def _replace(plain: PlainStackRNN, source: PlainStackRNN, units: list[int] | Non
 
 def _interchanges(seed: int) -> Counter[str]:
     """Count interchanges in the zoo's D2 network again, by a run of the automaton and one of the network over lists."""
-    net, met = load_network("marnn-stack-rnn-dyck-2").model, list[tuple[Any, Any]]()
+    net: Any = load_network("marnn-stack-rnn-dyck-2").model
+    met = list[tuple[Any, Any]]()
     asked = experiments._right
 
     def listening(kind: Any, network: Any, drawn: Any, *more: Any) -> Any:
         met.append((kind, drawn))
         return asked(kind, network, drawn, *more)
 
-    experiments._right = listening
-    try:
+    with patch.object(experiments, "_right", listening):
         found = experiments.interchange(claim(net), Rounded(net), None, cases=60, seed=seed)
-    finally:
-        experiments._right = asked
     counts = Counter[str]()
-    for part in (found.states, found.symbols, found.heads):
+    for part in found.kinds[:3]:
         kind, drawn = next((kind, drawn) for kind, drawn in met if _what(kind) == part.what)
         mine = Counter[tuple[str, bool]]()
         for row in range(len(drawn.base)):

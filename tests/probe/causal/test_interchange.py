@@ -192,7 +192,7 @@ def test_a_report_of_an_earlier_version_is_read_as_it_was_meant() -> None:
 
 # What each automaton scores on each network, by kind: written down from the tables of both before it was first run.
 # 1: all do as predicted; 0: none; "some": neither; None: no interchange is told apart. `same` is of states.
-EXPECTED = {
+EXPECTED: dict[str, tuple[HandMachine, HandMachine, dict[str, int | str | None]]] = {
     # the network says its turn by its cells; an automaton with two states claims that the hidden vector says it
     "two states used as one": (TURNING_CELLS, TURNING_STATES, {"states": 0, "symbols": None, "heads": 1, "same": 1}),
     "cells by cells": (TURNING_CELLS, TURNING_CELLS, {"states": None, "symbols": 1, "heads": 1, "same": 1}),
@@ -239,7 +239,7 @@ def test_of_equal_automata_the_verdict_names_the_one_that_the_network_computes()
     assert "raw 3/2" in str(both)
     alike = replace(found["raw"], others={"larger": replace(found["raw"], automaton="larger", sizes=(9, 9))})
     assert alike.mechanism == "raw"
-    assert "(1.00; the larger one as well: 1.00)" in alike.verdict
+    assert "(1.00; as well: larger 1.00)" in alike.verdict
     unlevel = replace(found["raw"], level=Share(9, 10))
     assert unlevel.mechanism is None
     assert "on 0.900" in str(unlevel)
