@@ -30,6 +30,7 @@ from stacklens.probe.causal.claim import Claim
 __all__ = [
     "BRACKETS",
     "DIRECT",
+    "IDLING",
     "PHASED",
     "TOP_IN_STATE",
     "TURNING_CELLS",
@@ -173,7 +174,18 @@ def _turning(in_cell: bool) -> HandMachine:
     return HandMachine(1 if in_cell else 2, ("a", "b"), 2, 1, 1, "next symbol", rules, frozenset())
 
 
+def _idling() -> HandMachine:
+    """Return the direct memory with two hidden vectors that take turns and tell nothing."""
+    rules = {
+        (state, letter, window): Rule(1 - state, one.moves, one.output)
+        for (_, letter, window), one in DIRECT.rules.items()
+        for state in range(2)
+    }
+    return HandMachine(2, DIRECT.letters, 2, 1, 1, "next symbol", rules, frozenset())
+
+
 DIRECT, PHASED, TOP_IN_STATE, TURNING_CELLS, TURNING_STATES = (
     *map(_memory, ("direct", "phased", "top in state")),
     *map(_turning, (True, False)),
 )
+IDLING = _idling()

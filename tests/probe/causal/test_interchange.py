@@ -16,6 +16,7 @@ from tests.extract.hand_built import HandMachine, Rule, SuperpositionNet, hand_m
 from tests.probe.causal.mechanisms import (
     BRACKETS,
     DIRECT,
+    IDLING,
     PHASED,
     TOP_IN_STATE,
     TURNING_CELLS,
@@ -202,6 +203,15 @@ EXPECTED: dict[str, tuple[HandMachine, HandMachine, dict[str, int | str | None]]
     # where the cell holds what is below, another cell never says what it claims: the symbol left is said, and not it
     "top in the hidden vector": (TOP_IN_STATE, DIRECT, {"states": None, "symbols": 0, "heads": "some", "same": "some"}),
     "top by states": (TOP_IN_STATE, TOP_IN_STATE, {"states": 1, "symbols": 1, "heads": 1, "same": 1}),
+    # the contrary: a hidden vector that tells nothing, and cells one place higher than claimed
+    "top claimed of the hidden vector": (
+        DIRECT,
+        TOP_IN_STATE,
+        {"states": 0, "symbols": 0, "heads": "some", "same": 1},
+    ),
+    # two hidden vectors that take turns for nothing: an automaton that tells them apart predicts nothing of it
+    "two vectors, told apart": (IDLING, IDLING, {"states": None, "symbols": 1, "heads": 1, "same": None}),
+    "two vectors, one state": (IDLING, DIRECT, {"states": None, "symbols": 1, "heads": 1, "same": 1}),
     "direct": (DIRECT, DIRECT, {"states": None, "symbols": 1, "heads": 1, "same": 1}),
 }
 
@@ -215,7 +225,7 @@ def test_networks_whose_mechanism_is_known_score_what_was_told_beforehand(case: 
     shares = {part.what: part.share for part in found.kinds} | {"same": found.states.same}
     for what, told in expected.items():
         share = shares[what]
-        if told is None:
+        if told is None:  # nothing is told apart
             assert share.of == 0, f"{what}: {share}"
         elif told == "some":
             assert 0.02 < share.accuracy < 0.97, f"{what}: {share}"
