@@ -35,10 +35,17 @@ def advice(result: Extraction) -> str:
         return "\n".join([*lines, *(_of_box(result) or _by_cause(result) or _without_automaton(result))])
     reasons, said = _contradictions(result), as_sentence(result.headline)
     if not reasons:
-        return f"Nothing contradicts the automaton. {said}\nPrint the result for what it was checked on."
-    lines = [said, *reasons, *_diagnosed(result), "", "Measured:", *_measures(result), "", "What to do next:"]
+        lines = [f"Nothing contradicts the automaton. {said}", *_caused(result)]
+        return "\n".join([*lines, "Print the result for what it was checked on."])
+    lines = [said, *reasons, *_caused(result), *_diagnosed(result), "", "Measured:", *_measures(result)]
+    lines += ["", "What to do next:"]
     said_by_cause = result.diagnosis is not None and result.diagnosis.cause.name in _OUTWEIGH
     return "\n".join([*lines, *(_of_box(result) or (_by_cause if said_by_cause else _with_automaton)(result))])
+
+
+def _caused(result: Extraction) -> list[str]:
+    """Return which automaton is what the network computes, where interchanges were made."""
+    return [] if result.causality is None else [as_sentence(result.causality.verdict)]
 
 
 def _diagnosed(result: Extraction) -> list[str]:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stacklens.automata.compare import Equal, Undecided, compare
 from stacklens.automata.compiled import encode_words
 from stacklens.automata.many_runs import ManyRuns, RunTables
-from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.automata.pda import Key, Output, PushdownAutomaton, Word
 from stacklens.errors import StacklensError
 from stacklens.extract.answers import number_table
+from stacklens.extract.black_box import compared_outputs
+from stacklens.extract.budget import Budget
+from stacklens.extract.samples import draw_samples
+from stacklens.extract.search.candidates import Scorer
+from stacklens.extract.search.learning.learned_automata import learned_candidates
 from stacklens.extract.specification import Specification
+from stacklens.extract.stack_ablation import StackUse
 from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
+from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.views.views import views_of
 from stacklens.probe.causal.claim import Claim
@@ -30,17 +39,19 @@ __all__ = ["causality", "claim_of"]
 
 _SHORT, _LONG, _LENGTHS = 1_500, 300, (6, 30)  # words on which it is found out which outputs count
 _CUTS = 1_500  # prefixes of these
+_NAMES = "minimised", "raw", "learned", "clusters", "reference"
+_LEARNING = 5.0  # seconds of processor time, where nothing was learned beside clusters
 
 
 def causality(
     result: Extraction,
     seed: int = 0,
     *,
-    automaton: str | PushdownAutomaton = "minimised",
+    automaton: str | PushdownAutomaton = "all",
     values: str = "source",
     cases: int = 2_000,
 ) -> Causality:
-    """Return what interchange experiments say of the automaton of ``result``; see `probe.causal`.
+    """Return what interchange experiments say of the automata of ``result``; see `probe.causal`.
 
     Raises:
         StacklensError: there is no automaton, or it speaks of no step of the network, or ``cases`` is no whole number
@@ -50,14 +61,30 @@ def causality(
         raise StacklensError(f"values is {values!r:.40}; expected source or centre")
     check_whole("cases", cases, 2)
     check_seed(seed)
-    pda = _automaton(result, automaton)
     network, rounded, soft = _networks(result)
+    named = _automata(result, automaton, seed)
+    random = _random(network, result, seed)
     words = _words(result.language, seed)
-    claim = claim_of(pda, network, result.language, words, result.stacks.stacks, result.stacks.push_only)
-    prefixes = [] if not claim.partial else _beginnings(words, network.alphabet, seed)
-    name = automaton if isinstance(automaton, str) else "given"
+    found, seen = dict[str, Causality](), dict[str, PushdownAutomaton]()
     with one_thread():
-        return interchange(claim, rounded, soft, prefixes, cases=cases, seed=seed, automaton=name, values=values)
+        for name, (pda, stacks) in named.items():
+            same_as = next((other for other, known in seen.items() if _is_renamed(pda, known)), None)
+            if same_as is not None:
+                found[name] = replace(found[same_as], automaton=name, same_as=same_as)
+                continue
+            try:
+                claim = claim_of(pda, network, result.language, words, stacks.stacks, stacks.push_only)
+                prefixes = [] if not claim.partial else _beginnings(words, network.alphabet, seed)
+                one = interchange(
+                    claim, rounded, soft, prefixes, random=random, cases=cases, seed=seed, automaton=name, values=values
+                )
+            except StacklensError:
+                if not found:
+                    raise
+                continue  # a reference may say what the network cannot say
+            found[name], seen[name] = replace(one, equal=_is_equal(result, pda)), pda
+    first, *others = found
+    return replace(found[first], others={name: found[name] for name in others})
 
 
 def claim_of(
@@ -99,15 +126,91 @@ def claim_of(
     )
 
 
-def _automaton(result: Extraction, which: str | PushdownAutomaton) -> PushdownAutomaton:
+def _automata(
+    result: Extraction, which: str | PushdownAutomaton, seed: int
+) -> dict[str, tuple[PushdownAutomaton, StackUse]]:
+    """Return the automata that are asked for by name, with the stacks that each sees; an equal one stands once."""
     if isinstance(which, PushdownAutomaton):
-        return which
-    if which not in ("minimised", "raw"):
-        raise StacklensError(f"automaton is {which!r:.40}; expected minimised, raw, or an automaton")
-    minimised = result.automaton  # raises where there is none; a raw one alone was not faithful
-    if which == "raw" and result.raw is None:
-        raise StacklensError("there is no raw automaton: the result does not keep what came before minimisation")
-    return result.raw if which == "raw" and result.raw is not None else minimised
+        return {"given": (which, result.stacks)}
+    if which not in ("all", *_NAMES):
+        raise StacklensError(f"automaton is {which!r:.40}; expected all, {', '.join(_NAMES)}, or an automaton")
+    found = {"minimised": (result.automaton, result.stacks)}  # raises where there is none
+    if result.raw is not None:
+        found["raw"] = result.raw, result.stacks
+    if which in ("all", "learned", "clusters"):
+        found |= _found_otherwise(result, seed)
+    reference = None if result.language is None else result.language.automaton()
+    if reference is not None and reference.n_stacks == result.automaton.n_stacks:
+        found["reference"] = reference, result.stacks
+    if which not in ("all", *found):
+        raise StacklensError(f"there is no {which} automaton of this network that has its stacks")
+    return found if which == "all" else {which: found[which]}
+
+
+def _found_otherwise(result: Extraction, seed: int) -> dict[str, tuple[PushdownAutomaton, StackUse]]:
+    """Return what was learned beside clusters, or is learned now, or the clusters beside what was learned."""
+    second = result.second
+    if second is None and result.found is not None and result.found.method == "kmeans" and result.view is None:
+        complete: frozenset[Output] = frozenset() if result.language is None else result.language.complete
+        samples, without = draw_samples(result.model, result.language, seed), result.stacks.without(result.model)
+        scorer = Scorer(without, samples, complete, seed, result.language, whole=result.model)
+        second = next((one for one in learned_candidates(scorer, over=Budget(_LEARNING).over) if one.exact), None)
+    if second is None or second.automaton is None or second.by_asking:
+        return {}
+    stacks = result.stacks.seeing(second.stacks)
+    if second.method == "kmeans":
+        return {"clusters": (second.raw or second.automaton, stacks)}
+    return {"learned": (second.automaton, stacks)}
+
+
+def _is_equal(result: Extraction, pda: PushdownAutomaton) -> bool | None:
+    """Return whether ``pda`` is proved equal to the minimised automaton, on the words that are meant."""
+    task = result.language if isinstance(result.proof, Equal) else None
+    if pda == result.automaton or (task is not None and isinstance(task.compare(pda), Equal)):
+        return True
+    found = compare(result.automaton, pda, outputs=compared_outputs(result.automaton))
+    return None if isinstance(found, Undecided) else isinstance(found, Equal)
+
+
+def _is_renamed(one: PushdownAutomaton, other: PushdownAutomaton) -> bool:
+    """Return whether two automata are the same but for the names of states and stack symbols, as far as runs reach."""
+    if one.n_stacks != other.n_stacks or len(one.transitions) != len(other.transitions):
+        return False
+    ways = ("acceptance", "initial_output", "accepting_outputs", "end_marker")
+    if any(getattr(one, name) != getattr(other, name) for name in ways):
+        return False
+    states, symbols = {one.initial: other.initial}, {one.bottom: other.bottom}
+    met, last = set[Key](), -1
+    while last < len(met):
+        last = len(met)
+        for (state, letter, tops), step in one.transitions.items():
+            if (state, letter, tops) in met or state not in states or not symbols.keys() >= set(tops):
+                continue
+            met.add((state, letter, tops))
+            theirs = other.transitions.get((states[state], letter, tuple(symbols[top] for top in tops)))
+            if theirs is None or theirs.output != step.output:
+                return False
+            pairs = [(states, step.target, theirs.target)]
+            for own, op in zip(step.operations, theirs.operations, strict=True):
+                if own.name != op.name:
+                    return False
+                pairs += [] if own.push is None or op.push is None else [(symbols, own.push, op.push)]
+            if any(known.setdefault(name, its) != its for known, name, its in pairs):
+                return False
+    alike = all((state in one.accepting) == (states[state] in other.accepting) for state in states)
+    apart = len(set(states.values())) == len(states) and len(set(symbols.values())) == len(symbols)
+    return alike and apart and len(met) == len(one.transitions)
+
+
+def _random(network: StackModel[Any], result: Extraction, seed: int) -> StackModel[Any] | None:
+    """Return a rounded network of the same shape that was never trained; None where its kind cannot be built."""
+    try:
+        made = build_model(result.model.name, result.model.config(), seed=seed).to(next(network.parameters()).dtype)
+    except (StacklensError, StopIteration):
+        return None
+    if result.view is None:
+        return Rounded(made.eval())
+    return next((one for one in views_of(made.eval()) if one.title == result.view.name), None)
 
 
 def _networks(result: Extraction) -> tuple[StackModel[Any], StackModel[Any], StackModel[Any] | None]:

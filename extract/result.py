@@ -226,21 +226,23 @@ class Extraction:
         self,
         seed: int = 0,
         *,
-        automaton: str | PushdownAutomaton = "minimised",
+        automaton: str | PushdownAutomaton = "all",
         values: str = "source",
         cases: int = 2_000,
     ) -> Causality:
-        """Return whether the automaton's states and stack symbols are what the network computes with, not only right.
+        """Return which automaton is what the network computes with, not only right, by interchange experiments.
 
         Hidden vectors, and cells of stacks, are interchanged between runs; the automaton predicts what follows. The
-        outcome has ``.states`` and ``.symbols``, each with ``.accuracy``, ``.interval``, ``.baseline`` (that of random
-        partitions of the same sizes) and ``.worst`` (a word).
+        outcome is that of the minimised automaton, with ``.raw``, ``.learned`` and ``.reference`` beside, which may all
+        be proved equal, and ``.mechanism``: which of them the network computes, if any. Each has ``.states``,
+        ``.symbols``, ``.heads`` and ``.aligned``, and these ``.accuracy``, ``.interval``, ``.baselines`` and ``.worst``
+        (a word).
 
         Args:
             seed: of all that is drawn.
-            automaton: the minimised one, the "raw" one before that, or another.
+            automaton: "all" of them, or only the "minimised", "raw", "learned" or "reference" one, or a given one.
             values: what is put in: of the "source", or for states the "centre" of all that are taken for the same.
-            cases: how many interchanges of either kind, at least 2.
+            cases: how many interchanges of every kind, at least 2.
 
         Raises:
             StacklensError: there is no automaton, or its steps are none of the network's, or one of these is not as it

@@ -128,7 +128,7 @@ def _automata(result: Extraction) -> dict[str, Any]:
     nearest = None if result.found is None or result.found.automaton == result.minimised else result.found.automaton
     automata = {"minimised": result.minimised, "raw": result.raw, "nearest": nearest}
     if result.second is not None:
-        automata["second"] = result.second.automaton
+        automata |= {"second": result.second.automaton, "second raw": result.second.raw}
     if result.asked is not None:
         automata |= {"asked": result.asked.automaton, "asked raw": result.asked.raw}
     plain = {name: None if pda is None else json.loads(to_json(pda)) for name, pda in automata.items()}
@@ -169,8 +169,8 @@ def _from_content(content: Mapping[str, Any], folder: Path) -> Extraction:
     plain, automata = _object(content, "fields"), _object(content, "automata")
     card = from_plain(NetworkCard, content.get("network"), "network")
     language = from_plain(_Name, {"type": "_Name", "name": content.get("language")}, "language").name
-    kept = ("minimised", "raw", "nearest", "second", "asked", "asked raw")
-    minimised, raw, nearest, other, asked, asked_raw = (_automaton(automata, name) for name in kept)
+    kept = ("minimised", "raw", "nearest", "second", "second raw", "asked", "asked raw")
+    minimised, raw, nearest, other, other_raw, asked, asked_raw = (_automaton(automata, name) for name in kept)
     found = plain.get("found")
     best = None if found is None else _candidate(found, "found")
     if best is not None:
@@ -186,7 +186,7 @@ def _from_content(content: Mapping[str, Any], folder: Path) -> Extraction:
         found=best,
         candidates=[_candidate(one, "a candidate") for one in _list(plain, "candidates")],
         loaded=Loaded(card, language),
-        second=_other(plain, "second", other, None),
+        second=_other(plain, "second", other, other_raw),
         asked=_other(plain, "asked", asked, asked_raw),
         **{name: from_plain(hints[name], plain[name], name) for name in names},
     )

@@ -119,11 +119,9 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
 
 
 def _show_causality(found: Causality, console: Console) -> None:
-    """Print how often interchanged hidden vectors and cells did what the automaton predicts."""
-    for number, part in enumerate((found.states, found.symbols)):
-        console.print(f"{'' if number else 'causal':10} {part.what}: {part}", markup=False)
-        if part.worst_case is not None:
-            console.print(f"           worst: {part.worst_case.call}", markup=False)
+    """Print which automaton is what the network computes, and what each scores by interchanges."""
+    for number, line in enumerate(str(found).splitlines()):
+        console.print(f"{'' if number else 'causal':10} {line}", markup=False)
 
 
 def one_line(result: Extraction) -> str:

@@ -28,6 +28,7 @@ from stacklens.extract.wording import (
     word_named,
 )
 from stacklens.languages.words import format_word, make_word
+from stacklens.probe.causal.outcome import BAR
 from stacklens.progress import count
 
 if TYPE_CHECKING:
@@ -60,7 +61,6 @@ _WORDS = {
 }
 _COLUMNS = ["words", "up to length", "checked", "accepted", "automaton and", "disagreements", "counterexample"]
 _ROUNDED = "rounded network"
-_A_CAUSE = 0.99  # of the interchanges
 _SHORT = 60  # symbols of a counterexample that is told in a sentence; the table of checks has all of it
 
 
@@ -140,16 +140,18 @@ def causal_claims(report: Mapping[str, Any]) -> tuple[Claim, ...]:
     What is right need not be: an automaton may merge what the network keeps apart.
     """
     found = report.get("causality") or {}
-    parts = {what: found[what] for what in ("states", "symbols") if what in found}
-    return tuple(
-        Claim(f"{what} as causes", _is_cause(entry), interchange_claim(entry)) for what, entry in parts.items()
-    )
+    parts = {what: found[what] for what in ("states", "symbols", "heads") if found.get(what) is not None}
+    claims = [Claim(f"{what} as causes", _is_cause(entry), interchange_claim(entry)) for what, entry in parts.items()]
+    if found.get("verdict") is not None:
+        verdict: ClaimVerdict = "note" if found["doubt"] is not None else "no" if found["mechanism"] is None else "yes"
+        claims.append(Claim("mechanism", verdict, found["verdict"]))
+    return tuple(claims)
 
 
 def _is_cause(entry: Mapping[str, Any]) -> ClaimVerdict:
     if entry["accuracy"] is None:
         return "note"
-    return "yes" if entry["accuracy"] >= _A_CAUSE else "no"
+    return "yes" if entry["accuracy"] >= BAR else "no"
 
 
 def horizon_claims(report: Mapping[str, Any]) -> tuple[Claim, ...]:

@@ -2,14 +2,15 @@
 
 Prefixes u and v lead the automaton to configurations. With the hidden vector of v put into the network's run after u,
 the automaton predicts what state of v, stack of u does on any continuation. With a cell of v put in the place of a
-cell of u it predicts what u's configuration does with v's symbol in that place. Both are held against the network,
-rounded and as it is, after every symbol of a continuation that tells the prediction from another one where any does.
+cell of u it predicts what u's configuration does with v's symbol in that place; with hidden vector and top cells of v,
+what state and tops of v do on the rest of u's stacks. All are held against the network, rounded and as it is, after
+every symbol of a continuation that tells the prediction from the one for no interchange where any does.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -17,11 +18,10 @@ import torch
 from stacklens.automata.many_runs import ManyRuns
 from stacklens.models.base import NetworkState, StackModel
 from stacklens.models.memory_editing import Cell, cell_at, put_cell, put_stacks
-from stacklens.probe.causal.claim import Claim, Predicted, walks
-from stacklens.probe.causal.prefixes import Prefixes
+from stacklens.probe.causal.claim import Claim, Predicted, Prefixes, walks
 from stacklens.probe.moments import Moments
 
-__all__ = ["Cells", "Drawn", "Kind", "Stacks", "States", "answers_after", "drawn_pairs", "prepared"]
+__all__ = ["Cells", "Drawn", "Heads", "Kind", "Stacks", "States", "answers_after", "drawn_pairs", "prepared", "renamed"]
 
 _TRIES, _LONGEST = 6, 20  # continuations tried for a case, and their length
 _STRAY = 0.08
@@ -59,6 +59,20 @@ class Kind:
         del source, same
         return None if self.prefixes.meant is None else self.prefixes.meant.select(self.prefix[base])
 
+    @property
+    def groups(self) -> np.ndarray:
+        """Return of which group each label is, (L,): only items of one group come in each other's place."""
+        return np.zeros(len(self.names), np.int64)
+
+    def of_network(self, moments: Moments) -> Self:
+        """Return the kind for another network, which is at ``moments`` at the prefixes."""
+        del moments
+        return self
+
+    def shuffled(self, rng: np.random.Generator) -> tuple[Self, np.ndarray]:
+        """Return the kind, and labels (M,) permuted within their groups: random partitions of the same sizes."""
+        return self, _permuted(self.label, self.groups[self.label], rng)
+
 
 class States(Kind):
     """Hidden vectors, with the stacks that are part of the state."""
@@ -73,10 +87,15 @@ class States(Kind):
         """Return the network at ``base`` with the hidden vectors of ``source``."""
         here, other = (moments.select(self.prefix[items]).state for items in (base, source))
         everything = torch.ones(len(base), dtype=torch.bool)
-        state = replace(here, hidden=other.hidden)
+        state = replace(here, hidden=self.put(here.hidden, other.hidden))
         if self.claim.state_stacks:
             state = replace(state, stack=put_stacks(state.stack, everything, self.claim.state_stacks, other.stack))
         return unexpecting(model, state)
+
+    def put(self, hidden: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+        """Return the hidden vectors (N, H) with what ``other`` ones have of the state."""
+        del hidden
+        return other
 
     def meant(self, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns | None:
         """Return the automaton of the words that are meant, in the state of the source where it is another one."""
@@ -85,6 +104,45 @@ class States(Kind):
             return None
         here, other = runs.select(self.prefix[base]), runs.select(self.prefix[source])
         return replace(here, state=np.where(same, here.state, other.state))
+
+
+@dataclass(frozen=True, eq=False)
+class Heads(States):
+    """Hidden vectors and the top cells of all stacks together; labels count heads.
+
+    Attributes:
+        states: the state of every label, (L,).
+        tops: what every label has on top of each stack, (L, n_stacks), 0 where that is empty.
+    """
+
+    states: np.ndarray
+    tops: np.ndarray
+
+    def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
+        """Return the configurations of the base with heads ``labels``: other states and tops on the rest."""
+        runs = super().configured(base, self.states[labels])
+        for stack in range(self.tops.shape[1]):
+            symbols = self.tops[labels, stack]
+            topped = runs.with_symbol(stack, np.zeros(len(base), np.int64), np.maximum(symbols, 1))
+            runs = runs.put(symbols > 0, topped)
+        return runs
+
+    def changed(
+        self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
+    ) -> NetworkState[Any]:
+        """Return the network at ``base`` with the hidden vectors and the top cells of ``source``."""
+        state, other = super().changed(model, moments, base, source), moments.select(self.prefix[source]).state
+        top, stack = torch.zeros(len(base), dtype=torch.int64), state.stack
+        for own, number in enumerate(self.claim.stacks):
+            rows = torch.from_numpy(self.tops[self.label[base], own] > 0)
+            stack = put_cell(stack, rows, number, top, cell_at(other.stack, number, top))
+        return replace(state, stack=stack)
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Return which of the stacks are empty, as a number: what is on an empty stack cannot be put on another."""
+        numbers: np.ndarray = (self.tops > 0) @ (1 << np.arange(self.tops.shape[1]))
+        return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +218,8 @@ class Drawn:
         same: whether they are taken for the same, (N,).
         letters: the continuations, (N, T), numbers in the automaton's alphabet, -1 beyond the end.
         predicted: what the automaton predicts.
-        told: whether a different prediction for no interchange was found, (N,).
+        told: whether it is predicted that no interchange, or of the same one a decoy, would do otherwise, (N,); of a
+            single label, which has no decoys, whether anything is predicted.
     """
 
     base: np.ndarray
@@ -177,59 +236,114 @@ class Drawn:
         return Drawn(base, source, same, letters, Predicted(numbers, counted), self.told[rows])
 
 
-def drawn_pairs(kind: Kind, labels: np.ndarray, count: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Return items base, source and decoy, (N,) each: half with the same of ``labels`` (M,), half with another.
+def drawn_pairs(
+    kind: Kind, labels: np.ndarray, count: int, rng: np.random.Generator, half: bool = True
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return items base and source, (N,) each, and decoys for each try, (``_TRIES``, N).
 
-    Labels are drawn evenly, not as often as they occur. A decoy has another label than the base.
+    Half have the same of ``labels`` (M,), half another one of its group; all have another one where not ``half``.
+    Labels are drawn evenly, not as often as they occur. A decoy has another label than the base, if there is one.
     """
-    groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
-    several = [number for number, group in enumerate(groups) if len(np.unique(kind.prefix[group])) > 1]
-    base, source, decoy = (list[int]() for _ in range(3))
-    for turn in range(count):
-        same = turn % 2 == 0 or len(groups) == 1
-        if same and not several:
-            if len(groups) == 1:
-                break
-            same = False
-        first = int(rng.choice(several)) if same else int(rng.integers(len(groups)))
-        other = (first + int(rng.integers(1, len(groups)))) % len(groups) if len(groups) > 1 else first
-        one, two = rng.choice(groups[first]), rng.choice(groups[first if same else other])
-        if same and kind.prefix[one] == kind.prefix[two]:
-            two = rng.choice(groups[first])
-        base.append(int(one))
-        source.append(int(two))
-        decoy.append(int(rng.choice(groups[other])))
-    return tuple(np.array(items, np.int64) for items in (base, source, decoy))
+    order = np.argsort(labels, kind="stable")
+    present, starts, sizes = np.unique(labels[order], return_index=True, return_counts=True)
+    pairs = np.unique(np.stack([labels, kind.prefix]), axis=1)[0]
+    several = np.flatnonzero(np.unique(pairs, return_counts=True)[1] > 1)  # labels at several prefixes
+    groups = kind.groups[present]
+    by_group = np.argsort(groups, kind="stable")
+    _, first_of, size_of = np.unique(groups[by_group], return_index=True, return_counts=True)
+    number = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    place = np.argsort(by_group) - first_of[number]  # of each label in its group
+    mixed = np.flatnonzero(size_of[number] > 1)
+
+    def another(some: np.ndarray) -> np.ndarray:
+        """Return another label of the group for each of ``some``, the same where there is none."""
+        size = size_of[number[some]]
+        away = 1 + np.floor(rng.random(len(some)) * (size - 1)).astype(np.int64)
+        found: np.ndarray = by_group[first_of[number[some]] + (place[some] + away) % size]
+        return found
+
+    def item(some: np.ndarray) -> np.ndarray:
+        found: np.ndarray = order[starts[some] + np.floor(rng.random(len(some)) * sizes[some]).astype(np.int64)]
+        return found
+
+    same = (
+        np.arange(count) % 2 == 0 if half and len(mixed) and len(several) else np.full(count, half and not len(mixed))
+    )
+    if not len(several if same.any() else mixed):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((_TRIES, 0), np.int64)
+    one = np.where(same, rng.choice(several, count), 0) if same.any() else np.zeros(count, np.int64)
+    one = one if same.all() else np.where(same, one, rng.choice(mixed, count))
+    base, source = item(one), item(np.where(same, one, another(one)))
+    for _ in range(2):
+        source = np.where(same & (kind.prefix[base] == kind.prefix[source]), item(one), source)
+    return base, source, np.stack([item(another(one)) for _ in range(_TRIES)])
 
 
-def prepared(kind: Kind, labels: np.ndarray, count: int, rng: np.random.Generator) -> Drawn:
-    """Return interchanges of ``kind`` where items are taken for ``labels`` (M,), with continuations and predictions.
+def prepared(
+    kind: Kind,
+    count: int,
+    rng: np.random.Generator,
+    labels: np.ndarray | None = None,
+    names: np.ndarray | None = None,
+    half: bool = True,
+) -> Drawn:
+    """Return interchanges of ``kind``, with continuations and predictions.
 
     Where labels are the same, nothing may change: what is predicted is what the base does by itself.
+
+    Args:
+        kind: what is interchanged.
+        count: how many.
+        rng: the generator.
+        labels: what items are taken for, (M,), by default what the automaton takes them for.
+        names: which label each label is predicted as, (L,), by default itself.
+        half: whether half are between the same labels.
     """
-    base, source, decoy = drawn_pairs(kind, labels, count, rng)
-    same = labels[base] == labels[source]
+    labels = kind.label if labels is None else labels
+    base, source, decoys = drawn_pairs(kind, labels, count, rng, half)
+    same, alone = labels[base] == labels[source], len(np.unique(labels)) == 1
     own = kind.configured(base, kind.label[base])
-    swapped = kind.configured(base, labels[source])
+    swapped = kind.configured(base, (labels if names is None else names[labels])[source])
     if isinstance(kind, States) and kind.claim.all_in_state:
         swapped = replace(swapped, node=kind.configured(source, labels[source]).node)
     else:
         swapped = swapped.put(same, own)
-    other = kind.configured(base, labels[decoy]).put(~same, own)
-    best: tuple[np.ndarray, Predicted] | None = None
-    told = np.zeros(len(base), np.bool_)
-    for turn in range(_TRIES):
-        letters = _continuations(kind, swapped if turn % 3 else own, turn, rng, kind.meant(base, source, same))
-        predicted = kind.claim.predicted(swapped, letters)
-        apart = predicted.differs(kind.claim.predicted(other, letters))
-        if best is None:
-            best, told = (letters, predicted), apart
-            continue
-        better = (apart & ~told) | (~told & (predicted.counted.sum(1) > best[1].counted.sum(1)))
-        best = _either(better, (letters, predicted), best)
-        told = told | apart
-    assert best is not None
-    return Drawn(base, source, same, *best, told)
+    meant = kind.meant(base, source, same)
+    shape = len(base), _LONGEST
+    letters, numbers = np.full(shape, -1, np.int64), np.full(shape, -1, kind.claim.numbers.dtype)
+    counted, told = np.zeros(shape, np.bool_), np.zeros(len(base), np.bool_)
+    for turn in range(_TRIES):  # until a continuation tells the prediction from that for no interchange, or a decoy's
+        rows = np.flatnonzero(~told)
+        if not len(rows):
+            break
+        after, alike = swapped.select(rows), same[rows]
+        begins = after if turn % 3 else own.select(rows)
+        read = _continuations(kind, begins, turn, rng, None if meant is None else meant.select(rows))
+        other = kind.configured(base[rows], labels[decoys[turn, rows]]).put(~alike, own.select(rows))
+        predicted = kind.claim.predicted(after, read)
+        apart = predicted.counted.any(1) if alone else predicted.differs(kind.claim.predicted(other, read))
+        better = apart | (predicted.counted.sum(1) > counted[rows].sum(1))
+        kept = rows[better]
+        letters[kept], numbers[kept], counted[kept] = read[better], predicted.numbers[better], predicted.counted[better]
+        told[rows] = apart
+    return Drawn(base, source, same, letters, Predicted(numbers, counted), told)
+
+
+def renamed(kind: Kind, rng: np.random.Generator) -> np.ndarray:
+    """Return another label of its group for every label, where there is one, (L,): the partition stays."""
+    names = np.arange(len(kind.names))
+    for group in np.unique(kind.groups):
+        own = rng.permutation(np.intersect1d(np.flatnonzero(kind.groups == group), kind.label))
+        names[own] = np.roll(own, 1)
+    return names
+
+
+def _permuted(values: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return ``values`` (M,) permuted within ``groups`` (M,)."""
+    mixed = values.copy()
+    for group in np.unique(groups):
+        mixed[groups == group] = rng.permutation(values[groups == group])
+    return mixed
 
 
 def _continuations(
@@ -238,15 +352,6 @@ def _continuations(
     lean = np.full(len(runs), (-1, 0, -1)[turn % 3])
     stray = 0.0 if kind.claim.partial else _STRAY
     return walks(runs, len(kind.claim.pda.input_alphabet), _LONGEST, rng, lean, stray, meant)
-
-
-def _either(
-    rows: np.ndarray, one: tuple[np.ndarray, Predicted], other: tuple[np.ndarray, Predicted]
-) -> tuple[np.ndarray, Predicted]:
-    mask = rows[:, None]
-    parts = ((one[0], other[0]), (one[1].numbers, other[1].numbers), (one[1].counted, other[1].counted))
-    letters, numbers, counted = (np.where(mask, new, old) for new, old in parts)
-    return letters, Predicted(numbers, counted)
 
 
 @torch.no_grad()

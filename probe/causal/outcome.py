@@ -1,62 +1,26 @@
-"""What came of interchange experiments, as plain values: shares with intervals, per state and per symbol, a word."""
+"""What came of interchange experiments, as plain values: by kind, per state and per symbol, a word, and a verdict."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from stacklens.automata.pda import Word
 from stacklens.languages.words import format_word, make_word
+from stacklens.probe.causal.shares import Share, wilson
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Case", "Causality", "Interchange", "Share", "wilson"]
+__all__ = ["BAR", "Case", "Causality", "Interchange", "Share", "wilson"]
 
-_NORMAL = 1.959963984540054  # the normal distribution's 97.5 % point
-
-
-def wilson(right: int, of: int) -> tuple[float, float]:
-    """Return the 95 % score interval of a share (Wilson 1927), (0, 1) of nothing.
-
-    >>> [round(end, 4) for end in wilson(8, 10)]
-    [0.4902, 0.9433]
-    """
-    if not of:
-        return 0.0, 1.0
-    share, square = right / of, _NORMAL**2
-    middle = (share + square / (2 * of)) / (1 + square / of)
-    reach = _NORMAL / (1 + square / of) * math.sqrt(share * (1 - share) / of + square / (4 * of * of))
-    return max(0.0, middle - reach), min(1.0, middle + reach)
-
-
-@dataclass(frozen=True)
-class Share:
-    """How many of some interchanges did as predicted."""
-
-    right: int
-    of: int
-
-    @property
-    def accuracy(self) -> float:
-        """Return the share, NaN of none."""
-        return self.right / self.of if self.of else math.nan
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Return its 95 % score interval."""
-        return wilson(self.right, self.of)
-
-    def __add__(self, other: Share) -> Share:
-        return Share(self.right + other.right, self.of + other.of)
-
-    def __str__(self) -> str:
-        if not self.of:
-            return "none"
-        low, high = self.interval
-        return f"{self.accuracy:.3f} ({low:.3f}-{high:.3f}, {self.right:,} of {self.of:,})"
+# An automaton is the mechanism where all its kinds of swaps reach this. Not all of them can: a cluster has members at
+# its border, a word in a hundred say, and a bar of 1 would ask for a clustering without these. Automata that are equal
+# and not the mechanism came to .97 and less in the zoo.
+BAR = 0.98
+LEAST_SWAPS = 30  # that are told apart, for a kind to count: below that an interval is as wide as what is to be told
 
 
 @dataclass(frozen=True)
@@ -115,17 +79,27 @@ class Case:
 class Interchange:
     """What came of interchanges of one kind.
 
+    Only those between different states or symbols count for the score of which the automaton predicts something else
+    than for no interchange. The others stand beside.
+
     Attributes:
-        what: "states" or "symbols".
-        same: interchanges between the same state or symbol: nothing may change.
-        different: between different ones: what the network says must change as predicted.
-        told_apart: how many of the latter ones the automaton's prediction tells from no interchange at all.
+        what: "states", "symbols", "heads" (a hidden vector and the top cells together), or "aligned" (the linear part
+            of a hidden vector that tells states apart).
+        same: interchanges between the same state or symbol, on which another one would change something: nothing may.
+        different: those that count: what the network says must change as predicted.
+        told_apart: how many these are.
         soft_same, soft_different: the same interchanges in the network as it is; None where there is none to speak of.
-        by_name: per state or symbol that came in.
-        baseline: the mean accuracy of random partitions into classes of the same sizes; None for one class only.
+        by_name: of those that count, per state or symbol that came in.
+        baseline: the share that random partitions into classes of the same sizes have of swaps that they tell apart;
+            None for one class only.
         undefined: interchanges that were drawn and left out, since the automaton says nothing of what they lead to.
         worst_case: a shortest one that went wrong, of the state or symbol that goes wrong most often.
-        reason: why there are none, if there are none.
+        reason: why none counts, if none does.
+        untold: interchanges of which the automaton predicts that nothing changes, whatever is put in; None in results
+            of earlier versions, which counted them in ``different`` and ``same``.
+        baselines: by name: "random partitions"; "permuted labels", the same classes under each other's names; and
+            "random weights", the same interchanges in a network of the same shape that was never trained.
+        rank: of a linear part its dimension.
     """
 
     what: str
@@ -139,23 +113,29 @@ class Interchange:
     undefined: int = 0
     worst_case: Case | None = None
     reason: str | None = None
+    untold: Share | None = None
+    baselines: dict[str, Share] = field(default_factory=dict)
+    rank: int | None = None
 
     @classmethod
     def from_dict(cls, what: str, entry: Mapping[str, Any]) -> Interchange:
         """Return what a report's entry says; it keeps the word of the worst case, and not the case."""
-        by_name = {name: Share(*numbers) for name, numbers in entry["by_name"].items()}
-        same, different = Share(*entry["same"]), Share(*entry["different"])
-        plain = {name: entry[name] for name in ("told_apart", "baseline", "undefined", "reason")}
-        return cls(what, same, different, by_name=by_name, **plain)
+        shares = {
+            name: {one: Share(*numbers) for one, numbers in entry.get(name, {}).items()}
+            for name in ("by_name", "baselines")
+        }
+        parts = {name: Share(*entry[name]) for name in ("same", "different", "untold") if entry.get(name) is not None}
+        plain = {name: entry.get(name) for name in ("told_apart", "baseline", "undefined", "reason", "rank")}
+        return cls(what, **parts, **shares, **plain)  # type: ignore[arg-type]  # a report's numbers
 
     @property
     def share(self) -> Share:
-        """Return how many interchanges did as predicted, of both sorts."""
-        return self.same + self.different
+        """Return how many interchanges that count did as predicted."""
+        return self.different if self.untold is not None else self.same + self.different
 
     @property
     def accuracy(self) -> float:
-        """Return the interchange accuracy in the rounded network, in [0, 1]; NaN where nothing was interchanged."""
+        """Return the interchange accuracy in the rounded network, in [0, 1]; NaN where nothing counts."""
         return self.share.accuracy
 
     @property
@@ -165,9 +145,10 @@ class Interchange:
 
     @property
     def soft(self) -> Share | None:
-        """Return how many did as predicted in the network as it is."""
-        both = self.soft_same, self.soft_different
-        return None if both[0] is None or both[1] is None else both[0] + both[1]
+        """Return how many that count did as predicted in the network as it is."""
+        if self.soft_same is None or self.soft_different is None or self.untold is not None:
+            return self.soft_different
+        return self.soft_same + self.soft_different
 
     @property
     def worst(self) -> Word | None:
@@ -181,23 +162,27 @@ class Interchange:
             "accuracy": None if not self.share.of else self.accuracy,
             "interval": list(self.interval),
             "interchanges": self.share.of,
-            "same": [self.same.right, self.same.of],
-            "different": [self.different.right, self.different.of],
+            "same": _numbers(self.same),
+            "different": _numbers(self.different),
             "told_apart": self.told_apart,
-            "soft": None if self.soft is None else [self.soft.right, self.soft.of],
+            "soft": None if self.soft is None else _numbers(self.soft),
             "baseline": self.baseline,
             "undefined": self.undefined,
-            "by_name": {name: [share.right, share.of] for name, share in self.by_name.items()},
+            "by_name": {name: _numbers(share) for name, share in self.by_name.items()},
             "worst": None if worst is None else {"word": format_word(worst.word), "call": worst.call},
             "reason": self.reason,
+            "untold": None if self.untold is None else _numbers(self.untold),
+            "baselines": {name: _numbers(share) for name, share in self.baselines.items()},
+            "rank": self.rank,
         }
 
     def __str__(self) -> str:
-        if not self.share.of:
-            return f"nothing to interchange: {self.reason}"
-        baseline = "one only, no baseline" if self.baseline is None else f"random partitions {self.baseline:.3f}"
-        soft = "" if self.soft is None or not self.soft.of else f"; soft network {self.soft.accuracy:.3f}"
-        return f"{self.share}; same {_brief(self.same)}, different {_brief(self.different)}; {baseline}{soft}"
+        if self.reason is not None:
+            return f"no score: {self.reason}" + (f"; same {_brief(self.same)}" if self.same.of else "")
+        beside = [f"same {_brief(self.same)} of {self.same.of:,}"]
+        beside += [f"{name} {_brief(share)}" for name, share in self.baselines.items()]
+        beside += [f"soft network {_brief(self.soft)}"] if self.soft is not None and self.soft.of else []
+        return f"{self.share}; {', '.join(beside)}"
 
 
 @dataclass(frozen=True)
@@ -207,10 +192,18 @@ class Causality:
     Attributes:
         states: what came of interchanging hidden vectors.
         symbols: what came of interchanging cells.
-        automaton: which automaton: "minimised", "raw", or "given".
+        automaton: which automaton: "minimised", "raw", "learned", "reference", or "given".
         values: what was put in: "source", another run's, or "centre", the mean of its state's or symbol's.
         prefixes: how many different words were interchanged between.
         seed: of all that is drawn.
+        heads: what came of interchanging hidden vectors together with top cells; None in earlier results.
+        aligned: what came of interchanging a linear part of hidden vectors; no part of the score, since it is fitted.
+        sizes: the automaton's states and stack symbols.
+        level: on how many words the network's stacks are as high as the automaton's; None without stacks.
+        doubt: why there is no verdict, if there is none whatever the scores are.
+        equal: whether it is proved equal to the first automaton, on the words that are meant; None where undecided.
+        same_as: which automaton it is under other names of states and stack symbols; None for none.
+        others: other automata of the same network, by name.
     """
 
     states: Interchange
@@ -219,24 +212,126 @@ class Causality:
     values: str
     prefixes: int
     seed: int
+    heads: Interchange | None = None
+    aligned: Interchange | None = None
+    sizes: tuple[int, int] | None = None
+    level: Share | None = None
+    doubt: str | None = None
+    equal: bool | None = None
+    same_as: str | None = None
+    others: dict[str, Causality] = field(default_factory=dict)
+
+    KINDS: ClassVar[tuple[str, ...]] = ("states", "symbols", "heads", "aligned")
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Causality:
         """Return what a report's entry says, without the networks as they are and without the worst cases."""
-        states, symbols = (Interchange.from_dict(what, entry[what]) for what in ("states", "symbols"))
-        return cls(states, symbols, **{name: entry[name] for name in ("automaton", "values", "prefixes", "seed")})
+        kinds = {what: Interchange.from_dict(what, entry[what]) for what in cls.KINDS if entry.get(what) is not None}
+        plain = {
+            name: entry.get(name) for name in ("automaton", "values", "prefixes", "seed", "doubt", "equal", "same_as")
+        }
+        sizes, level = (
+            (None if entry.get(name) is None else make(*entry[name]))
+            for name, make in (("sizes", lambda *two: two), ("level", Share))
+        )
+        others = {name: cls.from_dict(one) for name, one in entry.get("others", {}).items()}
+        return cls(**kinds, **plain, sizes=sizes, level=level, others=others)  # type: ignore[arg-type]
 
     @classmethod
     def none(cls, reason: str, seed: int = 0) -> Causality:
         """Return that nothing could be interchanged, and why."""
         nothing = Share(0, 0)
         states, symbols = (Interchange(what, nothing, nothing, reason=reason) for what in ("states", "symbols"))
-        return cls(states, symbols, "minimised", "source", 0, seed)
+        return cls(states, symbols, "minimised", "source", 0, seed, doubt=reason)
+
+    @property
+    def automata(self) -> dict[str, Causality]:
+        """Return all automata by name, this one first."""
+        return {self.automaton: self, **self.others}
+
+    @property
+    def raw(self) -> Causality | None:
+        """Return what came of the automaton before minimisation; None where that is the same, or was not asked."""
+        return self.automata.get("raw")
+
+    @property
+    def learned(self) -> Causality | None:
+        """Return what came of the automaton that was learned from behaviour, None where there is no other one."""
+        return self.automata.get("learned")
+
+    @property
+    def reference(self) -> Causality | None:
+        """Return what came of the language's or the task's own automaton, None where it has none."""
+        return self.automata.get("reference")
+
+    @property
+    def kinds(self) -> list[Interchange]:
+        """Return what came of every kind of interchange."""
+        found = (getattr(self, what) for what in self.KINDS)
+        return [part for part in found if part is not None]
+
+    @property
+    def score(self) -> float | None:
+        """Return the lowest accuracy of all kinds of whole interchanges that count; None where too few do."""
+        some = [part for part in self.kinds if part.what != "aligned" and part.untold is not None]
+        return min((part.accuracy for part in some if part.told_apart >= LEAST_SWAPS), default=None)
+
+    @property
+    def least(self) -> float:
+        """Return the lowest of the scores and of the shares of what should change nothing; NaN where too few count."""
+        same = (part.same for part in self.kinds if part.what != "aligned" and part.untold is not None)
+        shares = [one.accuracy for one in same if one.of >= LEAST_SWAPS]
+        return math.nan if self.score is None else min([self.score, *shares])
+
+    @property
+    def is_mechanism(self) -> bool:
+        """Return whether the network computes with it: all reach `BAR`, on stacks that are as high as its own."""
+        level = 1.0 if self.level is None else self.level.accuracy
+        return self.doubt is None and min(self.least, level) >= BAR and self.same_as is None
+
+    @property
+    def mechanism(self) -> str | None:
+        """Return which automaton is what the network computes; None for none of them.
+
+        Of several that come out the same to two digits it is the smallest: what others tell apart beyond it is told
+        apart by no interchange.
+        """
+        found = [one for one in self.automata.values() if one.is_mechanism]
+        best = min(found, key=lambda one: (-round(one.least, 2), sum(one.sizes or ())), default=None)
+        return None if best is None else best.automaton
+
+    @property
+    def verdict(self) -> str:
+        """Return which of the automata is what the network computes, or that none is, in a sentence."""
+        if self.doubt is not None or self.states.untold is None:
+            return f"not decided: {self.doubt or 'an earlier version made these interchanges; make them again'}"
+        automata, chosen = [one for one in self.automata.values() if one.same_as is None], self.mechanism
+        equal = sum(bool(one.equal) for one in automata)
+        how = "that are proved equal" if equal == len(automata) else f"({equal} of them proved equal)"
+        of = f"of {_COUNTED.get(len(automata), len(automata))} automata {how}, " if len(automata) > 1 else ""
+        also = [one for one in automata if one.is_mechanism and one.automaton != chosen]
+        rest = max((one.score for one in automata if one.score is not None and not one.is_mechanism), default=None)
+        beside = [f"as well: {', '.join(f'{one.automaton} {_digits(one.score)}' for one in also)}"] if also else []
+        if chosen is not None:
+            beside += [] if rest is None else [f"next {_digits(rest)}"]
+            score = _digits(self.automata[chosen].score)
+            return f"{of}the {chosen} one is what the network computes ({'; '.join([score, *beside])})"
+        why = f"fewer than {LEAST_SWAPS} interchanges are told apart" if rest is None else f"best {_digits(rest)}"
+        if rest is not None and rest >= BAR:
+            why += ", but what should change nothing does, or stacks are not as high"
+        return f"{of or 'of the automaton: '}none is what the network computes ({why})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
-        plain = {name: getattr(self, name) for name in ("automaton", "values", "prefixes", "seed")}
-        return {**plain, "states": self.states.to_dict(), "symbols": self.symbols.to_dict()}
+        plain = {
+            name: getattr(self, name)
+            for name in ("automaton", "values", "prefixes", "seed", "doubt", "equal", "same_as")
+        }
+        kinds = {part.what: part.to_dict() for part in self.kinds}
+        more: dict[str, Any] = {"sizes": None if self.sizes is None else list(self.sizes), "score": self.score}
+        more["level"] = None if self.level is None else _numbers(self.level)
+        others = {name: one.to_dict() for name, one in self.others.items()}
+        return {**plain, **kinds, **more, "mechanism": self.mechanism, "verdict": self.verdict, "others": others}
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a state and a symbol: what it is, how often it came in, and how often that went right."""
@@ -249,18 +344,55 @@ class Causality:
         ]
         return pd.DataFrame(rows, columns=["what", "name", "interchanges", "accuracy", "low", "high"])
 
+    def table(self) -> list[tuple[str, ...]]:
+        """Return a row of text for every automaton and kind, the columns' names first."""
+        rows: list[tuple[str, ...]] = [_COLUMNS]
+        for name, one in self.automata.items():
+            size = name if one.sizes is None else f"{name} {one.sizes[0]}/{one.sizes[1]}"
+            if one.same_as is not None:
+                rows.append((size, f"as {one.same_as}", *[""] * (len(_COLUMNS) - 2)))
+                continue
+            for number, part in enumerate(one.kinds):
+                what = part.what if part.rank is None else f"{part.what}, rank {part.rank}"
+                score = "–" if not part.share.of else "{:.3f} ({:.3f}-{:.3f})".format(part.accuracy, *part.interval)
+                rest = [_brief(part.same), _brief(part.untold), f"{part.undefined:,}"]
+                rest += [_brief(part.baselines.get(baseline)) for baseline in _BASELINES]
+                rows.append(("" if number else size, what, f"{part.told_apart:,}", score, *rest))
+        return rows
+
     def __str__(self) -> str:
-        lines = []
+        rows = self.table()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [self.verdict]
+        lines += [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+        ]
+        for name, one in self.automata.items():
+            if one.level is not None and one.level.accuracy < BAR and one.same_as is None:
+                lines.append(f"{name}: the network's stacks are as high as its own on {one.level} words only")
         for part in (self.states, self.symbols):
-            lines.append(f"{part.what:8} {part}")
+            if part.reason is not None:
+                lines.append(f"{part.what}: {part}")
             if part.worst_case is not None:
-                lines.append(f"{'':8} worst: {part.worst_case}")
-                lines.append(f"{'':8} {part.worst_case.call}")
+                lines += [f"{part.what}, worst: {part.worst_case}", f"    {part.worst_case.call}"]
         return "\n".join(lines)
 
 
-def _brief(share: Share) -> str:
-    return f"{share.accuracy:.3f}" if share.of else "none"
+_COUNTED = {2: "two", 3: "three", 4: "four", 5: "five"}
+_BASELINES = ("random partitions", "permuted labels", "random weights")
+_COLUMNS = ("automaton", "swapped", "told apart", "score", "same", "untold", "undefined", *_BASELINES)
+
+
+def _brief(share: Share | None) -> str:
+    return f"{share.accuracy:.3f}" if share is not None and share.of else "–"
+
+
+def _digits(share: float | None) -> str:
+    return "–" if share is None else f"{share:.2f}".removeprefix("0")
+
+
+def _numbers(share: Share) -> list[float]:
+    return [share.right, share.of, *([] if share.worth is None else [share.worth])]
 
 
 def _literal(word: Word) -> str:

@@ -1,17 +1,23 @@
-"""Interventions in drawn Stack-RNNs, many words at once, against a network of lists and loops, one word at a time."""
+"""Interventions and interchanges in Stack-RNNs, many words at once, against lists and loops, one word at a time."""
 
 from __future__ import annotations
 
 from collections import Counter
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
 from tests.attack.campaign import Attack
+from tests.probe.causal.mechanisms import BRACKETS, claim
 from tests.probe.plain_interventions import PlainStackRNN
 
+from stacklens.automata.pda import PushdownAutomaton, Symbol
+from stacklens.models.io import load_network
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
+from stacklens.models.rounding import Rounded
+from stacklens.probe.causal import interchange as experiments
 from stacklens.probe.intervene import intervene
 
 __all__ = ["ATTACKS"]
@@ -73,4 +79,97 @@ def _replace(plain: PlainStackRNN, source: PlainStackRNN, units: list[int] | Non
         plain.hidden[unit] = source.hidden[unit]
 
 
-ATTACKS = (Attack("probing: interventions against lists", _interventions),)
+def _interchanges(seed: int) -> Counter[str]:
+    """Count interchanges in the zoo's D2 network again, by a run of the automaton and one of the network over lists."""
+    net: Any = load_network("marnn-stack-rnn-dyck-2").model
+    met = list[tuple[Any, Any]]()
+    asked = experiments._right
+
+    def listening(kind: Any, network: Any, drawn: Any, *more: Any) -> Any:
+        met.append((kind, drawn))
+        return asked(kind, network, drawn, *more)
+
+    with patch.object(experiments, "_right", listening):
+        found = experiments.interchange(claim(net), Rounded(net), None, cases=60, seed=seed)
+    counts = Counter[str]()
+    for part in found.kinds[:3]:
+        kind, drawn = next((kind, drawn) for kind, drawn in met if _what(kind) == part.what)
+        mine = Counter[tuple[str, bool]]()
+        for row in range(len(drawn.base)):
+            sort, right = _recounted(net, part.what, kind, drawn, row)
+            mine[sort, right] += 1
+        told = f"seed {seed}: {part.what}: {dict(mine)} for {part}"
+        for sort in ("same", "different", "untold"):
+            share = getattr(part, sort)
+            assert (mine[sort, True], mine[sort, True] + mine[sort, False]) == (share.right, share.of), told
+        counts["interchanges counted again"] += len(drawn.base)
+    return counts
+
+
+def _what(kind: Any) -> str:
+    return {"States": "states", "Cells": "symbols", "Heads": "heads"}[type(kind).__name__]
+
+
+def _recounted(net: MarnnStackRNN, what: str, kind: Any, drawn: Any, row: int) -> tuple[str, bool]:
+    """Return of which sort one interchange is, and whether the network does as predicted."""
+    base, source = (str(kind.prefixes.words[kind.prefix[items[row]]]) for items in (drawn.base, drawn.source))
+    rest = [net.alphabet[code] for code in drawn.letters[row].tolist() if code >= 0]
+    state, stack = _configured(BRACKETS, base)
+    donor_state, donor_stack = _configured(BRACKETS, source)
+    run, other = PlainStackRNN(net, True), PlainStackRNN(net, True)
+    for plain, word in ((run, base), (other, source)):
+        for symbol in word:
+            plain.read(net.alphabet.index(symbol))
+    alone = _predicted(BRACKETS, state, stack, rest)
+    if what == "symbols":
+        into, out_of = (int(kind.place[items[row]]) for items in (drawn.base, drawn.source))
+        same = stack[-1 - into] == donor_stack[-1 - out_of]
+        stack = [*stack[: len(stack) - 1 - into], donor_stack[-1 - out_of], *stack[len(stack) - into :]]
+        run.cells[into] = other.cells[out_of]
+    else:
+        same, run.hidden = (state, stack[-1:]) == (donor_state, donor_stack[-1:]), other.hidden
+        state = donor_state
+        if what == "heads" and stack:
+            stack = [*stack[:-1], donor_stack[-1]]
+            run.cells[0] = other.cells[0]
+        same = same or what == "states"  # there is one
+    predicted = _predicted(BRACKETS, state, stack, rest)
+    said = list[Any]()
+    for number, symbol in enumerate(rest):
+        refused = bool(said) and (said[-1] is None or symbol not in said[number - 1])
+        run.read(net.alphabet.index(symbol))
+        said.append(None if refused else {x for x, may in zip(net.alphabet, run.output, strict=True) if may > 0.5})
+    right = all(one == other for one, other in zip(predicted, said, strict=False))
+    differs = any(one != other for one, other in zip(predicted, alone, strict=False))
+    changes = bool(drawn.told[row]) if same else differs  # of the same it is a decoy that would change something
+    return ("untold" if not changes else "same" if same else "different"), right
+
+
+def _configured(pda: PushdownAutomaton, word: str) -> tuple[str, list[Symbol]]:
+    state, stack = pda.initial, list[Symbol]()
+    for symbol in word:
+        step = pda.transitions[state, symbol, (stack[-1] if stack else pda.bottom,)]
+        stack = stack[: len(stack) - step.operations[0].pop] + [x for x in (step.operations[0].push,) if x is not None]
+        state = step.target
+    return state, stack
+
+
+def _predicted(pda: PushdownAutomaton, state: str, stack: list[Symbol], letters: list[str]) -> list[Any]:
+    """Return the sets that are predicted after each letter, None for a rejection, as far as anything is predicted."""
+    found = list[Any]()
+    for letter in letters:
+        if found and letter not in found[-1]:
+            return [*found, None]
+        step = pda.transitions.get((state, letter, (stack[-1] if stack else pda.bottom,)))
+        if step is None:
+            return found
+        stack = stack[: len(stack) - step.operations[0].pop] + [x for x in (step.operations[0].push,) if x is not None]
+        state = step.target
+        found.append(set(step.output or ()))
+    return found
+
+
+ATTACKS = (
+    Attack("probing: interventions against lists", _interventions),
+    Attack("probing: interchanges against lists", _interchanges),
+)

@@ -86,7 +86,9 @@ def extract_command(
     ] = 1,
     causal: Annotated[
         bool,
-        typer.Option("--causal", help="Interchange states and stack symbols between runs: are they the cause?"),
+        typer.Option(
+            "--causal", help="Interchange states and stack symbols: which automaton does the network compute?"
+        ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
 ) -> int:

@@ -96,7 +96,7 @@ def saliency_command(
 @probe_app.command("causal")
 def causal_command(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result that extract-pda --save wrote.")],
-    automaton: Annotated[str, typer.Option(help="Which automaton: minimised or raw.")] = "minimised",
+    automaton: Annotated[str, typer.Option(help="Which: minimised, raw, learned, reference, or all.")] = "all",
     values: Annotated[str, typer.Option(help="What is put in: source, or for states centre.")] = "source",
     cases: Annotated[int, typer.Option(min=2, max=100_000, help="Interchanges of either kind.")] = 2_000,
     seed: Seed = 0,

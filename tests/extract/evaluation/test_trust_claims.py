@@ -184,8 +184,12 @@ def test_states_and_symbols_that_are_no_causes_are_told_with_their_share() -> No
     shown = f"{share} (95 % interval 90.0 to 100.0; random partitions 50.0 %)"
     assert claim(asked, "states as causes") == ("states as causes", "no", shown)
     assert claim(asked, "symbols as causes").verdict == "yes"
+    said = {"heads": entry(1.0), "doubt": None, "mechanism": "raw", "verdict": "the raw one is"}
+    asked = changed(causality={"states": entry(0.94), "symbols": entry(1.0), **said})
+    assert claim(asked, "heads as causes").verdict == "yes"
+    assert claim(asked, "mechanism")[1:] == ("yes", "the raw one is")
     nothing = changed(causality={"states": entry(None), "symbols": entry(1.0)})
-    assert claim(nothing, "states as causes")[1:] == ("note", "nothing to interchange: no vector")
+    assert claim(nothing, "states as causes")[1:] == ("note", "no score: no vector")
 
 
 def test_the_zoo_comes_with_its_interchange_experiments() -> None:

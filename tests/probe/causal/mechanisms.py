@@ -13,10 +13,12 @@ a symbol and the one below it: `(` on nothing, on "(" or on "[", and so for "[":
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from tests.extract.hand_built import NO_CELL, HandMachine, Place, Rule
 from torch import Tensor
 
 from stacklens.automata.many_runs import RunTables
@@ -25,7 +27,17 @@ from stacklens.models.base import ControllerOutput, NetworkState, StackModel
 from stacklens.models.stacks.superposition import SuperpositionStack
 from stacklens.probe.causal.claim import Claim
 
-__all__ = ["BRACKETS", "Mechanism", "claim"]
+__all__ = [
+    "BRACKETS",
+    "DIRECT",
+    "IDLING",
+    "PHASED",
+    "TOP_IN_STATE",
+    "TURNING_CELLS",
+    "TURNING_STATES",
+    "Mechanism",
+    "claim",
+]
 
 LETTERS = ("(", ")", "[", "]")
 COPY = 30
@@ -116,3 +128,64 @@ def claim(network: StackModel[Any], pda: PushdownAutomaton = BRACKETS) -> Claim:
         partial=False,
         stacks=(0,),
     )
+
+
+def _memory(net: str) -> HandMachine:
+    """Return a network that pushes what it reads, a or b, and at c pops and says what that was: three letters.
+
+    * "direct": the cells are what was pushed; one state.
+    * "phased": the first letter of a word sets a phase, a or b, for good; in phase b the cells are exchanged. Its
+      hidden vector is used as two states where one would do.
+    * "top in state": the hidden vector is the top, and a cell what lies below the one that was pushed.
+    """
+    a, b, c, ground = 0, 1, 2, ((NO_CELL,),)
+    rules: dict[Place, Rule] = {}
+    if net == "top in state":  # states and cells: 0 for nothing, 1 for a, 2 for b
+        for state, cell in product(range(3), range(3)):
+            for letter in (a, b):
+                for window in (ground, ((cell,),)):
+                    rules[state, letter, window] = Rule(letter + 1, (("push", state),), letter)
+            rules[state, c, ((cell,),)] = Rule(cell, (("pop", 0),), (c, a, b)[state])
+        rules[0, c, ground] = Rule(0, (("none", 0),), c)
+        return HandMachine(3, ("a", "b", "c"), 3, 1, 1, "next symbol", rules, frozenset())
+    states = range(3) if net == "phased" else range(1)  # 0: no letter yet
+    for state, letter in product(states, (a, b)):
+        phase = (letter + 1 if state == 0 else state) if net == "phased" else 0
+        for window in (ground, ((0,),), ((1,),)):
+            laid = 1 - letter if phase == 2 else letter
+            rules[state, letter, window] = Rule(phase, (("push", laid),), letter)
+    for state in states:
+        rules[state, c, ground] = Rule(state, (("none", 0),), c)
+        for cell in (a, b):
+            rules[state, c, ((cell,),)] = Rule(state, (("pop", 0),), 1 - cell if state == 2 else cell)
+    return HandMachine(len(states), ("a", "b", "c"), 2, 1, 1, "next symbol", rules, frozenset())
+
+
+def _turning(in_cell: bool) -> HandMachine:
+    """Return a machine that says a and b in turn, whatever it reads; whose turn it is stands in cells, or in states."""
+    rules: dict[Place, Rule] = {}
+    for letter, cell in product(range(2), (NO_CELL, 0, 1)):
+        if in_cell:
+            said = 1 if cell == 0 else 0
+            rules[0, letter, ((cell,),)] = Rule(0, (("push", said),), said)
+        else:
+            for state in range(2):
+                rules[state, letter, ((cell,),)] = Rule(1 - state, (("push", 0),), state)
+    return HandMachine(1 if in_cell else 2, ("a", "b"), 2, 1, 1, "next symbol", rules, frozenset())
+
+
+def _idling() -> HandMachine:
+    """Return the direct memory with two hidden vectors that take turns and tell nothing."""
+    rules = {
+        (state, letter, window): Rule(1 - state, one.moves, one.output)
+        for (_, letter, window), one in DIRECT.rules.items()
+        for state in range(2)
+    }
+    return HandMachine(2, DIRECT.letters, 2, 1, 1, "next symbol", rules, frozenset())
+
+
+DIRECT, PHASED, TOP_IN_STATE, TURNING_CELLS, TURNING_STATES = (
+    *map(_memory, ("direct", "phased", "top in state")),
+    *map(_turning, (True, False)),
+)
+IDLING = _idling()

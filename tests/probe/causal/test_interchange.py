@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,17 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.extract.hand_built import HandMachine, Rule, SuperpositionNet, hand_machines
-from tests.probe.causal.mechanisms import BRACKETS, Mechanism, claim
+from tests.probe.causal.mechanisms import (
+    BRACKETS,
+    DIRECT,
+    IDLING,
+    PHASED,
+    TOP_IN_STATE,
+    TURNING_CELLS,
+    TURNING_STATES,
+    Mechanism,
+    claim,
+)
 
 from stacklens.automata.many_runs import RunTables
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
@@ -48,14 +59,28 @@ def test_the_networks_behave_alike_and_as_the_automaton() -> None:
 
 def test_a_network_whose_automaton_is_causal_scores_one() -> None:
     found = experiment(PLAIN)
-    assert found.states.accuracy == found.states.soft.accuracy == 1.0  # type: ignore[union-attr]
-    assert found.symbols.same.accuracy == 1.0
-    assert found.symbols.different.accuracy == 1.0
+    assert found.heads is not None
+    assert found.states.share == Share(0, 0)  # one state: nothing is told apart
+    assert "one state, and tells none apart" in str(found.states)
+    assert found.states.same.accuracy == found.symbols.same.accuracy == found.heads.same.accuracy == 1.0
+    assert found.symbols.accuracy == found.heads.accuracy == found.symbols.soft.accuracy == 1.0  # type: ignore[union-attr]
     assert found.states.worst is None
     assert found.states.baseline is None  # one state: all partitions are the same
     assert found.symbols.baseline is not None
-    assert found.symbols.baseline < 0.6
-    assert found.symbols.told_apart > 0.5 * found.symbols.different.of
+    assert found.symbols.baseline < 0.5
+    assert found.symbols.baselines["permuted labels"].accuracy < 0.4
+    assert found.mechanism == "given"
+
+
+@pytest.mark.parametrize("network", [PLAIN, REDUNDANT])
+def test_every_interchange_drawn_is_counted_once(network: Mechanism) -> None:
+    found = experiment(network, cases=400)
+    for part in found.kinds:
+        if part.share.of:
+            assert part.untold is not None
+            assert part.told_apart == part.different.of
+            assert part.same.of + part.different.of + part.untold.of + part.undefined == 400
+            assert sum(one.of for one in part.by_name.values()) == part.told_apart
 
 
 def test_a_copy_in_the_hidden_vector_is_what_is_listened_to_and_not_the_stack() -> None:
@@ -63,9 +88,11 @@ def test_a_copy_in_the_hidden_vector_is_what_is_listened_to_and_not_the_stack() 
     found = experiment(REDUNDANT)
     symbols = found.symbols
     assert symbols.same.accuracy == 1.0
-    untold = symbols.different.of - symbols.told_apart
-    assert 0.9 * untold <= symbols.different.right <= untold
-    assert found.states.accuracy < 0.35  # the one state should carry nothing, and it carries everything
+    assert symbols.different == Share(0, symbols.told_apart, symbols.different.worth)
+    assert symbols.told_apart > 200
+    assert found.states.same.accuracy < 0.35  # the one state should carry nothing, and it carries everything
+    assert found.mechanism is None
+    assert found.score == 0.0
     assert found.states.worst_case is not None
     assert found.states.worst_case.part == "hidden"
 
@@ -74,7 +101,7 @@ def test_a_shortcut_in_the_hidden_vector_fails_up_to_its_height_and_not_above() 
     network = SHORTCUT
     found = experiment(network)
     assert experiment(REDUNDANT).symbols.accuracy < found.symbols.accuracy < 1.0
-    assert found.states.accuracy < 1.0
+    assert found.states.same.accuracy < 1.0
     # above height 3 the top cell is listened to, at height 3 it is not
     for height, heard in ((2, False), (3, False), (4, True), (6, True)):
         word = "(" * height + "]"
@@ -113,8 +140,10 @@ def test_machines_of_cells_and_states_are_causal_in_all_that_they_are_asked(mach
     words = all_words(machine.letters, 4)
     own = claim_of(pda, network, None, words, (0,))
     found = interchange(own, Rounded(network), network, words, cases=120, seed=seed)
-    for part in (found.states, found.symbols):
-        assert math.isnan(part.accuracy) or part.accuracy == 1.0, str(part)
+    for part in found.kinds:
+        if part.what != "aligned":  # which is fitted, and need not fit
+            assert math.isnan(part.accuracy) or part.accuracy == 1.0, str(part)
+            assert math.isnan(part.same.accuracy) or part.same.accuracy == 1.0, str(part)
 
 
 def test_states_that_matter_fail_where_the_partition_is_a_random_one() -> None:
@@ -126,7 +155,7 @@ def test_states_that_matter_fail_where_the_partition_is_a_random_one() -> None:
     own = claim_of(machine.automaton(), network, None, words, (0,))
     found = interchange(own, Rounded(network), network, words, cases=400)
     assert found.states.same.accuracy == found.states.different.accuracy == 1.0
-    assert found.states.baseline == pytest.approx(0.5, abs=0.1)
+    assert found.states.baseline == pytest.approx(0.5, abs=0.15)
     assert set(found.states.by_name) == set(machine.automaton().states)
     assert found.symbols.reason == "the words lead to too few different ones"  # nothing is ever pushed
 
@@ -142,10 +171,89 @@ def test_an_outcome_is_plain_data_a_table_and_text() -> None:
     table = found.to_frame()
     assert table.interchanges.sum() == found.states.share.of + found.symbols.share.of
     assert "worst: " in str(found)
-    assert found.to_dict()["states"]["accuracy"] == found.states.accuracy
+    assert found.to_dict()["symbols"]["accuracy"] == found.symbols.accuracy
+    assert found.to_dict()["states"]["accuracy"] is None
     nothing = Causality.none("the network sleeps")
-    assert str(nothing.states) == "nothing to interchange: the network sleeps"
+    assert str(nothing.states) == "no score: the network sleeps"
     assert nothing.to_dict()["symbols"]["accuracy"] is None
+    assert nothing.verdict == "not decided: the network sleeps"
+    again = Causality.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert (again.verdict, again.table()) == (found.verdict, found.table())
+
+
+def test_a_report_of_an_earlier_version_is_read_as_it_was_meant() -> None:
+    """There same and different counted, told apart or not, and nothing was said of heads."""
+    entry = {"same": [900, 1000], "different": [600, 1000], "told_apart": 700, "baseline": 0.4, "undefined": 3}
+    entry |= {"by_name": {"q0": [1500, 2000]}, "reason": None}
+    plain = {"automaton": "minimised", "values": "source", "prefixes": 100, "seed": 0}
+    found = Causality.from_dict({**plain, "states": entry, "symbols": entry})
+    assert found.states.accuracy == 0.75
+    assert found.mechanism is None
+    assert found.verdict.startswith("not decided: an earlier version")
+
+
+# What each automaton scores on each network, by kind: written down from the tables of both before it was first run.
+# 1: all do as predicted; 0: none; "some": neither; None: no interchange is told apart. `same` is of states.
+EXPECTED: dict[str, tuple[HandMachine, HandMachine, dict[str, int | str | None]]] = {
+    # the network says its turn by its cells; an automaton with two states claims that the hidden vector says it
+    "two states used as one": (TURNING_CELLS, TURNING_STATES, {"states": 0, "symbols": None, "heads": 1, "same": 1}),
+    "cells by cells": (TURNING_CELLS, TURNING_CELLS, {"states": None, "symbols": 1, "heads": 1, "same": 1}),
+    # phases that an automaton with one state does not know: cells mean the contrary in the other phase
+    "one state used as two": (PHASED, DIRECT, {"states": None, "symbols": "some", "heads": "some", "same": "some"}),
+    "phases by phases": (PHASED, PHASED, {"states": 1, "symbols": 1, "heads": 1, "same": 1}),
+    # where the cell holds what is below, another cell never says what it claims: the symbol left is said, and not it
+    "top in the hidden vector": (TOP_IN_STATE, DIRECT, {"states": None, "symbols": 0, "heads": "some", "same": "some"}),
+    "top by states": (TOP_IN_STATE, TOP_IN_STATE, {"states": 1, "symbols": 1, "heads": 1, "same": 1}),
+    # the contrary: a hidden vector that tells nothing, and cells one place higher than claimed
+    "top claimed of the hidden vector": (
+        DIRECT,
+        TOP_IN_STATE,
+        {"states": 0, "symbols": 0, "heads": "some", "same": 1},
+    ),
+    # two hidden vectors that take turns for nothing: an automaton that tells them apart predicts nothing of it
+    "two vectors, told apart": (IDLING, IDLING, {"states": None, "symbols": 1, "heads": 1, "same": None}),
+    "two vectors, one state": (IDLING, DIRECT, {"states": None, "symbols": 1, "heads": 1, "same": 1}),
+    "direct": (DIRECT, DIRECT, {"states": None, "symbols": 1, "heads": 1, "same": 1}),
+}
+
+
+@pytest.mark.parametrize("case", EXPECTED)
+def test_networks_whose_mechanism_is_known_score_what_was_told_beforehand(case: str) -> None:
+    of, automaton, expected = EXPECTED[case]
+    network, words = SuperpositionNet(of, no_op=True), all_words(of.letters, 5)
+    pda = automaton.automaton()
+    found = interchange(claim_of(pda, network, None, words, (0,)), Rounded(network), network, words, cases=600)
+    shares = {part.what: part.share for part in found.kinds} | {"same": found.states.same}
+    for what, told in expected.items():
+        share = shares[what]
+        if told is None:  # nothing is told apart
+            assert share.of == 0, f"{what}: {share}"
+        elif told == "some":
+            assert 0.02 < share.accuracy < 0.97, f"{what}: {share}"
+        else:
+            assert (share.of >= 30, share.accuracy) == (True, told), f"{what}: {share}"
+    assert (found.mechanism is not None) == (set(expected.values()) <= {1, None})
+
+
+def test_of_equal_automata_the_verdict_names_the_one_that_the_network_computes() -> None:
+    network, words = SuperpositionNet(PHASED, no_op=True), all_words(PHASED.letters, 5)
+    found = {}
+    for name, machine in (("minimised", DIRECT), ("raw", PHASED)):
+        own = claim_of(machine.automaton(), network, None, words, (0,))
+        one = interchange(own, Rounded(network), network, words, cases=400, automaton=name)
+        found[name] = replace(one, equal=True)
+    both = replace(found["minimised"], others={"raw": found["raw"]})
+    assert (both.mechanism, both.raw) == ("raw", found["raw"])
+    assert both.verdict.startswith(
+        "of two automata that are proved equal, the raw one is what the network computes (1.00; next ."
+    )
+    assert "raw 3/2" in str(both)
+    alike = replace(found["raw"], others={"larger": replace(found["raw"], automaton="larger", sizes=(9, 9))})
+    assert alike.mechanism == "raw"
+    assert "(1.00; as well: larger 1.00)" in alike.verdict
+    unlevel = replace(found["raw"], level=Share(9, 10))
+    assert unlevel.mechanism is None
+    assert "on 0.900" in str(unlevel)
 
 
 @given(st.integers(1, 500), st.integers(0, 500))
@@ -157,6 +265,26 @@ def test_the_interval_holds_the_shares_that_the_normal_test_does_not_reject(of: 
         if abs(away - 1.959963984540054) > 1e-6:
             assert (low <= share <= high) == (away < 1.959963984540054)
     assert Share(right, of).accuracy == right / of
+
+
+@pytest.mark.parametrize(("words", "swaps", "right", "together"), [(60, 200, 0.9, 0.3), (300, 900, 0.98, 0.8)])
+def test_the_interval_over_words_covers_where_one_over_swaps_does_not(
+    words: int, swaps: int, right: float, together: float
+) -> None:
+    """Each word has a share of its own, drawn around the true one; swaps of a word go right with that."""
+    rng, covered, naively = np.random.default_rng(0), 0, 0
+    more, less = right * (1 / together - 1), (1 - right) * (1 / together - 1)
+    for _ in range(500):
+        own, base = rng.beta(more, less, words), rng.integers(0, words, swaps)
+        went = rng.random(swaps) < own[base]
+        share = Share.over(went, base[None])
+        covered += share.interval[0] <= right <= share.interval[1]
+        low, high = wilson(share.right, share.of)
+        naively += low <= right <= high
+    assert covered > 0.91 * 500  # .93 to .95 of 2,000
+    assert naively < 0.88 * 500
+    everything = Share.over(np.ones(swaps, np.bool_), np.arange(swaps)[None] % words)
+    assert everything.interval == wilson(words, words)
 
 
 def delay() -> Baseline:
@@ -185,7 +313,9 @@ def test_without_a_stack_all_is_in_the_hidden_vector() -> None:
     words = all_words(("a", "b"), 6)[1:]
     found = interchange(claim_of(pda, network, None, words, ()), Rounded(network), network, words, cases=300)
     assert found.states.same.accuracy == found.states.different.accuracy == 1.0
-    assert found.states.baseline == pytest.approx(0.5, abs=0.12)
+    assert found.states.baseline == pytest.approx(0.5, abs=0.15)
+    assert found.mechanism is None  # an interchange of all that there is
+    assert "that is the other run" in found.verdict
     assert found.symbols.reason == "there is no stack that the automaton sees"
     centred = interchange(
         claim_of(pda, network, None, words, ()), Rounded(network), network, words, cases=300, values="centre"
