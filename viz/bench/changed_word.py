@@ -15,9 +15,9 @@ from stacklens.models.device import one_thread
 from stacklens.progress import count
 from stacklens.viz.bench.answers import UNSAID, Expected, answer_name, answers_of, expected_of
 from stacklens.viz.bench.change import Change, changed_network, operation_values
-from stacklens.viz.bench.rows import answer_rows, network_rows, text_row
+from stacklens.viz.bench.rows import run_rows
 from stacklens.viz.bench.run import BenchRun, bench_run
-from stacklens.viz.bench.sentence import Part
+from stacklens.viz.bench.sentence import Part, steps_at
 from stacklens.viz.operations import operation_names
 from stacklens.viz.panels import letters_of
 
@@ -84,23 +84,16 @@ def changed_word(
         before, after, said, other, [t for t, pair in enumerate(zip(does, now, strict=True)) if pair[0] != pair[1]]
     )
     letters, comes = letters_of(before.seen), [*both.later(change), *both.apart]
-    rows = [
-        text_row("symbol", letters, after.seen.letters, id="symbol"),
-        *answer_rows(model, after, other, expected.answers, {*other.tolist(), *expected.answers.tolist()}),
-        *network_rows(after),
-    ]
     return {
         "kind": model.task_kind,
         "letters": letters,
-        "rows": [row for row in rows if row],
+        "rows": run_rows(model, after, other, expected.answers, {*other.tolist(), *expected.answers.tolist()}),
         "sentence": [
             *_what(model, change, both.before, spelled, names or {}),
             *_comes_of_it(model, change, both, expected),
             {"text": "."},
         ],
-        "wrong": [
-            int(place) + 1 for place in np.flatnonzero((expected.answers != UNSAID) & (other != expected.answers))
-        ],
+        "wrong": steps_at((expected.answers != UNSAID) & (other != expected.answers)),
         "changed": change.at + 1,
         "first": min(comes) + 1 if comes else None,
     }

@@ -14,15 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.extract.evaluation.automaton_runs import reference_heights
 from stacklens.models.base import StackModel
 from stacklens.viz.bench.answers import UNSAID, answer_name
 from stacklens.viz.bench.automaton_run import AutomatonRun
 from stacklens.viz.bench.changed_stack import pieces_at, read_by
 from stacklens.viz.bench.run import BenchRun
 from stacklens.viz.operations import action_names, operation_names
+from stacklens.viz.panels import letters_of
 from stacklens.viz.stacks import pieces_of
 
-__all__ = ["Row", "answer_row", "answer_rows", "automaton_rows", "count_row", "network_rows", "text_row"]
+__all__ = ["Row", "answer_row", "automaton_rows", "reference_rows", "run_rows", "text_row"]
 
 Row = dict[str, Any]
 _DIGITS = 3
@@ -39,8 +42,7 @@ def text_row(name: str, values: Sequence[str], names: Sequence[str] = (), **more
     return {"type": "text", "name": name, "names": names, "at": [places[value] for value in values], **more}
 
 
-def count_row(name: str, counts: Sequence[int], **more: Any) -> Row:
-    """Return a row of heights."""
+def _count_row(name: str, counts: Sequence[int], **more: Any) -> Row:
     return {**text_row(name, list(map(str, counts)), **more), "type": "count", "high": max([1, *counts])}
 
 
@@ -72,13 +74,20 @@ def _heat(name: str, values: np.ndarray, low: float, high: float, **more: Any) -
     return {"type": "heat", "name": name, "values": plain.tolist(), "low": low, "high": high, **more}
 
 
-def answer_rows(
+def run_rows(
     model: StackModel[Any], run: BenchRun, said: np.ndarray, expected: np.ndarray, all_: Collection[int]
 ) -> list[Row]:
-    """Return what should be said and what is, how sure that is, and how probable every symbol is.
+    """Return what ``model`` reads, should say and says, how sure it is, what it does to its stacks and what they hold.
 
-    Of a set it is how far the probability nearest to 0.5, from where on a symbol is in it, lies from there.
+    How sure a set is: how far the probability nearest to 0.5, from where on a symbol is in it, lies from there.
     """
+    symbols = text_row("symbol", letters_of(run.seen), run.seen.letters, id="symbol")
+    return [symbols, *_answer_rows(model, run, said, expected, all_), *_network_rows(run)]
+
+
+def _answer_rows(
+    model: StackModel[Any], run: BenchRun, said: np.ndarray, expected: np.ndarray, all_: Collection[int]
+) -> list[Row]:
     recogniser, size = model.task_kind == "recognition", len(said)
     rows = []
     if (expected != UNSAID).any():
@@ -101,8 +110,7 @@ def answer_rows(
     return rows
 
 
-def network_rows(run: BenchRun) -> list[Row]:
-    """Return what the network does to its stacks, what these hold, and what it pushes."""
+def _network_rows(run: BenchRun) -> list[Row]:
     model = run.model
     if not run.steps or model.n_stacks == 0:
         return []
@@ -197,19 +205,27 @@ def automaton_rows(run: AutomatonRun, symbols: Sequence[str], states: Sequence[s
         which = "" if stacks == 1 else f" {stack + 1}"
         numbers.append((f"pushes{which}", "stack", [row[stack] for row in run.pushed], symbols))
         numbers.append((f"top{which}", "stack", [row[stack] for row in run.tops], symbols))
+    more = {"type": "category", "part": "automaton"}
     rows += [
-        {
-            "type": "category",
-            "name": name,
-            "palette": palette,
-            "at": at,
-            "names": list(names),
-            "id": name,
-            "part": "automaton",
-        }
+        {**more, "name": name, "palette": palette, "at": at, "names": list(names), "id": name}
         for name, palette, at, names in numbers
     ]
     for stack in range(stacks):
         which = "" if stacks == 1 else f" {stack + 1}"
-        rows.append(count_row(f"height{which}", [row[stack] for row in run.heights], part="automaton"))
+        rows.append(_count_row(f"height{which}", [row[stack] for row in run.heights], part="automaton"))
     return rows
+
+
+def reference_rows(truth: PushdownAutomaton | None, word: Word) -> list[Row]:
+    """Return how high the stacks of the language's own automaton are, where there is one that pushes anything."""
+    heights = reference_heights(truth, word)
+    if heights is None:
+        return []
+    return [
+        _count_row(
+            "reference height" if heights.shape[1] == 1 else f"reference height {stack + 1}",
+            [int(height) for height in heights[:, stack] if not np.isnan(height)],
+            id="reference",
+        )
+        for stack in range(heights.shape[1] if len(heights) else 0)
+    ]

@@ -9,9 +9,14 @@ import numpy as np
 from stacklens.models.base import StackModel
 from stacklens.viz.bench.answers import UNSAID, Expected, answer_name
 
-__all__ = ["Part", "differing", "sentence_of"]
+__all__ = ["Part", "differing", "sentence_of", "steps_at"]
 
 Part = dict[str, Any]  # {"text": …}, and "step" where it leads to one
+
+
+def steps_at(there: np.ndarray) -> list[int]:
+    """Return the steps, from 1, where something is."""
+    return [int(place) + 1 for place in np.flatnonzero(there)]
 
 
 def differing(model: StackModel[Any], said: np.ndarray, other: np.ndarray, expected: np.ndarray) -> np.ndarray:

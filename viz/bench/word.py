@@ -8,24 +8,15 @@ import numpy as np
 
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import UnknownSymbolError
-from stacklens.extract.evaluation.automaton_runs import reference_heights
 from stacklens.extract.specification import Specification
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.models.rounding import Rounded
 from stacklens.viz.bench.answers import UNSAID, answers_of, automaton_says, expected_of
 from stacklens.viz.bench.automaton_run import automaton_run, run_data
-from stacklens.viz.bench.rows import (
-    Row,
-    answer_row,
-    answer_rows,
-    automaton_rows,
-    count_row,
-    network_rows,
-    text_row,
-)
+from stacklens.viz.bench.rows import answer_row, automaton_rows, reference_rows, run_rows
 from stacklens.viz.bench.run import bench_run
-from stacklens.viz.bench.sentence import differing, sentence_of
+from stacklens.viz.bench.sentence import differing, sentence_of, steps_at
 from stacklens.viz.panels import letters_of
 
 __all__ = ["beginning_data", "word_data"]
@@ -61,25 +52,21 @@ def word_data(
         told = None if automaton is None else automaton_says(automaton, model, word)
     letters = letters_of(run.seen)
     all_ = {number for party in (said, expected.answers, told) if party is not None for number in party.tolist()}
-    rows = [
-        text_row("symbol", letters, run.seen.letters, id="symbol"),
-        *answer_rows(model, run, said, expected.answers, all_),
-        *network_rows(run),
-    ]
+    rows = run_rows(model, run, said, expected.answers, all_)
     ran, differs = None, np.zeros(len(said), dtype=bool)
     if automaton is not None and told is not None:
         ran, differs = automaton_run(automaton, word), differing(model, said, told, expected.answers)
         says = answer_row("automaton says", model, told, expected.answers, all_)
         says["differs"] = "".join(".d"[different] for different in differs.tolist())
         rows += automaton_rows(ran, automaton.stack_alphabet, automaton.states, says)
-    rows += _heights(truth, word)
+    rows += reference_rows(truth, word)
     return {
         "kind": model.task_kind,
         "letters": letters,
-        "rows": [row for row in rows if row],
+        "rows": rows,
         "sentence": sentence_of(model, letters, said, expected, told, isinstance(model, Rounded)),
-        "wrong": _places((expected.answers != UNSAID) & (said != expected.answers)),
-        "parts": next(iter(_places(differs)), None),
+        "wrong": steps_at((expected.answers != UNSAID) & (said != expected.answers)),
+        "parts": next(iter(steps_at(differs)), None),
         "run": None if automaton is None or ran is None else run_data(automaton, ran),
     }
 
@@ -109,23 +96,3 @@ def beginning_data(
     found = word_data(model, word[:symbols], automaton, specification, truth)
     told = {"text": f"The first {symbols:,} of {len(word):,} symbols are shown; the others are being read."}
     return {**found, "of": len(word), "sentence": [told]}
-
-
-def _heights(truth: PushdownAutomaton | None, word: Word) -> list[Row]:
-    """Return how high the stacks of the language's own automaton are, where there is one that pushes anything."""
-    heights = reference_heights(truth, word)
-    if heights is None:
-        return []
-    return [
-        count_row(
-            "reference height" if heights.shape[1] == 1 else f"reference height {stack + 1}",
-            [int(height) for height in heights[:, stack] if not np.isnan(height)],
-            id="reference",
-        )
-        for stack in range(heights.shape[1] if len(heights) else 0)
-    ]
-
-
-def _places(there: np.ndarray) -> list[int]:
-    """Return the steps, from 1, where something is."""
-    return [int(place) + 1 for place in np.flatnonzero(there)]

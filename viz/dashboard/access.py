@@ -91,9 +91,7 @@ class Access:
             if not is_loopback(_text(asked, "REMOTE_ADDR")):
                 return f"this page is for the machine that it runs on: whoever runs it sets {TOKEN} to let others in"
             if not is_loopback(name):
-                return (
-                    f"this page is not called {_shown(name)}: whoever runs it sets {TOKEN} and {HOSTS} to let others in"
-                )
+                return f"this page is not called {_shown(name)}: {_BOTH}"
         elif not (_is_address(name) or name in {"localhost", *_own_names(), *self.hosts}):
             return f"this page is not called {_shown(name)}: whoever runs it names its hosts in {HOSTS}"
         if _text(asked, "REQUEST_METHOD") not in _READING and not self._from_here(asked, host):

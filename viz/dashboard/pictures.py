@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.automata.pda import Word
 from stacklens.errors import StacklensError
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
@@ -54,16 +54,7 @@ def _drawn(view: View) -> go.Figure:
     automaton = extracted_automaton(view.network)
     if view.figure != "paper":
         return draw(view.figure, network, seen, automaton=automaton)
-    return paper_figure(network, seen, truth=_truth(view), automaton=automaton)
-
-
-def _truth(view: View) -> PushdownAutomaton | None:
-    """Return the automaton of what the network was trained on, if there is one that reads the word."""
-    checkpoint = load(view.network)
-    try:
-        return truth_by_name(checkpoint, read_word(view.word or "", checkpoint.model))
-    except StacklensError:  # the figure says what is wrong with the word
-        return None
+    return paper_figure(network, seen, truth=truth_by_name(load(view.network), word), automaton=automaton)
 
 
 def _read(view: View) -> tuple[StackModel[Any], Word]:

@@ -97,10 +97,7 @@ async function fitWord(found) {
 }
 
 export async function fillNetworks() {
-  const groups = await ask("networks", { opened: opened().join(",") }).catch((error) => {
-    if (!(error instanceof Problem)) throw error;
-    problem(error.message);
-  });
+  const groups = await ask("networks", { opened: opened().join(",") }).catch((error) => problem(error.message));
   if (!groups) return;
   part("network").replaceChildren(...groups.map(({ group, networks }) => {
     const made = element("optgroup", "", { label: group });

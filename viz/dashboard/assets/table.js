@@ -4,7 +4,6 @@
 import { MARKS, OPERATIONS, SIGNED, colourOf, dark, element, escaped, shade, tint } from "./page.js";
 
 const LETTER = 14, WIDEST = 46, ROW = 19, CHARACTER = 7.3, SIGN = 11; // pixels
-const FEW = 4; // characters of an answer for which there is room at first
 
 // Whether network and automaton say different things there, whoever is right.
 const differ = (row, t) => row.differs?.[t] === "d";
@@ -29,8 +28,8 @@ export class StepTable {
     this.data = data;
     this.name = name;
     this.different = null;
-    const answers = data.rows.filter((row) => row.short).flatMap((row) => row.short.map((name) => name.length));
-    const least = SIGN + Math.max(2 * CHARACTER, CHARACTER * Math.min(FEW, Math.max(...answers, 0)));
+    const longest = Math.max(2, ...data.rows.flatMap((row) => row.short || []).map((name) => name.length));
+    const least = SIGN + CHARACTER * Math.min(4, longest); // of an answer so many characters can be read at first
     this.fit(Math.max(least, Math.min(WIDEST, this.room / Math.max(1, this.size))));
   }
 
