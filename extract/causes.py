@@ -19,6 +19,7 @@ from stacklens.automata.pda import Word
 from stacklens.errors import StacklensError
 from stacklens.extract.accuracy_table import AccuracyTable
 from stacklens.extract.fidelity import MOST_STACKS, unrounded_caution
+from stacklens.extract.samples import drawn_examples
 from stacklens.extract.specification import Specification
 from stacklens.extract.wording import better_threshold_claim
 from stacklens.models.base import StackModel
@@ -39,7 +40,6 @@ __all__ = ["LEARNED", "Cause", "cause_of"]
 LEARNED = 0.95  # of the words of the smallest sizes: who is right on fewer has not learned its task
 _GRADED = 0.1  # of the acceptances: where rounding changes more, the actions are not whole (as in `fidelity`)
 _LOST = 0.05  # of the words of the smallest sizes: what rounding may cost
-_WORDS, _LENGTHS = 60, (2, 14)  # on which other orders are tried
 _TRIED = 150  # variants
 _RIGHT, _BETTER = 0.9, 0.2  # how many answers a variant must have right, and by how many more than the adapter
 _SIGMOID_OF_1, _SPREAD = 0.7311, 0.1  # where those of probabilities end, and how far apart they are at least
@@ -225,11 +225,7 @@ def better_adapter(model: StackModel[Any], specification: Specification) -> str 
     """
     if specification.partial_domain or model.task_kind not in ("recognition", "next set"):
         return None
-    words = specification.long_words(_WORDS, _LENGTHS, 0)
-    expected = specification.answers(model, words)
-    if model.task_kind == "next set":  # whole words only: what is not expected ends a word
-        whole = [row for row, word in enumerate(words) if (expected[row, : len(word)] >= 0).all()]
-        words, expected = [words[row] for row in whole], expected[whole]
+    words, expected = drawn_examples(model, specification)
     if not words:
         return None
     own = _right(Variant("", "", model), words, expected)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import permutations, product
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.errors import StacklensError
 from stacklens.extract.answers import differences, network_answers
 from stacklens.extract.fidelity import Rounding, rounding_fidelity
 from stacklens.extract.specification import Specification, default_max_length, random_words
@@ -17,7 +19,7 @@ from stacklens.languages.words import all_words, format_word, make_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 
-__all__ = ["NestedWords", "Samples", "draw_samples", "nested_words", "walk_words"]
+__all__ = ["NestedWords", "Samples", "draw_samples", "drawn_examples", "nested_words", "walk_words"]
 
 _SHORT = 20_000  # all words up to the length that gives at most so many
 _DRAWN, _LENGTHS = 800, (10, 60)
@@ -29,6 +31,7 @@ _FEW_SYMBOLS, _MANY = 3, 10_000  # up to so many symbols parts have two, where s
 _POWERS = 320_000  # twice the symbols of words that repeat a part, where many words may be asked
 _SHALLOW = 3  # who counts so far may count further
 _COUNTING, _PUMPS = 4, 100  # families at most that are nested to every depth, and those of a reference to choose from
+_TRIALS, _TRIAL_LENGTHS = 60, (2, 14)  # words on which another adapter or threshold is tried, and their lengths
 _TRACED = 400  # words of each sort whose hidden vectors are clustered
 
 
@@ -116,6 +119,25 @@ def draw_samples(model: StackModel[Any], specification: Specification | None, se
         traced += [short[i] for i in rng.permutation(pool)[:_TRACED]]
     scored = None if specification is None else specification.scored(words)
     return Samples(words, rounded, analog, scored, len(short), [*drawn, *traced], traced)
+
+
+def drawn_examples(model: StackModel[Any], specification: Specification) -> tuple[list[Word], np.ndarray]:
+    """Return some short words and what is expected of them (see `Specification.answers`), for trials of ``model``.
+
+    Of predictors and transducers they are beginnings of the task's words only. There may be none.
+    """
+    low, high = (length if model.longest is None else min(length, model.longest) for length in _TRIAL_LENGTHS)
+    words: list[Word] = []
+    with suppress(StacklensError):  # there are none of these lengths
+        words = specification.long_words(_TRIALS, (low, high), 0)
+        if 0 < len(words) < _TRIALS:  # of some tasks fewer come than are asked for
+            words = specification.long_words(_TRIALS**2 // len(words), (low, high), 0)
+    words = [word for word in words if len(word)]
+    expected = specification.answers(model, words) if words else np.zeros((0, 1), np.int32)
+    if model.task_kind == "next set":
+        whole = [row for row, word in enumerate(words) if (expected[row, : len(word)] >= 0).all()]
+        words, expected = [words[row] for row in whole], expected[whole]
+    return words, expected
 
 
 class _Nest(NamedTuple):

@@ -10,8 +10,7 @@ import torch
 
 from stacklens.automata.compiled import encode_words
 from stacklens.automata.pda import Word
-from stacklens.errors import StacklensError
-from stacklens.extract.samples import Samples
+from stacklens.extract.samples import Samples, drawn_examples
 from stacklens.extract.specification import Specification
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
@@ -24,7 +23,6 @@ from stacklens.probe.trace import trace
 __all__ = ["BetterThreshold", "ThresholdMargin", "threshold_margin"]
 
 _TOGETHER = 1_000  # words
-_SWEPT, _LENGTHS = 60, (2, 14)  # words of the task on which thresholds are tried, and their lengths
 _RIGHT, _BETTER = 0.9, 0.1  # of these words another threshold has to be right on, and on more than the network's own
 
 
@@ -99,28 +97,19 @@ def _better(model: StackModel[Any], read: Outputs, specification: Specification)
     A word is right from the largest number that should not count to just below the smallest that should; the place
     where most of these intervals overlap is found exactly, from their ends.
     """
-    lengths = tuple(length if model.longest is None else min(length, model.longest) for length in _LENGTHS)
-    try:
-        words = specification.long_words(_SWEPT, (lengths[0], lengths[1]), 0)
-        if 0 < len(words) < _SWEPT:  # of some tasks fewer come than are asked for
-            words = specification.long_words(_SWEPT**2 // len(words), (lengths[0], lengths[1]), 0)
-    except StacklensError:  # there are none of these lengths
+    if specification.partial_domain:
         return None
-    if specification.partial_domain or not any(map(len, words)):
+    words, expected = drawn_examples(model, specification)
+    if not words:
         return None
-    words = [word for word in words if len(word)]
-    expected = specification.answers(model, words)
     seen = trace(model, words, stacks=False)
     values = seen.output + read.threshold - 0.5  # as the network gives them
     ends = []
     for row, word in enumerate(words):
-        if read.kind == "recognition":
-            numbers, counts = values[row, seen.valid[row].sum() - 1], expected[row] > 0
-        elif (expected[row, : len(word)] >= 0).all():
+        numbers, counts = values[row, seen.valid[row].sum() - 1], expected[row] > 0
+        if read.kind == "next set":
             numbers = values[row, : len(word), : len(model.alphabet)]
             counts = expected[row, : len(word), None] >> np.arange(numbers.shape[-1]) & 1 > 0
-        else:  # it is no word of the task: what comes after its end is not said
-            continue
         ends.append((numbers[~counts].max(initial=-np.inf), numbers[counts].min(initial=np.inf)))
     lows, highs = np.array(ends).reshape(-1, 2).T
     starts = np.clip(lows, 0, None)

@@ -13,6 +13,8 @@ from stacklens.automata.pda import Word
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
 from stacklens.models.own.outputs import Outputs
+from stacklens.models.own.step_network import StepNetwork
+from stacklens.models.own.word_network import WordNetwork
 from stacklens.probe.trace import Trace, trace
 
 __all__ = ["CONTRACT", "Finding", "outputs_read"]
@@ -41,10 +43,9 @@ class Finding:
 
 def outputs_read(network: StackModel[Any]) -> Outputs | None:
     """Return how the outputs of a network of one's own are read, None for any other network."""
-    found: Outputs | None = getattr(network, "outputs", None) or getattr(
-        getattr(network, "shape", None), "outputs", None
-    )
-    return found if isinstance(found, Outputs) else None
+    if isinstance(network, WordNetwork):
+        return network.outputs
+    return network.shape.outputs if isinstance(network, StepNetwork) else None
 
 
 def shares(network: StackModel[Any], words: Sequence[Word]) -> Finding | None:
