@@ -16,6 +16,7 @@ from typing import NamedTuple
 from stacklens.automata.completion import Completions, StackNode, accepting_by_state
 from stacklens.automata.epsilon import real_time_form
 from stacklens.automata.pda import Configuration, Key, PushdownAutomaton, State, Symbol, Tops
+from stacklens.automata.stackless import is_stackless
 
 __all__ = ["Driver", "Option", "Point", "rare_walks", "stack_height_words"]
 
@@ -179,6 +180,7 @@ def rare_walks(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], height:
     driver, rng = Driver(pda), Random(seed)
     taken: Counter[Key] = Counter()
     words = []
+    height = 0 if is_stackless(pda) else height
     for _ in range(n):
         size = rng.randint(*lengths)
         word, point = _climb(driver, rng.randint(0, min(height, size)), taken, rng)

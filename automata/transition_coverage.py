@@ -160,13 +160,13 @@ def _cover_and_telling(pda: PushdownAutomaton) -> tuple[list[_Word], list[_Word]
     outputs = np.full(targets.shape, -1)
     known: dict[object, int] = {}
     for (state, letter, _), step in pda.transitions.items():
-        at = numbers[state], pda.input_alphabet.index(letter)
-        targets[at], outputs[at] = numbers[step.target], known.setdefault(step.output, len(known))
+        cell = numbers[state], pda.input_alphabet.index(letter)
+        targets[cell], outputs[cell] = numbers[step.target], known.setdefault(step.output, len(known))
     ways: dict[int, _Word] = {numbers[pda.initial]: ()}
-    for state, word in (queue := list(ways.items())):  # the list grows while it is walked
-        for x, target in enumerate(targets[state].tolist()):
+    for at, word in (queue := list(ways.items())):  # the list grows while it is walked
+        for letter, target in zip(pda.input_alphabet, map(int, targets[at]), strict=True):
             if target not in ways:
-                ways[target] = (*word, pda.input_alphabet[x])
+                ways[target] = (*word, letter)
                 queue.append((target, ways[target]))
     # What is said last after a word tells two states apart, or what follows a letter does: from short words to longer.
     columns: list[tuple[_Word, np.ndarray]]

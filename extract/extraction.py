@@ -243,7 +243,8 @@ def _faithful(looked: Looked, fidelity: Fidelity) -> tuple[str | None, str | Non
     wrong = 0 if best is not None and is_near(scorer, best) else None if best is None else best.disagreements
     if looked.boxed is not None:
         found = ("", 0) if best is None else (best.method, best.states)
-        return looked.reason or why_unanswered(*found, wrong, len(samples)), None
+        largest = max((one.states for one in looked.tried), default=0)
+        return looked.reason or why_unanswered(*found, wrong, len(samples), largest), None
     if looked.unrounded:
         return None, unrounded_caution(fidelity)
     worth_telling = wrong == 0 and (fidelity.rounding.mismatch <= MOST_CHANGED or scorer.does_its_task())

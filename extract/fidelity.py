@@ -33,6 +33,7 @@ MOST_STACKS = 3  # of an automaton; the heads of more are too many to combine
 _GRADED = 0.25  # a margin below this is nearer to the threshold than to a whole operation
 _MOST_GRADED = 0.2  # of the actions: of a network with more of them it means little which whole one each is nearest to
 _LARGEST_MISMATCH = 0.1  # rounding may change the verdict on this share of the accepted words, not on more
+_GREW = 40  # states of what was learned from answers: whoever came to more of them, and is wrong, may need any number
 MOST_CHANGED = 0.5  # up to this share an exact automaton of the rounded network is worth telling, with this share
 
 
@@ -163,14 +164,22 @@ def why_graded(fidelity: Fidelity) -> str | None:
     )
 
 
-def why_unanswered(method: str, states: int, disagreements: int | None, words: int) -> str | None:
-    """Return why no automaton that was learned from answers alone can stand for a network, None if one can."""
+def why_unanswered(method: str, states: int, disagreements: int | None, words: int, largest: int = 0) -> str | None:
+    """Return why no automaton that was learned from answers alone can stand for a network, None if one can.
+
+    ``largest`` is how many states the learner came to.
+    """
     if disagreements is None:
         return "nothing was learned from its answers"
     if not disagreements:
         return None
     size = count(states, "state")
-    return f"the best automaton ({method}, {size}) differs on {disagreements:,} of {words:,} checking words"
+    grew = (
+        f"; it had {largest} when the learner stopped, and each longer word asked for more: the network counts, or is "
+        "bounded at a depth not seen"
+    )
+    says = f"the best automaton ({method}, {size}) differs on {disagreements:,} of {words:,} checking words"
+    return f"{says}{grew if largest > _GREW else ''}"
 
 
 def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: int | None, words: int) -> str | None:

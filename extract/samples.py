@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,8 @@ _DEEPEST = 200  # how often parts of a word are nested
 _RUNGS = (*range(1, 13), 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200)  # depths, where all are too many
 _NESTED, _MOST_NESTED = (4, 9, 20, 60, 200), 8  # those of pairs that do not seem to count, and symbols of these
 _FEW_SYMBOLS, _MANY = 3, 10_000  # up to so many symbols parts have two, where so many words may be asked
+_POWERS = 320_000  # twice the symbols of words that repeat a part, where many words may be asked
+_SHALLOW = 3  # who counts so far may count further
 _COUNTING, _PUMPS = 4, 100  # families at most that are nested to every depth, and those of a reference to choose from
 _TRACED = 400  # words of each sort whose hidden vectors are clustered
 
@@ -116,16 +119,24 @@ def draw_samples(model: StackModel[Any], specification: Specification | None, se
 
 
 class _Nest(NamedTuple):
-    """The words u v^n x y^m w."""
+    """The words u v^n x y^m z^m … w."""
 
     before: tuple[str, ...]
     cycle: tuple[str, ...]
     between: tuple[str, ...]
-    back: tuple[str, ...]
+    backs: tuple[tuple[str, ...], ...]
     after: tuple[str, ...] = ()
 
     def word(self, n: int, m: int, alphabet: tuple[str, ...]) -> Word:
-        return make_word((*self.before, *self.cycle * n, *self.between, *self.back * m, *self.after), alphabet)
+        back = (symbol for part in self.backs for symbol in part * m)
+        return make_word((*self.before, *self.cycle * n, *self.between, *back, *self.after), alphabet)
+
+    def most(self, model: StackModel[Any]) -> int:
+        """Return up to which n its words, with m = n + 1, are asked of ``model``."""
+        back = sum(map(len, self.backs))
+        longest = 2 * _DEEPEST if model.longest is None else min(2 * _DEEPEST, model.longest - len(self.word(0, 1, ())))
+        most = longest // (len(self.cycle) + back)
+        return most if model.stack_limit is None else min(most, (model.stack_limit - 4) // len(self.cycle))
 
 
 class NestedWords(NamedTuple):
@@ -133,76 +144,89 @@ class NestedWords(NamedTuple):
 
     Attributes:
         words: the words.
-        depth: how deep they nest.
-        endless: the words on which a network was seen to count to that depth, None where it does not count so far: no
-            automaton of fewer states, without a stack, gives its answers to them.
+        endless: the words on which a network was seen to count as far as was asked, and how far; None where it was not.
+            No automaton with fewer states, without a stack, gives its answers to them.
     """
 
     words: tuple[Word, ...] = ()
-    depth: int = 0
     endless: str | None = None
 
 
 def nested_words(model: StackModel[Any], specification: Specification | None) -> NestedWords:
-    """Return words u v^n x y^m w with m = n - 1, n, n + 1, at every depth n up to 200 where ``model`` counts so.
+    """Return words u v^n x y^m z^m … w with m = n - 1, n, n + 1, at every n up to 200, where ``model`` counts so.
 
-    It does where it tells v^3 from less by y^m, and where the reference automaton of the ``specification`` climbs. Of
-    other pairs of symbols there are a^n b^n and a^n b^(n + 1) at some depths. Where all beginnings of a word are asked
-    for, or few words may be, there are fewer depths, too.
+    It does where it tells v^3 from less by what follows, and where the reference automaton of the ``specification``
+    climbs. Of other pairs of symbols there are a^n b^n and a^n b^(n + 1) at some depths, and powers of symbols. Where
+    all beginnings of a word are asked for, or few words may be, there are fewer depths, too.
     """
-    alphabet, some = model.alphabet[:_MOST_NESTED], range(_DEEPEST + 1)
-    ends = [(model.longest or 2 * _DEEPEST + 1) // 2, _DEEPEST if model.stack_limit is None else model.stack_limit - 4]
-    deepest = max(0, min(_DEEPEST, *ends))
-    meant = [] if specification is None else [pump for pump in specification.pumps(_PUMPS, 0) if pump.climb]
-    nests = [_Nest(*pump[:4], pump.afters[0]) for pump in meant if pump.back][:_COUNTING]
+    alphabet, many = model.alphabet[:_MOST_NESTED], model.affordable is None or model.affordable >= _MANY
     partial_domain = specification is not None and specification.partial_domain
-    if not partial_domain and deepest > 3:
-        tried = _short_nests(alphabet, model.affordable is None or model.affordable >= _MANY)
-        counting = [nest for nest, tells in zip(tried, _tells(model, tried, 3), strict=True) if tells]
-        nests += list({(nest.cycle, nest.back): nest for nest in reversed(counting)}.values())[: -_COUNTING - 1 : -1]
-    dear = model.affordable is not None and (
-        model.task_kind != "recognition" or 3 * deepest * len(nests) > 2 * model.affordable
+    meant = (
+        [] if specification is None else [pump for pump in specification.pumps(_PUMPS, 0) if pump.climb and pump.back]
     )
+    nests = [_Nest(*pump[:3], (pump.back,), pump.afters[0]) for pump in meant][:_COUNTING]
+    if not partial_domain:
+        short = [nest for nest in _short_nests(alphabet, many) if nest.most(model) >= _SHALLOW + 1]
+        counting = [nest for nest, tells in zip(short, _tells(model, short, _SHALLOW), strict=True) if tells]
+        nests += list({(nest.cycle, nest.backs): nest for nest in reversed(counting)}.values())[: -_COUNTING - 1 : -1]
+    asked = sum(3 * nest.most(model) for nest in nests)
+    dear = model.affordable is not None and (model.task_kind != "recognition" or asked > 2 * model.affordable)
     words: dict[Word, None] = {}
     for nest in dict.fromkeys(nests):
-        for n in (n for n in (_RUNGS if dear else some) if 0 < n * len(nest.cycle) <= deepest):
+        rungs = [*(n for n in _RUNGS if n < nest.most(model)), nest.most(model)]
+        for n in rungs if dear else range(1, nest.most(model) + 1):
             words |= {nest.word(n, m, model.alphabet): None for m in (n, n + 1, n - 1)}
-    pairs = [] if partial_domain else [_Nest((), (a,), (), (b,)) for a in alphabet for b in alphabet if a != b]
     if specification is None:
+        pairs = [_Nest((), (a,), (), ((b,),)) for a in alphabet for b in alphabet if a != b]
         words |= {nest.word(n, n + more, model.alphabet): None for n in _NESTED for nest in pairs for more in (0, 1)}
-    deep = [nest for nest in nests if not partial_domain and deepest // len(nest.cycle) > 3]
+        words |= dict.fromkeys(_powers(alphabet, model, many))
+    deep = [nest for nest in nests if not partial_domain and nest.most(model) > _SHALLOW]
     for below in (1, None):  # most families show at once that they do not count so far
-        deep = [nest for nest in deep if _tells(model, [nest], deepest // len(nest.cycle), below)[0]]
-    kept = (word for word in words if model.longest is None or len(word) <= model.longest)
-    return NestedWords(tuple(kept), deepest, _named(deep[0], model.alphabet) if deep else None)
+        deep = [nest for nest in deep if _tells(model, [nest], nest.most(model), below)[0]]
+    kept = tuple(word for word in words if model.longest is None or len(word) <= model.longest)
+    return NestedWords(kept, _named(deep[0], model) if deep else None)
+
+
+def _powers(alphabet: tuple[str, ...], model: StackModel[Any], many: bool) -> Iterator[Word]:
+    """Yield a^n for every n, and (ab)^n, as far as there is room, or the longest where all beginnings are seen."""
+    longest = min(2 * _DEEPEST, int((_POWERS / len(alphabet)) ** 0.5)) if many else _DEEPEST // 2
+    parts = [(a,) for a in alphabet] + [(a, b) for a in alphabet for b in alphabet if a < b][: len(alphabet) // 2]
+    for part in parts:
+        most = longest // len(part)
+        first = 1 if model.task_kind == "recognition" else most
+        yield from (make_word(part * n, model.alphabet) for n in range(first, most + 1))
 
 
 def _short_nests(alphabet: tuple[str, ...], many: bool) -> list[_Nest]:
-    """Return families whose parts are a symbol or two, those with fewer symbols first."""
-    parts: list[tuple[str, ...]] = [(a,) for a in alphabet]
+    """Return families whose parts are a symbol or two, those with fewer parts and symbols first."""
+    letters: list[tuple[str, ...]] = [(a,) for a in alphabet]
+    parts, betweens = letters, [(), *letters] if many else [()]
     if many and len(alphabet) <= _FEW_SYMBOLS:
-        parts += [(a, b) for a in alphabet for b in alphabet if a != b]
-    betweens = [(), *parts[: len(alphabet)]] if many else [()]
-    return [_Nest((), v, x, y) for x in betweens for v in parts for y in parts if v != y or x]
+        parts = letters + list(product(alphabet, repeat=2))
+    found = [_Nest((), v, x, (y,)) for x in betweens for v, y in product(parts, parts) if v != y or x]
+    some = letters[: _FEW_SYMBOLS + 1]  # a^n b^n c^n, and with d^n
+    return found + [_Nest((), v, (), tuple(ys)) for n in (3, 4) for v, *ys in permutations(some, n)]
 
 
 def _tells(model: StackModel[Any], nests: Sequence[_Nest], n: int, below: int | None = None) -> list[bool]:
     """Return of each family whether its answers tell v^n from v^j for all j < n, or so many ``below``, by y^m.
 
-    The m are near n. An automaton without a stack has then at least n + 1 states: if v^i and v^j led to the same one, so would v^n and a
-    v^k with a smaller k.
+    The m are near n. An automaton without a stack has then at least n + 1 states: if v^i and v^j led to the same one,
+    so would v^n and a v^k with a smaller k.
     """
     some = range(n, -1 if below is None else n - 1 - below, -1)
     asked = [nest.word(j, m, model.alphabet) for nest in nests for j in some for m in (n - 1, n, n + 1)]
     answers = network_answers(model, asked)
     ends = [0 if model.task_kind == "recognition" else max(0, len(word) - 1) for word in asked]
     last = answers[np.arange(len(asked)), ends].reshape(len(nests), len(some), 3)
-    return [bool(rows) for rows in (last[:, :1] != last[:, 1:]).any(2).all(1).tolist()]
+    return [bool(told) for told in (last[:, :1] != last[:, 1:]).any(2).all(1).tolist()]
 
 
-def _named(nest: _Nest, alphabet: tuple[str, ...]) -> str:
-    parts = zip(nest, ("", " n times", "", " n times", ""), strict=True)
-    return ", then ".join(f"{format_word(make_word(part, alphabet))!r}{times}" for part, times in parts if part)
+def _named(nest: _Nest, model: StackModel[Any]) -> str:
+    repeated = [(nest.cycle, " n times"), (nest.between, ""), *((part, " n times") for part in nest.backs)]
+    parts = [(part, how) for part, how in ((nest.before, ""), *repeated, (nest.after, "")) if part]
+    told = ", then ".join(f"{format_word(make_word(part, model.alphabet))!r}{how}" for part, how in parts)
+    return f"on {told} every n up to {nest.most(model)}"
 
 
 def walk_words(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:

@@ -202,8 +202,8 @@ class Scorer:
         if self.nested.endless is None or (pda is not None and not is_stackless(pda)):
             return None
         return (
-            f"it counts, or is bounded at a depth not seen: on {self.nested.endless} every n up to "
-            f"{self.nested.depth} needs a state of its own, and no deeper word was asked"
+            f"it counts, or is bounded at a depth not seen: {self.nested.endless} needs a state of its own, and no "
+            "deeper word was asked"
         )
 
     def errs_at_most(self, candidate: Candidate, share: float) -> bool:

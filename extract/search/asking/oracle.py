@@ -69,18 +69,13 @@ class Oracle:
         words = scorer.broken_by(small)
         found = replace(found, quantiser=self._told(), disagreements=len(words))
         self.tried.append(found)
-        if not words or self._is_enough(found, words):
+        deep = all(word in self.nested for word in words)  # then all else is right, and the deepest teaches all depths
+        endless = deep and self.blank.way != "learn-vpa" and scorer.nested.endless is not None
+        if not words or (not deep and self._is_enough(found, words)):
             return None
-        deep = [word for word in words if word in self.nested]
-        if len(deep) == len(words):  # all else is right: the deepest teaches all depths before it
-            if self.blank.way != "learn-vpa" and scorer.nested.endless is not None:
-                raise EnoughError
-            words = deep[::-1]
-        elif self._idles(found):
+        if self.over() or len(pda.states) > _MOST_STATES or self._idles(found) or endless:
             raise EnoughError
-        if self.over() or len(pda.states) > _MOST_STATES:
-            raise EnoughError
-        return self._first_wrong(small, pda, words)
+        return self._first_wrong(small, pda, words[::-1] if deep else words)
 
     def _idles(self, found: Candidate) -> bool:
         """Return whether states are added, and hardly any error goes: no finite number will do."""

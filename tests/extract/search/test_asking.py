@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import stacklens as sl
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
+from stacklens.extract.evaluation.trust import claims_of
 from stacklens.extract.search.asking.asked_automata import VisibleStack, visible_stack
 from stacklens.languages import get_language
 
@@ -122,6 +124,179 @@ def test_what_is_no_automaton_of_few_states_is_status_3_with_the_best() -> None:
     assert result.status in (1, 3)
     assert result.found is not None
     assert result.found.disagreements
+
+
+def counter(most: int | None, up: str = "(", down: str = ")") -> Callable[[tuple[str, ...]], bool]:
+    """Balanced words, nowhere deeper than ``most`` in the brackets that are counted; others are neutral."""
+
+    def member(word: tuple[str, ...]) -> bool:
+        height = 0
+        for symbol in word:
+            height += (symbol == up) - (symbol == down)
+            if height < 0 or (most is not None and height > most):
+                return False
+        return height == 0
+
+    return member
+
+
+def powers(most: int | None) -> Callable[[tuple[str, ...]], bool]:
+    """a^n b^n with n <= ``most``."""
+
+    def member(word: tuple[str, ...]) -> bool:
+        n = len(word) // 2
+        return word == ("a",) * n + ("b",) * n and (most is None or n <= most)
+
+    return member
+
+
+def saturating(most: int) -> Callable[[tuple[str, ...]], bool]:
+    """Brackets counted up to ``most`` and no further, as a network's hidden number does."""
+
+    def member(word: tuple[str, ...]) -> bool:
+        height = 0
+        for symbol in word:
+            if height == 0 and symbol == ")":
+                return False
+            height = min(most, height + 1) if symbol == "(" else height - 1
+        return height == 0
+
+    return member
+
+
+def mixed(depth: int) -> Callable[[tuple[str, ...]], bool]:
+    """Two kinds of brackets, of which ( is bounded and [ is not."""
+    return lambda word: nested(word) and counter(depth)(tuple(x for x in word if x in "()"))
+
+
+BOUNDED: dict[str, tuple[Callable[[tuple[str, ...]], Any], str, int]] = {  # member, alphabet, states of the right one
+    **{f"brackets to depth {n}": (counter(n), "()", n + 1) for n in (15, 19, 21, 30, 60)},
+    "a^n b^n to 60": (powers(60), "ab", 121),
+    "a^n b^n to 30 over a b c": (powers(30), "abc", 61),
+    "saturating at 25": (saturating(25), "()", 26),
+    "a letter between": (counter(26), "()c", 27),
+    "balanced mod 29": (lambda word: (word.count("a") - word.count("b")) % 29 == 0, "ab", 29),
+    "a 37 times": (lambda word: word.count("a") % 37 == 0, "ab", 37),
+    "a 211 times": (lambda word: word.count("a") % 211 == 0, "ab", 211),
+    "pairs to depth 3": (lambda word: nested(word, 3), "()[]", 15),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_a_box_that_is_bounded_gives_the_automaton_that_is_right(name: str) -> None:
+    member, alphabet, states = BOUNDED[name]
+    result = sl.learn(lambda words: [member(word) for word in words], alphabet, quiet=True)
+    assert (result.status, len(result.automaton.states) if result.automaton else None) == (0, states)
+    assert [result.automaton.accepts(w) for w in deep_words(alphabet)] == [member(w) for w in deep_words(alphabet)]  # type: ignore[union-attr]
+
+
+def deep_words(alphabet: str) -> list[tuple[str, ...]]:
+    a, b = alphabet[:2]
+    return [(*a * n, *b * m) for n in range(1, 230, 3) for m in (n - 1, n, n + 1)] + [(a,) * n for n in range(450)]
+
+
+@pytest.mark.slow
+def test_depth_199_is_found_and_depth_200_is_not_taken_for_a_count() -> None:
+    for depth, status in ((199, 0), (201, 3)):
+        result = sl.learn(lambda words, most=depth: [counter(most)(w) for w in words], "()", quiet=True)  # type: ignore[misc]
+        assert result.status == status
+
+
+ENDLESS: dict[str, tuple[Callable[[tuple[str, ...]], bool], str]] = {
+    "brackets": (counter(None), "()"),
+    "a^n b^n": (powers(None), "ab"),
+    "one of two kinds": (mixed(3), "()[]"),
+    "as many a as b": (lambda word: word.count("a") == word.count("b"), "ab"),
+    "more b than a": (
+        lambda w: w == ("a",) * w.count("a") + ("b",) * w.count("b") and w.count("b") > w.count("a"),
+        "ab",
+    ),
+    "palindromes": (lambda word: word.count("c") == 1 and word == word[::-1], "abc"),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_box_that_counts_further_than_was_asked_is_status_3_and_says_so(name: str) -> None:
+    member, alphabet = ENDLESS[name]
+    result = sl.learn(lambda words: [member(word) for word in words], alphabet, quiet=True)
+    assert (result.status, result.automaton) == (3, None)
+    assert "it counts, or is bounded at a depth not seen" in (result.reason or "")
+    assert "every n up to 200 needs a state of its own" in result.headline
+    assert result.best is not None
+    assert result.best.error_rate > 0
+
+
+@pytest.mark.parametrize(("depth", "status"), [(None, 0), (30, (1, 3, 0)), (150, (1, 3, 0))])
+def test_a_bound_shows_beside_a_language_and_calls_and_returns(depth: int | None, status: Any) -> None:
+    result = sl.learn(lambda words: [counter(depth)(w) for w in words], "()", "dyck-1", quiet=True)
+    assert result.status in (status if isinstance(status, tuple) else (status,))
+    if result.status == 0:  # then it is right, bounded or not
+        assert result.automaton is not None
+        words = deep_words("()")
+        assert [result.automaton.accepts(word) for word in words] == [counter(depth)(word) for word in words]
+        assert isinstance(result.proof, Equal) is (depth is None)
+
+
+@pytest.mark.parametrize(("from_length", "alphabet"), [(12, "ab"), (30, "ab"), (150, "ab"), (390, "ab"), (120, "()")])
+def test_a_box_that_is_wrong_of_all_long_words_is_never_status_0(from_length: int, alphabet: str) -> None:
+    def box(words: list[tuple[str, ...]]) -> list[bool]:
+        return [(word.count(alphabet[0]) % 2 == 0) ^ (len(word) >= from_length) for word in words]
+
+    result = sl.learn(box, alphabet, quiet=True)
+    if result.status == 0:
+        assert result.automaton is not None
+        words = deep_words(alphabet)
+        assert [result.automaton.accepts(word) for word in words] == box(words)
+
+
+@pytest.mark.parametrize("depth", [9, 21, 45, None])
+def test_a_bound_of_sets_is_found_or_told(depth: int | None) -> None:
+    def says(word: tuple[str, ...]) -> set[str]:
+        height = word.count("(") - word.count(")")
+        return ({"("} if depth is None or height < depth else set()) | ({")"} if height > 0 else set())
+
+    result = sl.learn(lambda words: [says(word) for word in words], "()", first="(", quiet=True)
+    assert result.status == (3 if depth is None else 0)
+    assert depth is None or (result.automaton is not None and len(result.automaton.states) == depth + 1)
+
+
+def test_what_the_words_show_is_in_result_and_summary(tmp_path: Path) -> None:
+    result = sl.learn(lambda words: [word.count("a") % 5 == 0 for word in words], "ab", quiet=True)
+    checks = {check.kind: check for check in result.checks if check.other == "network"}
+    assert {"conformance", "random", "pumped"} <= set(checks)
+    drawn, tested = checks["random"], checks["conformance"]
+    assert (drawn.words, drawn.error_bound) == (600, pytest.approx(1 - 0.025 ** (1 / 600)))
+    assert (tested.more_states or 0) >= 2
+    text = str(result)
+    assert "at most 0.61 % of words drawn anew differ (uniformly random symbols, lengths 10 to 60)" in text
+    assert f"no machine with up to {tested.more_states} states more" in text
+    result.save(tmp_path / "r.json")
+    assert str(sl.load(tmp_path / "r.json")) == text
+    (entry,) = (one for one in result.report()["checks"] if one["kind"] == "random" and one["between"][1] == "network")
+    assert (entry["delta"], round(entry["epsilon"], 4)) == (0.05, 0.0061)
+
+
+def test_a_box_is_not_rounded_and_is_not_sent_to_where_it_came_from() -> None:
+    right = sl.learn(lambda words: [len(word) % 3 == 0 for word in words], "ab", **QUICK)
+    wrong = sl.learn(lambda words: [(len(word) % 3 == 0) ^ (len(word) > 40) for word in words], "ab", **QUICK)
+    none = sl.learn(lambda words: [counter(None)(word) for word in words], "()", **QUICK)
+    assert "the black box follows it on" in right.headline
+    for result in (right, wrong, none):
+        claims = " ".join(f"{claim.what} {claim.says}" for claim in claims_of(result.report()))
+        for text in (str(result), repr(result), result.why(), claims):
+            assert "rounded" not in text.replace("nothing rounded", "")
+            assert "noise" not in text
+            assert "sl.learn(model" not in text
+            assert "sl.extract(" not in text
+    assert none.status == 3
+    assert wrong.status in (1, 3)
+
+
+def test_the_budget_ends_a_search_that_would_go_on() -> None:
+    """AALpy's L# looked for words that tell states apart in a way that doubles at every symbol: 2^30 pairs here."""
+    result = sl.learn(lambda words: [len(w) >= 30 or w.count("a") % 2 == 0 for w in words], "ab", budget=20, quiet=True)
+    assert result.status in (0, 1, 3)
+    assert sum(result.seconds.values()) < 200
 
 
 def test_the_shape_of_a_stack_is_seen_in_an_automaton() -> None:
