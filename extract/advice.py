@@ -216,7 +216,7 @@ def _with_automaton(result: Extraction) -> list[str]:
         return [
             f"- keep the automaton: it is right about {result.language_name}, and it is the network that leaves it",
             "- ask for no more states: they could only follow the network's drift, a word at a time",
-            *_against_noise(result, "- train one against noise, so that its values come back: "),
+            *_against_noise(result, "- train the network against noise, so that its values come back: "),
             *left_out,
             "- see how its values drift: print(result), or sl.trace(result.model, word).plot()",
         ]

@@ -136,12 +136,12 @@ def black_box_claim(entry: Mapping[str, Any]) -> str:
     """Return whether what was learned from answers alone equals the automaton, from a report's "black_box".
 
     >>> said = {"word": "([)", "shortest": True, "step": 3, "meant": True, "white": "a rejection", "black": "{(}"}
-    >>> entry = {"quantiser": "L#, 90 words asked", "reason": None, "agree_to": None, "wrong": 0, "words": 9}
+    >>> entry = {"quantiser": "KV, 90 words asked", "reason": None, "agree_to": None, "wrong": 0, "words": 9}
     >>> entry |= {"automaton": {"states": 2, "stack_symbols": 0, "transitions": 3}}
     >>> entry |= {"comparison": {"verdict": "different"}}
     >>> black_box_claim({**entry, "said": {**said, "network": "{(}", "rounded": "a rejection"}})
     ... # doctest: +NORMALIZE_WHITESPACE
-    'from answers alone (L#, 90 words asked): 2 states, 0 stack symbols, 3 transitions; different from the automaton,
+    'from answers alone (KV, 90 words asked): 2 states, 0 stack symbols, 3 transitions; different from the automaton,
     first on ([) after symbol 3: the automaton says a rejection, the black box {(}, the network itself {(}, the rounded
     network a rejection'
     """

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import accumulate, product
 
 import torch
 from tests.attack.campaign import Attack
@@ -23,6 +23,7 @@ from tests.attack.plain_run import PlainRun
 from tests.extract.hand_built import HandMachine
 from tests.models.hand_made import hand_made
 
+from stacklens import learn
 from stacklens.errors import StacklensError
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.languages import get_language
@@ -117,7 +118,69 @@ def said(machine: HandMachine, fault: Fault, words: list[tuple[str, ...]]) -> li
     return [replace(run_machine(machine, fault, word, rounded=True), margin=0) for word in words]
 
 
+def box_round(seed: int) -> Counter[str]:
+    """Learn a black box that is bounded at some depth, or not at all, and ask both words of that depth."""
+    rng = random.Random(seed)
+    name, depth = rng.choice(list(BOXES)), rng.choice((rng.randrange(4, 40), rng.randrange(40, 80), 10**6))
+    alphabet, member = rng.choice(("ab", "ab", "abc")), partial(BOXES[name], depth)
+    result = learn(lambda words: [member(word) for word in words], alphabet, quiet=True, seed=seed, budget=4)
+    tried = Counter({f"boxes of status {result.status}": 1})
+    if result.status or result.automaton is None:
+        return tried
+    blocks = [rng.choice(("a", "b", "ab", "ba", "aab", "bba")) for _ in range(3)]
+    words = [tuple("a" * n + "b" * m) for n in range(1, 190) for m in {n - 1, n, n + 1, 2 * n, min(n, depth)}]
+    words += [tuple("".join(rng.choice(blocks) * rng.randrange(1, 40) for _ in range(4))) for _ in range(200)]
+    words += [tuple(rng.choice(alphabet) for _ in range(rng.randrange(40))) for _ in range(400)]
+    for word in words:
+        tried["words"] += 1
+        said = result.automaton.accepts(word)
+        assert said == member(word), f"status 0 for {name} {depth}, wrong on {''.join(word)[:80]}"
+    return tried
+
+
+def _brackets(depth: int, word: tuple[str, ...]) -> bool:
+    heights = list(accumulate(((x == "a") - (x == "b") for x in word), initial=0))
+    return min(heights) == heights[-1] == 0 and max(heights) <= depth
+
+
+def _stages(depth: int, word: tuple[str, ...]) -> bool:
+    n = word.count("a")
+    return n <= depth and word == ("a",) * n + ("b",) * n
+
+
+def _saturates(depth: int, word: tuple[str, ...]) -> bool:
+    height = 0
+    for symbol in word:
+        height += {"a": height < depth, "b": -1}.get(symbol, 0)
+        if height < 0:
+            return False
+    return height == 0
+
+
+def _twice(depth: int, word: tuple[str, ...]) -> bool:
+    n = word.count("a")
+    return n <= depth and word == ("a",) * n + ("b",) * (2 * n)
+
+
+def _cyclic(depth: int, word: tuple[str, ...]) -> bool:
+    return (word.count("a") - word.count("b")) % depth == 0
+
+
+def _from_length(depth: int, word: tuple[str, ...]) -> bool:
+    return (word.count("a") % 3 == 0) ^ (len(word) >= depth)
+
+
+BOXES: dict[str, Callable[[int, tuple[str, ...]], bool]] = {
+    "brackets": _brackets,
+    "a^n b^n": _stages,
+    "a saturating count": _saturates,
+    "a^n b^2n": _twice,
+    "as many modulo": _cyclic,
+    "wrong from a length on": _from_length,
+}
+
 ATTACKS = (
     Attack("extraction: NNPDAs whose weights are moved until they err", nnpda_round),
+    Attack("extraction: black boxes that are bounded at some depth", box_round),
     Attack("extraction: tables whose pushed values drift until they err", machine_round),
 )

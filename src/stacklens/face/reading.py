@@ -63,7 +63,7 @@ def learn(
 ) -> Extraction:
     """Return the automaton that is learned from answers alone, with everything that it rests on, as `extract` does.
 
-    AALpy's learners ask (L#, KV for visibly pushdown automata), every word once; our own words say whether it is right.
+    AALpy's KV asks, every word once; our own words say whether it is right (see docs/own-networks.md).
 
     Args:
         box: a network, or the name or path of one; or a function from a list of words, tuples of symbols, to a list of
