@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from stacklens.automata.pda import Word
+from stacklens.errors import StacklensError
 from stacklens.languages.words import format_word, make_word
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ class Share:
 
     right: int
     of: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.right <= self.of:
+            raise StacklensError(f"{self.right} right of {self.of}; expected numbers of which the first is a part")
 
     @property
     def accuracy(self) -> float:
