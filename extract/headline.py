@@ -26,7 +26,9 @@ def headline(report: Mapping[str, Any], brief: bool = False) -> str:
         return f"no automaton: {report['reason']}{mark}"
     equals = equals_of(report)
     counts, stored = report.get("counts"), [entry["as_stored"] for entry in equals.values()]
-    twice = ["its accepted words were counted twice, differently"] if counts is not None and not counts["equal"] else []
+    unread = {"as_stored": "counts" in report.get("as_stored", ()) and not all(stored)}
+    differently = f"its accepted words were counted twice, differently{_mark(unread)}"
+    twice = [differently] if counts is not None and not counts["equal"] else []
     if all(stored):  # said once, for all of it
         equals = {who: {**entry, "as_stored": False} for who, entry in equals.items()}
     networks = _of("the rounded network", equals["rounded network"]) if brief else _of_networks(equals)

@@ -153,12 +153,13 @@ def _shown_again(result: Extraction, pda: PushdownAutomaton, loaded: Loaded) -> 
         shown.append("certificate")
         if not isinstance(certificate.certificate, Certified):
             refuted.append("that the rounded network is certified to follow it")
-    asked = result.found is not None and result.found.by_asking
+    answers = result.found is not None and result.found.by_asking and model.action_kind != "none"
     differences = {other: horizon.difference for other, horizon in result.horizon.items()}
     unread = set[str]()
     for other, first in differences.items():
-        runner = Rounded(model) if other == "rounded network" and not asked else model
-        if first is not None and len(first.word) > _LONGEST_SHOWN:
+        runner = Rounded(model) if other == "rounded network" else model
+        asked = answers and other == "rounded network"  # then it was the network's answers that were looked at
+        if first is not None and (asked or len(first.word) > _LONGEST_SHOWN):
             unread.add(other)
         elif first is not None and not differing(pda, runner, None, [first.word], specification).any():
             unread.add(other)
