@@ -17,7 +17,7 @@ from stacklens.automata.compiled import BoolArray, IntArray, compile_tables
 from stacklens.automata.configurations import Configurations, StackTrie
 from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 
-__all__ = ["accepts_all", "count_all", "enumerate_words", "outputs_all", "word_at"]
+__all__ = ["accepts_all", "count_all", "enumerate_words", "is_all", "outputs_all", "word_at"]
 
 _CHUNK = 1 << 18  # configurations stepped together: bounds the temporaries, 50 MB or so
 
@@ -115,6 +115,13 @@ def count_all(k: int, max_length: int) -> int:
     21523360
     """
     return sum(k**length for length in range(max_length + 1))
+
+
+def is_all(k: int, max_length: int, words: int) -> bool:
+    """Return whether there are as many ``words`` as there are over ``k`` symbols up to ``max_length``, however long."""
+    if k < 2:
+        return words == 1 + k * max_length
+    return max_length < words.bit_length() and words == count_all(k, max_length)
 
 
 @dataclass

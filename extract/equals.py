@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stacklens.progress import count
+from stacklens.extract.wording import certified_words
 
 __all__ = ["NETWORKS", "equals_of"]
 
-_AS_GOOD_AS_ANY = 1_000_000  # cells of a stack
 NETWORKS = ("rounded network", "network")
 _NOTHING = {
     "verdict": "not compared",
@@ -26,6 +25,7 @@ _NOTHING = {
     "word_length": None,
     "made_of": None,
     "exact": False,
+    "as_stored": False,
 }
 
 
@@ -36,26 +36,32 @@ def equals_of(report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     compared"; "by" says what shows that: "proof", "certificate", or "words"; "length" is up to which length all words
     agree, None where that is not known; "others" is how many other words, and repeated cycles, were run; "word",
     "word_length" and "made_of" are of the shortest word known on which they differ, and "exact" says whether there can
-    be none that is shorter.
+    be none that is shorter; "as_stored" says whether that was read from a file, and not shown again.
     """
-    horizon = report.get("horizon") or {}
+    horizon, stored = report.get("horizon") or {}, report.get("as_stored", ())
     domain = next((entry["domain"] for entry in horizon.values()), "all words")
-    return {
+    found = {
         "language": _language(report, {**_from_checks(report, "language"), "domain": domain}),
         **{other: _network(report, other, horizon.get(other) or _from_checks(report, other)) for other in NETWORKS},
+    }
+    words = {"language": "checks", **{other: f"horizon.{other}" for other in NETWORKS}}
+    return {
+        who: {**entry, "as_stored": (entry["by"] if entry["by"] in ("proof", "certificate") else words[who]) in stored}
+        for who, entry in found.items()
     }
 
 
 def _language(report: Mapping[str, Any], horizon: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is known of the language: a proof says more than any words."""
-    found, proof = _of_words(horizon), report["proof"]
+    found, proof, stored = _of_words(horizon), report["proof"], report.get("as_stored", ())
     word = proof["counterexample"]
+    unread = "checks" in stored and "proof" not in stored  # words of a file are no match for a proof
     if proof["verdict"] == "different" and word is not None:
         length = _length(report, word)
-        if found["verdict"] != "different" or length < found["word_length"]:
+        if found["verdict"] != "different" or unread or length < found["word_length"]:
             exact = bool(proof.get("shortest"))
             return {**found, "verdict": "different", "by": "proof", "word": word, "word_length": length, "exact": exact}
-    if proof["verdict"] == "equal" and found["verdict"] != "different":
+    if proof["verdict"] == "equal" and (found["verdict"] != "different" or unread):
         return {**found, "verdict": "equal", "by": "proof", "domain": proof.get("domain", "all words")}
     return found
 
@@ -65,16 +71,7 @@ def _network(report: Mapping[str, Any], other: str, horizon: Mapping[str, Any]) 
     certified = other == "rounded network" and certificate["verdict"] == "certified"
     if not certified or found["verdict"] == "different":
         return found
-    return {**found, "verdict": "equal", "by": "certificate", "domain": _certified_domain(certificate)}
-
-
-def _certified_domain(certificate: Mapping[str, Any]) -> str:
-    """Return for which words a certificate holds; a stack as high as numbers can count is as good as any."""
-    domain = "all words of the task" if certificate.get("words", "all") != "all" else "all words"
-    limit = certificate.get("stack_limit")
-    if limit is not None and limit < _AS_GOOD_AS_ANY:
-        domain += f" that need at most {count(limit, 'cell')} of a stack"
-    return f"{domain}, up to where its run is cut" if certificate.get("cuts") else domain
+    return {**found, "verdict": "equal", "by": "certificate", "domain": certified_words(certificate)}
 
 
 def _of_words(horizon: Mapping[str, Any]) -> dict[str, Any]:

@@ -295,7 +295,7 @@ def _shown(result: Extraction) -> frozenset[str]:
     """Return what the automaton is shown to follow on words of every length, in the words of `Agreement.other`."""
     equal = isinstance(result.proof, Equal)
     shown = {"language"} if equal else set[str]()
-    if any(one.length is None for one in proved_lengths(result.certificate, equal)):
+    if any(one.by == "certificate" for one in proved_lengths(result.certificate, equal)):
         shown.add(_DECISIVE)
     return frozenset(shown)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stacklens.extract.equals import equals_of
-from stacklens.extract.wording import is_boxed, word_shown
+from stacklens.extract.wording import AS_STORED, cells_named, certified_words, is_boxed, word_shown
 from stacklens.progress import count
 
 __all__ = ["headline", "horizon_cell", "horizon_claim", "whole_word"]
@@ -23,16 +23,26 @@ def headline(report: Mapping[str, Any], brief: bool = False) -> str:
     that it can stand in other sentences.
     """
     if report["automaton"] is None:
-        return f"no automaton: {report['reason']}"
+        mark = f" ({AS_STORED})" if "reason" in report.get("as_stored", ()) else ""
+        return f"no automaton: {report['reason']}{mark}"
     equals = equals_of(report)
-    counts = report.get("counts")
-    twice = ["its accepted words were counted twice, differently"] if counts is not None and not counts["equal"] else []
+    counts, stored = report.get("counts"), [entry["as_stored"] for entry in equals.values()]
+    unread = {"as_stored": "counts" in report.get("as_stored", ()) and not all(stored)}
+    differently = f"its accepted words were counted twice, differently{_mark(unread)}"
+    twice = [differently] if counts is not None and not counts["equal"] else []
+    if all(stored):  # said once, for all of it
+        equals = {who: {**entry, "as_stored": False} for who, entry in equals.items()}
     networks = _of("the rounded network", equals["rounded network"]) if brief else _of_networks(equals)
     networks = _of("the black box", equals["network"]) if is_boxed(report) else networks
-    return "; ".join([_of_language(equals["language"], report), *networks, *twice])
+    says = "; ".join([_of_language(equals["language"], report), *networks, *twice])
+    return f"{AS_STORED}: {says}" if all(stored) else says
 
 
 def _of_language(entry: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    return f"{_about_language(entry, report)}{_mark(entry)}"
+
+
+def _about_language(entry: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """Return what is known of automaton and language."""
     name = report["language"]
     if entry["verdict"] == "equal":
@@ -49,24 +59,30 @@ def _of_networks(equals: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return what is known of automaton and network, the rounded one first; in one where both are alike."""
     rounded, network = equals["rounded network"], equals["network"]
     alike = [one["verdict"] == "no difference found" and one["by"] == "words" for one in (rounded, network)]
-    if all(alike):
-        return [f"rounded network and network follow it {_among(rounded)}"]
+    marks = _mark(rounded), _mark(network)
+    if all(alike) and marks[0] == marks[1]:
+        return [f"rounded network and network follow it {_among(rounded)}{marks[0]}"]
     if rounded["verdict"] == network["verdict"] == "different" and rounded["exact"] == network["exact"]:
-        if rounded["word"] == network["word"]:
+        if rounded["word"] == network["word"] and marks[0] == marks[1]:
             known = "first differ" if rounded["exact"] else "are first known to differ"
-            return [f"rounded network and network {known} on {_word_of(rounded)}"]
-        return [f"{_of('the rounded network', rounded)[0]}, the network on {_word_of(network)}"]
+            return [f"rounded network and network {known} on {_word_of(rounded)}{marks[0]}"]
+        return [f"{_of('the rounded network', rounded)[0]}, the network on {_word_of(network)}{marks[1]}"]
     return [*_of("the rounded network", rounded), *_of("the network", network)]
 
 
 def _of(name: str, entry: Mapping[str, Any]) -> list[str]:
     if entry["verdict"] == "equal":
-        return [f"{name} follows it on {entry['domain']} (certificate)"]
+        return [f"{name} follows it on {entry['domain']} (certificate){_mark(entry)}"]
     if entry["verdict"] == "different":
-        return [f"{name} {'first differs' if entry['exact'] else 'is first known to differ'} on {_word_of(entry)}"]
+        known = "first differs" if entry["exact"] else "is first known to differ"
+        return [f"{name} {known} on {_word_of(entry)}{_mark(entry)}"]
     if entry["verdict"] == "no difference found":
-        return [f"{name} follows it {_among(entry)}"]
+        return [f"{name} follows it {_among(entry)}{_mark(entry)}"]
     return []
+
+
+def _mark(entry: Mapping[str, Any]) -> str:
+    return f" ({AS_STORED})" if entry.get("as_stored") else ""
 
 
 def _word_of(entry: Mapping[str, Any]) -> str:
@@ -92,19 +108,22 @@ def horizon_claim(entry: Mapping[str, Any]) -> str:
     >>> horizon_claim({**entry, "shortest_difference": first, "exact": True})
     "agrees on all words of length <= 13; first differs on '[()]' 12 times (length 48), height 2"
     """
-    if entry["every_length"]:
-        return f"agrees on {entry['domain'].removeprefix('all ')} of every length ({entry['shown_by']})"
+    limit, first = entry.get("stack_limit"), entry["shortest_difference"]
     how = "" if entry["shown_by"] == "all words run" else f" ({entry['shown_by']})"
-    shown = "agreement is shown for no length"
-    if entry["length"] is not None:
-        shown = f"agrees on {entry['domain']} of length <= {entry['length']:,}{how}"
-    first = entry["shortest_difference"]
+    shown = [] if entry["length"] is None else [f"{entry['domain']} of length <= {entry['length']:,}{how}"]
+    if entry["every_length"] or limit is not None:
+        whose = "all" if entry["domain"] == "all words" else "the task's"
+        certified = f"{certified_words({'stack_limit': limit, 'words': whose})} (certificate)"
+        shown = [*(shown if entry["shown_by"] != "certificate" else []), certified]
+    says = f"agrees on {', and on '.join(shown)}" if shown else "agreement is shown for no length"
+    if entry["every_length"] or (first is None and limit is not None):
+        return says
     if first is None:
         cycles = f" and {count(entry['cycles'], 'repeated cycle')}" if entry["cycles"] else ""
-        return f"{shown}; no difference found in {count(entry['words'], 'word')}{cycles}"
+        return f"{says}; no difference found in {count(entry['words'], 'word')}{cycles}"
     word = word_shown(first["word"], first["length"], first["made_of"], _LONGEST_TOLD)
     known = "first differs on" if entry["exact"] else "the shortest word known on which it differs:"
-    return f"{shown}; {known} {word}, height {first['height']:,}"
+    return f"{says}; {known} {word}, height {first['height']:,}"
 
 
 def whole_word(entry: Mapping[str, Any]) -> str | None:
@@ -136,8 +155,11 @@ def horizon_cell(entry: Mapping[str, Any] | None) -> str:
     """
     if entry is None:
         return "–"
-    if entry["every_length"]:
-        return "every length"
-    first = entry["shortest_difference"]
-    parts = [] if entry["length"] is None else [f"<= {entry['length']:,}"]
+    limit, first = entry.get("stack_limit"), entry["shortest_difference"]
+    if limit is not None and entry["shown_by"] == "certificate":
+        parts = [f"<= {cells_named(limit)}"]
+    elif entry["every_length"]:
+        parts = ["every length"]
+    else:
+        parts = [] if entry["length"] is None else [f"<= {entry['length']:,}"]
     return ", ".join([*parts, *([] if first is None else [f"not {first['length']:,}"])]) or "–"

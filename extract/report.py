@@ -1,21 +1,36 @@
-"""What a result says as plain data, which saved results, page and tables read."""
+"""What a result says as plain data, which saved results, page and tables read, and what of a saved one still holds."""
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from stacklens.automata.compare import Comparison, Different, Equal
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.errors import StacklensError
 from stacklens.extract.black_box import BlackBoxView
+from stacklens.extract.certificate.certify import certification
+from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.equals import equals_of
 from stacklens.extract.search.candidates import Candidate
+from stacklens.extract.specification import check_same_alphabet
+from stacklens.extract.verification.agreement import differing
+from stacklens.extract.verification.horizon import horizons_again, proved_lengths
+from stacklens.extract.wording import word_shown
 from stacklens.languages.words import format_word, make_word
+from stacklens.models.origin import card_of
+from stacklens.models.rounding import Rounded
 from stacklens.plain_fields import to_plain
 
 if TYPE_CHECKING:
-    from stacklens.extract.result import Extraction
+    from stacklens.extract.result import Extraction, Loaded
 
-__all__ = ["proof_entry", "report_of"]
+__all__ = ["checked_again", "proof_entry", "report_of"]
+
+_LARGEST_SHOWN = 5_000  # transitions of an automaton whose claims are shown again
+_NETWORK = ("weights", "kind", "alphabet", "task_kind", "n_stacks", "stack_limit")  # what claims speak of
+_LONGEST_SHOWN = 2_000  # symbols of a word that networks run again
 
 
 def report_of(result: Extraction) -> dict[str, Any]:
@@ -52,6 +67,8 @@ def report_of(result: Extraction) -> dict[str, Any]:
         "seed": None if result.config is None else result.config.seed,
         "config": to_plain(result.config),
         "network": to_plain(network),
+        "as_stored": list(result.as_stored),
+        "refuted": [] if result.loaded is None else list(result.loaded.refuted),
     }
     return {**report, "equals": None if result.minimised is None else equals_of(report)}
 
@@ -96,3 +113,62 @@ def _sizes(automaton: PushdownAutomaton, raw: PushdownAutomaton) -> dict[str, An
             "transitions": len(raw.transitions),
         },
     }
+
+
+def checked_again(result: Extraction) -> Extraction:
+    """Return ``result`` with what can be shown again at once, see `Extraction.checked_again`."""
+    if not result.as_stored or result.automaton is None or result.loaded is None:
+        return result
+    again = copy.copy(result)  # `replace` would open the network
+    try:
+        changes = _shown_again(result, result.automaton, result.loaded)
+    except StacklensError as error:
+        changes = {"loaded": replace(result.loaded, reason=str(error))}
+    for name, value in changes.items():
+        object.__setattr__(again, name, value)
+    return again
+
+
+def _shown_again(result: Extraction, pda: PushdownAutomaton, loaded: Loaded) -> dict[str, Any]:
+    """Return the fields of ``result`` with proof, certificate and differences shown again.
+
+    Raises:
+        StacklensError: the automaton is too large for that, its network or language is gone, or they do not fit.
+    """
+    if len(pda.transitions) > _LARGEST_SHOWN:
+        raise StacklensError(f"{len(pda.transitions):,} transitions are more than can be looked at at once")
+    model, specification = result.model, result.language
+    check_same_alphabet(specification, model)
+    mine = card_of(model)
+    if strange := [name for name in _NETWORK if getattr(mine, name) != getattr(loaded.card, name)]:
+        raise StacklensError(f"{mine.name} has other {', '.join(strange)} than the file says of its network")
+    proof, certificate, shown, refuted = result.proof, result.certificate, list[str](), list[str]()
+    if specification is not None:
+        proof = (specification.compare if model.real_time else specification.compare_written)(pda)
+        shown.append("proof")
+        if isinstance(result.proof, Equal) and not isinstance(proof, Equal):
+            refuted.append(f"that the automaton is proved equal to {specification.name}")
+    if isinstance(certificate.certificate, Certified):
+        certificate = certification(model, pda, result.stacks, specification, 0)
+        shown.append("certificate")
+        if not isinstance(certificate.certificate, Certified):
+            refuted.append("that the rounded network is certified to follow it")
+    answers = result.found is not None and result.found.by_asking and model.action_kind != "none"
+    differences = {other: horizon.difference for other, horizon in result.horizon.items()}
+    unread = set[str]()
+    for other, first in differences.items():
+        runner = Rounded(model) if other == "rounded network" else model
+        asked = answers and other == "rounded network"  # then it was the network's answers that were looked at
+        if first is not None and (asked or len(first.word) > _LONGEST_SHOWN):
+            unread.add(other)
+        elif first is not None and not differing(pda, runner, None, [first.word], specification).any():
+            unread.add(other)
+            word = word_shown(format_word(first.word), len(first.word))
+            refuted.append(f"that {other} and automaton differ on {word}")
+    shown += [f"difference.{other}" for other in differences if other not in unread]
+    proved = proved_lengths(certificate, "proof" in shown and isinstance(proof, Equal))
+    horizon = horizons_again(result.checks, result.horizon, differences, proved)
+    certified = [other for other, one in horizon.items() if one.shown_by == "certificate" and other not in unread]
+    shown += [f"horizon.{other}" for other in certified]  # all else rests on words that the file counts
+    loaded = replace(loaded, shown=tuple(shown), refuted=tuple(refuted))
+    return {"proof": proof, "certificate": certificate, "horizon": horizon, "loaded": loaded}

@@ -28,7 +28,7 @@ from stacklens.extract.verification.divergence import Divergence
 from stacklens.extract.verification.drift import Drift
 from stacklens.extract.verification.horizon import Horizon
 from stacklens.extract.view_use import ViewUse
-from stacklens.extract.wording import best_claim
+from stacklens.extract.wording import AS_STORED, best_claim
 from stacklens.late import late
 from stacklens.models.base import StackModel
 from stacklens.models.origin import NetworkCard, card_of
@@ -40,14 +40,31 @@ if TYPE_CHECKING:
 __all__ = ["PROOF_NOT_TRIED", "Extraction", "Loaded", "NotFaithful"]
 
 PROOF_NOT_TRIED = Undecided("there is nothing to compare with")
+_CLAIMS = (  # entries of a report that a file can only repeat
+    *("reason", "view", "stacks", "attempts", "fidelity", "checks", "counts", "divergence", "drift", "proof"),
+    *("certificate", "horizon.rounded network", "horizon.network", "method", "second", "black_box", "threshold"),
+    *("caution", "diagnosis", "best", "causality", "budget"),
+)
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a loaded result keeps of its network and its language, whose files may be gone."""
+    """What a loaded result keeps of its network and its language, whose files may be gone.
+
+    Attributes:
+        card, language: of them.
+        trusted: whether it comes with stacklens, so that its claims are as good as the program's.
+        shown: entries of the report that were shown again since it was loaded.
+        refuted: what the file claims and is not so, a sentence each.
+        reason: why nothing could be shown again; None where something was, or nobody asked.
+    """
 
     card: NetworkCard
     language: str | None
+    trusted: bool = False
+    shown: tuple[str, ...] = ()
+    refuted: tuple[str, ...] = ()
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -201,7 +218,16 @@ class Extraction:
         """
         from stacklens.extract.advice import advice
 
-        return advice(self)
+        return f"{AS_STORED}:\n{advice(self)}" if self.as_stored else advice(self)
+
+    def checked_again(self) -> Extraction:
+        """Return a result that was loaded with all shown again that takes no search: proof, certificate, and words.
+
+        The network is opened for it. `as_stored` names what is left; of a result that was just made there is nothing.
+        """
+        from stacklens.extract.report import checked_again
+
+        return checked_again(self)
 
     def black_box(self, *, kind: str = "auto", **settings: Any) -> Extraction:
         """Return the result with `asked` and `box`: an automaton from answers alone, and whether it equals this one.
@@ -256,6 +282,13 @@ class Extraction:
     def network(self) -> NetworkCard:
         """Return what there is to say of the network, without opening the file of a saved result's."""
         return card_of(self.model) if self.loaded is None else self.loaded.card
+
+    @property
+    def as_stored(self) -> tuple[str, ...]:
+        """Return which entries of the report were read from a file and not shown again; see `checked_again`."""
+        if self.loaded is None or self.loaded.trusted:
+            return ()
+        return tuple(name for name in _CLAIMS if name not in self.loaded.shown)
 
     @property
     def language_name(self) -> str | None:
@@ -331,7 +364,8 @@ class Extraction:
         if self.minimised is None:
             return 3
         unequal = self.counts is not None and not self.counts.equal
-        doubted = self.contradicted is not None or self.caution is not None
+        refuted = self.loaded is not None and bool(self.loaded.refuted)
+        doubted = self.contradicted is not None or self.caution is not None or refuted
         return 1 if doubted or unequal or isinstance(self.proof, Different) else 0
 
     def report(self) -> dict[str, Any]:

@@ -1,13 +1,17 @@
 """A result as a file: the report for whoever reads it, and beside it every field as plain data, to be read back.
 
-Nothing of a file is ever run. What is read back prints the same summary, draws the same automaton and is equal to what
-was saved. Candidates are kept without their machines, but for the automaton that was found.
+Nothing of a file is ever run. What is read back draws the same automaton and is equal to what was saved. Digests bind
+its claims to automaton, weights and settings, so that a file that was changed is refused; since anybody can compute
+them again, its claims stay those of a file, and are told so, until `report.checked_again` has shown them. Candidates
+are kept without their machines, but for the automaton that was found.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -19,16 +23,21 @@ import torch
 
 from stacklens import __version__
 from stacklens.automata.compare import Equal
-from stacklens.automata.enumeration import count_all
+from stacklens.automata.enumeration import is_all
 from stacklens.automata.formats.by_suffix import read_text
-from stacklens.automata.formats.json import from_json, to_json
+from stacklens.automata.formats.json import from_json, to_json, to_json_line
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.extract.by_name import specification_for, subject_named
 from stacklens.extract.result import Extraction, Loaded
 from stacklens.extract.search.candidates import Candidate, ClusterSplit
 from stacklens.extract.specification import Specification
-from stacklens.extract.verification.horizon import Horizon, known_horizons, proved_lengths
+from stacklens.extract.verification.horizon import (
+    horizons_again,
+    known_horizons,
+    proved_lengths,
+    shortest_of,
+)
 from stacklens.files import write_whole
 from stacklens.languages.catalogue import is_path, language_from_text
 from stacklens.late import put_off
@@ -42,6 +51,8 @@ RESULT_FORMAT, _SCHEMA = "stacklens result", 2
 _EXPECTED = "a result that stacklens saved"
 _NOT_PLAIN = ("model", "language", "minimised", "found", "candidates", "loaded", "second", "asked")
 _NO_OUTCOME = ("seconds", "config")
+_PLACES = ("name", "file", "path")  # of a network, which may be moved
+_MOST_STACKS = 10_000
 
 
 @dataclass(frozen=True)
@@ -95,7 +106,37 @@ def save_result(path: str | Path, result: Extraction) -> None:
     with suppress(StacklensError):  # the file of a loaded result's language is gone
         if (text := getattr(getattr(result.language, "language", None), "text", None)) is not None:
             content["language_text"] = text  # of a grammar's or automaton's file, which may go as well
+    content["digests"] = _digests(content)
     write_whole(path, json.dumps(content, indent=1, ensure_ascii=not _is_text(content), allow_nan=False) + "\n")
+
+
+def _digests(content: Mapping[str, Any]) -> dict[str, str]:
+    """Return the hashes of automata, network and settings, and the one that binds all claims to them."""
+    network = {name: value for name, value in content["network"].items() if name not in _PLACES}
+    parts = {
+        "automata": content["automata"],
+        "network": network,
+        "settings": [content.get("language"), content["fields"].get("config")],
+        "claims": {**{name: value for name, value in content.items() if name != "digests"}, "network": network},
+    }
+    plain = {name: json.dumps(part, sort_keys=True, separators=(",", ":")) for name, part in parts.items()}
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in plain.items()}
+
+
+def _check_digests(content: Mapping[str, Any]) -> None:
+    """Check that a file is as it was saved, where it has digests, which earlier versions did not write.
+
+    Raises:
+        StacklensError: it was changed since.
+    """
+    if "digests" not in content:
+        return
+    kept = content["digests"]
+    for name, digest in _digests(content).items():
+        if not isinstance(kept, dict) or kept.get(name) != digest:
+            raise StacklensError(
+                f"was changed since it was saved: digests {name} is not that of its {name}; extract again"
+            )
 
 
 def _is_text(content: object) -> bool:
@@ -148,20 +189,22 @@ def is_result(path: str | Path) -> bool:
         return False
 
 
-def load_result(path: str | Path) -> Extraction:
+def load_result(path: str | Path, trusted: bool = False) -> Extraction:
     """Return the result in the file at ``path``; its network and language are opened when they are touched.
+
+    What it claims is as stored (see `Extraction.as_stored`), unless it is ``trusted``: it comes with stacklens.
 
     Raises:
         FileFormatError: the file is missing or damaged, or holds no result of ours; one line that names it.
     """
     text = read_text(path, _EXPECTED)
     try:
-        return _from_content(parse_json(text, _EXPECTED), Path(path).parent)
+        return _from_content(parse_json(text, _EXPECTED), Path(path).parent, trusted)
     except StacklensError as error:
         raise FileFormatError(f"{path}: {error}") from None
 
 
-def _from_content(content: Mapping[str, Any], folder: Path) -> Extraction:
+def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Extraction:
     if content.get("format") != RESULT_FORMAT:
         raise StacklensError(f'no result: it lacks "format": "{RESULT_FORMAT}"; expected {_EXPECTED}')
     if type(content.get("schema")) is not int or content["schema"] != _SCHEMA:
@@ -176,45 +219,66 @@ def _from_content(content: Mapping[str, Any], folder: Path) -> Extraction:
     if best is not None:
         best = replace(best, raw=raw, automaton=minimised if nearest is None else nearest)
     if minimised is not None and (best is None or raw is None):
-        raise StacklensError("has an automaton, and not what it was found as")
+        raise StacklensError("has automata minimised, and lacks what it was found as: fields found, automata raw")
     hints = get_type_hints(Extraction)
+    for name in ("fidelity", "stacks"):
+        if name not in plain:
+            raise StacklensError(f"fields lacks {name}; expected {_EXPECTED}")
     names = [one.name for one in fields(Extraction) if one.name not in _NOT_PLAIN and one.name in plain]
     result = Extraction(
         model=None,  # type: ignore[arg-type]  # opened when it is first asked for
         language=None,
         minimised=minimised,
         found=best,
-        candidates=[_candidate(one, "a candidate") for one in _list(plain, "candidates")],
-        loaded=Loaded(card, language),
+        candidates=[_candidate(one, f"candidates {i + 1}") for i, one in enumerate(_list(plain, "candidates"))],
+        loaded=Loaded(card, language, trusted),
         second=_other(plain, "second", other, other_raw),
         asked=_other(plain, "asked", asked, asked_raw),
         **{name: from_plain(hints[name], plain[name], name) for name in names},
     )
     _check(result)
+    _check_digests(content)
+    pda, words = result.automaton, {other: one.difference for other, one in result.horizon.items()}
+    if pda is None:
+        horizon = {}
+    elif "horizon" in plain:
+        found = {other: [] if one is None else [(one.word, one.kind)] for other, one in words.items()}
+        known = {other: shortest_of(pda, some) for other, some in found.items()}
+        proved = proved_lengths(result.certificate, isinstance(result.proof, Equal))
+        horizon = horizons_again(result.checks, result.horizon, known, proved)
+    else:  # saved before there were any: what its checks know
+        exhaustive = [check for check in result.checks if check.kind == "exhaustive"]
+        partial = not all(is_all(len(card.alphabet), check.max_length, check.words) for check in exhaustive)
+        proved = proved_lengths(result.certificate, isinstance(result.proof, Equal))
+        horizon = known_horizons(pda, result.checks, partial, proved)
+    result = replace(result, horizon=horizon)
     put_off(result, model=lambda: open_card(card, folder))
-    if language is not None:
-        text = content.get("language_text")
-        put_off(result, language=lambda: _specification(language, card, text))
-    return result if "horizon" in plain else replace(result, horizon=_known_horizons(result, card))
-
-
-def _known_horizons(result: Extraction, card: NetworkCard) -> dict[str, Horizon]:
-    """Return the horizons of a result that was saved before there were any, as far as its checks know them."""
-    if result.minimised is None:
-        return {}
-    exhaustive = [check for check in result.checks if check.kind == "exhaustive"]
-    partial = any(check.words != count_all(len(card.alphabet), check.max_length) for check in exhaustive)
-    proved = proved_lengths(result.certificate, isinstance(result.proof, Equal))
-    return known_horizons(result.automaton, result.checks, partial, proved)
+    if language is None:
+        return result
+    text = content.get("language_text")
+    return put_off(result, language=lambda: _specification(language, card, text))
 
 
 def _check(result: Extraction) -> None:
     """Check what no type says of a result's parts.
 
     Raises:
-        StacklensError: words are counted up to different lengths, or runs part at a step that there is not.
+        StacklensError: words are counted up to different lengths, or runs part at a step that there is not, and so on;
+            the line names the field.
     """
-    counts, parted = result.counts, result.divergence
+    counts, parted, use = result.counts, result.divergence, result.stacks
+    for i, check in enumerate(result.checks):
+        if not 0 <= check.disagreements <= check.words or bool(check.disagreements) != (
+            check.counterexample is not None
+        ):
+            raise StacklensError(f"checks {i + 1} has other disagreements than words and its counterexample say")
+    numbers = (*use.kept, *use.push_only, *use.unseen, *(one.stack for one in use.dropped), *result.memories)
+    if strange := [number for number in numbers if not 0 <= number < _MOST_STACKS]:
+        raise StacklensError(f"stacks, or memories of the view, are {strange[0]}; expected numbers of stacks, from 0")
+    letters = set(result.network.alphabet)
+    for other, one in result.horizon.items():
+        if one.difference is not None and not set(one.difference.word) <= letters:
+            raise StacklensError(f"horizon {other} difference word is not over the network's alphabet")
     if counts is not None and len(counts.exhaustive) != len(counts.counted):
         raise StacklensError("counts are of different lengths; expected one number a length, twice")
     if parted is not None and parted.first is not None and not 0 <= parted.first < len(parted.moments):
@@ -231,7 +295,9 @@ def _specification(name: str, card: NetworkCard, text: object) -> Specification 
         if isinstance(text, str) and is_path(name) and card.task_kind == "recognition":
             return specification_for(language_from_text(text, name))
         return specification_for(subject_named(name, card.task_kind), card.task_kind)
-    except UnknownNameError:
+    except StacklensError as error:
+        if not isinstance(error, UnknownNameError) and not is_path(name):
+            raise  # of a path nothing is told that stands in the file: a result may name any
         raise FileFormatError(
             f"the result was checked against {name}, which is not in its file and no language or task of ours: give it "
             "again as language=…"
@@ -253,9 +319,13 @@ def _other(
 def _automaton(automata: Mapping[str, Any], name: str) -> PushdownAutomaton | None:
     value = automata.get(name)
     try:
-        return None if value is None else from_json(json.dumps(value))
+        pda = None if value is None else from_json(json.dumps(value))
     except StacklensError as error:
         raise StacklensError(f"the {name} automaton: {error}") from None
+    for text in () if pda is None else re.findall(r'"((?:[^"\\]|\\.)*)"', to_json_line(pda)):
+        if not json.loads(f'"{text}"').isprintable():
+            raise StacklensError(f"the {name} automaton holds {text[:60]!r}; expected printable characters")
+    return pda
 
 
 def _object(content: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from stacklens.automata.compare import Equal
 from stacklens.extract.headline import headline, horizon_claim, whole_word
 from stacklens.extract.wording import (
+    AS_STORED,
     as_sentence,
     automaton_claim,
     before_claim,
@@ -24,6 +25,7 @@ from stacklens.extract.wording import (
     proof_claim,
     rounding_claim,
     second_claim,
+    stored_claim,
     threshold_claim,
     unseen_claim,
     view_claim,
@@ -33,7 +35,7 @@ from stacklens.languages.words import format_word
 from stacklens.progress import count
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from rich.console import Console
 
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from stacklens.extract.verification.agreement import Agreement
     from stacklens.extract.verification.divergence import Divergence
     from stacklens.probe.causal.outcome import Causality
+
+    Line = Callable[..., None]  # prints a claim under a label
 
 __all__ = ["one_line", "show_summary", "summary_html", "summary_text"]
 
@@ -56,79 +60,85 @@ _MOST_ROWS = 40  # of the transition table
 def show_summary(result: Extraction, console: Console, transitions: bool) -> None:
     """Print what came out of a network and what it rests on; the transition table too if ``transitions``."""
     report = result.report()
+
+    def line(label: str, says: object, entry: str | None = None) -> None:
+        """Print one claim; ``entry`` is that of the report it is from, which may be as stored."""
+        mark = f" ({AS_STORED})" if entry in report["as_stored"] else ""
+        console.print(f"{label:10} {says}{mark}", markup=False)
+
     console.print(f"{as_sentence(headline(report))}\n", markup=False)
-    console.print(f"network    {network_claim(report['model'], report['language'])}")
+    if result.as_stored:
+        line("stored", stored_claim(report, None if result.loaded is None else result.loaded.reason))
+    line("network", network_claim(report["model"], report["language"]))
     if report["threshold"] is not None:
-        console.print(f"threshold  {threshold_claim(report['threshold'])}", markup=False)
+        line("threshold", threshold_claim(report["threshold"]), "threshold")
     if result.minimised is None:
-        console.print(f"automaton  none: {result.reason}")
+        line("automaton", f"none: {result.reason}", "reason")
         if report["best"] is not None:
-            console.print(f"best       {best_claim(report['best'])}", markup=False)
+            line("best", best_claim(report["best"]), "best")
         return
     if report["view"] is not None:
-        console.print(f"seen as    {view_claim(report['view'])}", markup=False)
-    sizes, pda = report["automaton"], result.automaton
+        line("seen as", view_claim(report["view"]), "view")
     way = "" if result.found is None else f"; {found_claim(result.found.method, result.found.quantiser)}"
-    console.print(f"automaton  {automaton_claim(sizes, pda.n_stacks)}")
-    console.print(f"           ({before_claim(sizes)}{way})")
-    _show_merged(result, console)
-    _show_splits(result, console)
+    line("automaton", automaton_claim(report["automaton"], result.automaton.n_stacks))
+    line("", f"({before_claim(report['automaton'])}{way})", "method")
+    _show_merged(result, line)
+    _show_splits(result, line)
     if report["second"] is not None:
-        console.print(f"second     {second_claim(report['second'])}")
+        line("second", second_claim(report["second"]), "second")
     if report["black_box"] is not None:
-        console.print(f"black box  {black_box_claim(report['black_box'])}", markup=False)
+        line("black box", black_box_claim(report["black_box"]), "black_box")
     boxed = is_boxed(report)
-    horizons = {"black box": report["horizon"]["network"]} if boxed and report["horizon"] else report["horizon"]
+    horizons = {"network": report["horizon"]["network"]} if boxed and report["horizon"] else report["horizon"]
     if not boxed:
-        console.print(f"rounding   {rounding_claim(report['fidelity'])}")
+        line("rounding", rounding_claim(report["fidelity"]), "fidelity")
     for number, (other, entry) in enumerate(horizons.items()):
-        console.print(f"{'' if number else 'horizon':10} {other}: {horizon_claim(entry)}", markup=False)
+        of = "black box" if boxed else other
+        line("" if number else "horizon", f"{of}: {horizon_claim(entry)}", f"horizon.{other}")
         if (word := whole_word(entry)) is not None:
-            console.print(f"           in full: {word}", markup=False)
-    proved = {other for other, found in result.horizon.items() if found.every_length}
+            line("", f"in full: {word}")  # to be pasted, so without a mark
+    proved = {other for other, found in result.horizon.items() if found.shown_by == "certificate"}
     proved |= {"language"} if isinstance(result.proof, Equal) else set()
     checks = [replace(check, other="black box") if check.other == "network" else check for check in result.checks]
     kept = [check for check in checks if check.other != "rounded network"] if boxed else result.checks
-    _show_checks(kept, console, horizons, proved)
+    _show_checks(kept, line, ("black box",) if boxed else horizons, proved)
     for says in dict.fromkeys(filter(None, (coverage_claim(check.to_dict()) for check in kept))):
-        console.print(f"tested     {says}", markup=False)
+        line("tested", says, "checks")
     if result.counts is not None:
-        console.print(f"counted    {counts_claim(report['counts'])}")
+        line("counted", counts_claim(report["counts"]), "counts")
     if result.divergence is not None:
-        _show_divergence(result.divergence, console, "the black box" if boxed else "the rounded network")
+        _show_divergence(result.divergence, line, console, "the black box" if boxed else "the rounded network")
     if result.drift is not None:
-        console.print(f"drift      {result.drift}", markup=False)
+        line("drift", result.drift, "drift")
     if result.caution is not None:
-        console.print(f"caution    {result.caution}")
+        line("caution", result.caution, "caution")
     if result.budget is not None and result.budget.ran_out:
-        console.print(f"budget     {budget_claim(result.budget.to_dict())}")
-    _show_stacks(result, console)
+        line("budget", budget_claim(result.budget.to_dict()), "budget")
+    _show_stacks(result, line)
     if report["stack_limit"] is not None and report["view"] is None:
-        console.print(f"depth      {depth_claim(report['stack_limit'])}")
+        line("depth", depth_claim(report["stack_limit"]))
     by = " (proof)" if isinstance(result.proof, Equal) else ""
-    console.print(f"proof      {proof_claim(report['proof'])}{by}")
-    console.print(f"certified  {result.certificate}", markup=False)
+    line("proof", f"{proof_claim(report['proof'])}{by}", "proof")
+    line("certified", result.certificate, "certificate")
     if result.causality is not None:
-        _show_causality(result.causality, console)
+        _show_causality(result.causality, line)
     if transitions:
-        console.print(_transition_table(pda))
-        if (more := len(pda.transitions) - _MOST_ROWS) > 0:
-            console.print(
-                f"and {count(more, 'transition')} more: print(result.automaton) has all, --out pda.svg draws them"
-            )
+        console.print(_transition_table(result.automaton))
+        if (more := len(result.automaton.transitions) - _MOST_ROWS) > 0:
+            line("", f"and {count(more, 'transition')} more: print(result.automaton) has all, --out pda.svg draws them")
 
 
-def _show_causality(found: Causality, console: Console) -> None:
+def _show_causality(found: Causality, line: Line) -> None:
     """Print which automaton is what the network computes, and what each scores by interchanges."""
-    for number, line in enumerate(str(found).splitlines()):
-        console.print(f"{'' if number else 'causal':10} {line}", markup=False)
+    for number, part in enumerate(str(found).splitlines()):
+        line("" if number else "causal", part, "causality")
 
 
 def one_line(result: Extraction) -> str:
     """Return a result in one line: of what, how large the automaton is, and what came of the checks."""
     of, pda = f"Extraction of {result.network.name}", result.minimised
     if pda is None:
-        return f"<{of}: no automaton: {result.reason}>"
+        return f"<{of}: {headline(result.report())}>"
     report = result.report()
     return f"<{of}: {automaton_claim(report['automaton'], pda.n_stacks)}; {headline(report, brief=True)}>"
 
@@ -155,7 +165,7 @@ def summary_html(result: Extraction) -> str:
     return f"<div>{drawing}<pre>{escape(summary_text(result, transitions=False))}</pre></div>"
 
 
-def _show_checks(checks: Sequence[Agreement], console: Console, told: Collection[str], proved: Collection[str]) -> None:
+def _show_checks(checks: Sequence[Agreement], line: Line, told: Collection[str], proved: Collection[str]) -> None:
     """Print on how many words of each kind the automaton differs from what, and a word where none has been ``told``.
 
     What is ``proved`` for words of every length was not run on all kinds of words.
@@ -167,33 +177,34 @@ def _show_checks(checks: Sequence[Agreement], console: Console, told: Collection
         rows.setdefault((check.kind, same), {})[check.other] = check
     titles = [_words_of(max(row.values(), key=lambda check: check.max_length)) for row in rows.values()]
     width = max(map(len, [_DIFFERS, *titles]), default=0)
-    console.print(f"checked    {_DIFFERS:{width}}  {'  '.join(others)}")
+    line("checked", f"{_DIFFERS:{width}}  {'  '.join(others)}", "checks")
     for title, row in zip(titles, rows.values(), strict=True):
         found = [f"{_number(row.get(other), other in proved):>{len(other)}}" for other in others]
-        console.print(f"           {title:{width}}  {'  '.join(found)}")
+        line("", f"{title:{width}}  {'  '.join(found)}", "checks")
     for check in checks:
         if check.counterexample is not None and check.other not in told:
             made = "" if check.made_of is None else f", {check.made_of}"
-            console.print(f"           from the {check.other} on {_shown(check.counterexample)}{made}", markup=False)
+            line("", f"from the {check.other} on {_shown(check.counterexample)}{made}", "checks")
 
 
-def _show_stacks(result: Extraction, console: Console) -> None:
+def _show_stacks(result: Extraction, line: Line) -> None:
     """Print which stacks are none of the automaton's, and why; those of a view by what they are in the memory."""
     use, view = result.stacks, result.view
     there = len(use.kept) + len(use.dropped) + len(use.unseen)
     if view is None:  # stacks that a learned automaton does without are in none of the lists
         there = max(there, result.network.n_stacks)
+    there = max(there, *(1 + stack for stack in (0, *use.push_only, *(one.stack for one in use.dropped))))
     names = [f"stack {number + 1}" for number in range(there)]
     if view is not None and len(view.stacks) == len(names):
         names = list(view.stacks)
     if use.unseen:
-        console.print(f"stacks     {unseen_claim(use.to_dict())}")
+        line("stacks", unseen_claim(use.to_dict()), "stacks")
     if use.dropped:
         why = ", ".join(f"{names[dropped.stack]} is {dropped.reason}" for dropped in use.dropped)
-        console.print(f"stacks     {len(use.kept)} of {len(names)} matter: {why}")
+        line("stacks", f"{len(use.kept)} of {len(names)} matter: {why}", "stacks")
     if use.push_only:
         pushing = ", ".join(names[stack] if view else str(stack + 1) for stack in use.push_only)
-        console.print(f"stacks     {pushing} only push: what is seen of them counts as state")
+        line("stacks", f"{pushing} only push: what is seen of them counts as state", "stacks")
 
 
 def _number(check: Agreement | None, proved: bool) -> str:
@@ -221,7 +232,7 @@ def _shown(word: Word) -> str:
     return word_named(shown)
 
 
-def _show_merged(result: Extraction, console: Console) -> None:
+def _show_merged(result: Extraction, line: Line) -> None:
     """Print which states before minimisation became one, where some did."""
     merged = result.merged
     if merged is None or len(set(merged.states.values())) == len(merged.states) or len(merged.states) > _MOST_MERGED:
@@ -230,30 +241,32 @@ def _show_merged(result: Extraction, console: Console) -> None:
     for before, after in merged.states.items():
         members.setdefault(after, []).append(before)
     shown = "; ".join(f"{state} = {' '.join(names)}" for state, names in sorted(members.items()))
-    console.print(f"merged     {shown}", markup=False)
+    line("merged", shown)
 
 
-def _show_splits(result: Extraction, console: Console) -> None:
+def _show_splits(result: Extraction, line: Line) -> None:
     """Print how often refinement split something, and what it led to."""
     refined = [candidate for candidate in result.candidates if candidate.split is not None]
     splits = [candidate.split for candidate in refined if candidate.split is not None and candidate.way == "refinement"]
     if not splits:
         return
     last = splits[-1]
-    console.print(
-        f"refined    {count(len(splits), 'split')}: {count(splits[0].before, 'disagreement')} before, "
+    line(
+        "refined",
+        f"{count(len(splits), 'split')}: {count(splits[0].before, 'disagreement')} before, "
         f"{refined[-1].disagreements or 0:,} after; the last split {last.kind} {last.name} at ({last.state}, "
-        f"{' '.join(last.tops)}) reading {last.letter or 'the end'}"
+        f"{' '.join(last.tops)}) reading {last.letter or 'the end'}",
+        "attempts",
     )
 
 
-def _show_divergence(found: Divergence, console: Console, other: str) -> None:
+def _show_divergence(found: Divergence, line: Line, console: Console, other: str) -> None:
     """Print both runs on the word around the step where they part, or all of a short one."""
     what = f"step {found.first + 1}" if found.first is not None else "no step"
     verdicts = "accepts" if found.accepted else "rejects", "accepts" if found.network_accepts else "rejects"
     says = f"; the automaton {verdicts[0]} this word, {other} {verdicts[1]} it"
     says = says if verdicts[0] != verdicts[1] else ""
-    console.print(f"runs       automaton and {other.removeprefix('the ')} part at {what}{says}")
+    line("runs", f"automaton and {other.removeprefix('the ')} part at {what}{says}", "divergence")
     if not found.moments:
         return
     middle = len(found.moments) - 1 if found.first is None else found.first

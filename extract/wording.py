@@ -13,6 +13,7 @@ from stacklens.errors import listed
 from stacklens.progress import count
 
 __all__ = [
+    "AS_STORED",
     "agreement_claim",
     "as_sentence",
     "automaton_claim",
@@ -21,7 +22,9 @@ __all__ = [
     "better_threshold_claim",
     "black_box_claim",
     "budget_claim",
+    "cells_named",
     "certificate_claim",
+    "certified_words",
     "counts_claim",
     "coverage_claim",
     "depth_claim",
@@ -35,6 +38,7 @@ __all__ = [
     "proof_claim",
     "rounding_claim",
     "second_claim",
+    "stored_claim",
     "threshold_claim",
     "unseen_claim",
     "view_claim",
@@ -43,6 +47,7 @@ __all__ = [
     "words_of_kind",
 ]
 
+AS_STORED = "as stored, not checked"  # beside all that a file claims and that was not shown again
 _COUNTED_AT_SIGHT = 9  # symbols of a word
 _LONGEST_SHOWN = 60  # characters of a word in a headline
 _READABLE = 1_000_000  # powers of two above it are written as such
@@ -342,11 +347,30 @@ def certificate_claim(entry: Mapping[str, Any], automaton: str = "it") -> str:
         bounded = entry.get("bounded") or {"length": 0}
         short = f"; proved on all words of length <= {bounded['length']:,}" if bounded["length"] else ""
         return f"{entry['verdict']}: {entry['reason']}{short}"
-    words = "words of the task" if entry.get("words", "all") != "all" else "words"
     margin = "" if entry["margin"] is None else f", smallest margin {entry['margin']:.3f}"
     numbers = f"{entry['number_format']}, " if "number_format" in entry else ""
     rests = f"{numbers}{count(entry['boxes'], 'box', 'boxes')}{margin}"
-    return f"the rounded network follows {automaton} on {words} of every length{_limits(entry)} ({rests})"
+    return f"the rounded network follows {automaton} on {certified_words(entry, where=True)} ({rests})"
+
+
+def certified_words(entry: Mapping[str, Any], where: bool = False) -> str:
+    """Return for which words a certificate holds, the entry of a report or of its horizon; ``where`` they are cut, too.
+
+    >>> certified_words({"stack_limit": 104, "words": "the task's"})
+    'words of the task of every length that need at most 104 cells of a stack'
+    """
+    limit, cuts, silent = entry.get("stack_limit"), entry.get("cuts"), entry.get("silent")
+    says = "words of every length" if entry.get("words", "all") == "all" else "words of the task of every length"
+    if limit is not None:
+        says += f" that need at most {cells_named(limit)} of a stack"
+    if cuts:
+        says += ", up to where its run is cut"
+        if where and entry.get("first_cut") is not None:
+            state, letter, tops = entry["first_cut"]
+            says += f" ({count(cuts, 'place')}, as at {', '.join([state, letter, *tops])})"
+    if silent:
+        says += f", but for the output at {count(silent, 'place')}"
+    return says
 
 
 def interchange_claim(entry: Mapping[str, Any]) -> str:
@@ -395,22 +419,21 @@ def drift_claim(entry: Mapping[str, Any]) -> str:
     )
 
 
-def _limits(entry: Mapping[str, Any]) -> str:
-    """Return of what nothing is claimed."""
-    limit, first = entry.get("stack_limit"), entry.get("first_cut")
-    says = "" if limit is None else f" that need at most {_cells(limit)} of a stack"
-    if first is not None:
-        state, letter, tops = first
-        where = ", ".join([state, letter, *tops])
-        says += f", up to where its run is cut ({count(entry['cuts'], 'place')}, as at {where})"
-    if entry.get("silent"):
-        says += f", but for the output at {count(entry['silent'], 'place')}"
-    return says
+def cells_named(limit: int) -> str:
+    """Return so many cells of a stack, a large power of two as one.
 
-
-def _cells(limit: int) -> str:
+    >>> cells_named(104), cells_named(2**53)
+    ('104 cells', '2^53 cells')
+    """
     power = limit.bit_length() - 1
     return f"2^{power} cells" if limit == 2**power and limit > _READABLE else count(limit, "cell")
+
+
+def stored_claim(report: Mapping[str, Any], reason: str | None = None) -> str:
+    """Return what of a report was read from a file and not shown again, ``reason`` being why nothing could be."""
+    says = f"read from a file: what is marked ({AS_STORED}) was not shown again"
+    refuted = "".join(f"; the file claims {one}, which could not be shown" for one in report["refuted"])
+    return f"{says}{refuted}" if reason is None else f"{says}: {reason}"
 
 
 def depth_claim(limit: int) -> str:

@@ -270,11 +270,11 @@ def open_card(card: NetworkCard, folder: Path | None = None) -> StackModel[Any]:
     places = [Path(card.path), *([] if folder is None else [folder / Path(card.path).name])]
     there = next((place for place in places if os.path.isfile(place) or rau.looks_like(place)), None)
     path = find_network(card.path) if there is None else there
-    threshold = card.config.get("threshold") if rau.looks_like(path) else None
-    model = load_network(path, alphabet=card.alphabet, threshold=threshold).model
-    if model.origin is None or model.origin.sha256 != card.sha256:
+    _check_there(path)
+    if digest_of(path) != card.sha256:  # before anything in it is looked at: a card may name any file
         raise FileFormatError(f"{path}: not the network of this file: it was changed since; extract again")
-    return model
+    threshold = card.config.get("threshold") if rau.looks_like(path) else None
+    return load_network(path, alphabet=card.alphabet, threshold=threshold).model
 
 
 def digest_of(path: str | Path) -> str:

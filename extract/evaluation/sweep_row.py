@@ -17,6 +17,7 @@ from stacklens.extract.evaluation.accuracy_by_size import SizeScore, scores_by_s
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.extract.specification import Specification
+from stacklens.extract.verification.horizon import with_stack_limit
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.plain_fields import from_plain, to_plain
@@ -108,7 +109,9 @@ class SweepRow:
         if not isinstance(scores, list) or not all(map(_is_score, scores)):
             raise StacklensError("a row without its scores")
         row = from_plain(cls, {**content, "scores": []}, "a row's")
-        return replace(row, scores=tuple(SizeScore(*score) for score in scores))
+        certificate = (row.report or {}).get("certificate", {})
+        horizon = {who: with_stack_limit(entry, certificate) for who, entry in row.horizon.items()}
+        return replace(row, scores=tuple(SizeScore(*score) for score in scores), horizon=horizon)
 
 
 def _is_score(given: object) -> bool:

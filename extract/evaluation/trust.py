@@ -7,12 +7,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from stacklens.automata.description import transition_table
-from stacklens.automata.enumeration import count_all
+from stacklens.automata.enumeration import is_all
 from stacklens.automata.pda import Key, PushdownAutomaton, Word
 from stacklens.automata.transition_coverage import transition_pair_words
 from stacklens.extract.equals import equals_of
 from stacklens.extract.headline import headline, horizon_claim
 from stacklens.extract.wording import (
+    AS_STORED,
     automaton_claim,
     before_claim,
     certificate_claim,
@@ -114,12 +115,14 @@ def claims_of(report: Mapping[str, Any]) -> tuple[Claim, ...]:
     They are different kinds of evidence and stand side by side. Without an automaton there is its reason, and rounding.
     """
     if report["automaton"] is None:
-        return (Claim("automaton", "no", f"none: {report['reason']}"), *_rounding(report))
+        stored = report.get("as_stored", ())
+        none = Claim("automaton", "unknown" if "reason" in stored else "no", f"none: {report['reason']}")
+        return (none, *(_marked(claim, stored) for claim in _rounding(report)))
     sizes = report["automaton"]
     limit = report["stack_limit"]
     others = dict.fromkeys(check["between"][1] for check in report["checks"])
     others = {other: None for other in others if other != _ROUNDED or not is_boxed(report)}
-    return (
+    found = (
         _result(report),
         Claim("automaton", "yes", f"{automaton_claim(sizes, _n_stacks(report))}; {before_claim(sizes)}"),
         *([] if (view := report.get("view")) is None else [Claim("seen as", "note", view_claim(view))]),
@@ -132,6 +135,17 @@ def claims_of(report: Mapping[str, Any]) -> tuple[Claim, ...]:
         *causal_claims(report),
         *([Claim("depth", "note", depth_claim(limit))] if view is None and limit is not None else []),
     )
+    return tuple(_marked(claim, report.get("as_stored", ())) for claim in found)
+
+
+def _marked(claim: Claim, stored: Sequence[str]) -> Claim:
+    """Return ``claim``, which is unknown where it was read from a file and not shown again."""
+    entries = {"rounding": "fidelity", "counted twice": "counts", "seen as": "view"}
+    entry = entries.get(claim.what, claim.what.replace("horizon, ", "horizon."))
+    entry = "causality" if claim.what.endswith(" as causes") else entry
+    if (entry if not claim.what.startswith("checked ") else "checks") not in stored:
+        return claim
+    return Claim(claim.what, "note" if claim.verdict == "note" else "unknown", f"{claim.says} ({AS_STORED})")
 
 
 def causal_claims(report: Mapping[str, Any]) -> tuple[Claim, ...]:
@@ -197,7 +211,7 @@ def check_table(report: Mapping[str, Any]) -> pd.DataFrame:
 def _kind(check: Mapping[str, Any], letters: int) -> str:
     if check["kind"] != "exhaustive":
         return _WORDS.get(check["kind"]) or str(check["kind"])
-    return "all words" if check["words"] == count_all(letters, check["max_length"]) else "all words of the task"
+    return "all words" if is_all(letters, check["max_length"], check["words"]) else "all words of the task"
 
 
 def _result(report: Mapping[str, Any]) -> Claim:
@@ -205,7 +219,9 @@ def _result(report: Mapping[str, Any]) -> Claim:
     equals, counts = equals_of(report), report["counts"]
     wrong = any(equals[other]["verdict"] == "different" for other in ("language", _ROUNDED))
     unequal = counts is not None and not counts["equal"]
-    return Claim("result", "no" if wrong or unequal else "yes", headline(report))
+    unread = any(entry["as_stored"] for entry in equals.values() if entry["verdict"] in ("equal", "different"))
+    verdict: ClaimVerdict = "no" if wrong or unequal or report.get("refuted") else "unknown" if unread else "yes"
+    return Claim("result", verdict, headline(report))
 
 
 def _n_stacks(report: Mapping[str, Any]) -> int:

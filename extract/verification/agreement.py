@@ -43,6 +43,7 @@ __all__ = [
 
 _LESS = 4  # words of the analog network, which contradict nothing, are shortened with so many times less effort
 _ERRS = 0.05  # with this probability at most a bound on errors is wrong, for both automata that may be checked together
+_MOST_COUNTED = 5_000  # transitions
 CheckKind = Literal[
     "exhaustive", "long", "deep", "covering", "driven", "pumped", "sampled", "nested", "conformance", "random"
 ]
@@ -242,10 +243,10 @@ def count_again(pda: PushdownAutomaton, checks: Sequence[Agreement], recogniser:
     """Return the counts of the first check on all words, and those by dynamic programming.
 
     Who is no recogniser accepts what it does not cut short. None where no check was on all words, or the automaton has
-    several stacks.
+    several stacks, or is so large that this took longer than running them.
     """
     exhaustive = next((check.by_length for check in checks if check.by_length), None)
-    if exhaustive is None or pda.n_stacks > 1:
+    if exhaustive is None or pda.n_stacks > 1 or len(pda.transitions) > _MOST_COUNTED:
         return None
     if not recogniser:
         pda = replace(pda, acceptance="final state", accepting=frozenset(pda.states))

@@ -6,8 +6,8 @@ length up to which agreement is shown and that word.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from stacklens.automata.pda import PushdownAutomaton, Word
@@ -26,11 +26,15 @@ __all__ = [
     "ProvedLength",
     "ShownBy",
     "horizon_of",
+    "horizons_again",
     "known_difference",
     "known_horizons",
     "proved_lengths",
     "shortest_of",
+    "with_stack_limit",
 ]
+
+_UNREACHED = 2**53  # cells of a stack, or symbols of a word: no word that can be read has so many
 
 ShownBy = Literal["all words run", "bounded certificate", "certificate"]
 HorizonDomain = Literal["all words", "all words of the task"]
@@ -38,10 +42,15 @@ HorizonDomain = Literal["all words", "all words of the task"]
 
 @dataclass(frozen=True)
 class ProvedLength:
-    """Up to which length two things are proved to agree on all words, None for every length, and by what."""
+    """Up to which length two things are proved to agree on all words, None for every length, and by what.
+
+    Of longer ones a certificate tells, too, where they need at most ``stack_limit`` cells of a stack.
+    """
 
     length: int | None
     by: ShownBy
+    stack_limit: int | None = None
+    number_format: str | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +92,9 @@ class Horizon:
         words, cycles: how many words were run in search of a difference, and how many repeated cycles.
         others: how many of these words were not among all words of a length.
         difference: the shortest word known on which they differ; None where none was found.
+        stack_limit: a certificate shows them to agree on longer words, too, that need at most so many cells of a stack;
+            None where there is none, or there is no such limit.
+        number_format: the floating-point numbers for which a certificate holds; None where there is none.
     """
 
     length: int | None
@@ -92,10 +104,12 @@ class Horizon:
     cycles: int
     others: int
     difference: FirstDifference | None = None
+    stack_limit: int | None = None
+    number_format: str | None = None
 
     @property
     def every_length(self) -> bool:
-        """Return whether they are shown to agree on words of every length."""
+        """Return whether they are shown to agree on words of every length, or of every one that can be read."""
         return self.shown_by is not None and self.length is None
 
     @property
@@ -104,15 +118,6 @@ class Horizon:
         shown = -1 if self.length is None else self.length
         return self.difference is not None and len(self.difference.word) == shown + 1
 
-    def joined(self, other: Horizon) -> Horizon:
-        """Return what this and an ``other`` horizon of the same two know together; words that both ran count once."""
-        found = [one.difference for one in (self, other) if one.difference is not None]
-        first = min(found, key=lambda difference: len(difference.word), default=None)
-        shown = [ProvedLength(one.length, one.shown_by) for one in (self, other) if one.shown_by is not None]
-        length, by = _longest_shown(shown, first)
-        words, cycles, others = (max(a, b) for a, b in zip(_numbers(self), _numbers(other), strict=True))
-        return Horizon(length, by, self.domain, words, cycles, others, first)
-
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report's "horizon"."""
         return {
@@ -120,6 +125,8 @@ class Horizon:
             "every_length": self.every_length,
             "shown_by": self.shown_by,
             "domain": self.domain,
+            "stack_limit": self.stack_limit,
+            "number_format": self.number_format,
             "words": self.words,
             "cycles": self.cycles,
             "others": self.others,
@@ -140,8 +147,7 @@ def horizon_of(
 ) -> Horizon:
     """Return how far ``checks`` and proofs show an automaton to agree with ``other``.
 
-    A word on which they differ outdoes what is certified for words of every length, which says nothing of words that
-    need more cells of a stack than there are.
+    A word on which they differ outdoes what is certified, but where it needs more cells of a stack than that is for.
 
     Args:
         checks: of the automaton, against anything.
@@ -156,49 +162,63 @@ def horizon_of(
         if check.kind == "exhaustive":
             first = check.counterexample
             shown.append(ProvedLength(check.max_length if first is None else len(first) - 1, "all words run"))
-    length, by = _longest_shown(shown, difference)
+    certified = next((one for one in shown if one.by == "certificate"), None)
+    if certified is not None and difference is not None and difference.height <= (certified.stack_limit or _UNREACHED):
+        shown.remove(certified)
+        certified = None
+    longest = _longest_shown(shown, difference)
     return Horizon(
-        length,
-        by,
+        None if longest is None else longest.length,
+        None if longest is None else longest.by,
         "all words of the task" if partial_domain else "all words",
         sum(check.words for check in mine if check.kind != "pumped"),
         sum(check.words for check in mine if check.kind == "pumped"),
         sum(check.words for check in mine if check.kind not in ("pumped", "exhaustive")),
         difference,
+        None if certified is None else certified.stack_limit,
+        next((one.number_format for one in (certified, longest) if one is not None), None),
     )
 
 
-def _longest_shown(
-    shown: Sequence[ProvedLength], difference: FirstDifference | None
-) -> tuple[int | None, ShownBy | None]:
-    """Return up to which length agreement is shown, None for every or for none, and by what; None for none."""
-    if difference is not None:
-        most = len(difference.word) - 1
-        shown = [ProvedLength(min(one.length, most), one.by) for one in shown if one.length is not None]
-    every = [one for one in shown if one.length is None]
-    some = [(one.length, one.by) for one in shown if one.length is not None and one.length >= 0]
-    if every:
-        return None, every[0].by
-    return max(some, key=lambda one: one[0], default=(None, None))
-
-
-def _numbers(horizon: Horizon) -> tuple[int, int, int]:
-    return horizon.words, horizon.cycles, horizon.others
+def _longest_shown(shown: Sequence[ProvedLength], difference: FirstDifference | None) -> ProvedLength | None:
+    """Return what shows agreement on the longest words, None for nothing; a word on which they differ is longer."""
+    most = _UNREACHED if difference is None else len(difference.word) - 1
+    ends = [(_UNREACHED if one.length is None else min(one.length, most), one) for one in shown]
+    length, longest = max(ends, key=lambda end: end[0], default=(-1, None))
+    return None if longest is None or length < 0 else replace(longest, length=None if length == _UNREACHED else length)
 
 
 def proved_lengths(certificate: Certification, equal: bool) -> tuple[ProvedLength, ...]:
     """Return up to which lengths the rounded network is proved to follow an automaton on all words that are meant.
 
     Of words whose run is cut, and of outputs that the automaton does not give, a certificate says nothing: it tells of
-    every length only where there are none, or where the automaton is proved ``equal`` to what it should do.
+    every length only where there are none, or where the automaton is proved ``equal`` to what it should do. Where it
+    ends at some cells of a stack, all words with fewer symbols need no more (the end of a word may need one, too).
     """
     found = certificate.certificate
     if isinstance(found, Certified) and (equal or not (found.cuts or found.silent)):
-        return (ProvedLength(None, "certificate"),)
+        limit = found.stack_limit
+        length = None if limit is None or limit >= _UNREACHED else limit - 1
+        return (ProvedLength(length, "certificate", limit, found.number_format),)
     bounded = certificate.bounded
     if bounded is not None and bounded.length and (equal or not (bounded.cuts or bounded.silent)):
-        return (ProvedLength(bounded.length, "bounded certificate"),)
+        return (ProvedLength(bounded.length, "bounded certificate", number_format=bounded.number_format),)
     return ()
+
+
+def with_stack_limit(entry: Mapping[str, Any], certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry of a report, of which earlier versions left out for how many cells a certificate holds."""
+    if not entry["every_length"] or "stack_limit" in entry:
+        return dict(entry)
+    limit = certificate.get("stack_limit")
+    known = {"stack_limit": limit, "number_format": certificate.get("number_format")}
+    if "stack_limit" not in certificate:  # not known, so nothing is shown
+        return {**entry, **known, "every_length": False, "shown_by": None}
+    return {
+        **entry,
+        **known,
+        **({} if limit is None or limit >= _UNREACHED else {"every_length": False, "length": limit - 1}),
+    }
 
 
 def known_horizons(
@@ -218,6 +238,22 @@ def known_horizons(
             proved if other == "rounded network" else (),
         )
         for other in others
+    }
+
+
+def horizons_again(
+    checks: Sequence[Agreement],
+    known: Mapping[str, Horizon],
+    differences: Mapping[str, FirstDifference | None],
+    proved: Sequence[ProvedLength],
+) -> dict[str, Horizon]:
+    """Return what follows for the pairs of ``known`` from ``checks``, ``differences`` and what is ``proved``, alone."""
+    rounded = known.get("rounded network")  # of a network without actions both are one
+    return {
+        other: horizon_of(
+            checks, other, one.domain != "all words", differences[other], proved if one == rounded else ()
+        )
+        for other, one in known.items()
     }
 
 

@@ -152,6 +152,10 @@ def _check_names(content: Mapping[str, Any]) -> None:
     known = tuple(f"{layer} {part}" for layer in _KEYS for part in ("weight", "bias"))
     if strange := [name for name in keys if name not in known]:
         raise StacklensError(f"keys has {names_in_short(strange)}; expected some of {', '.join(known)}")
+    if strange := [name for name, key in keys.items() if not isinstance(key, str | None)]:
+        raise StacklensError(
+            f"keys {strange[0]} is {in_short(keys[strange[0]])}; expected the name of a weight, or null"
+        )
 
 
 def _alphabet(content: Mapping[str, Any], given: Sequence[str] | None) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stacklens.errors import StacklensError
+
 __all__ = ["Share", "wilson"]
 
 _NORMAL = 1.959963984540054  # the normal distribution's 97.5 % point
@@ -39,6 +41,10 @@ class Share:
     right: int
     of: int
     worth: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.right <= self.of:
+            raise StacklensError(f"{self.right} right of {self.of}; expected numbers of which the first is a part")
 
     @classmethod
     def over(cls, right: np.ndarray, words: np.ndarray, rows: np.ndarray | slice = slice(None)) -> Share:

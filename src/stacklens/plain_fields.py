@@ -127,8 +127,9 @@ def _scalar(kind: Any, value: object, where: str) -> Any:
 
 def _record(kind: Any, value: object, where: str) -> Any:
     """Return the dataclass ``kind`` with the fields in ``value``; those that have a default may be missing."""
-    _expect(isinstance(value, dict) and value.get("type") == kind.__name__, value, where, f"a {kind.__name__}")
+    _expect(isinstance(value, dict), value, where, f"a {kind.__name__}")
     assert isinstance(value, dict)
+    _expect(value.get("type") == kind.__name__, value.get("type"), f"{where} type", kind.__name__)
     fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
     if unknown := value.keys() - fields.keys() - {"type"}:
         raise StacklensError(f"{where} has {_short(min(unknown))}, which a {kind.__name__} has not")
@@ -137,7 +138,11 @@ def _record(kind: Any, value: object, where: str) -> Any:
         if needed and name not in value:
             raise StacklensError(f"{where} lacks {name}")
     hints = _hints(kind)
-    return kind(**{name: _read(hints[name], value[name], f"{where} {name}") for name in fields if name in value})
+    read = {name: _read(hints[name], value[name], f"{where} {name}") for name in fields if name in value}
+    try:
+        return kind(**read)
+    except StacklensError as error:  # what no type says
+        raise StacklensError(f"{where} holds {error}") from None
 
 
 @cache

@@ -7,6 +7,7 @@ spoiled in one to three ways. What still loads has to survive a short word too.
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import random
 import resource
@@ -24,7 +25,7 @@ from tests.attack.file_kinds import KINDS, spoiled
 
 __all__ = ["ATTACKS"]
 
-_FILES = 20  # a round
+_FILES, _TAMPERED = 20, 6  # a round
 _SECONDS, _WALL = 10, 120  # of processor time and of the clock, for one file
 _MEMORY = 2 << 30  # more than the process had before the first file
 _SERVER = get_context("forkserver")  # a fresh process a round without importing torch anew
@@ -108,6 +109,55 @@ def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
+def _tampered(seed: int) -> Counter[str]:
+    """Return how many tampered results ended as a line, or told no claim that is not marked or true.
+
+    A third are forged, with digests that fit, do not, or are gone; of the others one place is changed.
+    """
+    from tests.attack.made_results import DIGESTS, FORGERIES, forged, tampered
+
+    rng, tried = random.Random(seed), Counter[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "result.json"
+        for number in range(_TAMPERED):
+            what, digests = rng.choice(sorted(FORGERIES)), rng.choice(DIGESTS)
+            content, how = tampered(rng) if number % 3 else (forged(what, digests), f"{what}, digests {digests}")
+            path.write_text(json.dumps(content), encoding="utf-8")
+            tried[_judged(path, f"seed {seed}, {how}")] += 1
+    return tried
+
+
+def _judged(path: Path, how: str) -> str:
+    """Return what became of a tampered result; its claims are held against a search of their own."""
+    import stacklens as sl
+
+    try:
+        loaded = sl.load(path)
+    except sl.StacklensError as error:
+        line = str(error)
+        assert line.isprintable(), f"{how}: {line!r}"
+        assert line.startswith(f"{path}: "), f"{how}: {line}"
+        return "tampered results refused"
+    claims = ("horizon ", "checked ", "counted ", "proof ", "certified ", "rounding ", "causal ")
+    for line in str(loaded).splitlines():
+        assert not line.startswith(claims) or line.endswith("(as stored, not checked)"), f"{how}: {line}"
+    assert "as stored, not checked" in repr(loaded), how
+    again = loaded.checked_again()
+    told = str(again)
+    if again.automaton is None or "proof" in again.as_stored:
+        return "tampered results that could not be checked"
+    assert again.language is not None, how
+    words = again.language.short_words(2_000)
+    if again.model.task_kind == "recognition":
+        mine = [again.automaton.accepts(word) for word in words]
+        wrong = [word for word, one in zip(words, mine, strict=True) if one != (word in again.language.language)]
+        assert not (wrong and told.startswith("Proved equal")), f"{how}: proved equal, and differs on {wrong[:1]}"
+    certificate = sl.certify(again.model, again) if "certificate" not in again.as_stored else None
+    if isinstance(again.certificate.certificate, sl.Certified):
+        assert certificate is None or again.certificate.words != "all" or isinstance(certificate, sl.Certified), how
+    return "tampered results checked again"
+
+
 _NETWORKS = tuple(kind for kind, made in KINDS.items() if made.opened == "network")
 _KEPT = ("result", "trace")
 _TEXTS = tuple(kind for kind in KINDS if kind not in (*_NETWORKS, *_KEPT))
@@ -116,4 +166,5 @@ ATTACKS = (
     Attack("files: networks", lambda seed: _round(_NETWORKS, seed)),
     Attack("files: automata, grammars and word lists", lambda seed: _round(_TEXTS, seed)),
     Attack("files: results and traces", lambda seed: _round(_KEPT, seed)),
+    Attack("files: tampered results", _tampered),
 )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from itertools import product
 from math import comb
 
@@ -75,3 +76,10 @@ def test_several_stacks_are_refused() -> None:
     pda = PushdownAutomaton(("q",), ("a",), (), {}, "q", n_stacks=2)
     with pytest.raises(AutomatonError, match="needs one stack, this automaton has 2: use accepts_all"):
         count_words(pda, 3)
+
+
+def test_states_that_nothing_leads_to_cost_nothing() -> None:
+    """A file may have any number of them: minutes, if each was counted from."""
+    pda = palindromes()
+    more = dataclasses.replace(pda, states=(*pda.states, *(f"p{i}" for i in range(300_000))))
+    assert count_words(more, 9) == count_words(pda, 9)

@@ -12,11 +12,11 @@ from tests.extract.doctored import ResidueNet, SlipperyNet
 from tests.extract.hand_built import HandMachine, Place, Rule, SuperpositionNet
 from tests.models.hand_made import parentheses_net
 
-import stacklens as sl
 from stacklens.automata.compare import Equal
 from stacklens.extract.config import ExtractionConfig, Method
 from stacklens.extract.extraction import extract
 from stacklens.extract.fidelity import MOST_CHANGED, Fidelity, Rounding, caution, rounding_makes_another
+from stacklens.extract.result_file import load_result
 from stacklens.extract.samples import draw_samples
 from stacklens.extract.search.candidate_search import fewest_disagreements, is_near, repair
 from stacklens.extract.search.candidates import LEARNING, Candidate, Scorer
@@ -79,7 +79,7 @@ def test_what_few_stacks_explain_is_what_the_network_does_and_not_how(tmp_path: 
     assert result.second.automaton.n_stacks == 2
     assert "another automaton" in str(result)
     result.save(tmp_path / "result.json")
-    assert str(sl.load(tmp_path / "result.json")) == str(result)
+    assert str(load_result(tmp_path / "result.json", trusted=True)) == str(result)
 
 
 def found_with(errors: int) -> Candidate:

@@ -23,6 +23,7 @@ from stacklens.extract.answers import network_answers
 from stacklens.extract.by_name import specification_of_network
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.extract.partings import said_by_all
+from stacklens.extract.result_file import load_result
 from stacklens.extract.samples import Samples
 from stacklens.extract.specification import Specification
 from stacklens.languages import get_task
@@ -236,8 +237,9 @@ def test_the_best_automaton_comes_with_its_errors_and_is_marked(tmp_path: Path) 
     assert result.report()["best"]["error_rate"] == best.error_rate
     assert planted("swapped").best is None
     result.save(tmp_path / "r.json")
-    loaded = sl.load(tmp_path / "r.json")
+    loaded = load_result(tmp_path / "r.json", trusted=True)
     assert (loaded, loaded.why(), str(loaded)) == (result, result.why(), str(result))
+    assert "\nbest       NOT FAITHFUL: " in str(sl.load(tmp_path / "r.json"))
     assert json.dumps(loaded.report()) == json.dumps(result.report())
     assert loaded.best == best
 

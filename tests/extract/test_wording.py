@@ -182,14 +182,15 @@ def report(
     [
         (
             report(EQUAL, CERTIFIED, NOT_FOUND, horizon(first="[" * 90)),
-            "proved equal to dyck-2; the rounded network follows it on all words (certificate); the network is first "
+            "proved equal to dyck-2; the rounded network follows it on words of every length that need at most 2^53 "
+            "cells of a stack (certificate); the network is first "
             f"known to differ on {'[' * 60}… (length 90)",
         ),
         (
             report(EQUAL, {**CERTIFIED, "words": "the task's", "stack_limit": 104}, NOT_FOUND, NOT_FOUND),
-            "proved equal to dyck-2; the rounded network follows it on all words of the task that need at most 104 "
-            "cells of a stack (certificate); the network follows it on all words of length <= 10 and on all others "
-            "tried",
+            "proved equal to dyck-2; the rounded network follows it on words of the task of every length that need "
+            "at most 104 cells of a stack (certificate); the network follows it on all words of length <= 10 and on "
+            "all others tried",
         ),
         (
             report(EQUAL, NOT_CERTIFIED, NOT_FOUND, NOT_FOUND),
@@ -222,7 +223,8 @@ def report(
         ),
         (
             report(DIFFERENT, CERTIFIED, NOT_FOUND, NOT_FOUND),
-            "different from dyck-2, first on ([; the rounded network follows it on all words (certificate); the "
+            "different from dyck-2, first on ([; the rounded network follows it on words of every length that need at "
+            "most 2^53 cells of a stack (certificate); the "
             "network follows it on all words of length <= 10 and on all others tried",
         ),
         (
@@ -270,6 +272,22 @@ def test_a_contradicted_certificate_is_not_told() -> None:
             horizon(None, every_length=True, shown_by="certificate"),
             "agrees on words of every length (certificate)",
             "every length",
+        ),
+        (
+            horizon(None, every_length=True, shown_by="certificate", stack_limit=2**53),
+            "agrees on words of every length that need at most 2^53 cells of a stack (certificate)",
+            "<= 2^53 cells",
+        ),
+        (
+            horizon(103, shown_by="certificate", stack_limit=104, domain="all words of the task"),
+            "agrees on words of the task of every length that need at most 104 cells of a stack (certificate)",
+            "<= 104 cells",
+        ),
+        (
+            horizon(9, "a" * 10, stack_limit=4),
+            "agrees on all words of length <= 9, and on words of every length that need at most 4 cells of a stack "
+            "(certificate); the shortest word known on which it differs: aaaaaaaaaa (length 10), height 2",
+            "<= 9, not 10",
         ),
         (
             horizon(40, shown_by="bounded certificate", cycles=0, domain="all words of the task"),

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
+import time
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from tests.face.quick import IN_VAIN, QUICK, quick_failure, quick_result
+from tests.attack.made_results import DIGESTS, FORGERIES, GONE, changed, forged, places
+from tests.face.quick import BUFFERED, IN_VAIN, QUICK, quick_failure, quick_result
 
 import stacklens as sl
 from stacklens.errors import FileFormatError
+from stacklens.extract.evaluation.trust import check_table, claim_table, claims_of
+from stacklens.extract.result_file import load_result
 from stacklens.models.io import ZOO, digest_of
 
 NAMES = ["marnn-stack-rnn-dyck-2", "baby-ntm-dyck-2", "buffered-neural-stack-reversal", "stack-rnn-anb2n"]
@@ -44,12 +51,13 @@ def test_what_was_saved_is_loaded(name: str, tmp_path: Path) -> None:
     result.save(tmp_path / "result.json")
     loaded = sl.load(tmp_path / "result.json")
     assert loaded == result
-    assert str(loaded) == str(result)
-    assert repr(loaded) == repr(result)
-    assert json.dumps(loaded.report()) == json.dumps(result.report())
     assert (loaded.minimised, loaded.raw, loaded.status) == (result.minimised, result.raw, result.status)
-    assert loaded._repr_html_() == result._repr_html_()
-    assert loaded.why() == result.why()
+    assert "as stored, not checked" in f"{loaded!r}"
+    assert all("as stored, not checked" in text for text in (str(loaded), loaded.why(), loaded._repr_html_()))
+    trusted = load_result(tmp_path / "result.json", trusted=True)
+    assert json.dumps(trusted.report()) == json.dumps(result.report())
+    for shown in (str, repr, sl.Extraction._repr_html_, sl.Extraction.why):
+        assert shown(trusted) == shown(result)
     loaded.save(tmp_path / "again.json")
     assert sl.load(tmp_path / "again.json") == result
 
@@ -73,15 +81,14 @@ def test_a_result_saved_before_there_were_horizons_gets_what_its_checks_know(tmp
     assert content["equals"]["language"]["verdict"] == "equal"
     for part in (content, content["fields"]):
         del part["horizon"]
+    del content["digests"]
     (tmp_path / "old.json").write_text(json.dumps(content), encoding="utf-8")
     old = sl.load(tmp_path / "old.json")
     assert old.horizon["rounded network"] == result.horizon["rounded network"]
     assert old.horizon["network"].length == result.horizon["network"].length
     known = min(len(c.counterexample) for c in result.checks if c.other == "network" and c.counterexample is not None)
     assert len(old.horizon["network"].difference.word) == known
-    assert str(old).startswith(
-        "Proved equal to palindrome; the rounded network follows it on all words (certificate); "
-    )
+    assert str(old).startswith("As stored, not checked: proved equal to palindrome; the rounded network follows it on ")
 
 
 def test_times_do_not_count_and_what_came_out_does() -> None:
@@ -105,7 +112,9 @@ def test_the_network_is_opened_when_it_is_touched(tmp_path: Path) -> None:
     assert loaded.language.name == "reversal"
     (tmp_path / "kept" / "net.pt").unlink()
     loaded = sl.load(tmp_path / "kept" / "result.json")
-    assert str(loaded) == str(result)
+    assert loaded == result
+    again = loaded.checked_again()
+    assert (again.as_stored, again.loaded.shown) == (loaded.as_stored, ())
     with pytest.raises(FileFormatError, match=r"net\.pt: no such file; expected a network"):
         loaded.model  # noqa: B018
     shutil.copy(ZOO / "neural-stack-reversal.pt", file)
@@ -157,33 +166,129 @@ def test_a_result_that_was_cut_off_is_refused(end: int, saved: Path, tmp_path: P
     assert "JSON" in complaint(tmp_path / "bad.json")
 
 
-def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the way to every part of ``value``, of lists to the first."""
-    parts = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
-    return [at, *(place for key, part in parts for place in places(part, (*at, key)))]
+# a recogniser, a predictor, several stacks, buffered, learned from answers alone
+KINDS = ("nnpda-palindrome", "marnn-stack-rnn-dyck-2-firm", "stack-rnn-anbncn", BUFFERED, "a black box")
 
 
-def changed(value: Any, at: tuple[Any, ...], new: Any) -> Any:
-    if not at:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[at[0]] = changed(value[at[0]], at[1:], new)
-    return copy
+@cache
+def content_of(name: str) -> dict[str, Any]:
+    """Return the file of a result without its digests, which a file of an earlier version has not."""
+    if name != "a black box":
+        content: dict[str, Any] = json.loads((ZOO / f"{name}.json").read_text(encoding="utf-8"))
+        return {key: value for key, value in content.items() if key != "digests"}
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "box.json"
+        sl.learn(lambda words: [len(word) % 2 == 0 for word in words], "ab", long_words=50).save(path)
+        content = json.loads(path.read_text(encoding="utf-8"))
+    del content["digests"]
+    return content
 
 
-def test_whatever_stands_in_a_file_it_is_refused_in_one_line_or_can_be_shown(saved: Path, tmp_path: Path) -> None:
-    content = json.loads(saved.read_text(encoding="utf-8"))
-    path, lines = tmp_path / "odd.json", []
-    for part in ("fields", "network", "automata"):
-        for at in places(content[part]):
-            for odd in ODD:
-                path.write_text(json.dumps({**content, part: changed(content[part], at, odd)}), encoding="utf-8")
-                try:
-                    loaded = sl.load(path)
-                except FileFormatError as error:
-                    lines.append(str(error))
-                    continue
-                assert "\x1b" not in f"{loaded}{loaded!r}{loaded.why()}"
-                assert loaded == loaded
-    assert len(lines) > 500
-    assert all(line.startswith(f"{path}: ") and line.isprintable() for line in lines)
+def shown_in_full(path: Path) -> None:
+    """Show all that a loaded result says."""
+    loaded = sl.load(path)
+    report = loaded.report()
+    text = f"{loaded}{loaded!r}{loaded.why()}{claim_table(report)}{check_table(report)}{json.dumps(report)}"
+    assert "\x1b" not in text
+    assert "as stored, not checked" in text
+    assert loaded == loaded
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_whatever_is_deleted_or_retyped_ends_as_a_result_or_as_a_line_that_names_it(name: str, tmp_path: Path) -> None:
+    content, rng = content_of(name), random.Random(name)
+    ways = [
+        (at, new)
+        for part in ("fields", "network", "automata", "language", "schema", "format")
+        for at in places(content[part], (part,))
+        for new in (GONE, *ODD)
+    ]
+    path, until, lines = tmp_path / "odd.json", time.process_time() + 2, 0
+    for at, new in rng.sample(ways, len(ways)):
+        path.write_text(json.dumps(changed(content, at, new)), encoding="utf-8")
+        try:
+            shown_in_full(path)
+        except FileFormatError as error:
+            lines += 1
+            line = str(error)
+            assert line.startswith(f"{path}: "), (at, line)
+            assert line.isprintable(), (at, line)
+            keys = [key.lstrip("_") for key in at if isinstance(key, str)]
+            assert any(key in line for key in keys), (at, line)
+        if time.process_time() > until:
+            break
+    assert lines > 10
+
+
+@pytest.mark.parametrize("digests", DIGESTS)
+@pytest.mark.parametrize("what", FORGERIES)
+def test_what_a_file_claims_falsely_is_refused_or_said_to_be_as_stored(what: str, digests: str, tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(forged(what, digests)), encoding="utf-8")
+    if digests == "stale":
+        assert complaint(path).startswith("was changed since it was saved: digests ")
+        return
+    loaded = sl.load(path)
+    assert set(loaded.as_stored) >= {"proof", "certificate", "checks", "counts", "horizon.network"}
+    assert repr(loaded).count("as stored, not checked: ") == str(loaded).count("As stored, not checked: ") == 1
+    claims = ("horizon ", "checked ", "counted ", "proof ", "certified ", "rounding ")
+    lines = [line for line in str(loaded).splitlines() if line.startswith(claims)]
+    assert len(lines) >= 5
+    assert all(line.endswith("(as stored, not checked)") for line in lines)
+    assert not any(claim.verdict in ("yes", "no") for claim in claims_of(loaded.report()) if claim.what != "automaton")
+    again = loaded.checked_again()
+    assert "counts" in again.as_stored
+    if what == "an automaton that is cut":
+        assert isinstance(again.proof, sl.Different)
+        assert again.status == 1
+        assert again.headline.startswith("different from dyck-2, first on ((((((((")
+        assert sl.verify(loaded, max_length=8, quiet=True).first is not None
+    if what == "the certificate of another network":
+        assert isinstance(again.certificate.certificate, sl.NotCertified)
+        assert again.status == 1
+        assert "could not be shown" in str(again)
+    if what in ("words of length 10^18", "other counts"):
+        assert again.proof == sl.Equal()
+        assert again.headline.startswith("proved equal to ")
+        assert not sl.verify(loaded, max_length=3, quiet=True).status
+        assert not any("1,000,000,000,000,000,000" in line for line in str(again).splitlines() if "stored" not in line)
+
+
+def test_a_result_of_a_network_that_is_gone_is_as_stored(tmp_path: Path) -> None:
+    content = content_of("nnpda-1n0n")
+    content = {**content, "network": {**content["network"], "path": str(tmp_path / "gone.pt")}}
+    (tmp_path / "r.json").write_text(json.dumps(content), encoding="utf-8")
+    again = sl.load(tmp_path / "r.json").checked_again()
+    assert "proof" in again.as_stored
+    assert "gone.pt: no such file" in str(again)
+
+
+@pytest.mark.parametrize("entry", ["path", "language"])
+def test_of_a_file_that_a_result_names_nothing_is_told(entry: str, tmp_path: Path) -> None:
+    """A result may name any file as its network or its language."""
+    for secret in ("net.pt", "secret.cfg", "secret"):
+        (tmp_path / secret).write_text("root:x:0:0:root:/root:/bin/bash\n" * 3, encoding="utf-8")
+        content = content_of("nnpda-1n0n")
+        named = str(tmp_path / secret)
+        content = {**content, **({"language": named} if entry == "language" else {})}
+        if entry == "path":
+            content["network"] = {**content["network"], "path": named}
+        (tmp_path / "r.json").write_text(json.dumps(content), encoding="utf-8")
+        loaded = sl.load(tmp_path / "r.json")
+        assert "root" not in f"{loaded.checked_again()}".replace(str(tmp_path), "")
+        with pytest.raises(FileFormatError) as error:
+            sl.verify(loaded)
+        assert "root" not in str(error.value).replace(str(tmp_path), "")
+
+
+def test_every_change_of_a_file_with_digests_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    quick_failure().save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    moved = {**content, "network": {**content["network"], "path": "elsewhere.pt", "file": "elsewhere.pt"}}
+    path.write_text(json.dumps(moved, indent=3), encoding="utf-8")
+    assert sl.load(path) == quick_failure()
+    for at in places({key: content[key] for key in ("fields", "automata", "proof", "fidelity", "config", "seed")}):
+        if at:
+            path.write_text(json.dumps(changed(content, at, "something else")), encoding="utf-8")
+            complaint(path)

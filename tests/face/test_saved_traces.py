@@ -79,7 +79,7 @@ def complaint(path: Path, arrays: dict[str, Any]) -> str:
         ("other", np.zeros(2), "lacks or should not have the array 'other'"),
         ("head", np.zeros(2), "no array called head"),
         ("head", np.frombuffer(b"\xff\xff", np.uint8), "its head is no text"),
-        ("head", np.frombuffer(b"{}", np.uint8), "expected a _Head"),
+        ("head", np.frombuffer(b"{}", np.uint8), "expected _Head"),
     ],
 )
 def test_arrays_of_another_trace_are_refused(name: str, value: Any, says: str, tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ NAME = "nnpda-palindrome"
         (
             lambda: quick_result(NAME),
             "<Extraction of nnpda-palindrome: 2 states, 2 stack symbols, 11 transitions; proved equal to palindrome; "
-            "the rounded network follows it on all words (certificate)>",
+            "the rounded network follows it on words of every length that need at most 2^53 cells of a stack "
+            "(certificate)>",
         ),
     ],
 )
@@ -47,12 +48,15 @@ def test_text_is_for_people() -> None:
     assert lines[0].startswith("M = (Q, Σ, Γ")
     assert len(lines) == 9 + 11
     first, blank, *rest = str(quick_result(NAME)).splitlines()
-    assert first.startswith("Proved equal to palindrome; the rounded network follows it on all words (certificate); ")
+    assert first.startswith(
+        "Proved equal to palindrome; the rounded network follows it on words of every length that need at most 2^53 "
+        "cells of a stack (certificate); "
+    )
     assert blank == ""
     assert rest[0] == "network    nnpda over a b c; language palindrome"
     assert rest[1].startswith("automaton  2 states")
     assert [line[11:] for line in rest if line.startswith("horizon")] == [
-        "rounded network: agrees on words of every length (certificate)"
+        "rounded network: agrees on words of every length that need at most 2^53 cells of a stack (certificate)"
     ]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from html import unescape
 from pathlib import Path
 
 import pytest
+from tests.attack.made_results import DIGESTS, FORGERIES, forged
 from tests.shell.commands import ZOO, check_quickly, run
 
 import stacklens as sl
@@ -38,9 +40,16 @@ def test_a_kept_result_is_shown_again(
 ) -> None:
     path, printed = kept
     shown = run(capsys, monkeypatch, "stacklens", "show", path)
-    assert (shown.status, shown.out) == (0, printed)
+    assert shown.status == 0
+    certified = "the rounded network follows it on words of every length that need at most 2^53 cells of a stack"
+    assert shown.out.startswith(f"Proved equal to palindrome; {certified} (certificate); ")
+    for line in printed.splitlines():  # all that was printed, marked where it was not shown again
+        whole = [told for told in shown.out.splitlines() if told.startswith(line[:40])]
+        assert whole
+        again = line.startswith(("proof ", "certified ", "network ", "automaton ", "horizon ", "depth ")) or "│" in line
+        assert again <= (line in shown.out)
     why = run(capsys, monkeypatch, "stacklens", "show", path, "--why")
-    assert why.out.startswith("Nothing contradicts the automaton")
+    assert why.out.startswith("as stored, not checked:\nNothing contradicts the automaton")
     out = ("--out", "pda.svg", "--out", "pda.json", "--out", "pda.cfg")
     drawn = run(capsys, monkeypatch, "stacklens", "show", path, *out)
     assert drawn.out.endswith("wrote pda.svg\nwrote pda.json\nwrote pda.cfg\n")
@@ -98,9 +107,13 @@ def test_a_result_without_an_automaton_is_kept_and_shown_too(
     kept = run(capsys, monkeypatch, "extract-pda", *_IN_VAIN, "--save", "r.json")
     shown = run(capsys, monkeypatch, "stacklens", "show", "r.json", "--out", "pda.dot")
     assert (kept.status, shown.status) == (3, 3)
-    assert shown.out == kept.out.removesuffix("wrote r.json\n")
+    first, *others = shown.out.splitlines()
+    assert first == f"{kept.out.splitlines()[0].removesuffix('.')} (as stored, not checked)."
+    assert {line.removesuffix(" (as stored, not checked)") for line in others} >= set(kept.out.splitlines()[1:-1])
     assert not Path("pda.dot").exists()
-    assert run(capsys, monkeypatch, "stacklens", "verify", "r.json").status == 3
+    verified = run(capsys, monkeypatch, "stacklens", "verify", "r.json")
+    assert verified.status == 3
+    assert verified.out.endswith("(as stored, not checked)\n")
 
 
 def test_names_of_the_zoo_work_from_any_folder(
@@ -148,3 +161,37 @@ def test_the_word_on_which_a_network_differs_can_be_pasted(
         assert run(capsys, monkeypatch, "stacklens", "trace", network, word).status == 0
     verified = run(capsys, monkeypatch, "stacklens", "verify", saved, "--max-length", "3")
     assert [f"           in full: {word}" in verified.out.splitlines() for word in words] == [True, True]
+
+
+@pytest.mark.parametrize("digests", DIGESTS)
+@pytest.mark.parametrize("what", FORGERIES)
+def test_no_command_repeats_what_a_file_claims_falsely(
+    what: str, digests: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("r.json").write_text(json.dumps(forged(what, digests)), encoding="utf-8")
+    deep = "1010" if "10^18" in what else "aca" if what == "other counts" else "(" * 8
+    Path("words.txt").write_text(f"{deep}\n", encoding="utf-8")
+    commands = (("show", "r.json"), ("verify", "r.json", "--max-length", "3"), ("judge", "r.json", "words.txt"))
+    shown, verified, judged = (run(capsys, monkeypatch, "stacklens", *command) for command in commands)
+    if digests == "stale":
+        for found in (shown, verified, judged):
+            assert (found.status, found.out) == (2, "")
+            assert found.error.startswith("error: r.json: was changed since it was saved")
+        return
+    false = what in ("an automaton that is cut", "the certificate of another network")
+    assert shown.status == verified.status == int(false)
+    assert judged.status == int(what == "an automaton that is cut")
+    for found in (shown, verified):
+        told = [line for line in found.out.splitlines() if "as stored, not checked" not in line]
+        assert not any("1,000,000,000,000,000,000" in line for line in told)
+        assert false == any("which could not be shown" in line for line in found.out.splitlines())
+    if what == "an automaton that is cut":
+        assert shown.out.startswith("Different from dyck-2, first on ((((((((")
+        assert verified.out.startswith("Different from dyck-2, first on ((((((((")
+    if what == "the certificate of another network":
+        assert all("certified  not certified: " in found.out for found in (shown, verified))
+    counted = [line for line in shown.out.splitlines() if line.startswith("counted ")]
+    assert all(line.endswith("(as stored, not checked)") for line in counted)
+    if what == "other counts":
+        assert "counted    3 accepted words of length <= 3" in verified.out

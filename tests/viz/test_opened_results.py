@@ -82,7 +82,7 @@ def test_a_result_whose_network_is_not_here_says_so_and_shows_its_automaton(
         "symbol 'x' is not in the alphabet"
     )
     line = asked(client, "networks", opened=name)[0]["networks"][0]["line"]
-    assert line.startswith("only an automaton, its network is not here. Proved equal to 1n0n")
+    assert line.startswith("only an automaton, its network is not here. As stored, not checked: proved equal to 1n0n")
     for drawer in ("accuracy", "automaton", "figures"):
         said = json.dumps(filled(client, drawer, network=name, word="10", rounded=False).components)
         assert "is not here, only its automaton" in said
@@ -113,7 +113,7 @@ def test_a_result_finds_its_network_once_that_is_opened(client: FlaskClient, tmp
         (b"[" * 100_000, "r.json: damaged JSON; expected a network or a saved result"),
         (b"{" + b" " * LARGEST_RESULT + b"}", "r.json: larger than 5 MB; expected a saved result"),
         (changed(schema=1), "r.json: a result of another schema than 2, which this stacklens reads"),
-        (changed(network={"alphabet": ["a", "b"]}), "r.json: a result of another network than its hash says"),
+        (changed(network={"alphabet": ["a", "b"]}), "r.json: horizon network difference word is not over "),
         (changed(network={"n_stacks": 3}), "r.json: a result of another network than its hash says"),
         (changed(checks=7, fields={}), "r.json: "),
         (b"step,symbol\n1,a\n", "r.json: "),

@@ -194,10 +194,9 @@ def shipped(name: str) -> Known | None:
     content = json.loads(path.read_text(encoding="utf-8"))
     if content["network"]["sha256"] != origin.sha256:
         return None
-    automata = {kind: content["automata"][kind] for kind in ("minimised", "raw")}
-    read = {kind: None if pda is None else from_json(json.dumps(pda)) for kind, pda in automata.items()}
-    report = {key: value for key, value in content.items() if key not in ("format", "fields", "automata")}
-    return Known(read["minimised"], read["raw"], report, summary_text(load_result(path)))
+    result = load_result(path, trusted=True)
+    report = json.loads(json.dumps(result.report()))
+    return Known(result.automaton, result.raw, report, summary_text(result))
 
 
 @lru_cache(maxsize=64)

@@ -84,5 +84,5 @@ def _kept_result(path: Path) -> str:
     if origin is None or origin.path is None:
         raise StacklensError(f"{path}: the network that this result was read out of was never in a file")
     (view,) = opened_at_start(origin.path)
-    keep_extraction(view["network"], settings_in(result), result)
+    keep_extraction(view["network"], settings_in(result), result.checked_again())
     return view["network"]

@@ -18,7 +18,9 @@ def show_command(
     best: Annotated[bool, typer.Option("--best", help="Let --out write the best where none is faithful.")] = False,
     why: Annotated[bool, typer.Option("--why", help="Say why the automaton is not faithful, and what to do.")] = False,
 ) -> int:
-    """Show a saved result: what came out of the network and what it rests on. The network is not needed.
+    """Show a saved result: what came out of the network and what it rests on.
+
+    Proof and certificate are made again where the network is at hand; all else is said to be as stored.
 
     Exit status: as of extract-pda.
     """
@@ -32,7 +34,7 @@ def show_command(
     for path in out or []:
         check_suffix(path)
     check_outputs(out or [], {"the result's own file": result})
-    found = load_result(result)
+    found = load_result(result).checked_again()
     written, problem = write_outputs(out or [], [], found, best)
     if problem is not None:
         raise problem

@@ -17,6 +17,7 @@ from stacklens.progress import progress_bar, stages_on
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from stacklens.automata.compare import Comparison
     from stacklens.automata.pda import PushdownAutomaton
     from stacklens.extract.result import Extraction
     from stacklens.extract.verification.exhaustive import Verification, Work
@@ -85,12 +86,13 @@ def verify_command(
     check_outputs([place, report], read)
     check_ending(report, [".json"])
     from stacklens.extract.verification.job import load_job, result_job
+    from stacklens.extract.wording import AS_STORED
 
     result = saved_result(model)
     if result is not None and automaton is not None:
         raise StacklensError(f"{model} has an automaton with it; leave out --automaton, or name the network")
     if result is not None and result.minimised is None:
-        typer.echo(f"automaton  none: {result.reason}")
+        typer.echo(f"automaton  none: {result.reason} ({AS_STORED})")
         return _NO_AUTOMATON
     job = (
         load_job(model, automaton, language, max_length) if result is None else result_job(result, language, max_length)
@@ -138,15 +140,16 @@ def _verify_one(
         begun = time.perf_counter()
         found = _run(work, kept, jobs, scheduler, quiet)
         seconds = time.perf_counter() - begun
-        content = _report(job, work, found, result)
+        content = _report(job, work, found, None if result is None else result.checked_again())
+        status = max(found.status, int(content["proof"]["verdict"] == "different" or bool(content["refuted"])))
         if report is not None:
             write_whole(report, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         if not quiet:
             _show(content, found, work.pda.n_stacks, seconds)
-        elif found.status:
+        elif status:
             typer.echo(headline(content))
         kept.remove()  # last: whoever is killed before has not seen the result
-    return found.status
+    return status
 
 
 def _automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | None:
@@ -179,20 +182,36 @@ def _run(work: Work, journal: Journal, jobs: int, scheduler: str | None, quiet: 
 def _report(job: Job, work: Work, found: Verification, result: Extraction | None) -> dict[str, Any]:
     """Return what was found as plain data, without the time it took: the same whoever did it.
 
-    What a saved ``result`` knows is added: its proof and certificate, where the language is the same, and its horizons.
+    Of a saved ``result`` proof, certificate and differences are added that were shown again; nothing else of its file.
     """
+    from stacklens.automata.compare import Equal
     from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED
     from stacklens.extract.equals import equals_of
     from stacklens.extract.report import proof_entry
     from stacklens.extract.result import PROOF_NOT_TRIED
+    from stacklens.extract.verification.horizon import horizon_of, proved_lengths
 
     language = None if job.specification is None else job.specification.name
-    known = {} if result is None else result.horizon
-    proof = PROOF_NOT_TRIED if result is None or result.language_name != language else result.proof
-    certificate = CERTIFICATE_NOT_TRIED if result is None else result.certificate
+    proof: Comparison = PROOF_NOT_TRIED
+    certificate, refuted = CERTIFICATE_NOT_TRIED, list[str]()
+    first = {other: [one.difference] for other, one in found.horizon.items()}
+    if result is not None and result.language_name == language and result.loaded is not None:
+        shown, refuted = result.loaded.shown, list(result.loaded.refuted)
+        proof = result.proof if "proof" in shown else proof
+        certificate = result.certificate if "certificate" in shown else certificate
+        for other in first:
+            if f"difference.{other}" in shown:
+                first[other].append(result.horizon[other].difference)
+    proved = proved_lengths(certificate, isinstance(proof, Equal))
     horizon = {
-        other: (one if other not in known else one.joined(known[other])).to_dict()
-        for other, one in found.horizon.items()
+        other: horizon_of(
+            found.checks,
+            other,
+            False,
+            min((one for one in some if one is not None), key=lambda one: len(one.word), default=None),
+            proved if other == "rounded network" else (),
+        ).to_dict()
+        for other, some in first.items()
     }
     report = {
         "schema": 2,
@@ -208,6 +227,7 @@ def _report(job: Job, work: Work, found: Verification, result: Extraction | None
         "horizon": horizon,
         "proof": proof_entry(proof),
         "certificate": certificate.to_dict(),
+        "refuted": refuted,
     }
     return {**report, "equals": equals_of(report)}
 
@@ -218,8 +238,10 @@ def _show(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds
         agreement_claim,
         as_sentence,
         automaton_claim,
+        certificate_claim,
         counts_claim,
         network_claim,
+        proof_claim,
         word_named,
     )
 
@@ -238,6 +260,12 @@ def _show(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds
             typer.echo(f"           they differ on {word_named(entry['counterexample'])}")
     if found.counts is not None:
         typer.echo(f"counted    {counts_claim(found.counts.to_dict())}")
+    if report["proof"]["verdict"] != "undecided":
+        typer.echo(f"proof      {proof_claim(report['proof'])}")
+    if report["certificate"]["verdict"] != "not tried":
+        typer.echo(f"certified  {certificate_claim(report['certificate'])}")
+    for claim in report["refuted"]:
+        typer.echo(f"stored     the file claims {claim}, which could not be shown")
     typer.echo(f"time       {seconds:,.1f} s for {report['chunks']:,} chunks")
 
 

@@ -153,7 +153,10 @@ def show_table(rows: Sequence[VerifiedNetwork]) -> None:
     wide.print(table)
     wide.print("*  states x stack symbols", markup=False)
     wide.print("** the automaton from the language, the rounded network and the network", markup=False)
-    wide.print("*** the automaton agrees with it on all words so long, and not on a word so long", markup=False)
+    wide.print(
+        "*** the automaton agrees with it on all words so long, or that need so many cells, and not on a word so long",
+        markup=False,
+    )
     for row in rows:
         if row.reason is not None:
             wide.print(f"{row.network}: no automaton: {row.reason}", markup=False)

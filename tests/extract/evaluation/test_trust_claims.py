@@ -54,8 +54,9 @@ def test_a_faithful_automaton_has_every_kind_of_claim_side_by_side() -> None:
     words = sum(check["words"] for check in checks if check["kind"] != "pumped")
     assert found[1].says == "2 states, 1 stack symbol, 4 transitions; before minimisation 2 states, 1 stack symbol"
     assert found[3].says == f"0 disagreements in {words:,} words and 1 repeated cycle"
-    assert found[0].says.startswith("proved equal to 1n0n; the rounded network follows it on all words (certificate); ")
-    assert found[6].says == "agrees on words of every length (certificate)"
+    certified = "on words of every length that need at most 2^53 cells of a stack (certificate)"
+    assert found[0].says.startswith(f"proved equal to 1n0n; the rounded network follows it {certified}; ")
+    assert found[6].says == f"agrees {certified}"
     assert found[7].says.startswith("agrees on all words of length <= 5; no difference found in ")
     assert found[8].says == (
         "2 accepted words of length <= 5, without running them: as many as were found by running all"

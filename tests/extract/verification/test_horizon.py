@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,14 +17,16 @@ from stacklens.automata.simulation import greatest_heights
 from stacklens.extract.certificate.certify import Certification
 from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.evaluation.trust import claims_of
 from stacklens.extract.fidelity import Fidelity, Rounding
 from stacklens.extract.headline import headline
 from stacklens.extract.result import Extraction
+from stacklens.extract.result_file import load_result
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.stack_ablation import StackUse
 from stacklens.extract.task_specification import TaskSpecification
-from stacklens.extract.verification.agreement import Agreement
+from stacklens.extract.verification.agreement import Agreement, differing
 from stacklens.extract.verification.checks import check_all
 from stacklens.extract.verification.exhaustive import Work, verify_exhaustively
 from stacklens.extract.verification.horizon import (
@@ -33,13 +36,16 @@ from stacklens.extract.verification.horizon import (
     horizon_of,
     known_horizons,
     proved_lengths,
+    with_stack_limit,
 )
 from stacklens.extract.verification.shortest_difference import find_horizons
+from stacklens.extract.wording import cells_named
 from stacklens.languages import get_language
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.inference import verdicts_on
+from stacklens.models.io import ZOO
 from stacklens.models.rounding import Rounded
 
 DYCK = LanguageSpecification(get_language("dyck-2"))
@@ -154,20 +160,77 @@ def test_a_certificate_with_cuts_says_nothing_of_every_length_unless_the_automat
     whole = Certification(Certified(3, 9, 0.25))
     cut = Certification(Certified(3, 9, 0.25, cuts=1, first_cut=("q", "a", ("⊥",))))
     silent = Certification(Certified(3, 9, 0.25, silent=2))
-    every = (ProvedLength(None, "certificate"),)
+    every = (ProvedLength(None, "certificate", None, "float64"),)
     assert proved_lengths(whole, equal=False) == every
     assert proved_lengths(cut, equal=False) == proved_lengths(silent, equal=False) == ()
     assert proved_lengths(cut, equal=True) == proved_lengths(silent, equal=True) == every
     assert proved_lengths(Certification(None, reason="none"), equal=True) == ()
 
 
-def test_two_horizons_of_the_same_pair_know_more_together() -> None:
-    one = horizon_of([check(9), long(None)], "rounded network", False)
-    other = horizon_of([check(12), long("b" * 30)], "rounded network", False, difference("b" * 30))
-    joined = one.joined(other)
-    assert joined == other.joined(one)
-    assert (joined.length, joined.difference) == (12, difference("b" * 30))
-    assert (joined.words, joined.others) == (20, 10)
+@pytest.mark.parametrize(
+    ("limit", "longest", "first", "known"),
+    [
+        (104, 9, None, (103, "certificate", 104)),
+        (104, 200, None, (200, "all words run", 104)),
+        (104, 9, ("a" * 210, 105), (103, "certificate", 104)),
+        (104, 9, ("a" * 50, 105), (49, "certificate", 104)),
+        (104, 9, ("a" * 210, 104), (9, "all words run", None)),
+        (2**24, 9, None, (2**24 - 1, "certificate", 2**24)),
+        (2**53, 9, None, (None, "certificate", 2**53)),
+        (2**53, 9, ("a" * 210, 105), (9, "all words run", None)),
+    ],
+)
+def test_a_certificate_holds_for_so_many_cells_of_a_stack(
+    limit: int, longest: int, first: tuple[Word, int] | None, known: tuple[Any, ...]
+) -> None:
+    """A word that needs more cells does not contradict it, and any other does."""
+    proved = proved_lengths(Certification(Certified(3, 9, 0.25, limit, "float16")), equal=False)
+    parted = None if first is None else FirstDifference(*first, "long")
+    horizon = horizon_of([check(longest)], "rounded network", False, parted, proved)
+    assert (horizon.length, horizon.shown_by, horizon.stack_limit) == known
+    entry = horizon.to_dict()
+    assert entry["every_length"] == (known[0] is None)
+    assert entry["number_format"] == ("float16" if known[2] else None)
+    assert (f"{cells_named(limit)} of a stack" in str(horizon)) == (known[2] is not None)
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "word"),
+    [
+        ("marnn-stack-rnn-dyck-2-firm", 104, lambda n: "(" * n + ")" * n),
+        ("stack-rnn-anbn", 200, lambda n: "a" * n + "b" * n),
+    ],
+)
+def test_no_word_that_overflows_the_stack_refutes_what_is_said_of_every_length(
+    name: str, most: int, word: Callable[[int], str]
+) -> None:
+    result = load_result(ZOO / f"{name}.json", trusted=True)
+    assert result.automaton is not None
+    differ = [
+        bool(differing(result.automaton, Rounded(result.model), None, [word(n)], result.language)[0])
+        for n in (most, most + 1, most + 5)
+    ]
+    assert differ == [False, True, True]
+    report = result.report()
+    entry = report["horizon"]["rounded network"]
+    assert (entry["every_length"], entry["stack_limit"], entry["number_format"]) == (False, most, "float64")
+    assert entry["length"] < most
+    assert report["equals"]["rounded network"]["domain"].startswith("words of ")
+    sentences = (result.headline, str(result), repr(result), *(claim.says for claim in claims_of(report)))
+    told = [line for text in sentences for line in text.split("; ") if "every length" in line]
+    assert len(told) >= 6
+    assert all(f"every length that need at most {most} cells" in line for line in told)
+
+
+def test_entries_of_earlier_versions_are_bounded_by_their_certificate() -> None:
+    old = {"length": None, "every_length": True, "shown_by": "certificate", "shortest_difference": None}
+    limits: list[dict[str, Any]] = [{"stack_limit": 104}, {"stack_limit": 2**53}, {"stack_limit": None}, {}]
+    told = [with_stack_limit(old, limit) for limit in limits]
+    assert [one["every_length"] for one in told] == [False, True, True, False]
+    assert [one["length"] for one in told] == [103, None, None, None]
+    assert told[3]["shown_by"] is None
+    now = {**old, "stack_limit": None}
+    assert with_stack_limit(now, {}) == now
 
 
 def test_a_verification_knows_its_horizon() -> None:

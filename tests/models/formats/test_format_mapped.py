@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.attack.made_results import GONE, changed, places
 from tests.models.own.networks_of_ones_own import StackRNN
 from torch import nn
 
@@ -167,6 +168,10 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "a list in the alphabet": ({**MAPPING, "alphabet": [["("], ")"]}, "alphabet"),
     "no file": ({**MAPPING, "weights": "other.pt"}, "other.pt: no such file"),
     "no name": ({**MAPPING, "weights": 3}, "weights is 3; expected the name of a file"),
+    "a list in a list": (
+        keyed(input_weight=[["a"]]),
+        "keys input weight is a list of 1; expected the name",
+    ),
     "actions": ({**MAPPING, "actions": ["push", "pop"]}, r"actions weight has shape \(3, 5\); expected \(2, 5\)"),
 }
 
@@ -185,6 +190,20 @@ def test_a_network_of_ten_stacks_is_not_taken_for_one(tmp_path: Path) -> None:
     held = {"model_state_dict": {**net.state_dict(), **stacks}}
     with pytest.raises(FileFormatError, match=r"no key names 36 tensors .* shares\.0\.w \(2,\), .*, … \(36\); a"):
         sl.load(written(tmp_path, MAPPING, held))
+
+
+def test_whatever_is_deleted_or_retyped_ends_as_a_network_or_as_a_line(tmp_path: Path) -> None:
+    odd = [GONE, None, -1, 10**400, 1e308, "", "x\x1b[31m", [], [[1]], [["a"]], {}, True, {"a": [[]]}, 0, "a"]
+    path, lines = written(tmp_path, MAPPING), list[str]()
+    for at in places(MAPPING)[1:]:
+        for new in odd:
+            path.write_text(json.dumps(changed(MAPPING, at, new)), encoding="utf-8")
+            try:
+                sl.load(path, format="mapping")
+            except FileFormatError as error:
+                lines.append(str(error))
+    assert len(lines) > 100
+    assert all(line.isprintable() and str(tmp_path) in line for line in lines)
 
 
 def test_it_is_extracted_kept_and_found_again_and_says_what_can_be_saved(tmp_path: Path) -> None:

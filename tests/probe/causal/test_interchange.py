@@ -27,6 +27,7 @@ from tests.probe.causal.mechanisms import (
 
 from stacklens.automata.many_runs import RunTables
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
+from stacklens.errors import StacklensError
 from stacklens.extract.causality import claim_of
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
@@ -265,6 +266,9 @@ def test_the_interval_holds_the_shares_that_the_normal_test_does_not_reject(of: 
         if abs(away - 1.959963984540054) > 1e-6:
             assert (low <= share <= high) == (away < 1.959963984540054)
     assert Share(right, of).accuracy == right / of
+    for wrong in ((right, -1), (-1, of), (of + 1, of)):
+        with pytest.raises(StacklensError, match="expected numbers of which the first is a part"):
+            Share(*wrong)
 
 
 @pytest.mark.parametrize(("words", "swaps", "right", "together"), [(60, 200, 0.9, 0.3), (300, 900, 0.98, 0.8)])
