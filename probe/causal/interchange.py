@@ -292,6 +292,8 @@ def _right(
     kind: Kind, network: _Network, drawn: Drawn, means: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which interchanges did as predicted, (N,) bool, and what the network says, (N, T)."""
+    if not len(drawn.base):  # none is defined, or told apart
+        return np.zeros(0, np.bool_), drawn.predicted.numbers
     state = kind.changed(network.model, network.moments, drawn.base, drawn.source)
     if means is not None:
         state.hidden.copy_(torch.from_numpy(means[kind.label[drawn.source]]))
