@@ -117,7 +117,7 @@ def _sizes(automaton: PushdownAutomaton, raw: PushdownAutomaton) -> dict[str, An
 
 def checked_again(result: Extraction) -> Extraction:
     """Return ``result`` with what can be shown again at once, see `Extraction.checked_again`."""
-    if not result.as_stored or result.automaton is None or result.loaded is None:
+    if not result.as_stored or result.minimised is None or result.loaded is None:
         return result
     again = copy.copy(result)  # `replace` would open the network
     try:
@@ -149,7 +149,7 @@ def _shown_again(result: Extraction, pda: PushdownAutomaton, loaded: Loaded) -> 
         if isinstance(result.proof, Equal) and not isinstance(proof, Equal):
             refuted.append(f"that the automaton is proved equal to {specification.name}")
     if isinstance(certificate.certificate, Certified):
-        certificate = certification(model, pda, result.stacks, specification, 0)
+        certificate = certification(model, pda, result.stacks, specification)
         shown.append("certificate")
         if not isinstance(certificate.certificate, Certified):
             refuted.append("that the rounded network is certified to follow it")

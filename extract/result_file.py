@@ -238,7 +238,7 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
     )
     _check(result)
     _check_digests(content)
-    pda, words = result.automaton, {other: one.difference for other, one in result.horizon.items()}
+    pda, words = result.minimised, {other: one.difference for other, one in result.horizon.items()}
     if pda is None:
         horizon = {}
     elif "horizon" in plain:

@@ -125,7 +125,7 @@ def box_round(seed: int) -> Counter[str]:
     alphabet, member = rng.choice(("ab", "ab", "abc")), partial(BOXES[name], depth)
     result = learn(lambda words: [member(word) for word in words], alphabet, quiet=True, seed=seed, budget=4)
     tried = Counter({f"boxes of status {result.status}": 1})
-    if result.status or result.automaton is None:
+    if result.status or result.minimised is None:
         return tried
     blocks = [rng.choice(("a", "b", "ab", "ba", "aab", "bba")) for _ in range(3)]
     words = [tuple("a" * n + "b" * m) for n in range(1, 190) for m in {n - 1, n, n + 1, 2 * n, min(n, depth)}]

@@ -135,7 +135,7 @@ def _recounted(result: sl.Extraction) -> sl.Extraction:
 FORGERIES: dict[str, tuple[str, Callable[[sl.Extraction], sl.Extraction]]] = {
     "an automaton that is cut": (
         "marnn-stack-rnn-dyck-2-firm",
-        lambda result: replace(result, automaton=_cut(result.automaton)),  # type: ignore[arg-type]
+        lambda result: replace(result, minimised=_cut(result.automaton)),
     ),
     "the certificate of another network": (
         "marnn-stack-lstm-dyck-2",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -108,6 +108,7 @@ def load(
     from stacklens.extract.result_file import load_result
     from stacklens.probe.trace_file import load_trace
 
+    readers: dict[str, Callable[[str | Path], Any]]
     readers = {"result": load_result, "sweep": load_sweep, "trace": load_trace, "automaton": read_automaton}
     if str(kind) not in readers:
         raise UnknownNameError("kind", kind, ["network", *readers])
