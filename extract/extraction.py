@@ -225,9 +225,9 @@ class _Reading:
         """Return ``result`` with counts, with how far its automaton is followed, and proved up to some length."""
         automaton, checks = result.automaton, result.checks
         counts = count_again(automaton, checks, self.model.task_kind == "recognition")
-        self.clock.stage("certify")
         certificate = result.certificate
         if isinstance(certificate.certificate, NotCertified):
+            self.clock.stage("certify up to a length")
             certificate = certified_length(
                 certificate, self.model, automaton, result.stacks, self.specification, self.config.longest_proved
             )

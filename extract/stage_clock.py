@@ -13,7 +13,7 @@ _log = logging.getLogger("stacklens.extract.extraction")  # what users listen to
 
 
 class StageClock:
-    """Times stages, and tells their names as they begin; ``seconds`` has those that are over, by name."""
+    """Times stages, and tells their names as they begin; ``seconds`` has those that are over, by name, summed up."""
 
     def __init__(self, progress: Told) -> None:
         self.progress, self.seconds = progress, dict[str, float]()
@@ -34,6 +34,6 @@ class StageClock:
         """End the present stage; return the seconds of all."""
         now = time.perf_counter()
         if self.name:
-            self.seconds[self.name] = now - self.begun
+            self.seconds[self.name] = self.seconds.get(self.name, 0.0) + now - self.begun
         self.begun = now
         return self.seconds

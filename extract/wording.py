@@ -106,11 +106,9 @@ def found_claim(method: str, quantiser: str) -> str:
     """
     if method.startswith("learn-"):
         return f"learned as a black box by {quantiser}, nothing rounded: it tells what the network does, not how"
-    return (
-        f"read off {quantiser} of hidden vectors"
-        if method == "kmeans"
-        else f"learned from {quantiser} as stack symbols"
-    )
+    if method == "kmeans":
+        return f"read off {'binary' if quantiser == 'binary' else f'{quantiser} of'} hidden vectors"
+    return f"learned from {quantiser} as stack symbols"
 
 
 def second_claim(entry: Mapping[str, Any]) -> str:

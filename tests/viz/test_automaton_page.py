@@ -77,7 +77,7 @@ def test_a_network_of_ones_own_has_nothing_before_it_is_extracted(client: FlaskC
 
 def test_drawing_and_transitions_also_before_minimisation(client: FlaskClient) -> None:
     for raw in (0, 1):
-        assert asked(client, "network", network=NAME, raw=raw)["automaton"]["svg"].count('class="state"') == 2
+        assert asked(client, "network", network=NAME, raw=raw)["automaton"]["svg"].count('class="state"') == 2 + raw
         assert len(filled(client, "automaton", network=NAME, raw=bool(raw)).table("rules")) >= 11
 
 
@@ -158,7 +158,7 @@ def test_the_python_lines_of_every_panel_work(
     assert {arguments[1].name for arguments in asked} == {"palindrome"}
     assert (tmp_path / "automaton.svg").read_text(encoding="utf-8").count(
         'class="node"'
-    ) == 3  # two states, and where the arrow begins
+    ) == 4  # three states, and where the arrow begins
     titles = [figure.layout.title.text for figure in figures]
     assert titles[0].startswith(f"nnpda{', rounded' if rounded else ''} on abcba: accepted")
     assert titles[1].startswith("Hidden vectors of the ")

@@ -54,9 +54,10 @@ __all__ = [
 STAGES = (
     "trace the network",
     "look for states",
-    "check the automaton",
     "prove equality",
     "certify",
+    "check the automaton",
+    "certify up to a length",
     "find the horizon",
 )
 _WORKING = max(1, (os.cpu_count() or 1) - 1)  # one core is left to the server

@@ -23,7 +23,7 @@ from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition
 from stacklens.errors import StacklensError
 from stacklens.extract.certificate.bounded import certify_length
-from stacklens.extract.certificate.certify import certification, certify
+from stacklens.extract.certificate.certify import certification, certified_length, certify
 from stacklens.extract.certificate.claim import NotCertified
 from stacklens.extract.stack_ablation import StackUse
 from stacklens.extract.verification.agreement import differing
@@ -174,6 +174,8 @@ def test_where_no_certificate_for_every_length_is_found_the_length_that_is_prove
     use = StackUse(kept=(0,), dropped=(), words=0, steps=0, push_only=())
     found = certification(net, pda, use, None)
     assert isinstance(found.certificate, NotCertified)
+    assert certified_length(found, net, pda, use, None, 0) == found
+    found = certified_length(found, net, pda, use, None)
     assert found.bounded is not None
     assert found.bounded.length == first_broken(net, pda, ["ab" * 40]) - 1
     assert found.to_dict()["bounded"] == found.bounded.to_dict()
