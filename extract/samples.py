@@ -168,7 +168,8 @@ def nested_words(model: StackModel[Any], specification: Specification | None) ->
     if not partial_domain:
         short = [nest for nest in _short_nests(alphabet, many) if nest.most(model) >= _SHALLOW + 1]
         counting = [nest for nest, tells in zip(short, _tells(model, short, _SHALLOW), strict=True) if tells]
-        nests += list({(nest.cycle, nest.backs): nest for nest in reversed(counting)}.values())[: -_COUNTING - 1 : -1]
+        others = {(nest.cycle, nest.backs): nest for nest in reversed(counting)}  # with the shortest x
+        nests += sorted(others.values(), key=counting.index)[:_COUNTING]
     asked = sum(3 * nest.most(model) for nest in nests)
     dear = model.affordable is not None and (model.task_kind != "recognition" or asked > 2 * model.affordable)
     words: dict[Word, None] = {}
