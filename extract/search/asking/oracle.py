@@ -30,7 +30,7 @@ _LONGEST_TAUGHT = 40  # symbols of a counterexample, where the hypothesis errs o
 _NEAR, _DRIFT = 0.01, 0.1  # as in the search: shares of the accepted words that may be wrong
 _TOO_LONG = 60  # symbols of a counterexample that KV would take minutes for where there is a stack: then without one
 _MOST_STATES = 300
-_FEW_STATES, _PATIENCE, _BETTER = 40, 12, 0.75  # larger ones have to lose a quarter of their errors in so many rounds
+_FEW_STATES, _PATIENCE, _BETTER = 40, 100, 0.75  # larger ones have to lose a quarter of their errors in so many rounds
 
 
 class Oracle:

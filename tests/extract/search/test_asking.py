@@ -209,7 +209,7 @@ def test_a_box_that_is_bounded_gives_the_automaton_that_is_right(name: str) -> N
 
 
 def deep_words(alphabet: str) -> list[tuple[str, ...]]:
-    a, b = alphabet[:2]
+    a, b = list(alphabet)[:2]
     return [(*a * n, *b * m) for n in range(1, 230, 3) for m in (n - 1, n, n + 1)] + [(a,) * n for n in range(450)]
 
 
@@ -230,6 +230,7 @@ ENDLESS: dict[str, tuple[Callable[[tuple[str, ...]], bool], str]] = {
         "ab",
     ),
     "palindromes": (lambda word: word.count("c") == 1 and word == word[::-1], "abc"),
+    "pairs of two symbols": (lambda w: w == ("a", "b") * (len(w) // 4) + ("c", "d") * (len(w) // 4), "abcd"),
     "three counts": (lambda w: w == tuple(x for x in "abc" for _ in range(len(w) // 3)), "abc"),
     "none of depth 17": (lambda w: counter(None)(w) and not (counter(17)(w) and not counter(16)(w)), "()"),
 }
@@ -241,7 +242,7 @@ def test_a_box_that_counts_further_than_was_asked_is_status_3_and_says_so(name: 
     result = sl.learn(lambda words: [member(word) for word in words], alphabet, quiet=True)
     assert (result.status, result.automaton) == (3, None)
     assert "it counts, or is bounded at a depth not seen" in (result.reason or "")
-    assert re.search(r"every n up to (200|133) needs a state of its own", result.headline)
+    assert re.search(r"every n up to (200|133|100) needs a state of its own", result.headline)
     assert result.best is not None
     assert result.best.error_rate > 0
 
@@ -284,7 +285,8 @@ def test_what_the_words_show_is_in_result_and_summary(tmp_path: Path) -> None:
     checks = {check.kind: check for check in result.checks if check.other == "network"}
     assert {"conformance", "random", "pumped"} <= set(checks)
     drawn, tested = checks["random"], checks["conformance"]
-    assert (drawn.words, drawn.error_bound) == (600, pytest.approx(1 - 0.025 ** (1 / 600)))
+    assert drawn.words == 600
+    assert drawn.error_bound == pytest.approx(1 - 0.025 ** (1 / 600))
     assert (tested.more_states or 0) >= 2
     text = str(result)
     assert "at most 0.61 % of words drawn anew differ (uniformly random symbols, lengths 10 to 60)" in text
