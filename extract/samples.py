@@ -27,7 +27,7 @@ _TOGETHER = 4_000  # words on which an automaton is run at once
 _DEEPEST = 200  # how often parts of a word are nested
 _RUNGS = (*range(1, 13), 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200)  # depths, where all are too many
 _NESTED, _MOST_NESTED = (4, 9, 20, 60, 200), 8  # those of pairs that do not seem to count, and symbols of these
-_FEW_SYMBOLS, _MANY = 3, 10_000  # up to so many symbols parts have two, where so many words may be asked
+_FEW_SYMBOLS, _MANY = 4, 10_000  # up to so many symbols parts have two, where so many words may be asked
 _POWERS = 320_000  # twice the symbols of words that repeat a part, where many words may be asked
 _SHALLOW = 3  # who counts so far may count further
 _COUNTING, _PUMPS = 4, 100  # families at most that are nested to every depth, and those of a reference to choose from
@@ -190,7 +190,8 @@ def nested_words(model: StackModel[Any], specification: Specification | None) ->
     if not partial_domain:
         short = [nest for nest in _short_nests(alphabet, many) if nest.most(model) >= _SHALLOW + 1]
         counting = [nest for nest, tells in zip(short, _tells(model, short, _SHALLOW), strict=True) if tells]
-        nests += list({(nest.cycle, nest.backs): nest for nest in reversed(counting)}.values())[: -_COUNTING - 1 : -1]
+        others = {(nest.cycle, nest.backs): nest for nest in reversed(counting)}  # with the shortest x
+        nests += sorted(others.values(), key=counting.index)[:_COUNTING]
     asked = sum(3 * nest.most(model) for nest in nests)
     dear = model.affordable is not None and (model.task_kind != "recognition" or asked > 2 * model.affordable)
     words: dict[Word, None] = {}
@@ -222,11 +223,13 @@ def _powers(alphabet: tuple[str, ...], model: StackModel[Any], many: bool) -> It
 def _short_nests(alphabet: tuple[str, ...], many: bool) -> list[_Nest]:
     """Return families whose parts are a symbol or two, those with fewer parts and symbols first."""
     letters: list[tuple[str, ...]] = [(a,) for a in alphabet]
-    parts, betweens = letters, [(), *letters] if many else [()]
-    if many and len(alphabet) <= _FEW_SYMBOLS:
-        parts = letters + list(product(alphabet, repeat=2))
-    found = [_Nest((), v, x, (y,)) for x in betweens for v, y in product(parts, parts) if v != y or x]
-    some = letters[: _FEW_SYMBOLS + 1]  # a^n b^n c^n, and with d^n
+    few = many and len(alphabet) <= _FEW_SYMBOLS
+    parts = letters + list(product(alphabet, repeat=2)) if few else letters
+    twice = {(a, a) for a in alphabet}  # of which (aa)^n (bb)^n says no more than a^n b^n
+    found = [_Nest((), v, (), (y,)) for v, y in product(parts, parts) if v != y and not twice >= {v, y}]
+    sides = parts if len(alphabet) < _FEW_SYMBOLS else letters
+    found += [_Nest((), v, x, (y,)) for x, v, y in product(letters, sides, sides) if many and not twice >= {v, y}]
+    some = letters[:_FEW_SYMBOLS]  # a^n b^n c^n, and with d^n
     return found + [_Nest((), v, (), tuple(ys)) for n in (3, 4) for v, *ys in permutations(some, n)]
 
 

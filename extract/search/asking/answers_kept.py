@@ -45,7 +45,6 @@ class AnswersKept:
         self.asked = self.batches = 0
         self.num_queries = self.num_steps = self.num_cached_queries = 0  # AALpy counts these
         self._known: dict[tuple[Symbol, ...], int] = {}
-        self._word: list[Symbol] = []
         ahead = 0
         while sum(len(network.alphabet) ** n for n in range(ahead + 2)) <= _TOGETHER:
             ahead += 1
@@ -111,19 +110,6 @@ class AnswersKept:
             raise EnoughError
         self.num_queries, self.num_steps = self.num_queries + 1, self.num_steps + len(word)
         return [self.answer(word)]
-
-    def pre(self) -> None:
-        """Begin a word; for AALpy."""
-        self._word = []
-
-    def post(self) -> None:
-        """End a word; for AALpy."""
-
-    def step(self, letter: Symbol | None) -> int | bool:
-        """Return the answer to the word so far with ``letter`` behind it, or without; for AALpy."""
-        if letter is not None:
-            self._word.append(letter)
-        return self.answer(self._word)
 
     def beginnings(self, word: Sequence[Symbol]) -> Iterator[tuple[int, int | bool]]:
         """Yield the length of every beginning of ``word`` but the empty one, with its answer."""

@@ -28,8 +28,9 @@ __all__ = ["Oracle"]
 
 _LONGEST_TAUGHT = 40  # symbols of a counterexample, where the hypothesis errs on few words
 _NEAR, _DRIFT = 0.01, 0.1  # as in the search: shares of the accepted words that may be wrong
+_TOO_LONG = 60  # symbols of a counterexample that KV would take minutes for where there is a stack: then without one
 _MOST_STATES = 300
-_FEW_STATES, _PATIENCE, _BETTER = 40, 12, 0.75  # larger ones have to lose a quarter of their errors in so many rounds
+_FEW_STATES, _PATIENCE, _BETTER = 40, 100, 0.75  # larger ones have to lose a quarter of their errors in so many rounds
 
 
 class Oracle:
@@ -69,13 +70,17 @@ class Oracle:
         words = scorer.broken_by(small)
         found = replace(found, quantiser=self._told(), disagreements=len(words))
         self.tried.append(found)
-        deep = all(word in self.nested for word in words)  # then all else is right, and the deepest teaches all depths
-        endless = deep and self.blank.way != "learn-vpa" and scorer.nested.endless is not None
-        if not words or (not deep and self._is_enough(found, words)):
+        deep = all(word in self.nested for word in words)  # then all else is right
+        drifts = not deep or scorer.specification is not None
+        if not words or (drifts and self._is_enough(found, words)):
             return None
-        if self.over() or len(pda.states) > _MOST_STATES or self._idles(found) or endless:
+        if self.over() or len(pda.states) > _MOST_STATES or self._idles(found):
             raise EnoughError
-        return self._first_wrong(small, pda, words[::-1] if deep else words)
+        stacked = self.blank.way == "learn-vpa"
+        if deep and (len(words[0]) > _TOO_LONG if stacked else scorer.nested.endless is not None):
+            raise EnoughError
+        # The deepest word teaches a finite automaton all depths before it, at once.
+        return self._first_wrong(small, pda, words[::-1] if deep and not stacked else words)
 
     def _idles(self, found: Candidate) -> bool:
         """Return whether states are added, and hardly any error goes: no finite number will do."""

@@ -230,6 +230,7 @@ ENDLESS: dict[str, tuple[Callable[[tuple[str, ...]], bool], str]] = {
         "ab",
     ),
     "palindromes": (lambda word: word.count("c") == 1 and word == word[::-1], "abc"),
+    "pairs of two symbols": (lambda w: w == ("a", "b") * (len(w) // 4) + ("c", "d") * (len(w) // 4), "abcd"),
     "three counts": (lambda w: w == tuple(x for x in "abc" for _ in range(len(w) // 3)), "abc"),
     "none of depth 17": (lambda w: counter(None)(w) and not (counter(17)(w) and not counter(16)(w)), "()"),
 }
@@ -241,7 +242,7 @@ def test_a_box_that_counts_further_than_was_asked_is_status_3_and_says_so(name: 
     result = sl.learn(lambda words: [member(word) for word in words], alphabet, quiet=True)
     assert (result.status, result.minimised) == (3, None)
     assert "it counts, or is bounded at a depth not seen" in (result.reason or "")
-    assert re.search(r"every n up to (200|133) needs a state of its own", result.headline)
+    assert re.search(r"every n up to (200|133|100) needs a state of its own", result.headline)
     assert result.best is not None
     assert result.best.error_rate > 0
 
@@ -249,8 +250,10 @@ def test_a_box_that_counts_further_than_was_asked_is_status_3_and_says_so(name: 
 @pytest.mark.parametrize("depth", [None, 30, 150])
 def test_a_bound_shows_beside_a_language_with_calls_and_returns(depth: int | None) -> None:
     result = sl.learn(lambda words: [counter(depth)(w) for w in words], "()", "dyck-1", quiet=True)
-    assert (result.status == 0) is (depth is None)  # a right automaton of a bounded box is not dyck-1
-    assert isinstance(result.proof, Equal) or depth is not None
+    assert result.status == (0 if depth is None else 1)
+    follows = "the black box follows it" in result.headline  # or the automaton is the language, which the box leaves
+    assert follows is not isinstance(result.proof, Equal) or depth is None
+    assert follows or f"'(' {(depth or 0) + 1} times, then ')' {(depth or 0) + 1} times" in result.headline
 
 
 @pytest.mark.parametrize(("from_length", "alphabet"), [(30, "ab"), (390, "ab")])
@@ -296,7 +299,7 @@ def test_what_the_words_show_is_in_result_and_summary(tmp_path: Path) -> None:
 
 def test_a_box_is_not_rounded_and_is_not_sent_to_where_it_came_from() -> None:
     right = sl.learn(lambda words: [len(word) % 3 == 0 for word in words], "ab", **QUICK)
-    wrong = sl.learn(lambda words: [(len(word) % 3 == 0) ^ (len(word) > 140) for word in words], "ab", **QUICK)
+    wrong = sl.learn(lambda words: [sum(map(ord, word)) ** 2 % 1_009 < 500 for word in words], "ab", **QUICK)
     none = sl.learn(lambda words: [counter(None)(word) for word in words], "()", **QUICK)
     assert "the black box follows it on" in right.headline
     for result in (right, wrong, none):
