@@ -196,7 +196,7 @@ def nested_words(model: StackModel[Any], specification: Specification | None) ->
     dear = model.affordable is not None and (model.task_kind != "recognition" or asked > 2 * model.affordable)
     words: dict[Word, None] = {}
     for nest in dict.fromkeys(nests):
-        rungs = [*(n for n in _RUNGS if n < nest.most(model)), nest.most(model)]
+        rungs = [*(n for n in _RUNGS[:: 1 if many else 2] if n < nest.most(model)), nest.most(model)]
         for n in rungs if dear else range(1, nest.most(model) + 1):
             words |= {nest.word(n, m, model.alphabet): None for m in (n, n + 1, n - 1)}
     if specification is None:

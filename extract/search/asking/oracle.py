@@ -30,7 +30,8 @@ _LONGEST_TAUGHT = 40  # symbols of a counterexample, where the hypothesis errs o
 _NEAR, _DRIFT = 0.01, 0.1  # as in the search: shares of the accepted words that may be wrong
 _TOO_LONG = 60  # symbols of a counterexample that KV would take minutes for where there is a stack: then without one
 _MOST_STATES = 300
-_FEW_STATES, _PATIENCE, _BETTER = 40, 100, 0.75  # larger ones have to lose a quarter of their errors in so many rounds
+_LEFT = 100  # words on which a hypothesis was wrong that are tried on the next ones first
+_FEW_STATES, _PATIENCE, _BETTER = 40, 12, 0.75  # larger ones have to lose a quarter of their errors in so many rounds
 
 
 class Oracle:
@@ -50,6 +51,7 @@ class Oracle:
         self.scorer, self.answers, self.blank, self.over = scorer, answers, blank, over
         self.tried: list[Candidate] = []
         self.nested = set(scorer.nested.words)
+        self.left: list[Word] = []  # words on which the hypothesis before was wrong
         self.sul = answers  # AALpy sets and counts these
         self.num_queries = self.num_steps = 0
 
@@ -62,6 +64,9 @@ class Oracle:
         scorer = self.scorer
         network = self.answers.network  # a predictor may be asked which words are complete, and no more
         pda = said = automaton_of(hypothesis, network, scorer.complete)
+        again = None if self.over() or len(pda.states) > _MOST_STATES else self._first_wrong(pda, pda, self.left)
+        if again is not None:  # as the hypothesis before: all words need not be judged again
+            return again
         if network.task_kind != scorer.model.task_kind:
             said = predictor(trim(pda), scorer.model, scorer.complete)
         found = minimised(replace(self.blank, states=len(pda.states)), said)
@@ -79,6 +84,7 @@ class Oracle:
         stacked = self.blank.way == "learn-vpa"
         if deep and (len(words[0]) > _TOO_LONG if stacked else scorer.nested.endless is not None):
             raise EnoughError
+        self.left = [] if deep or stacked else words[:_LEFT]
         # The deepest word teaches a finite automaton all depths before it, at once.
         return self._first_wrong(small, pda, words[::-1] if deep and not stacked else words)
 
