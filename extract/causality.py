@@ -158,6 +158,8 @@ def _found_otherwise(result: Extraction, seed: int) -> dict[str, tuple[PushdownA
     if second is None or second.automaton is None or second.by_asking:
         return {}
     stacks = result.stacks.seeing(second.stacks)
+    if second.automaton.n_stacks != len(stacks.stacks):  # it sees stacks that this result does without
+        return {}
     if second.method == "kmeans":
         return {"clusters": (second.raw or second.automaton, stacks)}
     return {"learned": (second.automaton, stacks)}

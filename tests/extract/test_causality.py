@@ -31,6 +31,12 @@ def test_a_result_says_what_its_states_and_symbols_are_the_cause_of(reversal: An
     assert 0 <= reversal.causal(cases=100, values="centre").states.accuracy <= 1
 
 
+def test_an_automaton_with_stacks_that_the_result_does_without_is_not_scored(reversal: Any) -> None:
+    two = replace(reversal.found, automaton=replace(reversal.automaton, transitions={}, n_stacks=2))
+    found = replace(reversal, second=two).causal(cases=100)
+    assert list(found.automata) == ["minimised", "raw", "reference"]
+
+
 def test_equal_automata_stand_side_by_side_with_what_a_random_network_does(reversal: Any) -> None:
     found = reversal.causal(seed=1, cases=300)
     assert list(found.automata) == ["minimised", "raw", "learned", "reference"]
