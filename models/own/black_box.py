@@ -61,6 +61,8 @@ class BlackBox(WordNetwork):
         self._outputs: dict[Hashable, int] = {}
         self._symbols = alphabet
         kind = self._kind([(), *((symbol,) for symbol in alphabet)])
+        if first is None and kind == "next set":
+            first = tuple(sorted(self._answers([()])[0], key=alphabet.index)) or None
         super().__init__(name, alphabet, Outputs(kind, alphabet), first=first, longest=longest, affordable=affordable)
 
     @property

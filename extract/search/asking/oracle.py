@@ -30,7 +30,7 @@ _LONGEST_TAUGHT = 40  # symbols of a counterexample, where the hypothesis errs o
 _NEAR, _DRIFT = 0.01, 0.1  # as in the search: shares of the accepted words that may be wrong
 _TOO_LONG = 60  # symbols of a counterexample that KV would take minutes for where there is a stack: then without one
 _MOST_STATES = 300
-_LEFT = 100  # words on which a hypothesis was wrong that are tried on the next ones first
+_LEFT, _LONGER = 100, 4  # short words on which a hypothesis was wrong, that are tried on the next ones first
 _FEW_STATES, _PATIENCE, _BETTER = 40, 12, 0.75  # larger ones have to lose a quarter of their errors in so many rounds
 
 
@@ -84,7 +84,8 @@ class Oracle:
         stacked = self.blank.way == "learn-vpa"
         if deep and (len(words[0]) > _TOO_LONG if stacked else scorer.nested.endless is not None):
             raise EnoughError
-        self.left = [] if deep or stacked else words[:_LEFT]
+        longest = 0 if deep or stacked else len(words[0]) + _LONGER  # longer ones would teach a network's drift
+        self.left = [word for word in words[:_LEFT] if len(word) <= longest]
         # The deepest word teaches a finite automaton all depths before it, at once.
         return self._first_wrong(small, pda, words[::-1] if deep and not stacked else words)
 

@@ -275,7 +275,9 @@ def test_a_bound_of_sets_is_found_or_told(depth: int | None) -> None:
         height = word.count("(") - word.count(")")
         return ({"("} if depth is None or height < depth else set()) | ({")"} if height > 0 else set())
 
-    result = sl.learn(lambda words: [says(word) for word in words], "()", first="(", quiet=True)
+    result = sl.learn(
+        lambda words: [says(word) for word in words], "()", quiet=True
+    )  # the empty word says what is first
     assert result.status == (3 if depth is None else 0)
     assert depth is None or len(result.automaton.states) == depth + 1
 
