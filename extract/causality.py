@@ -61,6 +61,8 @@ def causality(
         raise StacklensError(f"values is {values!r:.40}; expected source or centre")
     check_whole("cases", cases, 2)
     check_seed(seed)
+    if not isinstance(automaton, PushdownAutomaton):
+        _ = result.automaton  # raises the reason where there is none
     network, rounded, soft = _networks(result)
     named = _automata(result, automaton, seed)
     random = _random(network, result, seed)

@@ -109,7 +109,8 @@ def action_margins(model: StackModel[Any], seen: Trace) -> tuple[float | None, f
     if model.task_kind == "recognition":  # a pop of an empty stack rejects, and rounded otherwise it would not
         last = seen.rejected & ~np.pad(seen.rejected, ((0, 0), (1, 0)))[:, :-1]
         hidden = torch.from_numpy(seen.hidden[:, 1:][last])
-        counts[last] = ~model.rejects(hidden, model.initial_state(len(hidden)).stack).numpy()
+        if len(hidden):  # an own network may not be able to begin no run at all
+            counts[last] = ~model.rejects(hidden, model.initial_state(len(hidden)).stack).numpy()
     found = margins(model.action_kind, seen.actions[counts])
     if not found.size:
         return None, 0.0

@@ -142,7 +142,7 @@ def _marked(claim: Claim, stored: Sequence[str]) -> Claim:
     """Return ``claim``, which is unknown where it was read from a file and not shown again."""
     entries = {"rounding": "fidelity", "counted twice": "counts", "seen as": "view"}
     entry = entries.get(claim.what, claim.what.replace("horizon, ", "horizon."))
-    entry = "causality" if claim.what.endswith(" as causes") else entry
+    entry = "causality" if claim.what.endswith(" as causes") or claim.what == "mechanism" else entry
     if (entry if not claim.what.startswith("checked ") else "checks") not in stored:
         return claim
     return Claim(claim.what, "note" if claim.verdict == "note" else "unknown", f"{claim.says} ({AS_STORED})")

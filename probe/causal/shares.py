@@ -45,6 +45,8 @@ class Share:
     def __post_init__(self) -> None:
         if not 0 <= self.right <= self.of:
             raise StacklensError(f"{self.right} right of {self.of}; expected numbers of which the first is a part")
+        if self.worth is not None and not 0 <= self.worth <= self.of:
+            raise StacklensError(f"worth is {self.worth}; expected a number from 0 to {self.of}")
 
     @classmethod
     def over(cls, right: np.ndarray, words: np.ndarray, rows: np.ndarray | slice = slice(None)) -> Share:

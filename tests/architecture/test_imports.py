@@ -214,10 +214,10 @@ def test_no_room_is_imported_by_its_bare_name() -> None:
     assert not ours
 
 
-def test_no_file_is_longer_than_400_lines() -> None:
+def test_no_file_is_longer_than_600_lines() -> None:
     files = [*FILES, *(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
     sizes = {path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
-    assert {path: size for path, size in sizes.items() if size > 400} == {}
+    assert {path: size for path, size in sizes.items() if size > 600} == {}
 
 
 def given(tree: ast.Module) -> Iterator[str]:

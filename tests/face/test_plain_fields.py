@@ -75,10 +75,10 @@ def test_what_is_written_is_read_back(branch: Branch) -> None:
         ({"parts": [{"type": "Leaf", "kind": "three", "size": 1}]}, "kind is 'three'; expected one of one, two"),
         ({"parts": [{"type": "Leaf", "kind": "one"}]}, "branch parts 1 lacks size"),
         ({"parts": [{"type": "Leaf", "kind": "one", "size": 1, "more": 1}]}, "has 'more', which a Leaf has not"),
-        ({"parts": [{"type": "Machine"}]}, "expected a Twig"),
+        ({"parts": [{"type": "Machine"}]}, "expected Twig"),
         ({"named": {"a": "b"}}, "branch named a is 'b'"),
         ({"flag": 1}, "branch flag is 1; expected true or false"),
-        ({"type": "Leaf"}, "expected a Branch"),
+        ({"type": "Leaf"}, "expected Branch"),
     ],
 )
 def test_what_does_not_fit_is_named(change: dict[str, Any], says: str) -> None:

@@ -98,7 +98,8 @@ def test_a_contradiction_gives_status_1_and_the_shortest_word(
     found = run(capsys, monkeypatch, "extract-pda", *arguments)
     assert (found.status, found.error) == (1, "")
     assert (
-        "ifferent from parentheses, first on the empty word; the rounded network follows it on all words" in found.out
+        "ifferent from parentheses, first on the empty word; the rounded network follows it on words of every length"
+        in found.out
     )
     assert (tmp_path / "x.json").exists()
 

@@ -164,7 +164,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         "no key names 2 tensors",
     ),
     "a list in ignore": ({**MAPPING, "ignore": [["after.*"]]}, "ignore"),
-    "a list for a key": (keyed(push_weight=[["new.weight"]]), "push weight is a list of 1, which the weights lack"),
+    "a list for a key": (keyed(push_weight=[["new.weight"]]), "push weight is a list of 1; expected the name"),
     "a list in the alphabet": ({**MAPPING, "alphabet": [["("], ")"]}, "alphabet"),
     "no file": ({**MAPPING, "weights": "other.pt"}, "other.pt: no such file"),
     "no name": ({**MAPPING, "weights": 3}, "weights is 3; expected the name of a file"),
