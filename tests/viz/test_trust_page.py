@@ -111,9 +111,7 @@ def test_the_figure_has_the_automaton_where_there_is_one_and_its_horizon(client:
 
 def test_causes_are_told_with_a_figure_where_they_were_asked(client: FlaskClient) -> None:
     found = filled(client, "causes", network="marnn-stack-rnn-dyck-2")
-    assert found.said[1].startswith(
-        "states: 90.3 % of 743 interchanges that it tells apart do as the automaton predicts"
-    )
+    assert found.said[1].startswith("states: 90.3 % of 743 interchanges that it tells apart do as")
     assert "The shortest of what goes wrong most often:" in found.said
     (figure,) = found.figures
     assert [trace["name"] for trace in figure["data"]] == ["states", "symbols", "symbols, random partitions"]
