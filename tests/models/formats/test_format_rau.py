@@ -83,7 +83,7 @@ def test_the_lstm_gives_an_automaton_proved_equal_and_a_word_that_its_probabilit
     model = sl.load(LSTM)
     result = sl.extract(model, "dyck-2-3", **few)
     assert result.status == 1
-    assert result.headline.startswith("proved equal to dyck-2-3; rounded network and network ")
+    assert result.headline.startswith("proved equal to dyck-2-3; the black box ")
     assert result.automaton is not None
     assert len(result.automaton.states) == 15
     first = result.horizon["network"].difference
