@@ -107,7 +107,8 @@ def _check(pda: PushdownAutomaton, check: Agreement, case: Case) -> Counter[str]
     wrong = case.against(check.other, pda, words if case.recogniser else words[1:])  # nothing is said of the empty one
     assert len(wrong) <= check.disagreements <= len(wrong) + unsure, f"{len(wrong)} wrong, {unsure} unsure: {check}"
     assert word is None or not wrong or len(word) <= len(wrong[0]), f"{wrong[0]} is shorter: {check}"
-    lengths = Counter(len(word) for word in words if (word or case.recogniser) and case.automaton(pda, word)[0])
+    # a predictor has cut nothing of the empty word, so it is among those that it accepts
+    lengths = Counter(len(word) for word in words if (not word and not case.recogniser) or case.automaton(pda, word)[0])
     assert check.by_length == tuple(lengths[n] for n in range(check.max_length + 1)), f"{lengths}: {check.by_length}"
     return Counter(counterexamples=int(word is not None)) + Counter({"words, all": len(words)})
 
