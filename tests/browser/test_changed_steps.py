@@ -55,7 +55,7 @@ def test_a_key_opens_the_change_of_this_step_and_a_button_leaves_it(page: Page, 
 def test_cells_hidden_vectors_and_units_are_chosen_and_typed(page: Page, address: str) -> None:
     opened(page, address, CHANGED)
     page.select_option("#change-what", "cells")
-    expect(page.locator("#against-says")).to_contain_text("With s0 (")
+    expect(page.locator("#against-says")).to_contain_text("With s1 (")
     page.select_option("#change-to", "")
     page.fill("#change-numbers", "0.9")
     page.keyboard.press("Enter")

@@ -55,9 +55,9 @@ def test_a_zoo_network_gives_the_languages_automaton_and_nothing_contradicts_it(
     for other in ("language", "rounded network"):
         exhaustive = done["exhaustive", other]
         assert (exhaustive.max_length, exhaustive.words, exhaustive.disagreements) == (length, words, 0)
-        assert (done["long", other].words, done["long", other].disagreements) == (10_000, 0)
-        assert (done["deep", other].words, done["deep", other].disagreements) == (40, 0)
-        assert done["deep", other].max_length >= 2_000  # 1,000 deep
+        assert ("long", other) not in done  # proved, and certified, for words of every length
+    assert (done["long", "network"].words, done["deep", "network"].words) == (2_000, 40)
+    assert done["deep", "network"].max_length >= 2_000  # 1,000 deep
     assert ("exhaustive", "network") in done
     assert done["exhaustive", "language"].accepted == sum(1 for _ in get_language(name).words(length))
 
@@ -74,8 +74,8 @@ def test_the_report_has_the_keys_that_others_build_on(name: str) -> None:
     assert report["fidelity"].keys() >= {"rounding", "minority_transitions", "action_margin"}
     assert report["fidelity"]["rounding"].keys() >= {"words", "disagreements"}
     assert report["fidelity"]["rounding"]["disagreements"] == 0
-    assert report["fidelity"]["minority_transitions"] is None  # nothing is voted on where behaviour is learned from
-    assert report["method"] == "learn"
+    assert 0 <= report["fidelity"]["minority_transitions"] < 0.06
+    assert report["method"] == "kmeans"
     assert 0 < report["fidelity"]["action_margin"] <= 0.5
     for check in report["checks"]:
         assert check.keys() >= {"kind", "between", "max_length", "words", "disagreements", "counterexample"}

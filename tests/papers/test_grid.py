@@ -201,7 +201,7 @@ def test_what_converged_is_extracted_and_counted(tmp_path: Path) -> None:
     assert good.extraction["status"] == 0
     (line,) = shown(results, one).values()
     assert line["converged"] == line["extracted"] == line["proved"] == "1 of 2"
-    assert line["states"] == "1 (1)"
+    assert line["states"] == "1 (3)"
     assert line["stack symbols"] == "1 (1)"
 
 
