@@ -195,6 +195,6 @@ def test_states_and_symbols_that_are_no_causes_are_told_with_their_share() -> No
 
 def test_the_zoo_comes_with_its_interchange_experiments() -> None:
     found = json.loads((ZOO / "nnpda-palindrome.json").read_text(encoding="utf-8"))["causality"]
-    assert found["states"]["interchanges"] > 1_000
+    assert found["states"]["interchanges"] > 900
     (states,) = [one for one in causal_claims({"causality": found}) if one.what.startswith("states")]
     assert states.verdict == "no"  # minimisation merged what the network keeps apart
