@@ -6,7 +6,8 @@ import { part, selection } from "./page.js";
 export function watchKeys(keys, close) {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !part("sheet").open && selection.drawer && !event.target.closest("input, textarea")) close();
-    const typed = event.target.closest("textarea, select, dialog, .ag-root-wrapper, input:not([type=radio]):not([type=checkbox])");
+    // a sheet that was just closed holds the focus until the next frame
+    const typed = event.target.closest("textarea, select, dialog[open], .ag-root-wrapper, input:not([type=radio]):not([type=checkbox])");
     const pressed = event.key === " " && event.target.closest("button, summary, input, [role=button]");
     const radio = event.key.startsWith("Arrow") && event.target.closest("input[type=radio]");
     if (!keys[event.key] || typed || pressed || radio || event.ctrlKey || event.altKey || event.metaKey) return;
