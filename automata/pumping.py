@@ -69,9 +69,14 @@ def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True
     ['(((())))', '((()))((()))((()))', '(()(())()(())()(()))', '()()()']
     """
     driver = Driver(pda)
-    families = [family for cycle in _cycles(driver) for family in _families(driver, *cycle)]
+    families = [family for cycle in _cycles(driver) for family in _families(driver, *cycle) if _runs(driver, family)]
     families.sort(key=lambda family: len(family.round.word) + len(family.back))
     return [_pump(driver, family, rejected) for family in _drawn(families, most, seed)]
+
+
+def _runs(driver: Driver, family: _Family) -> bool:
+    """Return whether one round can be taken back as several can: x may need more cells than a single round leaves."""
+    return _reach(driver, family.home.point, (*family.round.word, *family.between, *family.back)) is not None
 
 
 def _drawn(families: list[_Family], most: int, seed: int) -> list[_Family]:
@@ -284,7 +289,7 @@ def _repeated(first: _Word, second: _Word, third: _Word) -> tuple[_Word, _Word] 
 def _pump(driver: Driver, family: _Family, rejected: bool) -> Pump:
     home, round_, between, back = family
     end = _reach(driver, home.point, (*round_.word, *between, *back))
-    assert end is not None, "one round can be taken back as more can"
+    assert end is not None
     afters = {driver.ending(end): None}
     if rejected:
         afters |= dict.fromkeys(driver.probes((), end, _LETTERS))

@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given, settings
 from tests.automata.strategies import plain_accepts, plain_outputs, pushdown_automata
 
-from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
 from stacklens.automata.pumping import pumps
 from stacklens.languages import get_language
 from stacklens.languages.catalogue import get_task
@@ -81,3 +81,21 @@ def test_of_many_cycles_the_shorter_half_is_kept_and_others_are_drawn_from_the_s
     assert some[:20] == everything[:20]
     assert pumps(automaton, 40, seed=0) == some
     assert pumps(automaton, 40, seed=1) != some
+
+
+def test_a_round_that_cannot_be_taken_back_alone_begins_no_family() -> None:
+    """Found by an attack: from "[" the cycle "[([" is taken back by "])" and "]](", but a single round is not."""
+    into = {"(": push("("), "[": push("[")}
+    rules = {("q1", "]", "["): ("q1", POP), ("q1", ")", "("): ("q2", POP), ("q2", "]", "["): ("q2", POP)}
+    rules |= {("q1", letter, top): ("q1", into[letter]) for letter in into for top in ("(", "[", "⊥")}
+    rules |= {("q2", letter, "("): ("q2", POP) for letter in "([]"} | {("q2", "[", "]"): ("q2", POP)}
+    rules |= {(state, "]", "⊥"): ("q2", push("]")) for state in ("q0", "q1")}
+    rules |= {("q0", letter, "⊥"): ("q1", into[letter]) for letter in into}
+    moves = {(state, letter, (top,)): Transition(to, (op,)) for (state, letter, top), (to, op) in rules.items()}
+    alphabets = ("(", ")", "[", "]"), ("(", "[", "]")
+    pda = PushdownAutomaton(("q0", "q1", "q2"), *alphabets, moves, "q0", frozenset({"q1", "q2"}), acceptance="both")
+    families = pumps(pda, 10_000, seed=0)
+    assert families
+    for family in families:
+        assert list(pda.run(family.word(1)))[-1] is not None
+        assert pda.accepts(family.word(1)) == pda.accepts(family.word(2))
