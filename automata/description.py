@@ -115,3 +115,8 @@ def _set(names: Any) -> str:
 def output_text(output: Output) -> str:
     """Return what a transition says as text: nothing, its symbol, or a set in braces."""
     return "" if output is None else output if isinstance(output, str) else "{" + " ".join(output) + "}"
+
+
+def definition_text(pda: PushdownAutomaton) -> str:
+    """Return the formal definition and the transitions, a line each."""
+    return "\n".join((formal_definition(pda), *transition_lines(pda)))

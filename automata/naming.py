@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TypeVar
 
-from stacklens.automata.pda import Symbol
 from stacklens.errors import StacklensError
 
 __all__ = ["check_alphabet", "fresh", "unique"]
@@ -39,7 +38,7 @@ def unique(wanted: Mapping[K, str], taken: Iterable[str] = ()) -> dict[K, str]:
     return names
 
 
-def check_alphabet(alphabet: Sequence[Symbol]) -> None:
+def check_alphabet(alphabet: Sequence[str]) -> None:
     """Check that every symbol is a non-empty string without whitespace, and that no symbol is there twice.
 
     Raises:

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+from stacklens.above import above
 from stacklens.errors import AutomatonError, UnknownSymbolError
 
 __all__ = [
@@ -157,9 +158,7 @@ class PushdownAutomaton:
         _check_names(self)
         _check_transitions(self)
         if not self.real_time:
-            from stacklens.automata.epsilon import check_epsilon
-
-            check_epsilon(self)
+            above("stacklens.automata.epsilon.check_epsilon", None)(self)
 
     def __hash__(self) -> int:
         return self._hash
@@ -173,20 +172,14 @@ class PushdownAutomaton:
         return _rebuild, ({**values, "transitions": dict(self.transitions)},)
 
     def __repr__(self) -> str:
-        from stacklens.automata.description import one_line
-
-        return one_line(self)
+        return above("stacklens.automata.description.one_line", str)(self)
 
     def __str__(self) -> str:
         """Return the formal definition and the transitions, a line each."""
-        from stacklens.automata.description import formal_definition, transition_lines
-
-        return "\n".join((formal_definition(self), *transition_lines(self)))
+        return above("stacklens.automata.description.definition_text", str)(self)
 
     def _repr_html_(self) -> str:
-        from stacklens.automata.formats.dot import to_svg
-
-        return to_svg(self)
+        return above("stacklens.automata.formats.dot.to_svg", str)(self)
 
     def save(self, path: str | Path, title: str | None = None) -> None:
         """Write the automaton in the format of the suffix: .json .dot .jff, a grammar .cfg, a drawing .svg .png .pdf.
@@ -195,9 +188,7 @@ class PushdownAutomaton:
             StacklensError: another suffix, no such grammar (several stacks, no recogniser, too large), nothing here
                 that can draw it, or a file that cannot be written.
         """
-        from stacklens.automata.formats.by_suffix import write_automaton
-
-        write_automaton(path, self, title)
+        above("stacklens.automata.formats.by_suffix.write_automaton", None)(path, self, title)
 
     @property
     def letters(self) -> tuple[Symbol, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 from stacklens.automata.compiled import compile_tables
 from stacklens.automata.enumeration import accepts_all, outputs_all
 from stacklens.automata.pda import Output, PushdownAutomaton, Word
+from stacklens.automata.product import Outputs
 from stacklens.automata.simulation import accepts_many, transduce_many, written_many
 from stacklens.errors import StacklensError
 from stacklens.models.base import StackModel
@@ -25,6 +26,7 @@ __all__ = [
     "answer_name",
     "automaton_answers",
     "automaton_answers_on_all",
+    "compared_outputs",
     "differences",
     "network_answers",
     "number_table",
@@ -131,3 +133,9 @@ def answer_name(number: int, model: StackModel[Any]) -> str:
         return "a rejection"
     output = model.output_name(number)
     return output if isinstance(output, str) else "{" + " ".join(output) + "}"
+
+
+def compared_outputs(pda: PushdownAutomaton) -> Outputs:
+    """Return how outputs are compared with those of ``pda``: where it says symbols, not all words are a task's."""
+    partly = any(isinstance(step.output, str) for step in pda.transitions.values())
+    return "where both" if partly else "all"

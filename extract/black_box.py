@@ -7,7 +7,7 @@ word and by what the network itself says on it.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,19 +15,25 @@ import numpy as np
 from stacklens.automata.compare import Comparison, Different, Undecided, compare
 from stacklens.automata.enumeration import word_at
 from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.automata.product import Outputs
 from stacklens.errors import StacklensError
-from stacklens.extract.answers import answer_name, automaton_answers, automaton_answers_on_all, network_answers
+from stacklens.extract.answers import (
+    answer_name,
+    automaton_answers,
+    automaton_answers_on_all,
+    compared_outputs,
+    network_answers,
+)
 from stacklens.extract.budget import Budget
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import why_unanswered
+from stacklens.extract.partings import BlackBoxView, WhatIsSaid
 from stacklens.extract.samples import draw_samples
 from stacklens.extract.search.asking.asked_automata import ASKED
 from stacklens.extract.search.candidate_search import is_near
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import Specification, default_max_length
 from stacklens.extras import check_extra
-from stacklens.languages.words import format_word, make_word
+from stacklens.languages.words import make_word
 from stacklens.models.base import StackModel
 from stacklens.models.device import one_thread
 from stacklens.models.rounding import Rounded
@@ -35,60 +41,9 @@ from stacklens.models.rounding import Rounded
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
 
-__all__ = ["BlackBoxView", "WhatIsSaid", "compared_outputs", "seen_as_black_box"]
+__all__ = ["seen_as_black_box"]
 
 _WORDS = 200_000  # on which both automata are run where no proof is found, or to find a shorter word
-
-
-@dataclass(frozen=True)
-class WhatIsSaid:
-    """What all parties say on a word that tells both automata apart.
-
-    Attributes:
-        word: the word.
-        shortest: whether there is no shorter one.
-        step: after which symbol, from 1; None for the verdict on the whole word.
-        white, black: what the automaton and the one that was learned from answers say there.
-        network, rounded: what the network itself and the rounded one say there.
-        meant: whether the task asks about this word.
-    """
-
-    word: Word
-    shortest: bool
-    step: int | None
-    white: str
-    black: str
-    network: str
-    rounded: str
-    meant: bool = True
-
-
-@dataclass(frozen=True)
-class BlackBoxView:
-    """What was learned from a network's answers alone, beside its automaton.
-
-    Attributes:
-        comparison: whether both automata do the same on all words.
-        proof: whether the learned one equals the language or task.
-        words, wrong: the checking words, and on how many of them it differs from the network itself.
-        reason: why it does not stand for the network, None where it does.
-        agree_to: where nothing is proved: up to which length both do the same on all words; else None.
-        said: what all say on a word that tells them apart, None where none is known.
-    """
-
-    comparison: Comparison
-    proof: Comparison
-    words: int
-    wrong: int
-    reason: str | None
-    agree_to: int | None
-    said: WhatIsSaid | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of a report, without the comparisons, which are entries of their own."""
-        said = None if self.said is None else {**asdict(self.said), "word": format_word(self.said.word)}
-        names = ("words", "wrong", "reason", "agree_to")
-        return {**{name: getattr(self, name) for name in names}, "said": said}
 
 
 def seen_as_black_box(result: Extraction, kind: str, settings: dict[str, Any]) -> tuple[Candidate, BlackBoxView]:
@@ -145,12 +100,6 @@ def _learned(result: Extraction, config: ExtractionConfig) -> tuple[Candidate, B
     )
     comparison, agree_to, said = _side_by_side(result.automaton, best.automaton, model, language)
     return best, BlackBoxView(comparison, proof, len(samples.words), wrong, reason, agree_to, said)
-
-
-def compared_outputs(pda: PushdownAutomaton) -> Outputs:
-    """Return how outputs are compared with those of ``pda``: where it says symbols, not all words are a task's."""
-    partly = any(isinstance(step.output, str) for step in pda.transitions.values())
-    return "where both" if partly else "all"
 
 
 def _side_by_side(

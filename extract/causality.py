@@ -12,8 +12,7 @@ from stacklens.automata.compiled import encode_words
 from stacklens.automata.many_runs import ManyRuns, RunTables
 from stacklens.automata.pda import Key, Output, PushdownAutomaton, Word
 from stacklens.errors import StacklensError
-from stacklens.extract.answers import number_table
-from stacklens.extract.black_box import compared_outputs
+from stacklens.extract.answers import compared_outputs, number_table
 from stacklens.extract.budget import Budget
 from stacklens.extract.samples import draw_samples
 from stacklens.extract.search.candidates import Scorer

@@ -7,7 +7,6 @@ the others is told: who has not learned its task has no automaton, whatever its 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from stacklens.automata.pda import Word
 from stacklens.errors import StacklensError
 from stacklens.extract.accuracy_table import AccuracyTable
 from stacklens.extract.fidelity import MOST_STACKS, unrounded_caution
+from stacklens.extract.partings import Cause
 from stacklens.extract.samples import drawn_examples
 from stacklens.extract.specification import Specification
 from stacklens.extract.wording import better_threshold_claim
@@ -35,7 +35,7 @@ from stacklens.progress import count
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
 
-__all__ = ["LEARNED", "Cause", "cause_of"]
+__all__ = ["LEARNED", "cause_of"]
 
 LEARNED = 0.95  # of the words of the smallest sizes: who is right on fewer has not learned its task
 _GRADED = 0.1  # of the acceptances: where rounding changes more, the actions are not whole (as in `fidelity`)
@@ -45,21 +45,6 @@ _RIGHT, _BETTER = 0.9, 0.2  # how many answers a variant must have right, and by
 _SIGMOID_OF_1, _SPREAD = 0.7311, 0.1  # where those of probabilities end, and how far apart they are at least
 _OFF = 1e-3  # by how much shares may miss 1
 _BLIND = 0.01  # of the acceptances: where taking the stack away changes no more, it is not used
-
-
-@dataclass(frozen=True)
-class Cause:
-    """A likely cause.
-
-    Attributes:
-        name: "adapter suspicious", "another threshold", "not learned", "graded actions", "too many stacks", "counts in
-            its hidden state", "memory is no stack", "time limit reached", "values drift", "computes with leftovers",
-            "learned something else", or "no finite number of states".
-        measured: what decided it, with the limit, as a sentence goes on after "for".
-    """
-
-    name: str
-    measured: str
 
 
 def cause_of(result: Extraction, accuracy: AccuracyTable | None, blinded: float | None) -> Cause:

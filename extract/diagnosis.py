@@ -5,16 +5,16 @@ Measured once, when the automaton is looked for, so that a saved result can say 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from stacklens.extract.accuracy_table import AccuracyTable, accuracy_table
+from stacklens.extract.accuracy_table import accuracy_table
 from stacklens.extract.answers import network_answers
-from stacklens.extract.causes import Cause, cause_of
+from stacklens.extract.causes import cause_of
 from stacklens.extract.fidelity import rounding_fidelity
-from stacklens.extract.partings import Errors, Parting, Said, said_by_all
+from stacklens.extract.partings import Diagnosis, Said, said_by_all
 from stacklens.extract.samples import Samples
 from stacklens.models.base import ControllerOutput, StackModel
 from stacklens.models.rounding import Rounded, Wrapper
@@ -22,38 +22,11 @@ from stacklens.models.rounding import Rounded, Wrapper
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
 
-__all__ = ["Blind", "Diagnosis", "diagnose"]
+__all__ = ["Blind", "diagnose"]
 
 _BLINDED = 400  # words on which the stacks are taken away
 _PAIRS = (("network", "language"), ("rounded network", "network"), ("automaton", "rounded network"))
 _PAIRS_OF_A_BOX = (("network", "language"), ("automaton", "network"))  # of which nothing is rounded
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """Why an automaton is not faithful, or there is none.
-
-    Attributes:
-        cause: the likely cause, with the measures that decided it.
-        accuracy: how often network, rounded network and automaton, or the best one, are right by size; None where
-            nothing says what is right.
-        partings: where who parts from whom.
-        errors: of the best automaton, where there is no faithful one, how often it is wrong; else empty.
-    """
-
-    cause: Cause
-    accuracy: AccuracyTable | None
-    partings: tuple[Parting, ...]
-    errors: tuple[Errors, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of a report."""
-        return {
-            "cause": asdict(self.cause),
-            "accuracy": None if self.accuracy is None else self.accuracy.to_dict(),
-            "partings": [one.to_dict() for one in self.partings],
-            "errors": [one.to_dict() for one in self.errors],
-        }
 
 
 class Blind(Wrapper[Any]):

@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any
 
 from stacklens.automata.compare import Comparison, Different, Equal, compare
-from stacklens.extract.answers import network_answers
-from stacklens.extract.black_box import compared_outputs
+from stacklens.extract.answers import compared_outputs, network_answers
 from stacklens.extract.budget import Budget
 from stacklens.extract.by_name import specification_for
 from stacklens.extract.certificate.certify import Certification, certification, certified_length

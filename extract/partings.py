@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from stacklens.automata.compare import Comparison
 from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.extract.accuracy_table import AccuracyTable
 from stacklens.extract.answers import answer_name, automaton_answers, differences, network_answers
 from stacklens.extract.evaluation.word_runs import WordRuns, automaton_runs, first_parting, network_runs
 from stacklens.extract.fidelity import rounding_fidelity
@@ -17,7 +19,7 @@ from stacklens.extract.specification import Specification
 from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
 
-__all__ = ["Errors", "Parting", "Said", "said_by_all"]
+__all__ = ["BlackBoxView", "Cause", "Diagnosis", "Errors", "Parting", "Said", "WhatIsSaid", "said_by_all"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,99 @@ class Parting:
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
         return {**asdict(self), "word": format_word(self.word)}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A likely cause.
+
+    Attributes:
+        name: "adapter suspicious", "another threshold", "not learned", "graded actions", "too many stacks", "counts in
+            its hidden state", "memory is no stack", "time limit reached", "values drift", "computes with leftovers",
+            "learned something else", or "no finite number of states".
+        measured: what decided it, with the limit, as a sentence goes on after "for".
+    """
+
+    name: str
+    measured: str
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Why an automaton is not faithful, or there is none.
+
+    Attributes:
+        cause: the likely cause, with the measures that decided it.
+        accuracy: how often network, rounded network and automaton, or the best one, are right by size; None where
+            nothing says what is right.
+        partings: where who parts from whom.
+        errors: of the best automaton, where there is no faithful one, how often it is wrong; else empty.
+    """
+
+    cause: Cause
+    accuracy: AccuracyTable | None
+    partings: tuple[Parting, ...]
+    errors: tuple[Errors, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        return {
+            "cause": asdict(self.cause),
+            "accuracy": None if self.accuracy is None else self.accuracy.to_dict(),
+            "partings": [one.to_dict() for one in self.partings],
+            "errors": [one.to_dict() for one in self.errors],
+        }
+
+
+@dataclass(frozen=True)
+class WhatIsSaid:
+    """What all parties say on a word that tells both automata apart.
+
+    Attributes:
+        word: the word.
+        shortest: whether there is no shorter one.
+        step: after which symbol, from 1; None for the verdict on the whole word.
+        white, black: what the automaton and the one that was learned from answers say there.
+        network, rounded: what the network itself and the rounded one say there.
+        meant: whether the task asks about this word.
+    """
+
+    word: Word
+    shortest: bool
+    step: int | None
+    white: str
+    black: str
+    network: str
+    rounded: str
+    meant: bool = True
+
+
+@dataclass(frozen=True)
+class BlackBoxView:
+    """What was learned from a network's answers alone, beside its automaton.
+
+    Attributes:
+        comparison: whether both automata do the same on all words.
+        proof: whether the learned one equals the language or task.
+        words, wrong: the checking words, and on how many of them it differs from the network itself.
+        reason: why it does not stand for the network, None where it does.
+        agree_to: where nothing is proved: up to which length both do the same on all words; else None.
+        said: what all say on a word that tells them apart, None where none is known.
+    """
+
+    comparison: Comparison
+    proof: Comparison
+    words: int
+    wrong: int
+    reason: str | None
+    agree_to: int | None
+    said: WhatIsSaid | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report, without the comparisons, which are entries of their own."""
+        said = None if self.said is None else {**asdict(self.said), "word": format_word(self.said.word)}
+        names = ("words", "wrong", "reason", "agree_to")
+        return {**{name: getattr(self, name) for name in names}, "said": said}
 
 
 @dataclass(frozen=True)

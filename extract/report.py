@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from stacklens.automata.compare import Comparison, Different, Equal
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
-from stacklens.extract.black_box import BlackBoxView
 from stacklens.extract.certificate.certify import certification
 from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.equals import equals_of
+from stacklens.extract.partings import BlackBoxView
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import check_same_alphabet
 from stacklens.extract.verification.agreement import differing

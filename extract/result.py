@@ -7,18 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stacklens.above import above
 from stacklens.automata.compare import Comparison, Different, Undecided
 from stacklens.automata.minimize import Minimization
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
-from stacklens.extract.black_box import BlackBoxView
 from stacklens.extract.budget import BudgetUse
 from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED, Certification
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.diagnosis import Diagnosis
 from stacklens.extract.fidelity import Fidelity
 from stacklens.extract.headline import headline
-from stacklens.extract.partings import Errors
+from stacklens.extract.partings import BlackBoxView, Diagnosis, Errors
 from stacklens.extract.search.candidates import Candidate, merging
 from stacklens.extract.specification import Specification
 from stacklens.extract.stack_ablation import StackUse
@@ -169,27 +168,22 @@ class Extraction:
     threshold: ThresholdMargin | None = None
 
     def __eq__(self, other: object) -> bool:
-        from stacklens.extract.result_file import outcome
-
-        return outcome(self) == outcome(other) if isinstance(other, Extraction) else NotImplemented
+        if not isinstance(other, Extraction):
+            return NotImplemented
+        outcome = above("stacklens.extract.result_file.outcome", dict)
+        return outcome(self) == outcome(other)
 
     __hash__ = None  # type: ignore[assignment]  # equal results need not be of one network in memory
 
     def __repr__(self) -> str:
-        from stacklens.extract.summary import one_line
-
-        return one_line(self)
+        return above("stacklens.extract.summary.one_line", str)(self)
 
     def __str__(self) -> str:
         """Return the summary that `extract-pda` prints."""
-        from stacklens.extract.summary import summary_text
-
-        return summary_text(self)
+        return above("stacklens.extract.summary.summary_text", str)(self)
 
     def _repr_html_(self) -> str:
-        from stacklens.extract.summary import summary_html
-
-        return summary_html(self)
+        return above("stacklens.extract.summary.summary_html", str)(self)
 
     def save(self, path: str | Path) -> None:
         """Write the result to a .json file, which ``sl.load`` gives back.
@@ -197,9 +191,7 @@ class Extraction:
         Raises:
             StacklensError: another suffix, or the file cannot be written.
         """
-        from stacklens.extract.result_file import save_result
-
-        save_result(path, self)
+        above("stacklens.extract.result_file.save_result", None)(path, self)
 
     def grammar(self) -> Grammar:
         """Return a small context-free grammar of the words that the automaton accepts; print it, or save it as .cfg.
@@ -216,18 +208,15 @@ class Extraction:
 
         Where nothing contradicts the automaton it says so.
         """
-        from stacklens.extract.advice import advice
-
-        return f"{AS_STORED}:\n{advice(self)}" if self.as_stored else advice(self)
+        advice = above("stacklens.extract.advice.advice", str)(self)
+        return f"{AS_STORED}:\n{advice}" if self.as_stored else advice
 
     def checked_again(self) -> Extraction:
         """Return a result that was loaded with all shown again that takes no search: proof, certificate, and words.
 
         The network is opened for it. `as_stored` names what is left; of a result that was just made there is nothing.
         """
-        from stacklens.extract.report import checked_again
-
-        return checked_again(self)
+        return above("stacklens.extract.report.checked_again", Extraction)(self)
 
     def black_box(self, *, kind: str = "auto", **settings: Any) -> Extraction:
         """Return the result with `asked` and `box`: an automaton from answers alone, and whether it equals this one.
@@ -241,10 +230,8 @@ class Extraction:
         """
         import time
 
-        from stacklens.extract.black_box import seen_as_black_box
-
         begun = time.perf_counter()
-        asked, box = seen_as_black_box(self, kind, settings)
+        asked, box = above("stacklens.extract.black_box.seen_as_black_box")(self, kind, settings)
         seconds = {**self.seconds, "learn from answers alone": time.perf_counter() - begun}
         return replace(self, asked=asked, box=box, seconds=seconds)
 
@@ -274,8 +261,7 @@ class Extraction:
             StacklensError: there is no automaton, or its steps are none of the network's, or one of these is not as it
                 should be.
         """
-        from stacklens.extract.causality import causality
-
+        causality = above("stacklens.extract.causality.causality", Causality)
         return causality(self, seed, automaton=automaton, values=values, cases=cases)
 
     @property
@@ -373,6 +359,5 @@ class Extraction:
 
         Schema 1 had no "horizon", "equals", "seed", "config" and "network".
         """
-        from stacklens.extract.report import report_of
-
-        return report_of(self)
+        report: dict[str, Any] = above("stacklens.extract.report.report_of")(self)
+        return report

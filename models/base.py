@@ -7,8 +7,8 @@ once stand on such an axis, and the same code runs them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
@@ -17,9 +17,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from stacklens.above import above
 from stacklens.automata.pda import Word
 from stacklens.languages.tasks.task import TaskKind
-from stacklens.models.origin import Origin, html_card, lines_of, one_line
 from stacklens.models.set_numbers import set_number_type, set_numbers
 
 __all__ = ["ActionKind", "ControllerOutput", "NetworkState", "Run", "Stack", "StackModel", "Step"]
@@ -30,6 +30,27 @@ __all__ = ["ActionKind", "ControllerOutput", "NetworkState", "Run", "Stack", "St
 # "strengths"  how much to pop, then how much to push, each in [0, 1] (Hao et al. 2018, section 3)
 # "none"       there is no stack
 ActionKind = Literal["signed", "softmax", "strengths", "none"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a network comes from.
+
+    Attributes:
+        name: of the zoo, or of its file without the suffix.
+        file: of its file with the suffix; None where it was never in one.
+        path: what `load_network` finds it by: its file, or its name in the zoo; None where it was never in a file.
+        sha256: of the file; None where there is none.
+        task: what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``.
+        provenance: command, recipe, seed, versions, scores, as far as its file has them.
+    """
+
+    name: str
+    file: str | None = None
+    path: str | None = None
+    sha256: str | None = None
+    task: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Stack(Protocol):
@@ -156,14 +177,15 @@ class StackModel(nn.Module, ABC, Generic[S]):
     affordable: int | None = None
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return above("stacklens.models.origin.one_line", str)(self)
 
     def __str__(self) -> str:
         """Return what the network is, a line each: kind, sizes, alphabet, what it was trained on, scores."""
-        return "\n".join(f"{name:10} {value}" for name, value in lines_of(self).items())
+        lines = above("stacklens.models.origin.lines_of", dict)(self)
+        return "\n".join(f"{name:10} {value}" for name, value in lines.items())
 
     def _repr_html_(self) -> str:
-        return html_card(self)
+        return above("stacklens.models.origin.html_card", str)(self)
 
     def save(self, path: str | Path) -> None:
         """Write the network to a checkpoint, which ``sl.load`` gives back, and remember that file as its origin.
@@ -171,10 +193,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
         Raises:
             StacklensError: the file cannot be written.
         """
-        from stacklens.models.io import checkpoint_for, mark, save_model
-
-        save_model(path, checkpoint_for(self))
-        mark(checkpoint_for(self), path)
+        above("stacklens.models.io.save_and_mark", None)(self, path)
 
     @property
     def n_symbols(self) -> int:

@@ -24,9 +24,9 @@ from stacklens import __version__
 from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.files import LARGEST_NETWORK, read_whole, write_whole
 from stacklens.languages.catalogue import get_task
-from stacklens.models.base import StackModel
+from stacklens.models.base import Origin, StackModel
 from stacklens.models.formats import mapped, marnns, rau, stack_rnn_cpp, stacknn
-from stacklens.models.origin import NetworkCard, Origin
+from stacklens.models.origin import NetworkCard
 from stacklens.models.own.reference import is_reference, network_of
 from stacklens.models.plain_data import check_weights, describe, in_short, is_state_dict, read_plain
 from stacklens.models.registry import MODELS, build_model, expected_weights
@@ -284,6 +284,13 @@ def digest_of(path: str | Path) -> str:
     if mapped.looks_like(path):
         return mapped.digest_of(path)
     return hashlib.sha256(read_whole(path, _EXPECTED, LARGEST_NETWORK)).hexdigest()
+
+
+def save_and_mark(model: StackModel[Any], path: str | Path) -> None:
+    """Write ``model`` to a checkpoint, which it remembers as its origin."""
+    checkpoint = checkpoint_for(model)
+    save_model(path, checkpoint)
+    mark(checkpoint, path)
 
 
 def mark(checkpoint: Checkpoint, path: str | Path, title: str | None = None) -> Checkpoint:

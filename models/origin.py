@@ -5,43 +5,20 @@ from __future__ import annotations
 import hashlib
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 
 from stacklens.languages.tasks.task import TaskKind
+from stacklens.models.base import Origin, StackModel
 from stacklens.models.plain_data import in_short
 from stacklens.plain_fields import to_plain
 from stacklens.progress import count
 
-if TYPE_CHECKING:
-    from stacklens.models.base import StackModel
-
-__all__ = ["NetworkCard", "Origin", "card_of", "html_card", "lines_of", "one_line"]
+__all__ = ["NetworkCard", "card_of", "html_card", "lines_of", "one_line"]
 
 _LISTED = 12  # symbols of an alphabet that one line shows
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where a network comes from.
-
-    Attributes:
-        name: of the zoo, or of its file without the suffix.
-        file: of its file with the suffix; None where it was never in one.
-        path: what `load_network` finds it by: its file, or its name in the zoo; None where it was never in a file.
-        sha256: of the file; None where there is none.
-        task: what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``.
-        provenance: command, recipe, seed, versions, scores, as far as its file has them.
-    """
-
-    name: str
-    file: str | None = None
-    path: str | None = None
-    sha256: str | None = None
-    task: Mapping[str, Any] = field(default_factory=dict)
-    provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

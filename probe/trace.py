@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from stacklens.above import from_above
+from stacklens.above import above
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.errors import StacklensError, UnknownSymbolError
 from stacklens.late import late, put_off
@@ -110,8 +110,7 @@ class Trace:
         return shown
 
     def _repr_html_(self) -> str:
-        shown: str = from_above("trace_html")(self)
-        return shown
+        return above("stacklens.display.trace_html", str)(self)
 
     @property
     def network(self) -> NetworkCard | None:
@@ -130,7 +129,7 @@ class Trace:
         """
         if automaton is not None:
             _check_automaton(automaton)
-        drawn: Figure = from_above("trace_figure")(self, word, figure, automaton)
+        drawn: Figure = above("stacklens.display.trace_figure")(self, word, figure, automaton)
         return drawn
 
     def save(self, path: str | Path) -> None:
@@ -139,11 +138,9 @@ class Trace:
         Raises:
             StacklensError: another suffix, or the file cannot be written.
         """
-        from stacklens.probe.trace_file import save_trace
-
         if not isinstance(path, str | Path):
             raise StacklensError(f"expected the path of a file to write, such as 'run.npz', not {path!r:.50}")
-        save_trace(path, self)
+        above("stacklens.probe.trace_file.save_trace", None)(path, self)
 
     @property
     def valid(self) -> np.ndarray:
@@ -172,9 +169,8 @@ class Trace:
 
         Where an automaton is joined, its state and depth after the step, too.
         """
-        from stacklens.probe.trace_tables import to_frame
-
-        return to_frame(self)
+        frame: pd.DataFrame = above("stacklens.probe.trace_tables.to_frame")(self)
+        return frame
 
     def to_xarray(self) -> Any:
         """Return an xarray Dataset of all arrays with named axes; moment t is before step t.
@@ -182,9 +178,7 @@ class Trace:
         Raises:
             StacklensError: xarray is not installed.
         """
-        from stacklens.probe.trace_tables import to_xarray
-
-        return to_xarray(self)
+        return above("stacklens.probe.trace_tables.to_xarray")(self)
 
     def with_automaton(self, automaton: PushdownAutomaton) -> Trace:
         """Return the trace joined with the run of ``automaton`` on its words: see `run`, `select` and `to_frame`.

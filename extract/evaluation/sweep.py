@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stacklens import __version__
-from stacklens.above import from_above
+from stacklens.above import above
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.extract.by_name import specification_of_network, subject_of
@@ -72,7 +72,7 @@ class Sweep:
 
     def plot(self) -> Figure:
         """Return a figure: accuracy, automata and horizons over updates, or over the networks in their order."""
-        return from_above("sweep_figure")(self)
+        return above("stacklens.display.sweep_figure")(self)
 
     def save(self, path: str | Path) -> None:
         """Write the table (.csv), all of it (.json, which ``sl.load`` gives back), or the figure (.html, .svg, .png).
@@ -80,7 +80,7 @@ class Sweep:
         Raises:
             StacklensError: another suffix, or the file cannot be written.
         """
-        from_above("save_sweep")(self, Path(path))
+        above("stacklens.display.save_sweep")(self, Path(path))
 
     def _repr_html_(self) -> str:
         shown: str = self.to_frame().dropna(axis="columns", how="all").to_html(index=False)

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stacklens.errors import StacklensError
-from stacklens.models.base import StackModel
-from stacklens.models.origin import Origin
+from stacklens.models.base import Origin, StackModel
 
 __all__ = ["GROUP", "is_reference", "network_of"]
 

@@ -11,17 +11,26 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar, overload
 
-__all__ = ["callable_package", "from_above"]
+__all__ = ["above", "callable_package"]
+
+R = TypeVar("R")
 
 _FUNCTIONS = {"stacklens.extract": "stacklens.face", "stacklens.languages": "stacklens.tables"}
 
 
-def from_above(name: str) -> Callable[..., Any]:
-    """Return the function called ``name`` in `stacklens.display`."""
-    function: Callable[..., Any] = getattr(import_module("stacklens.display"), name)
-    return function
+@overload
+def above(name: str, returns: type[R]) -> Callable[..., R]: ...
+@overload
+def above(name: str, returns: None) -> Callable[..., None]: ...
+@overload
+def above(name: str) -> Callable[..., Any]: ...
+def above(name: str, returns: Any = Any) -> Callable[..., Any]:  # noqa: ARG001  # it is for type checkers
+    """Return the function with the dotted ``name``, which returns ``returns`` and lies in a layer above its caller."""
+    module, _, function = name.rpartition(".")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
 
 
 class _CallablePackage(ModuleType):

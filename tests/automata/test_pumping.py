@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given, settings
 from tests.automata.strategies import plain_accepts, plain_outputs, pushdown_automata
 
-from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.pumping import pumps
 from stacklens.languages import get_language
 from stacklens.languages.catalogue import get_task
@@ -91,7 +91,9 @@ def test_a_round_that_cannot_be_taken_back_alone_begins_no_family() -> None:
     rules |= {("q2", letter, "("): ("q2", POP) for letter in "([]"} | {("q2", "[", "]"): ("q2", POP)}
     rules |= {(state, "]", "⊥"): ("q2", push("]")) for state in ("q0", "q1")}
     rules |= {("q0", letter, "⊥"): ("q1", into[letter]) for letter in into}
-    moves = {(state, letter, (top,)): Transition(to, (op,)) for (state, letter, top), (to, op) in rules.items()}
+    moves: dict[Key, Transition] = {
+        (state, letter, (top,)): Transition(to, (op,)) for (state, letter, top), (to, op) in rules.items()
+    }
     alphabets = ("(", ")", "[", "]"), ("(", "[", "]")
     pda = PushdownAutomaton(("q0", "q1", "q2"), *alphabets, moves, "q0", frozenset({"q1", "q2"}), acceptance="both")
     families = pumps(pda, 10_000, seed=0)

@@ -47,8 +47,8 @@ def train(
     """
     from stacklens.languages.language import Language
     from stacklens.languages.tasks.task import Task
+    from stacklens.models.base import Origin
     from stacklens.models.device import one_thread
-    from stacklens.models.origin import Origin
     from stacklens.models.training.factory import make_trainer
 
     check_seed(seed)
