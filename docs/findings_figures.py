@@ -10,14 +10,10 @@ from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.languages import get_language
 from stacklens.models.io import load_checkpoint
-from stacklens.papers.foreseen import foreseen
-from stacklens.papers.observations import observations
-from stacklens.viz.calibration import calibration_figure
 from stacklens.viz.paper_figures import (
     OUTCOMES,
     Trained,
     horizons_figure,
-    measured_grids,
     outcome_of,
     outcomes_figure,
     trained_networks,
@@ -37,11 +33,9 @@ def main() -> None:
     for name, figures in AUTOMATA.items():
         _draw_automata(name, figures)
     networks = trained_networks()
-    known = foreseen(observations(measured_grids()))
     pictures = {
         "outcomes": outcomes_figure(networks),
         "horizons": horizons_figure(networks),
-        "calibration": calibration_figure(known.values()),
     }
     for name, figure in pictures.items():
         path = FOLDER / f"findings-{name}.svg"

@@ -56,7 +56,6 @@ def figures_of(experiments: Experiments, folder: Path, interchanges: Path | None
 
     Raises:
         FileFormatError: a file holds something else.
-        StacklensError: statsmodels is not installed, which fits what can be known beforehand.
     """
     built = [build() for build in experiments.values()]
     grids = [one for one in built if isinstance(one, Grid)]

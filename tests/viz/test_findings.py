@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import numpy as np
 import pytest
 
-from stacklens.papers.foreseen import Foreseen
 from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network, RowResult
-from stacklens.papers.held_out import HeldOut
-from stacklens.viz.calibration import calibration_figure
 from stacklens.viz.paper_figures import OUTCOMES, horizons_figure, outcome_of, outcomes_figure, trained_networks
 
 
@@ -80,18 +76,3 @@ def test_every_network_that_was_looked_into_is_a_mark_with_its_measures() -> Non
     assert [mark.name for mark in marks] == list(OUTCOMES)[:-1]
     assert all((mark.x[0], mark.y[0]) == (0.3, 20) for mark in marks)
     assert len({(mark.marker.color, mark.marker.symbol) for mark in marks}) == len(marks)
-
-
-def test_calibration_shows_what_came_true_of_what_was_predicted_and_says_where_there_is_no_model() -> None:
-    seen, chances = np.array([0, 1, 1, 1]), np.array([0.1, 0.1, 0.9, 0.7])
-    held = HeldOut(("a", "a", "b", "b"), seen, chances, chances, chances, settled=True)
-    figure = calibration_figure([Foreseen("good", 3, 4, held={"task": held}), Foreseen("read", 4, 4, "too few")])
-    diagonal, marks = figure.data
-    assert (diagonal.x, diagonal.y) == ((0, 100), (0, 100))
-    assert marks.name == "nothing contradicts it"
-    np.testing.assert_allclose(np.array([marks.x, marks.y]), [[10, 70, 90], [50, 100, 100]])
-    assert [text.strip() for text in marks.text] == ["2", "1", "1"]
-    assert marks.error_y.array[0] == pytest.approx(100 * 0.9055 - 50, abs=0.1)
-    assert not figure.layout.annotations
-    (nothing,) = calibration_figure([Foreseen("read", 4, 4, "too few")]).layout.annotations
-    assert nothing.text == "no model: too few networks, or nearly all alike"
