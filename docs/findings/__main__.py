@@ -14,6 +14,7 @@ from docs.findings import load
 from docs.findings.figures import OUTCOMES, draw_automata, horizons_figure, outcomes_figure, shown
 from docs.findings.text import figures_of, filled
 
+from stacklens.errors import StacklensError
 from stacklens.files import write_whole
 from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.findings import findings_section, readme_section, replace_section, with_section
@@ -36,11 +37,11 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--results", type=Path, default=FOLDER, help="folder of the results (default: ours)")
     folder = options.parse_args().results
-    # nothing is written before all of the text is there
-    written = {
-        README: with_section(README, readme_section(EXPERIMENTS, folder)),
-        DOCS / "findings.md": findings(folder),
-    }
+    try:  # nothing is written before all of the text is there
+        readme = with_section(README, readme_section(EXPERIMENTS, folder))
+        written = {README: readme, DOCS / "findings.md": findings(folder)}
+    except StacklensError as error:
+        options.error(str(error))
     for path, content in written.items():
         write_whole(path, content)
     networks = shown(load.networks(load.measured_grids(folder)))

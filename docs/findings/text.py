@@ -49,8 +49,15 @@ def filled(template: str, figures: Mapping[str, str]) -> str:
 
 
 def figures_of(folder: Path = FOLDER, interchanges: Path | None = None) -> dict[str, str]:
-    """Return all figures by name, from the results in ``folder`` and the file of ``interchanges``, if there is one."""
+    """Return all figures by name, from the results in ``folder`` and the file of ``interchanges``, if there is one.
+
+    Raises:
+        FileFormatError: a file holds something else.
+        StacklensError: there are no results of any table.
+    """
     measured = load.measured_grids(folder)
+    if not measured:
+        raise StacklensError(f"{folder}: no results of any table; expected a folder of `stacklens papers run`")
     networks = load.networks(measured)
     return {
         **_extent(load.runs(measured), networks),

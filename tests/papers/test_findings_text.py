@@ -53,6 +53,17 @@ def test_other_results_make_another_text(tmp_path: Path) -> None:
     assert filled(text, before) != filled(text, after)
 
 
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [([], "no results of any table"), (["suzgun2019-table2"], "the text asks for .*, of which nothing is measured")],
+)
+def test_a_folder_with_too_few_results_is_refused_in_one_line(tmp_path: Path, names: list[str], message: str) -> None:
+    for name in names:
+        shutil.copy(FOLDER / f"{name}.json", tmp_path)
+    with pytest.raises(StacklensError, match=message):
+        findings(tmp_path)
+
+
 def test_a_figure_that_is_not_measured_is_named() -> None:
     with pytest.raises(StacklensError, match="asks for 'no such thing', of which nothing is measured"):
         filled("There are {{ no such thing }}.", {})
