@@ -43,8 +43,7 @@ screenshots: $(READY) ## take the pictures of the page in the README
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/screenshots.py
 
 findings: $(READY) ## write the text, tables and figures of docs/findings.md from papers/results
-	@$(BIN)/stacklens papers report --text docs/findings_text.md
-	@OMP_NUM_THREADS=1 $(BIN)/python docs/findings_figures.py
+	@OMP_NUM_THREADS=1 $(BIN)/python -m docs.findings
 
 map: $(READY) ## draw which package imports which, for CONTRIBUTING
 	@$(BIN)/python docs/architecture.py

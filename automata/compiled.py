@@ -18,7 +18,7 @@ import numpy.typing as npt
 from stacklens.automata.pda import EPSILON, Acceptance, Output, PushdownAutomaton, Symbol, Word
 from stacklens.errors import AutomatonError, UnknownSymbolError
 
-__all__ = ["BoolArray", "IntArray", "Tables", "Words", "compile_tables", "decode_word", "encode_words"]
+__all__ = ["BoolArray", "IntArray", "Tables", "Words", "compile_tables", "encode_words"]
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int32]
@@ -145,15 +145,6 @@ def encode_words(words: Words, alphabet: tuple[Symbol, ...]) -> tuple[IntArray, 
     codes = np.full((len(words), int(lengths.max(initial=0))), -1, np.int32)
     codes[np.arange(codes.shape[1]) < lengths[:, None]] = flat
     return codes, lengths
-
-
-def decode_word(codes: Sequence[int] | npt.NDArray[np.integer], alphabet: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
-    """Return the word that one row of :func:`encode_words` stands for, without its padding.
-
-    >>> decode_word([1, 0, -1], ("a", "b"))
-    ('b', 'a')
-    """
-    return tuple(alphabet[code] for code in codes if code >= 0)
 
 
 def _encode(words: Sequence[Word], alphabet: tuple[Symbol, ...]) -> IntArray:

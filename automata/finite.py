@@ -6,7 +6,7 @@ A finite automaton can be intersected with a pushdown automaton, or be read out 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -27,7 +27,7 @@ from stacklens.automata.pda import (
 from stacklens.automata.reachability import Head, reachable_heads
 from stacklens.errors import AutomatonError, StacklensError
 
-__all__ = ["FiniteAutomaton", "containing", "intersect", "is_accepting", "regular_domain"]
+__all__ = ["FiniteAutomaton", "intersect", "is_accepting", "regular_domain"]
 
 _MOST = 1_000  # states
 
@@ -97,26 +97,6 @@ class FiniteAutomaton:
         return replace(self, transitions=kept)
 
 
-def containing(alphabet: Sequence[Symbol], factor: Word) -> FiniteAutomaton:
-    """Return the automaton of the words in which the symbols of ``factor`` stand next to each other somewhere.
-
-    Its states say how much of ``factor`` the word ends with (Knuth, Morris & Pratt 1977).
-
-    >>> twice = containing("ab", "aab")
-    >>> twice.accepts("baaab"), twice.accepts("abab")
-    (True, False)
-    """
-    symbols = tuple(factor)
-    steps: dict[tuple[State, Symbol], State] = {}
-    for n in range(len(symbols) + 1):
-        for symbol in alphabet:
-            seen = (*symbols[:n], symbol)
-            fits = (k for k in range(min(n + 1, len(symbols)), 0, -1) if seen[len(seen) - k :] == symbols[:k])
-            steps[str(n), symbol] = str(n if n == len(symbols) else next(fits, 0))
-    states = tuple(str(n) for n in range(len(symbols) + 1))
-    return FiniteAutomaton(states, tuple(alphabet), steps, "0", frozenset({states[-1]}))
-
-
 def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton) -> PushdownAutomaton:
     """Return the pushdown automaton that accepts what both accept; it has the outputs and the stacks of ``pda``.
 
@@ -132,8 +112,9 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton) -> PushdownAutomaton
     >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
     ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
     ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
-    >>> "".join(shortest_member(intersect(dyck, containing("()", "))()"))))
-    '(())()'
+    >>> deep = {("0", "("): "1", ("1", "("): "2", ("2", "("): "2", ("2", ")"): "2"}  # begins with two that open
+    >>> shortest_member(intersect(dyck, FiniteAutomaton(("0", "1", "2"), ("(", ")"), deep, "0", frozenset("2"))))
+    ('(', '(', ')', ')')
     """
     start = pda.initial, dfa.initial, is_accepting(pda, pda.initial_output)
     names = {start: _name(pda, *start)}

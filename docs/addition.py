@@ -13,17 +13,18 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+import plotly.graph_objects as go
 
 import stacklens as sl
 from stacklens.errors import StacklensError
 from stacklens.languages.tasks.stream_patterns import Addition
 from stacklens.models.io import load_checkpoint
 from stacklens.models.rounding import Rounded
-from stacklens.papers.grid_results import read_grid
+from stacklens.papers.grid_results import RowResult, read_grid
 from stacklens.papers.joulin2015 import figure2
-from stacklens.viz.curves import restarts_figure
 from stacklens.viz.operations import operation_table
 from stacklens.viz.pictures import picture
+from stacklens.viz.style import CATEGORIES, themed
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "papers" / "results"
@@ -31,6 +32,7 @@ ROW = "Stack RNN, addition"
 WORD = "1+1=01.1101+11=00001.1"  # the second of a stream: the first is read with empty stacks
 _STREAMS, _PIECES = 60, 10  # stacks are emptied after so many pieces, in training and in the test
 _SIZES = (4, 10, 20, 30, 59)
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross")
 
 
 def draw_curves(folder: Path) -> None:
@@ -41,7 +43,44 @@ def draw_curves(folder: Path) -> None:
     done = next((run for run in runs if run.protocol == "paper"), None)
     if done is None:
         raise StacklensError(f"{folder}: no results of {ROW!r} by the protocol paper")
-    write("fig2-addition", restarts_figure(grid, done))
+    write("fig2-addition", restarts_figure(done))
+
+
+def restarts_figure(done: RowResult) -> go.Figure:
+    """Return the accuracy of every network of one row over n, and the mean of those that would not be restarted.
+
+    Joulin & Mikolov 2015 restart the seeds whose entropy on validation is above the average (figure 2 and the authors'
+    scripts). Networks without an entropy are taken by their score "validation".
+    """
+    networks = [network.scores for network in done.networks]
+    surprises = np.array([scores.get("entropy", -scores.get("validation", 0.0)) for scores in networks])
+    stays = surprises <= surprises.mean()
+    sizes = sorted(int(name[4:]) for name in networks[0] if name.startswith("n = ") and name[4:].isdigit())
+    curves = np.array([[scores[f"n = {size}"] for size in sizes] for scores in networks])  # (networks, sizes)
+    lines = []
+    for number, (network, curve) in enumerate(zip(done.networks, curves, strict=True)):
+        name = f"seed {network.seed}" + ("" if stays[number] else ", would be restarted")
+        line = {"color": CATEGORIES[number], "dash": "solid" if stays[number] else "dot", "width": 2}
+        lines.append(_line(name, sizes, curve, line, {"symbol": _SYMBOLS[number], "size": 6}))
+    thick = {"color": "#1B1F24", "dash": "solid", "width": 5}
+    lines.append(_line("mean of those that stay", sizes, curves[stays].mean(0), thick, {"symbol": "circle", "size": 1}))
+    figure = go.Figure(lines)
+    figure.update_xaxes(title={"text": "n"}, rangemode="tozero")
+    figure.update_yaxes(range=[-0.05, 1.08], tickformat=".0%")
+    title = f"Joulin & Mikolov 2015: {done.name}, strings of size n that are predicted"
+    figure.update_layout(
+        title={"text": title, "x": 0, "xref": "paper", "font": {"size": 15}},
+        height=420,
+        margin={"l": 60, "r": 20, "t": 60, "b": 120},
+        legend={"orientation": "h", "x": 0, "y": -0.22, "yanchor": "top"},
+    )
+    return themed(figure)
+
+
+def _line(name: str, sizes: list[int], curve: np.ndarray, line: object, marker: object) -> go.Scatter:
+    hover = "n = %{x}<br>%{y:.1%}<extra>" + name + "</extra>"
+    y = curve.tolist()
+    return go.Scatter(x=sizes, y=y, mode="lines+markers", name=name, line=line, marker=marker, hovertemplate=hover)
 
 
 def draw_trace(network: Path, word: str) -> None:

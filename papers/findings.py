@@ -13,7 +13,6 @@ from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, read_grid
 from stacklens.papers.grid_tables import TextTable, folded_tables, markdown_table, summed_minutes
 from stacklens.papers.results import Results, read_results, result_path
-from stacklens.papers.statements import filled
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -90,18 +89,18 @@ def replace_section(text: str, section: str) -> str:
     return f"{before}{BEGIN}\n\n{section}\n\n{END}\n" + rest.removeprefix("\n")
 
 
-def with_section(file: Path, section: str, figures: Mapping[str, str] | None = None) -> str:
-    """Return the text of ``file`` with ``section`` between its markers, and with ``figures`` in their places, if given.
+def with_section(file: Path, section: str) -> str:
+    """Return the text of ``file`` with ``section`` between its markers.
 
     Raises:
-        StacklensError: the file is missing or no text, has no markers, or asks for a figure that there is not.
+        StacklensError: the file is missing or no text, or has no markers.
     """
     try:
         text = read_whole(file, "a Markdown file").decode("utf-8")
     except UnicodeDecodeError:
         raise StacklensError(f"{file}: cannot be read: it is no text in UTF-8; expected a Markdown file") from None
     try:
-        return replace_section(text if figures is None else filled(text, figures), section)
+        return replace_section(text, section)
     except StacklensError as error:
         raise StacklensError(f"{file}: {error}") from None
 

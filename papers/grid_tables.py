@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,9 +18,30 @@ from stacklens.papers.extraction_cells import (
 )
 from stacklens.papers.grid import Grid, GridRow, statistic, text_options
 from stacklens.papers.grid_results import GridResults, Network, RowResult
-from stacklens.papers.tried import COLUMNS, tried_cells
 
-__all__ = ["NOT_RUN", "TextTable", "folded_tables", "grid_tables", "markdown_table", "run_command", "summed_minutes"]
+__all__ = [
+    "NOT_RUN",
+    "TRIED_FIGURES",
+    "TextTable",
+    "folded_tables",
+    "grid_tables",
+    "markdown_table",
+    "run_command",
+    "summed_minutes",
+]
+
+# of each of the settings that were tried for a row, among the scores of its networks: "tried SETTINGS: loss"
+TRIED_FIGURES = ("symbols", "updates", "seconds", "loss", "test")  # "seconds" of processor time for all seeds together
+_TRIED = re.compile(r"tried ([^:]+): (.+)")
+_TRIED_COLUMNS = (
+    "tried",
+    "symbols a network",
+    "updates",
+    "minutes of processor time",
+    "best loss on validation",
+    "test of that network",
+    "test: median / max",
+)
 
 
 @dataclass(frozen=True)
@@ -136,11 +158,26 @@ def _further_tables(grid: Grid, results: GridResults) -> list[TextTable]:
         columns = (*leading, "data seeds", f"{score}: mean of each", "converged of each", "spread of the means")
         rows = tuple((*_cells(line, leading), *_spread(grid, line, score)) for line in several)
         tables.append(TextTable("By data seed", columns, rows, "a data seed draws the training words anew"))
-    tried = [(line, cells) for line in lines for cells in tried_cells(line.networks or ())]
+    tried = [(line, cells) for line in lines for cells in _tried_cells(line.networks or ())]
     if tried:
         rows = tuple((*_cells(line, leading), *cells) for line, cells in tried)
-        tables.append(TextTable("What was tried", (*leading, *COLUMNS), rows, grid.tried_note))
+        tables.append(TextTable("What was tried", (*leading, *_TRIED_COLUMNS), rows, grid.tried_note))
     return tables
+
+
+def _tried_cells(networks: Sequence[Network]) -> list[tuple[str, ...]]:
+    """Return a line of cells, see `_TRIED_COLUMNS`, for all settings that were tried; none if none was."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for name, value in (score for network in networks for score in network.scores.items()):
+        match = _TRIED.fullmatch(name)
+        if match and match[2] in TRIED_FIGURES:
+            found.setdefault(match[1], {figure: [] for figure in TRIED_FIGURES})[match[2]].append(value)
+    lines = list[tuple[str, ...]]()
+    for settings, (symbols, updates, seconds, losses, tests) in ((key, own.values()) for key, own in found.items()):
+        numbers = f"{max(symbols):,.0f}", f"{max(updates):,.0f}", f"{max(seconds) / 60:.1f}", f"{min(losses):.2g}"
+        test = f"{100 * tests[losses.index(min(losses))]:.1f}"
+        lines.append((settings, *numbers, test, f"{100 * statistics.median(tests):.1f} / {100 * max(tests):.1f}"))
+    return lines
 
 
 _LONG_NOTE = (

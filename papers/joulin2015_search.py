@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stacklens.papers.grid import VALIDATION, Outcome, Protocol
+from stacklens.papers.grid_tables import TRIED_FIGURES
 from stacklens.papers.joulin2015 import PAPER_PATTERNS
-from stacklens.papers.tried import tried_scores
 
 __all__ = ["SEARCHED", "Tried", "chosen_outcomes", "searched"]
 
@@ -76,7 +76,7 @@ def chosen_outcomes(tried: Sequence[tuple[Tried, list[Outcome]]], protocol: Prot
 
     By the protocol paper that is the least "loss", by the protocol fast the score "validation".
 
-    Its scores tell the chosen "hidden" and "layers", and of all settings what `tried.tried_scores` says.
+    Its scores tell the chosen "hidden" and "layers", and the `TRIED_FIGURES` of all settings as "tried SETTINGS: loss".
     """
     number = len(tried[0][1])
     return [_chosen([(settings, outcomes[seed]) for settings, outcomes in tried], protocol) for seed in range(number)]
@@ -89,6 +89,5 @@ def _chosen(tried: Sequence[tuple[Tried, Outcome]], protocol: Protocol) -> Outco
     settings, best = max(tried, key=worth)
     scores = {**best.scores, "hidden": float(settings.hidden), "layers": float(settings.layers)}
     for other, outcome in tried:
-        figures = {name: outcome.scores[name] for name in ("symbols", "updates", "seconds", "loss", "test")}
-        scores |= tried_scores(str(other), figures)
+        scores |= {f"tried {other}: {name}": float(outcome.scores[name]) for name in TRIED_FIGURES}
     return replace(best, scores=scores)

@@ -172,7 +172,7 @@ def train_pattern(model: str, pattern: str, few: bool, settings: RunSettings) ->
     the strings of size 20 that are predicted, and so on; all again "rounded". By the paper's protocol there are
     "epochs", "updates" and "seconds" of processor time for all networks together, "entropy" in decimal digits a symbol
     of the best epoch's check. RNNs and LSTMs have "hidden" and "layers", which were best among those that are searched,
-    what became of each of these (see `tried.tried_scores`), and by the protocol fast another "validation": first the
+    what became of each of these (see `chosen_outcomes`), and by the protocol fast another "validation": first the
     share of the strings of sizes 20 to 30 that are predicted, then how likely they are.
     """
     recipe = partial(pattern_recipe, model, pattern, few, settings)

@@ -10,18 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from statistics import fmean
 from typing import Literal
 
 from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings
-from stacklens.papers.grid_results import RowResult, read_grid
-from stacklens.papers.intervals import counted
-from stacklens.papers.results import FOLDER
 from stacklens.papers.suzgun2019 import PAPER
 from stacklens.papers.suzgun2019_training import TrainedNetwork, train
 
-__all__ = ["NAME", "SETTINGS", "Setting", "search_statements", "simple_palindrome_search"]
+__all__ = ["NAME", "SETTINGS", "Setting", "simple_palindrome_search"]
 
 NAME = "suzgun2019-simple-palindrome-search"
 _TASK, _HIDDEN = "simple-palindrome-nonempty", 8
@@ -123,22 +118,3 @@ def _train(model: str, setting: Setting, settings: RunSettings) -> list[Outcome]
     }
     trial = TrainedNetwork(model, "softmax", _TASK, _HIDDEN, setting.numbers, setting.words, changed)
     return train(trial, settings)
-
-
-def search_statements(folder: Path = FOLDER) -> dict[str, str]:
-    """Return the figures of a text on the search's results in ``folder``, by name; none without results."""
-    results = read_grid(NAME, folder)
-    if results is None or not results.rows:
-        return {}
-    cells = {row.name: row.cells for row in simple_palindrome_search().rows}
-    every, best = [one for run in results.rows for one in run.networks], max(results.rows, key=_learned)
-    return {
-        "palindrome search learned": counted(sum(one.converged for one in every), len(every)),
-        "palindrome search settings": str(len({cells[run.name]["settings"] for run in results.rows})),
-        "palindrome search best": best.name,
-        "palindrome search best count": f"{_learned(best)[0]} of {len(best.networks)}",
-    }
-
-
-def _learned(run: RowResult) -> tuple[int, float]:
-    return sum(one.converged for one in run.networks), fmean(one.scores["test"] for one in run.networks)

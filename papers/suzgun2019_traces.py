@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stacklens.papers.claims import Experiment, Finding, PaperClaim
 from stacklens.papers.grid import CONVERGED, RunSettings
-from stacklens.papers.intervals import counted
-from stacklens.papers.results import FOLDER, processor, read_results, result_path
+from stacklens.papers.results import processor
 from stacklens.papers.suzgun2019 import PAPER, networks_of_table, table_of_models
 from stacklens.papers.suzgun2019_training import TrainedNetwork, recipe_of, words_of_test
 
@@ -31,7 +29,6 @@ __all__ = [
     "TRACED",
     "TraceSizes",
     "counted_networks",
-    "trace_statements",
     "traces_experiment",
     "with_falling_rate",
 ]
@@ -40,7 +37,6 @@ NAME = "suzgun2019-traces"
 # rows of table 4; gates with Gumbel noise would draw it in the paper's test, too, and tell less from record to record
 TRACED = ("Stack-RNN+Softmax",)
 KINDS = ("last", "best on the way", "rate falling")
-_COUNTS = ("learned", "dropped", "lost", *KINDS)
 _HELD_OUT_SEED = 4_052  # of the words that networks answer on the way
 _HALF = 0.5  # below it a network that had learned its task is said to have dropped it
 _PARTS = 3  # of which the rate falls in the last: epochs, by the paper's protocol
@@ -177,19 +173,3 @@ def counted_networks(row: str, networks: Sequence[dict[str, Any]], held_out: int
         "networks": list(networks),
     }
     return Finding("; ".join(parts), figures)
-
-
-def trace_statements(folder: Path = FOLDER) -> dict[str, str]:
-    """Return the figures of a text on the results in ``folder``, by the name of each row; none without results."""
-    if not result_path(NAME, folder).is_file():
-        return {}
-    found = {}
-    for figures in (claim.figures for claim in read_results(NAME, folder).claims):
-        name, counts = f"traces {figures['row'].lower()}", figures["counts"]
-        for what in _COUNTS:
-            of = counts["learned"] if what in ("dropped", "lost") else len(figures["networks"])
-            found[f"{name} {what}"] = counted(counts[what], of)
-        records = [share for one in figures["networks"] for share in since_learned(one)]
-        right = sum(share >= CONVERGED for share in records)
-        found[f"{name} records"] = f"{100 * right / len(records):.0f} %" if records else "–"
-    return found

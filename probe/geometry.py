@@ -40,17 +40,6 @@ class Distances:
     within: tuple[float, ...]
     between: tuple[tuple[float, ...], ...]
 
-    @property
-    def separation(self) -> float:
-        """Return the least distance of two centres over the sum of their spreads; above 1 no two spread into another.
-
-        NaN of a single group.
-        """
-        pairs = [
-            (self.between[i][j], self.within[i] + self.within[j]) for i in range(len(self.names)) for j in range(i)
-        ]
-        return min((apart / spread if spread else float("inf") for apart, spread in pairs), default=float("nan"))
-
     def to_frame(self) -> pd.DataFrame:
         """Return one row a group: how many, spread, and the distance to every centre."""
         import pandas as pd
@@ -66,8 +55,8 @@ def distances(vectors: np.ndarray, groups: np.ndarray) -> Distances:
         StacklensError: there are no vectors.
 
     >>> found = distances(np.array([[0.0], [2.0], [10.0]]), np.array(["a", "a", "b"]))
-    >>> found.within, found.between[0], found.separation
-    ((1.0, 0.0), (0.0, 9.0), 9.0)
+    >>> found.within, found.between[0]
+    ((1.0, 0.0), (0.0, 9.0))
     """
     if not len(vectors):
         raise StacklensError("there are no vectors to measure distances of")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -17,7 +17,7 @@ from stacklens.papers.suzgun2019_traces import NAME as TRACES
 from stacklens.viz.style import CATEGORIES, sentence, themed
 from stacklens.viz.trace_curves import traces_figure
 
-__all__ = ["accuracy_figure", "claim_figures", "counts_figure", "curve_figure", "is_curve", "restarts_figure"]
+__all__ = ["accuracy_figure", "claim_figures", "counts_figure", "curve_figure", "is_curve"]
 
 # Lines that lie upon each other are told apart by their widths, the widest below, and by their marks.
 _LOOKS: dict[str, dict[str, Any]] = {
@@ -106,44 +106,9 @@ def curve_figure(grid: Grid, results: GridResults) -> go.Figure:
     return themed(figure)
 
 
-def restarts_figure(grid: Grid, done: RowResult, rounded: bool = False) -> go.Figure:
-    """Return the accuracy of every network of one row over n, and the mean of those that would not be restarted.
-
-    Joulin & Mikolov 2015 restart the seeds whose entropy on validation is above the average (figure 2 and the authors'
-    scripts): a thick line has the mean over the others. Networks without an entropy are taken by their score
-    "validation".
-    """
-    networks = [network.scores for network in done.networks]
-    surprises = [scores.get("entropy", -scores.get("validation", 0.0)) for scores in networks]
-    kept = [surprise <= sum(surprises) / len(surprises) for surprise in surprises]
-    curves = [_points_of([scores], rounded) for scores in networks]
-    lines = []
-    for number, (network, points, stays) in enumerate(zip(done.networks, curves, kept, strict=True)):
-        name = f"seed {network.seed}" + ("" if stays else ", would be restarted")
-        lines.append(_line(name, points, number, not stays))
-    sizes = curves[0] if curves else {}
-    mean = {n: sum(points[n] for points, stays in zip(curves, kept, strict=True) if stays) / sum(kept) for n in sizes}
-    whole = _line("mean of those that stay", mean, 0, False)
-    lines.append(whole.update(line={"color": "#1B1F24", "width": 5, "dash": "solid"}, marker={"size": 1}))
-    figure = go.Figure(lines)
-    figure.update_xaxes(title={"text": "n"}, rangemode="tozero")
-    figure.update_yaxes(range=[-0.05, 1.08], tickformat=".0%")
-    title = f"{grid.paper}: {done.name}, strings of size n that are predicted{', rounded' if rounded else ''}"
-    figure.update_layout(
-        title={"text": title, "x": 0, "xref": "paper", "font": {"size": 15}},
-        height=420,
-        margin={"l": 60, "r": 20, "t": 60, "b": 120},
-        legend={"orientation": "h", "x": 0, "y": -0.22, "yanchor": "top"},
-    )
-    return themed(figure)
-
-
 def _points(done: RowResult, rounded: bool) -> dict[int, float]:
-    return _points_of([network.scores for network in done.networks], rounded)
-
-
-def _points_of(networks: Sequence[Mapping[str, float]], rounded: bool) -> dict[int, float]:
-    """Return the score of the chosen one of ``networks`` at each size."""
+    """Return the score of the chosen network of a row at each size."""
+    networks = [network.scores for network in done.networks]
     found = dict[int, float]()
     for score in networks[0] if networks else ():
         match = _OVER_N.fullmatch(score)

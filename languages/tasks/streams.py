@@ -42,8 +42,8 @@ class StreamTask(Task):
     >>> task = CountingStream("anbn")
     >>> task.expected("aabbab")
     [None, None, 'b', 'a', None, 'a']
-    >>> task.deterministic("aabbab"), task.pieces("aabbab")
-    ([2, 3, 5], ['aabb', 'ab'])
+    >>> task.pieces("aabbab")
+    ['aabb', 'ab']
     >>> [len(words) for words in task.words_by_n(2, 4, count=5).values()]
     [5, 5, 5]
     """
@@ -71,10 +71,6 @@ class StreamTask(Task):
     def expected(self, word: Word) -> list[Output]:
         """Return, for each symbol of a stream, the next one, None where it is open."""
         return self._read(word)[0]
-
-    def deterministic(self, word: Word) -> list[int]:
-        """Return the positions of a stream after which the next symbol is known: those that count."""
-        return [t for t, output in enumerate(self.expected(word)) if output is not None]
 
     def pieces(self, word: Word) -> list[str]:
         """Return the pieces that a stream consists of; the last may be cut short."""

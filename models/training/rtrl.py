@@ -16,7 +16,7 @@ from stacklens.models.base import NetworkState, Step
 from stacklens.models.networks.nnpda import NNPDA, Order, features
 from stacklens.models.stacks.continuous import ContinuousStack
 
-__all__ = ["LocalNNPDA", "LocalStack", "RtrlNNPDA", "Sensitivities", "forward_derivatives", "window_slopes"]
+__all__ = ["LocalNNPDA", "LocalStack", "RtrlNNPDA", "Sensitivities", "window_slopes"]
 
 
 @dataclass(frozen=True)
@@ -133,13 +133,6 @@ class _Course(torch.autograd.Function):
         shares = torch.split(total, sizes, -1)
         gradients = [part.view_as(value) for part, value in zip(shares, net.parameters(), strict=True)]
         return None, None, *gradients
-
-
-def forward_derivatives(net: NNPDA, symbols: Tensor) -> Iterator[Sensitivities]:
-    """Yield the derivatives after each of ``symbols`` (B, T) int, which may run over the end symbol."""
-    for _, carried in _run(net, symbols, carry=True):
-        assert carried is not None
-        yield carried
 
 
 @torch.no_grad()

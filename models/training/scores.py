@@ -24,7 +24,7 @@ from stacklens.models.training.loop import in_order, log_loss
 from stacklens.models.training.online_streams import Reading
 from stacklens.models.training.supervised import Batch
 
-__all__ = ["PieceTest", "decode_outputs", "known_entropy", "stream_entropy", "word_accuracy"]
+__all__ = ["PieceTest", "decode_outputs", "stream_entropy", "word_accuracy"]
 
 _AT_ONCE = 256  # words
 
@@ -151,25 +151,9 @@ class PieceTest:
 
 
 @torch.no_grad()
-def known_entropy(
-    net: StackModel[Any], task: StreamTask, words: list[str], device: str = "cpu"
-) -> npt.NDArray[np.float64]:
-    """Return how surprising what can be known in the streams ``words`` is to ``net``, in nats a symbol, (...)."""
-    examples = task.examples(words)
-    return _entropy(net, examples.symbols, np.maximum(examples.targets, 0), examples.mask, device)
-
-
-@torch.no_grad()
 def stream_entropy(net: StackModel[Any], reading: Reading, device: str = "cpu") -> npt.NDArray[np.float64]:
     """Return how surprising what counts in one stream is to ``net``, in nats a symbol, (...)."""
     symbols, following, counts = reading.symbols[None], reading.following[None], reading.counts[None]
-    return _entropy(net, symbols, following, counts, device)
-
-
-def _entropy(
-    net: StackModel[Any], symbols: npt.NDArray[Any], following: npt.NDArray[Any], counts: BoolArray, device: str
-) -> npt.NDArray[np.float64]:
-    """Return the loss a symbol, (...), on streams (B, T), of the symbols that follow where these count."""
     return _read(net, symbols, following, counts, device)[1]
 
 

@@ -61,14 +61,6 @@ def test_figures_as_png_without_their_library_are_one_line_and_pages_need_none(t
     assert done.returncode == 0, done.stderr
 
 
-def test_the_model_of_the_findings_without_its_library_is_one_line_with_the_command() -> None:
-    model = "from stacklens.papers.mixed_logistic import fit_mixed, members_of"
-    code = f"import numpy as np; {model}; fit_mixed(np.eye(2)[0], np.eye(2), members_of('ab'))"
-    done = run_without("statsmodels", code=code)
-    message = "the model of the findings is not installed: pip install 'stacklens[findings]'"
-    assert done.stderr.endswith(f"StacklensError: {message}\n")
-
-
 @pytest.mark.slow
 def test_extraction_needs_nothing_optional(tmp_path: Path) -> None:
     words = ("models/zoo/nnpda-palindrome.pt", "--max-length", "6", "--out", str(tmp_path / "pda.svg"))

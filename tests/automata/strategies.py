@@ -8,6 +8,7 @@ from itertools import product
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.grammar import Grammar, GrammarSymbol, Nonterminal, Rule
 from stacklens.automata.pda import (
     NONE,
@@ -145,3 +146,16 @@ def dyck(pairs: Sequence[tuple[str, str]]) -> PushdownAutomaton:
             transitions["q", first, (top,)] = Transition("q", (push(first),))
     letters = tuple(symbol for pair in pairs for symbol in pair)
     return PushdownAutomaton(("q",), letters, opening, transitions, "q", acceptance="empty stack")
+
+
+def containing(alphabet: Sequence[str], factor: str) -> FiniteAutomaton:
+    """Return the automaton of the words in which ``factor`` stands: states say how much of it a word ends with."""
+    last = len(factor)
+    steps = {
+        (str(n), symbol): str(
+            last if n == last else next(k for k in range(n + 1, -1, -1) if (factor[:n] + symbol).endswith(factor[:k]))
+        )
+        for n in range(last + 1)
+        for symbol in alphabet
+    }
+    return FiniteAutomaton(tuple(map(str, range(last + 1))), tuple(alphabet), steps, "0", frozenset({str(last)}))

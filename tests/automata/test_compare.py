@@ -8,12 +8,12 @@ from random import Random
 import pytest
 from tests.automata.random_pairs import random_domain, random_pair, stackless_pair
 from tests.automata.separation import separating_words, words_that_separate
-from tests.automata.strategies import dyck
+from tests.automata.strategies import containing, dyck
 from tests.automata.test_reachability import automaton
 
 from stacklens.automata.compare import Different, Equal, Outputs, Undecided, compare
 from stacklens.automata.counting import count_words
-from stacklens.automata.finite import FiniteAutomaton, containing
+from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.minimize import minimize
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.pda import replace as replace_by

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.automata.brute_force import accepted
 from tests.automata.random_pairs import random_domain
-from tests.automata.strategies import dyck, palindromes, pushdown_automata
+from tests.automata.strategies import containing, dyck, palindromes, pushdown_automata
 
 from stacklens.automata.compare import is_empty, shortest_member
-from stacklens.automata.finite import FiniteAutomaton, containing, intersect
+from stacklens.automata.finite import FiniteAutomaton, intersect
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.errors import AutomatonError
 
@@ -29,11 +29,6 @@ def test_outputs_stay(pda: PushdownAutomaton, rng: Random) -> None:
     both = intersect(pda, dfa)
     for word in accepted(both, 4):
         assert both.transduce(word) == pda.transduce(word)
-
-
-@given(st.text("ab", max_size=5), st.text("ab", max_size=8))
-def test_containing_is_to_have_the_factor_somewhere(factor: str, word: str) -> None:
-    assert containing("ab", factor).accepts(word) == (factor in word)
 
 
 def test_is_there_an_accepted_word_with() -> None:

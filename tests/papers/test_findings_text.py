@@ -6,20 +6,16 @@ import json
 import re
 import shutil
 from dataclasses import replace
-from math import comb
 from pathlib import Path
 from statistics import fmean
 
 import pytest
+from docs.findings.__main__ import findings
+from docs.findings.text import figures_of, filled
 
 from stacklens.errors import StacklensError
-from stacklens.papers.comparisons import apart_by_count, comparisons, comparisons_table, far_apart, holm
-from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.findings import BEGIN, END, findings_section, with_section
-from stacklens.papers.grid import Grid, GridRow
-from stacklens.papers.grid_results import GridResults, Network, RowResult, read_grid, write_grid
+from stacklens.papers.grid_results import read_grid, write_grid
 from stacklens.papers.results import FOLDER
-from stacklens.papers.statements import figures_of, filled
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEMPLATE = DOCS / "findings_text.md"
@@ -31,9 +27,7 @@ NAMES = (
 
 
 def test_text_and_results_do_not_part() -> None:
-    figures = figures_of(EXPERIMENTS, FOLDER, DOCS / "interchanges.json")
-    written = with_section(TEMPLATE, findings_section(EXPERIMENTS, FOLDER), figures)
-    assert written.encode() == (DOCS / "findings.md").read_bytes(), "run `make findings`"
+    assert findings().encode() == (DOCS / "findings.md").read_bytes(), "run `make findings`"
 
 
 def test_the_text_has_no_number_of_its_own() -> None:
@@ -53,91 +47,31 @@ def test_other_results_make_another_text(tmp_path: Path) -> None:
     rows = (*found.rows[:place], replace(row, networks=lost), *found.rows[place + 1 :])
     write_grid(replace(found, rows=rows), folder)
     text = TEMPLATE.read_text(encoding="utf-8")
-    before, after = (figures_of(EXPERIMENTS, one) for one in (FOLDER, folder))
+    before, after = (figures_of(one) for one in (FOLDER, folder))
     assert before["converged"] != after["converged"]
     assert before["all read"] != after["all read"]
     assert filled(text, before) != filled(text, after)
 
 
-def test_a_figure_that_is_not_measured_is_named(tmp_path: Path) -> None:
-    template = tmp_path / "text.md"
-    template.write_text(f"There are {{{{ no such thing }}}}.\n{BEGIN}\n{END}\n", encoding="utf-8")
-    with pytest.raises(
-        StacklensError, match=r"text\.md: the text asks for .no such thing., of which nothing is measured"
-    ):
-        with_section(template, "tables", {})
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [([], "no results of any table"), (["suzgun2019-table2"], "the text asks for .*, of which nothing is measured")],
+)
+def test_a_folder_with_too_few_results_is_refused_in_one_line(tmp_path: Path, names: list[str], message: str) -> None:
+    for name in names:
+        shutil.copy(FOLDER / f"{name}.json", tmp_path)
+    with pytest.raises(StacklensError, match=message):
+        findings(tmp_path)
 
 
-def test_only_differences_beyond_noise_are_called_so() -> None:
-    rows = tuple(
-        GridRow(name, {"model": name}, lambda _: [], {"test mean": printed})
-        for name, printed in (("same", "70"), ("noise", "40"), ("less", "100"))
-    )
-    grid = Grid("toy", "Nobody 1993", "t", rows, ("test",), ("mean",))
-
-    def run(name: str, data_seed: int) -> RowResult:
-        networks = tuple(Network(seed, {"test": float(seed < 7)}, seed < 7) for seed in range(10))
-        return RowResult(name, "fast", tuple(range(10)), 1.0, "cpu", networks, {}, {}, "", data_seed=data_seed)
-
-    found = comparisons([(grid, GridResults("", "toy", "", tuple(run(row.name, 0) for row in rows)))])
-    assert [(one.row, one.differs) for one in found] == [("same", False), ("noise", False), ("less", False)]
-    both = tuple(run(row.name, data) for row in rows for data in (0, 1, 2))
-    (differing,) = comparisons_table(comparisons([(grid, GridResults("", "toy", "", both))])).rows
-    assert differing[:6] == ("toy", "less", "fast", "30", "70.0", "100.0")
-
-
-def test_many_comparisons_are_allowed_for() -> None:
-    every = [0.04, 0.9, 0.0005, 1.0]
-    stepped, largest = {}, 0.0  # Holm 1979, step by step
-    for number, p in enumerate(sorted(every)):
-        largest = max(largest, min(1.0, (len(every) - number) * p))
-        stepped[p] = largest
-    assert holm(every) == pytest.approx([stepped[p] for p in every])
-    assert [p < 0.05 for p in holm(every)] == [False, False, True, False]
-    assert holm([]) == []
-
-
-def test_counts_tell_what_a_mean_hides_where_the_paper_tells_them() -> None:
-    printed = {
-        "all": ("99.3", "99.9"),
-        "none": ("0", "12"),
-        "some": ("0", "100"),
-        "twice": ("0", "1"),
-        "twice too": ("0", "1"),
-    }
-    rows = tuple(
-        GridRow(name, {}, lambda _: [], {"test mean": "50", "test min": least, "test max": best})
-        for name, (least, best) in printed.items()
-    )
-    grid = Grid("toy", "Nobody 1993", "t", rows, ("test",), ("mean",))
-    runs = tuple(toy_run(row.name, [1.0] + [0.0] * 4) for row in rows)
-    found = comparisons([(grid, GridResults("", "toy", "", runs))])
-    assert [one.their_right for one in found] == [10, 0, None, None, None]
-    p = (comb(11, 1) * comb(4, 4)) / comb(15, 5)  # no table of these margins is less likely on the other side
-    assert found[0].p_of_counts == pytest.approx(p)
-    said = "all of `toy` by the protocol `fast`, 1 of 5 against 10 of 10 (p = 0.004, with all allowed for 0.007)"
-    assert apart_by_count(found) == {"counted rows": "2", "apart by count": said}
-
-
-def test_single_networks_far_from_the_papers_are_named() -> None:
-    reported = {"near": "60", "far": "100", "unknown": ""}
-    rows = tuple(GridRow(name, {}, lambda _: [], {"test chosen": of} if of else {}) for name, of in reported.items())
-    grid = Grid("toy", "Nobody 1993", "t", rows, ("test",), ("chosen",))
-    runs = tuple(toy_run(row.name, [0.41, 0.9], validation=[0.8, 0.2]) for row in rows)
-    assert far_apart([(grid, GridResults("", "toy", "", runs))])["far apart"] == "far 41 against 100"
-
-
-def toy_run(name: str, tests: list[float], validation: list[float] | None = None) -> RowResult:
-    networks = tuple(
-        Network(seed, {"test": score, **({"validation": validation[seed]} if validation else {})}, score >= 0.99)
-        for seed, score in enumerate(tests)
-    )
-    return RowResult(name, "fast", tuple(range(len(tests))), 1.0, "cpu", networks, {}, {}, "")
+def test_a_figure_that_is_not_measured_is_named() -> None:
+    with pytest.raises(StacklensError, match="asks for 'no such thing', of which nothing is measured"):
+        filled("There are {{ no such thing }}.", {})
 
 
 def test_statements_are_what_a_recount_of_the_files_gives() -> None:
     """Read as plain JSON, with no code of the package but names of rows with a memory."""
-    figures, learned, asked, hours = figures_of(EXPERIMENTS, FOLDER), [], [], {"training": 0.0, "extraction": 0.0}
+    figures, learned, asked, hours = figures_of(), [], [], {"training": 0.0, "extraction": 0.0}
     for path in sorted(FOLDER.glob("*.json")):
         content = json.loads(path.read_text(encoding="utf-8"))
         for row in content.get("rows", ()):

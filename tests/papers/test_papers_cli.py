@@ -107,20 +107,6 @@ def test_report_of_a_missing_file_says_so(tmp_path: Path) -> None:
         papers("report", "--readme", tmp_path / "README.md", "--findings", tmp_path / "findings.md")
 
 
-def test_report_writes_neither_file_where_a_figure_of_the_text_cannot_be_computed(tmp_path: Path) -> None:
-    readme, findings, text = (tmp_path / name for name in ("README.md", "findings.md", "text.md"))
-    for file in (readme, findings, text):
-        file.write_text(f"# Title\n\n{BEGIN}\n", encoding="utf-8")
-    (tmp_path / "interchanges.json").write_text("{", encoding="utf-8")
-    with pytest.raises(StacklensError, match=r"interchanges\.json: no interchanges: "):
-        papers("report", "--readme", readme, "--findings", findings, "--text", text)
-    for file in (tmp_path / "interchanges.json", text):
-        file.unlink()
-    with pytest.raises(StacklensError, match=r"text\.md: no such file"):
-        papers("report", "--readme", readme, "--findings", findings, "--text", text)
-    assert {file.read_text(encoding="utf-8") for file in (readme, findings)} == {f"# Title\n\n{BEGIN}\n"}
-
-
 @pytest.mark.parametrize("there", [True, False])
 def test_a_folder_without_results_is_refused_and_nothing_is_written(tmp_path: Path, there: bool) -> None:
     readme, findings = tmp_path / "README.md", tmp_path / "findings.md"

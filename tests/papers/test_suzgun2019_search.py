@@ -8,16 +8,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from docs.findings.load import networks
+from docs.findings.text import search_figures
 
 from stacklens.errors import StacklensError
 from stacklens.languages import get_task
 from stacklens.models.training.supervised import Fitting
 from stacklens.papers import suzgun2019_training
 from stacklens.papers.grid import RunSettings
-from stacklens.papers.grid_results import GridResults, Network, RowResult, write_grid
+from stacklens.papers.grid_results import GridResults, Network, RowResult
 from stacklens.papers.runner import run_grid
 from stacklens.papers.suzgun2019 import simple_palindromes
-from stacklens.papers.suzgun2019_search import SETTINGS, search_statements, simple_palindrome_search
+from stacklens.papers.suzgun2019_search import SETTINGS, simple_palindrome_search
 from stacklens.papers.suzgun2019_training import TrainedNetwork, recipe_of
 
 TINY = 0.004
@@ -79,8 +81,7 @@ def test_the_search_has_no_protocol_of_the_paper(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_statements_count_all_and_name_the_best_row(tmp_path: Path) -> None:
-    assert search_statements(tmp_path) == {}
+def test_the_text_counts_all_and_names_the_best_row() -> None:
     grid = simple_palindrome_search()
     scores = {
         "Stack-RNN+Softmax, the paper's": (0.0, 0.5),
@@ -91,8 +92,7 @@ def test_statements_count_all_and_name_the_best_row(tmp_path: Path) -> None:
         RowResult(name, "fast", (0, 1), 1.0, "cpu", tuple(map(network, (0, 1), shares)), {}, {}, "")
         for name, shares in scores.items()
     )
-    write_grid(GridResults(grid.paper, grid.name, grid.title, runs), tmp_path)
-    found = search_statements(tmp_path)
+    found = search_figures(networks([(grid, GridResults(grid.paper, grid.name, grid.title, runs))]))
     assert found.pop("palindrome search learned").startswith("2 of 6 ")
     assert found == {
         "palindrome search settings": "3",

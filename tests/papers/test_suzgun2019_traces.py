@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from docs.findings.text import trace_figures
 
 from stacklens.languages import get_task
 from stacklens.models.training.scores import word_accuracy
@@ -25,7 +26,6 @@ from stacklens.papers.suzgun2019_traces import (
     TraceSizes,
     counted_networks,
     since_learned,
-    trace_statements,
     traces_experiment,
     with_falling_rate,
 )
@@ -111,12 +111,12 @@ def test_learned_and_lost_is_counted_apart_from_never_learned(tmp_path: Path) ->
     assert since_learned(networks[2]) == []
     one = counted_networks("Stack-LSTM+Softmax", networks[1:2], 50)
 
-    assert trace_statements(tmp_path) == {}
+    assert trace_figures(tmp_path) == {}
     experiment = traces_experiment(SIZES)
     (claim,) = experiment.claims
     claims = tuple(replace(claim, measure=partial(_same, found)) for found in (finding, one))
     write_results(run_experiment(replace(experiment, claims=claims)), tmp_path)
-    told = trace_statements(tmp_path)
+    told = trace_figures(tmp_path)
     assert told["traces stack-rnn+softmax dropped"].startswith("2 of 3 ")
     assert told["traces stack-rnn+softmax lost"].startswith("1 of 3 ")
     assert told["traces stack-lstm+softmax last"].startswith("1 of 1 ")

@@ -11,7 +11,7 @@ from tests.viz.test_papers_page_tables import GRID, nothing
 from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 from stacklens.papers.results import Measured, Results, read_results
-from stacklens.viz.curves import claim_figures, curve_figure, is_curve, restarts_figure
+from stacklens.viz.curves import claim_figures, curve_figure, is_curve
 from stacklens.viz.paper_figures import grid_figures
 from stacklens.viz.paper_tables import step_tables
 
@@ -49,31 +49,6 @@ def test_the_rounded_network_is_a_line_of_its_own_where_all_have_its_score() -> 
     assert [(line.name, line.line.dash) for line in lines] == [("Stack RNN", "solid"), ("Stack RNN, rounded", "dot")]
     assert (lines[1].x, lines[1].y) == ((5,), (0.75,))
     assert lines[0].line.color == lines[1].line.color
-
-
-def test_restarts_are_shown_apart_and_those_above_the_average_entropy_are_not_in_the_mean() -> None:
-    scores = [{"n = 5": 1.0, "n = 10": 0.6}, {"n = 5": 0.8, "n = 10": 0.4}, {"n = 5": 0.0, "n = 10": 0.0}]
-    networks = tuple(
-        Network(seed, {**one, "entropy": entropy}, False)
-        for seed, (one, entropy) in enumerate(zip(scores, (0.1, 0.2, 0.9), strict=True))
-    )
-    (row,) = curve_results().rows
-    *lines, mean = restarts_figure(CURVE, replace(row, seeds=(0, 1, 2), networks=networks)).data
-    assert [(line.name, line.line.dash) for line in lines] == [
-        ("seed 0", "solid"),
-        ("seed 1", "solid"),
-        ("seed 2, would be restarted", "dot"),
-    ]
-    assert [tuple(line.y) for line in lines] == [(1.0, 0.6), (0.8, 0.4), (0.0, 0.0)]
-    assert mean.x == (5, 10)
-    assert mean.y == pytest.approx((0.9, 0.5))
-
-
-def test_networks_without_an_entropy_are_told_apart_by_their_validation() -> None:
-    (row,) = curve_results().rows
-    worse, better, mean = restarts_figure(CURVE, row).data
-    assert (worse.line.dash, better.line.dash) == ("dot", "solid")
-    assert mean.y == better.y == (1.0, 0.5)
 
 
 def test_a_grid_over_sizes_has_one_figure_once_it_was_run() -> None:

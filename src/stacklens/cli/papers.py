@@ -126,27 +126,22 @@ def table(name: _Name, results: _Folder = None) -> None:
 def report(
     readme: Annotated[Path, typer.Option(help="The file for the table with a line an experiment.")] = Path("README.md"),
     findings: Annotated[Path, typer.Option(help="The file for all tables.")] = Path("docs/findings.md"),
-    text: Annotated[
-        Path | None, typer.Option(help="What the findings say, with names of figures for numbers: fills it in, too.")
-    ] = None,
     results: _Folder = None,
 ) -> None:
-    """Write all results into two Markdown files, between their markers, and with --text the text around them."""
+    """Write all results into two Markdown files, between their markers."""
     from stacklens.files import check_outputs, write_whole
     from stacklens.papers.experiments import EXPERIMENTS
     from stacklens.papers.findings import findings_section, readme_section, with_section
-    from stacklens.papers.statements import figures_of
 
     check_outputs([readme, findings])
     folder = _measured(results)
-    figures = None if text is None else figures_of(EXPERIMENTS, folder, text.parent / "interchanges.json")
     written = {
         readme: with_section(readme, readme_section(EXPERIMENTS, folder)),
-        findings: with_section(text or findings, findings_section(EXPERIMENTS, folder), figures),
+        findings: with_section(findings, findings_section(EXPERIMENTS, folder)),
     }
     for path, content in written.items():  # nothing is written before all is there
         write_whole(path, content)
-        typer.echo(f"wrote {path if text is not None and path == findings else f'the results section of {path}'}")
+        typer.echo(f"wrote the results section of {path}")
 
 
 def _measured(given: Path | None) -> Path:

@@ -15,9 +15,10 @@ from tests.attack.attack_certificates import alterations
 from tests.attack.built_networks import alternating, counter, next_bracket, one_left, remembering, two_counters
 from tests.attack.built_networks import dyck as brackets
 from tests.attack.certified_runs import refuting, steps_of
+from tests.automata.strategies import containing
 from tests.extract.certificate.proved import ZOO, recogniser
 
-from stacklens.automata.finite import FiniteAutomaton, containing
+from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError
 from stacklens.extract.certificate.bounded import certify_length

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import numpy as np
 import pytest
+from docs.findings.figures import OUTCOMES, horizons_figure, outcomes_figure, shown
+from docs.findings.load import networks, outcome_of
+from tests.architecture.docs_scripts import docs_script
 
-from stacklens.papers.foreseen import Foreseen
 from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network, RowResult
-from stacklens.papers.held_out import HeldOut
-from stacklens.viz.calibration import calibration_figure
-from stacklens.viz.paper_figures import OUTCOMES, horizons_figure, outcome_of, outcomes_figure, trained_networks
 
 
 def extraction(status: int, proof: str = "equal", certificate: str = "not certified", **more: Any) -> dict[str, Any]:
     automaton = None if status == 3 else {"states": 1}
     verdicts = {"proof": {"verdict": proof}, "certificate": {"verdict": certificate}}
     horizon = {"rounded network": {"shortest_difference": {"length": 20}}}
-    measures = {"action_margin": 0.3, "horizon": horizon}
+    measures = {"action_margin": 0.3, "horizon": horizon, "seconds": 1.0}
     return {"status": status, "automaton": automaton, **verdicts, **measures, **more}
 
 
@@ -52,46 +50,44 @@ def test_a_network_is_called_by_the_best_that_can_be_said_of_it(outcome: str) ->
 
 
 def test_an_extraction_that_was_given_up_has_no_automaton() -> None:
-    given_up = {"status": 3, "reason": "it took more than 10 s"}
+    given_up = {"status": 3, "seconds": 10.0, "reason": "it took more than 10 s"}
     assert outcome_of(Network(0, {}, True, given_up)) == "no automaton"
-    assert len(horizons_figure(trained_networks([results(Network(0, {}, True, given_up))])).data) == 0
+    assert len(horizons_figure(networks([results(Network(0, {}, True, given_up))])).data) == 0
 
 
 def test_every_network_is_in_one_bar_of_its_row() -> None:
-    networks = trained_networks([everything()])
-    bars = outcomes_figure(networks).data
-    counts = Counter(outcome_of(one.network) for one in networks)
+    found = shown(networks([everything()]))
+    bars = outcomes_figure(found).data
+    counts = Counter(found.outcome)
     assert {bar.name: sum(bar.x) for bar in bars} == dict(counts)
     assert {row for bar in bars for row in bar.y} == {"a-table: a row"}
 
 
 def test_networks_without_a_stack_of_which_nothing_was_looked_into_are_left_out() -> None:
     failed, looked_into = Network(0, {}, False), Network(1, {}, True, extraction(3))
-    assert trained_networks([results(failed, stacks=False)]) == []
-    assert [one.network for one in trained_networks([results(failed)])] == [failed]
-    assert [one.network for one in trained_networks([results(failed, looked_into, stacks=False)])] == [
-        failed,
-        looked_into,
-    ]
+    for given, stacks, seeds in (([failed], False, []), ([failed], True, [0]), ([failed, looked_into], False, [0, 1])):
+        assert list(shown(networks([results(*given, stacks=stacks)])).seed) == seeds
 
 
 def test_every_network_that_was_looked_into_is_a_mark_with_its_measures() -> None:
-    marks = horizons_figure(trained_networks([everything()])).data
+    marks = horizons_figure(shown(networks([everything()]))).data
     assert [mark.name for mark in marks] == list(OUTCOMES)[:-1]
     assert all((mark.x[0], mark.y[0]) == (0.3, 20) for mark in marks)
     assert len({(mark.marker.color, mark.marker.symbol) for mark in marks}) == len(marks)
 
 
-def test_calibration_shows_what_came_true_of_what_was_predicted_and_says_where_there_is_no_model() -> None:
-    seen, chances = np.array([0, 1, 1, 1]), np.array([0.1, 0.1, 0.9, 0.7])
-    held = HeldOut(("a", "a", "b", "b"), seen, chances, chances, chances, settled=True)
-    figure = calibration_figure([Foreseen("good", 3, 4, held={"task": held}), Foreseen("read", 4, 4, "too few")])
-    diagonal, marks = figure.data
-    assert (diagonal.x, diagonal.y) == ((0, 100), (0, 100))
-    assert marks.name == "nothing contradicts it"
-    np.testing.assert_allclose(np.array([marks.x, marks.y]), [[10, 70, 90], [50, 100, 100]])
-    assert [text.strip() for text in marks.text] == ["2", "1", "1"]
-    assert marks.error_y.array[0] == pytest.approx(100 * 0.9055 - 50, abs=0.1)
-    assert not figure.layout.annotations
-    (nothing,) = calibration_figure([Foreseen("read", 4, 4, "too few")]).layout.annotations
-    assert nothing.text == "no model: too few networks, or nearly all alike"
+def test_restarts_are_shown_apart_and_those_above_the_average_entropy_are_not_in_the_mean() -> None:
+    scores = [{"n = 10": 0.6, "n = 5": 1.0}, {"n = 10": 0.4, "n = 5": 0.8}, {"n = 10": 0.0, "n = 5": 0.0}]
+    for unlikely in ({"entropy": (0.1, 0.2, 0.9)}, {"validation": (0.9, 0.8, 0.1)}):
+        (name, of), *_ = unlikely.items()
+        nets = [Network(seed, {**one, name: of[seed], "n = 5 rounded": 0.0}, False) for seed, one in enumerate(scores)]
+        (done,) = results(*nets)[1].rows
+        *lines, mean = docs_script("addition").restarts_figure(done).data
+        assert [(line.name, line.line.dash) for line in lines] == [
+            ("seed 0", "solid"),
+            ("seed 1", "solid"),
+            ("seed 2, would be restarted", "dot"),
+        ]
+        assert [tuple(line.y) for line in lines] == [(1.0, 0.6), (0.8, 0.4), (0.0, 0.0)]
+        assert mean.x == (5, 10)
+        assert mean.y == pytest.approx((0.9, 0.5))

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from docs.findings.load import networks
+from docs.findings.long_words import long_word_figures
 
 from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network, RowResult
-from stacklens.papers.long_words_text import long_word_figures
 
 NEVER = (None, [1.0, 1.0])
 SOON, LATE = (30, [0.5, 0.25]), (90, [1.0, 0.5])
@@ -35,7 +36,7 @@ def figures_of(
             RowResult(line.name, "fast", tuple(range(len(nets))), 1.0, "cpu", nets, {}, {}, "", data_seed=data_seed)
         )
     grid = Grid(table, "Nobody 1993", "t", lines, ("test",))
-    return long_word_figures([(grid, GridResults("", table, "", tuple(runs)))])
+    return long_word_figures(networks([(grid, GridResults("", table, "", tuple(runs)))]))
 
 
 def lines_of(table: str) -> list[list[str]]:
@@ -112,11 +113,3 @@ def test_only_bracket_languages_are_tested() -> None:
     assert (figures["long measured"], figures["long elsewhere"]) == ("0", "24")
     assert figures["long verdict"].startswith("that repetition breaks them sooner is not shown")
     assert lines_of(figures["long by family"])[2] == ["Net 0 on reversal", "3", "3", "0"]
-
-
-def test_nothing_asked_is_no_error() -> None:
-    figures = long_word_figures([])
-    assert figures["long measured"] == "0"
-    assert figures["long tasks"] == "none"
-    assert (figures["long soft deep"], figures["long worse on deep"]) == ("–", "none")
-    assert figures["long pumped wrong"] == "0 of 0"

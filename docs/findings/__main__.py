@@ -1,0 +1,56 @@
+"""`make findings`: write docs/findings.md, the README's section of results, and the figures.
+
+    python -m docs.findings [--results FOLDER]
+
+Everything is computed from the results files; of the automata of Sun et al. 1993, from the zoo.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from docs.findings import load
+from docs.findings.figures import OUTCOMES, draw_automata, horizons_figure, outcomes_figure, shown
+from docs.findings.text import figures_of, filled
+
+from stacklens.errors import StacklensError
+from stacklens.files import write_whole
+from stacklens.papers.experiments import EXPERIMENTS
+from stacklens.papers.findings import findings_section, readme_section, replace_section, with_section
+from stacklens.papers.results import FOLDER
+from stacklens.viz.pictures import picture
+
+DOCS = Path(__file__).parents[1]
+README = DOCS.parent / "README.md"
+
+
+def findings(folder: Path = FOLDER) -> str:
+    """Return the whole text of docs/findings.md, from the results in ``folder``."""
+    template = (DOCS / "findings_text.md").read_text(encoding="utf-8")
+    text = filled(template, figures_of(folder, DOCS / "interchanges.json"))
+    return replace_section(text, findings_section(EXPERIMENTS, folder))
+
+
+def main() -> None:
+    """Write all, and print what came of how many networks."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--results", type=Path, default=FOLDER, help="folder of the results (default: ours)")
+    folder = options.parse_args().results
+    try:  # nothing is written before all of the text is there
+        readme = with_section(README, readme_section(EXPERIMENTS, folder))
+        written = {README: readme, DOCS / "findings.md": findings(folder)}
+    except StacklensError as error:
+        options.error(str(error))
+    for path, content in written.items():
+        write_whole(path, content)
+    networks = shown(load.networks(load.measured_grids(folder)))
+    for name, figure in (("outcomes", outcomes_figure(networks)), ("horizons", horizons_figure(networks))):
+        (DOCS / f"findings-{name}.svg").write_bytes(picture(figure, "svg", "stacklens: findings"))
+    draw_automata(DOCS)
+    counts = networks.outcome.value_counts().reindex(list(OUTCOMES), fill_value=0)
+    print("; ".join(f"{outcome}: {number}" for outcome, number in counts.items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""Where our means and counts differ from a paper's: a test for each row, alone and with all rows allowed for."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+from docs.findings.load import Measured
+from docs.findings.stats import SURE, holm, two_means
+from scipy.stats import fisher_exact, norm
+
+from stacklens.papers.grid import CONVERGED, statistic
+from stacklens.papers.grid_tables import TextTable, markdown_table
+
+_THEIRS = 10  # networks a row, in the paper
+_FAR = 20  # points that one network may lie from one of the paper's before the text names it
+_NOTE = (
+    "means of the test score in percent; z: of the difference, for scores that are all or nothing, the largest "
+    "variance there can be; p, all allowed for: as Holm has it for so many comparisons. Rows with |z| below 1.96 are "
+    "not listed: five networks against ten do not tell means apart that lie fifty points from each other"
+)
+
+
+def comparisons(measured: Measured, networks: pd.DataFrame) -> pd.DataFrame:
+    """Return a line for each row, by each protocol, for which the paper prints the mean of its test.
+
+    ``z`` and ``p`` are of the difference of the means, ``p_of_counts`` of how many learned (Fisher's exact test): 1
+    where the paper's least and best score do not tell its count, ``their_right`` of ten.
+    """
+    reported = {(grid.name, row.name): row.reported for grid, _ in measured for row in grid.rows}
+    lines = []
+    for (table, name, protocol), own in networks.groupby(["table", "name", "protocol"], sort=False):
+        theirs = reported[table, name]
+        if "test mean" not in theirs:
+            continue
+        printed = [other for (of, _), other in reported.items() if of == table]
+        # all or none of ten where the least or best score says so; of a line that is printed twice, one is a slip
+        least, best = float(theirs.get("test min", 0)) / 100, float(theirs.get("test max", 100)) / 100
+        right = _THEIRS if least >= CONVERGED else 0 if best < CONVERGED else math.nan
+        right = math.nan if printed.count(theirs) > 1 else right
+        ours, mean, count = own.test.mean(), float(theirs["test mean"]) / 100, int((own.test >= CONVERGED).sum())
+        z, n = two_means(ours, len(own), mean, _THEIRS), len(own)
+        exact = 1.0 if math.isnan(right) else fisher_exact([[count, n - count], [right, _THEIRS - right]])[1]
+        lines.append((table, name, protocol, n, ours, mean, z, 2 * norm.sf(abs(z)), count, right, exact))
+    columns = ("table", "name", "protocol", "networks", "ours", "theirs", "z", "p", "right", "their_right")
+    found = pd.DataFrame(lines, columns=[*columns, "p_of_counts"])
+    return found.assign(allowed=holm(found.p), differs=found.p < SURE)
+
+
+def comparison_figures(measured: Measured, networks: pd.DataFrame) -> dict[str, str]:
+    """Return how many rows differ from the paper's, and which."""
+    found = comparisons(measured, networks)
+    differing = found[found.differs]
+    surviving = int((found.allowed < SURE).sum())
+    return {
+        "compared rows": str(len(found)),
+        "compared tables": ", ".join(f"`{name}`" for name in found.table.unique()) or "none",
+        "differing rows": str(len(differing)),
+        "surviving rows": str(surviving) if surviving else "none",
+        "rows below": str((differing.ours < differing.theirs).sum()),
+        "differences": markdown_table(differences(found)),
+        **apart_by_count(found),
+        **_far_apart(measured, networks),
+    }
+
+
+def differences(found: pd.DataFrame) -> TextTable:
+    """Return the rows that differ, each taken by itself, the largest difference first."""
+    differing = found[found.differs].sort_values("z", key=lambda z: -z.abs(), kind="stable")
+    cells = tuple(
+        (
+            one.table,
+            one.name,
+            one.protocol,
+            str(one.networks),
+            f"{100 * one.ours:.1f}",
+            f"{100 * one.theirs:.1f}",
+            f"{one.z:+.1f}",
+            f"{one.allowed:.2f}",
+        )
+        for one in differing.itertuples(index=False)
+    )
+    columns = ("table", "row", "protocol", "networks", "ours", "the paper", "z", "p, all allowed for")
+    return TextTable("Rows whose mean differs, taken one by one", columns, cells, _NOTE)
+
+
+def apart_by_count(found: pd.DataFrame) -> dict[str, str]:
+    """Return which rows differ in how many networks learned, of how many of which the paper's count is known."""
+    known = found[found.their_right.notna()]
+    known = known.assign(allowed=holm(known.p_of_counts))
+    apart = [
+        f"{one.name} of `{one.table}` by the protocol `{one.protocol}`, {one.right} of {one.networks} against "
+        f"{one.their_right:.0f} of {_THEIRS} (p = {one.p_of_counts:.1g}, with all allowed for {one.allowed:.1g})"
+        for one in known[known.p_of_counts < SURE].itertuples(index=False)
+    ]
+    return {"counted rows": str(len(known)), "apart by count": "; ".join(apart) or "none"}
+
+
+def _far_apart(measured: Measured, networks: pd.DataFrame) -> dict[str, str]:
+    """Return which single networks, the chosen of their rows, lie far from the one that the paper prints."""
+    scores_of = {key: list(own) for key, own in networks.groupby(["table", "name"]).scores}
+    far = []
+    for grid, _ in measured:
+        for row in grid.rows:
+            for score in grid.scores:
+                ours = statistic("chosen", scores_of.get((grid.name, row.name), []), score)
+                theirs = row.reported.get(f"{score} chosen")
+                if ours is not None and theirs is not None and abs(100 * ours - float(theirs)) > _FAR:
+                    rounded = " with rounding" if score.endswith(" rounded") else ""
+                    far.append(f"{row.name}{rounded} {100 * ours:.0f} against {float(theirs):.0f}")
+    return {"far apart": "; ".join(far) or "none", "far points": str(_FAR)}

@@ -1,0 +1,96 @@
+"""Intervals of shares and tests over rows of networks: statsmodels and scipy, put into words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm, t, wilcoxon
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint, proportions_ztest
+
+SURE = 0.05
+
+
+def wilson(hits: float, of: float, alpha: float = SURE) -> tuple[float, float]:
+    """Return the interval of a share of which ``hits`` of ``of`` were seen, in [0, 1] (Wilson 1927)."""
+    low, high = proportion_confint(hits, of, alpha=alpha, method="wilson")
+    return float(low), float(high)
+
+
+def counted(hits: int, of: int) -> str:
+    """Return a count with its share and interval in words.
+
+    >>> counted(8, 10)
+    '8 of 10 (80 %, 95 % interval 49 to 94)'
+    """
+    return _in_words(hits, of, wilson(hits, of)) if of else "0 of 0"
+
+
+def counted_in_rows(rows: Iterable[tuple[int, int]]) -> str:
+    """Return a count over rows of networks, (hits, of) each, with a 95 % interval that lets rows differ.
+
+    Networks of a row are no independent evidence. The interval is Wilson's for as many networks as would tell as much
+    if they were (Rao & Scott 1992, "A simple method for the analysis of clustered binary data"), and no more than there
+    are; with Student's quantile for the number of rows. Where all networks are alike each row counts as one. One row
+    has no interval.
+
+    >>> counted_in_rows([(9, 10), (3, 10), (5, 10), (7, 10), (0, 0)]), counted_in_rows([(3, 4)])
+    ('24 of 40 (60 %, 95 % interval 24 to 88)', '3 of 4 (75 %, one row)')
+    """
+    found = np.array([row for row in rows if row[1]], dtype=int).reshape(-1, 2)
+    (hits, of), k = found.sum(0).tolist(), len(found)
+    if k < 2:
+        return f"{hits} of {of} ({100 * hits / of:.0f} %, one row)" if of else "0 of 0"
+    share = hits / of
+    # the variance of the share between rows, and what it would be if networks were independent
+    between = ((found[:, 0] - share * found[:, 1]) ** 2).sum() * k / (k - 1) / of**2
+    within = share * (1 - share)
+    effective = k if within == 0 else min(of, within / between) if between else of
+    quantile = t.ppf(1 - SURE / 2, k - 1)
+    return _in_words(hits, of, wilson(share * effective, effective, 2 * norm.sf(quantile)))
+
+
+def _in_words(hits: int, of: int, interval: tuple[float, float]) -> str:
+    low, high = interval
+    return f"{hits} of {of} ({100 * hits / of:.0f} %, 95 % interval {100 * low:.0f} to {100 * high:.0f})"
+
+
+def share(networks: pd.DataFrame, has: str) -> str:
+    """Return how many networks have what column ``has`` says, with an interval over rows."""
+    by_row = networks.groupby("row")[has].agg(["sum", "size"]) if len(networks) else pd.DataFrame()
+    return counted_in_rows((int(hits), int(of)) for hits, of in by_row.to_numpy())
+
+
+def two_means(ours: float, n: int, theirs: float, m: int) -> float:
+    """Return z of the difference of two means of scores in [0, 1], over ``n`` and over ``m`` networks.
+
+    The variance is that of scores which are 0 or 1, the largest that there can be with these means: with what papers
+    print, which is no spread, the test errs on the side of "within noise".
+
+    >>> round(two_means(0.9, 10, 0.4, 10), 2), two_means(1.0, 5, 1.0, 10)
+    (2.34, 0.0)
+    """
+    if ours == theirs:
+        return 0.0
+    return float(proportions_ztest([n * ours, m * theirs], [n, m])[0])
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Return each of the probabilities ``p`` with all of them allowed for (Holm 1979), in their order."""
+    return [float(one) for one in multipletests(p, method="holm")[1]] if len(p) else []
+
+
+def signed_rank(differences: Sequence[float]) -> float | None:
+    """Return the two-sided p of Wilcoxon's signed ranks, None where fewer than six rows differ at all."""
+    apart = [value for value in differences if value]
+    return float(wilcoxon(apart).pvalue) if len(apart) > 5 else None
+
+
+def p_in_words(p: float | None) -> str:
+    """Return a p as the text shows it."""
+    if p is None or math.isnan(p):
+        return "too few for a test"
+    return "p < .0001" if p < 0.0001 else f"p = {p:.2g}"

@@ -1,0 +1,235 @@
+"""The figures of the findings' text, by the names that stand in the text; none of its numbers is written by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pandas as pd
+from docs.findings import load
+from docs.findings.comparisons import comparison_figures
+from docs.findings.long_words import long_word_figures
+from docs.findings.stats import counted, share
+from docs.findings.tables import drift_figures, family_figures, limit_figures
+
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.papers.grid import CONVERGED
+from stacklens.papers.grid_tables import TextTable, markdown_table
+from stacklens.papers.results import FOLDER, read_results, result_path
+from stacklens.papers.suzgun2019_traces import since_learned
+
+_PLACEHOLDER = re.compile(r"\{\{ *([a-z0-9 ,&:+-]+?) *\}\}", re.IGNORECASE)
+_ADDITION = "Stack RNN, addition"
+_SEARCH = "suzgun2019-simple-palindrome-search"
+_WAYS = {"learn": "its behaviour", "kmeans": "clusters of hidden vectors"}
+# claims of sun1993-palindromes, in the order of their results
+_PALINDROMES = ("palindrome word by word", "palindrome as printed", "palindrome", "palindrome with its trap")
+
+
+def filled(template: str, figures: Mapping[str, str]) -> str:
+    """Return ``template`` with every ``{{ name }}`` replaced by its figure.
+
+    Raises:
+        StacklensError: there is no figure of a name.
+
+    >>> filled("of {{ all }} one", {"all": "12"})
+    'of 12 one'
+    """
+
+    def figure(match: re.Match[str]) -> str:
+        if match[1] not in figures:
+            raise StacklensError(f"the text asks for {match[1]!r}, of which nothing is measured")
+        return figures[match[1]]
+
+    return _PLACEHOLDER.sub(figure, template)
+
+
+def figures_of(folder: Path = FOLDER, interchanges: Path | None = None) -> dict[str, str]:
+    """Return all figures by name, from the results in ``folder`` and the file of ``interchanges``, if there is one.
+
+    Raises:
+        FileFormatError: a file holds something else.
+        StacklensError: there are no results of any table.
+    """
+    measured = load.measured_grids(folder)
+    if not measured:
+        raise StacklensError(f"{folder}: no results of any table; expected a folder of `stacklens papers run`")
+    networks = load.networks(measured)
+    return {
+        **_extent(load.runs(measured), networks),
+        **family_figures(networks),
+        **long_word_figures(networks),
+        **_protocols(networks),
+        **comparison_figures(measured, networks),
+        **_addition(networks),
+        **_blocks(folder),
+        **drift_figures(networks),
+        **limit_figures(networks),
+        **interchange_figures(interchanges),
+        **trace_figures(folder),
+        **search_figures(networks),
+        **_palindromes(folder),
+    }
+
+
+def _extent(runs: pd.DataFrame, networks: pd.DataFrame) -> dict[str, str]:
+    with_memory = networks[networks.family.notna()]
+    others = runs[runs.data_seed != 0]
+    return {
+        "networks": str(runs.networks.sum()),
+        "networks with a memory": str(len(with_memory)),
+        "converged": share(with_memory, "learned"),
+        "tables": str(runs.table.nunique()),
+        "runs": str(len(runs)),
+        **{f"hours of {part}": f"{runs[part].sum():.1f}" for part in ("training", "extraction")},
+        "data seeds": ", ".join(map(str, sorted(runs.data_seed.unique()))),
+        "runs on other data seeds": str(len(others)),
+        "networks on other data seeds": str(others.networks.sum()),
+        "runs without processor": str((runs.processor == "").sum()),
+        "processors": ", ".join(sorted(set(runs.processor) - {""})) or "none",
+    }
+
+
+def _protocols(networks: pd.DataFrame) -> dict[str, str]:
+    """Return how many networks learned their task: of each row, and of all rows that were run by both protocols."""
+    found = {}
+    for (table, name, protocol), own in networks.groupby(["table", "name", "protocol"]):
+        short = re.sub(r"[^a-z0-9+&-]+", " ", f"{table} {name} {protocol}".lower())
+        found[short] = f"{own.learned.sum()} of {len(own)}"
+    both = networks[networks.family.notna() & (networks.groupby("row").protocol.transform("nunique") > 1)]
+    found |= {
+        f"{table} {protocol}": share(own, "learned") for (table, protocol), own in both.groupby(["table", "protocol"])
+    }
+    return found | {
+        f"{table} learned {numbers}": share(own, "learned")
+        for (table, numbers), own in networks.groupby(["table", "numbers"])
+    }
+
+
+def _addition(networks: pd.DataFrame) -> dict[str, str]:
+    """Return how far the paper's protocol came on binary addition, and what the best network gets right."""
+    own = networks[(networks.row == f"joulin2015-fig2: {_ADDITION}") & (networks.protocol == "paper")]
+    if own.empty:
+        return {}
+    best = own.scores[own.test.idxmax()]
+    return {
+        "addition networks": str(len(own)),
+        "addition epochs": f"{best['epochs']:.0f}",
+        "addition updates": f"{best['updates'] / 1e6:.1f} million",
+        **{f"addition n {n}": f"{100 * best[f'n = {n}']:.0f} %" for n in (10, 20, 30, 59)},
+    }
+
+
+def _claims(name: str, folder: Path) -> list[dict[str, Any]]:
+    """Return the figures of every claim of an experiment, none where it was not run."""
+    there = result_path(name, folder).is_file()
+    return [claim.figures for claim in read_results(name, folder).claims] if there else []
+
+
+def _blocks(folder: Path) -> dict[str, str]:
+    """Return what the zoo's networks do on repeated blocks, by the name of the file."""
+    found = {}
+    for claim in _claims("suzgun2019-repeated-blocks", folder):
+        long = claim["long words"]
+        for net, short in (("network", "soft"), ("rounded network", "rounded")):
+            for kind in ("pumped", "control"):
+                name = f"{claim['network']} {short} {kind}"
+                found[name] = f"{100 * long[net][kind]['accuracy'][-1]:.0f} %"
+                found[f"{name} first"] = str(long[net][kind]["horizon"] or "never")
+        found["longest"] = str(long["lengths"][-1])
+    return found
+
+
+def trace_figures(folder: Path) -> dict[str, str]:
+    """Return what came of the networks that were watched along their training, by the name of each row."""
+    found = {}
+    for figures in _claims("suzgun2019-traces", folder):
+        name, counts = f"traces {figures['row'].lower()}", figures["counts"]
+        for what, count in counts.items():
+            of = counts["learned"] if what in ("dropped", "lost") else len(figures["networks"])
+            found[f"{name} {what}"] = counted(count, of)
+        records = [right for one in figures["networks"] for right in since_learned(one)]
+        right = sum(one >= CONVERGED for one in records)
+        found[f"{name} records"] = f"{100 * right / len(records):.0f} %" if records else load.UNTOLD
+    return found
+
+
+def search_figures(networks: pd.DataFrame) -> dict[str, str]:
+    """Return how many networks of the search for simple palindromes learned them, and the best row."""
+    searched = networks[networks.table == _SEARCH]
+    if searched.empty:
+        return {}
+    rows = searched.groupby("name", sort=False).agg(
+        learned=("learned", "sum"), test=("test", "mean"), of=("test", "size")
+    )
+    best = max(rows.itertuples(), key=lambda row: (row.learned, row.test))
+    return {
+        "palindrome search learned": counted(int(searched.learned.sum()), len(searched)),
+        "palindrome search settings": str(searched.name.str.partition(", ")[2].nunique()),
+        "palindrome search best": str(best.Index),
+        "palindrome search best count": f"{best.learned} of {best.of}",
+    }
+
+
+def _palindromes(folder: Path) -> dict[str, str]:
+    """Return the median of wrong words of networks for palindromes by recipe, with the monitor and without."""
+    return {
+        f"{recipe} {kind.replace('_', ' ')}": f"{median(figures[kind]):g}"
+        for recipe, figures in zip(_PALINDROMES, _claims("sun1993-palindromes", folder), strict=False)
+        for kind in ("with_monitor", "without_monitor")
+    }
+
+
+def interchange_figures(file: Path | None) -> dict[str, str]:
+    """Return the interchange accuracies that `docs/interchanges.py` kept in ``file``: "not measured" without it.
+
+    Raises:
+        FileFormatError: the file holds something else.
+    """
+    if file is None or not file.is_file():
+        return {"interchange table": "(Not measured.)", "interchange networks": "0"}
+    try:
+        kept = json.loads(file.read_text(encoding="utf-8"))
+        asked = pd.DataFrame(
+            {
+                "read from": _WAYS.get(one["way"], one["way"]),
+                "automaton": which,
+                "name": one["name"],
+                "proved": one.get("proof") == "equal",
+                **{part: one[which][part] for part in ("states", "symbols")},
+            }
+            for one in kept
+            for which in ("minimised", "raw")
+            if (one.get(which) or {}).get("states")
+        )
+        rows = [(*group, *_interchanged(own)) for group, own in asked.groupby(["read from", "automaton"])]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise FileFormatError(f"{file}: no interchanges: {error!r}; write it with docs/interchanges.py") from None
+    columns = ("read from", "automaton", "networks", "proved equal", "several states", "one state", "stack symbols")
+    note = (
+        "accuracy in the median and the least one, the median with labels permuted, and of how many networks. An "
+        "automaton with one state calls all hidden vectors alike: its figure says how often two words agree in what "
+        "their vectors hold, and nothing of how near the automaton is to the network; nor has it labels to permute"
+    )
+    table = TextTable("Is the automaton what the network computes with?", columns, tuple(rows), note)
+    return {"interchange table": markdown_table(table), "interchange networks": str(asked.name.nunique())}
+
+
+def _interchanged(own: pd.DataFrame) -> tuple[str, ...]:
+    several = [one for one in own.states if one["baseline"] is not None]
+    single = [one for one in own.states if one["baseline"] is None]
+    return str(len(own)), str(own.proved.sum()), *map(_spread, (several, single, own.symbols))
+
+
+def _spread(asked: Any) -> str:
+    """Return the accuracy in the median, the least one, and that of permuted labels, where there are any."""
+    known = [float(one["accuracy"]) for one in asked if one["accuracy"] is not None]
+    if not known:
+        return load.UNTOLD
+    random = [float(one["baseline"]) for one in asked if one["baseline"] is not None]
+    permuted = f"; permuted {median(random):.2f}" if random else ""
+    return f"{median(known):.2f} ({min(known):.2f}){permuted}; {len(known)}"
