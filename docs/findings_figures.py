@@ -6,12 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 from stacklens.automata.formats.dot import render, to_dot
-from stacklens.extract.by_name import specification_of
-from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.languages import get_language
-from stacklens.models.io import load_checkpoint
 from stacklens.papers.foreseen import foreseen
 from stacklens.papers.observations import observations
+from stacklens.papers.sun1993_measures import zoo_automaton
 from stacklens.viz.calibration import calibration_figure
 from stacklens.viz.paper_figures import (
     OUTCOMES,
@@ -25,9 +23,9 @@ from stacklens.viz.paper_figures import (
 from stacklens.viz.pictures import picture
 
 FOLDER = Path(__file__).parent
-ZOO = FOLDER.parent / "models" / "zoo"
-# figures of Sun et al. 1993 by the network whose automaton they show: before merging states, and after it
-AUTOMATA = {"parentheses": ("7", None), "1n0n": ("8", "9"), "palindrome": ("11", "12")}
+# figures of Sun et al. 1993 by the network whose automaton they show, with its levels a neuron: before merging states,
+# those that become one in a box, and after it
+AUTOMATA = {"parentheses": (5, "7", None), "1n0n": (2, "8", "9"), "palindrome": (2, "11", "12")}
 
 
 def main() -> None:
@@ -35,7 +33,7 @@ def main() -> None:
     simplest = get_language("palindrome").automaton
     (FOLDER / "sun1993-fig10.svg").write_bytes(render(to_dot(simplest, "Sun et al. 1993, figure 10"), "svg"))
     for name, figures in AUTOMATA.items():
-        _draw_automata(name, figures)
+        _draw_automata(name, *figures)
     networks = trained_networks()
     known = foreseen(observations(measured_grids()))
     pictures = {
@@ -55,15 +53,13 @@ def main() -> None:
             print(f"{model}: " + "; ".join(f"{outcome}: {counts[outcome]}" for outcome in OUTCOMES))
 
 
-def _draw_automata(name: str, figures: tuple[str, str | None]) -> None:
-    checkpoint = load_checkpoint(ZOO / f"nnpda-{name}.pt")
-    found = extract(
-        checkpoint.model, specification_of(checkpoint), ExtractionConfig(method="kmeans")
-    )  # as the paper does
-    for figure, pda in zip(figures, (found.raw, found.minimised), strict=True):
-        if figure is not None and pda is not None:
+def _draw_automata(name: str, levels: int, before: str, after: str | None) -> None:
+    found = zoo_automaton(name, levels)
+    for figure, pda in ((before, found.raw), (after, found.alike.automaton)):
+        if figure is not None:
             path = FOLDER / f"sun1993-fig{figure}.svg"
-            path.write_bytes(render(to_dot(pda, f"Sun et al. 1993, figure {figure}: ours"), "svg"))
+            groups = {state: found.alike.states[state] for state in pda.states}
+            path.write_bytes(render(to_dot(pda, f"Sun et al. 1993, figure {figure}: ours", groups), "svg"))
             print(f"wrote docs/{path.name}")
 
 

@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of Sun et al. 1993 step by step, as printed, beside the steps of our network on the same words."""
+"""Tables 1 and 2 of Sun et al. 1993 step by step, as printed, beside our network's, and the states of our networks."""
 
 from __future__ import annotations
 
@@ -6,46 +6,51 @@ from collections.abc import Mapping
 from typing import Any
 
 from stacklens.papers.grid_tables import TextTable
-from stacklens.papers.results import Results
+from stacklens.papers.results import Measured, Results
 
-__all__ = ["PRINTED", "steps_beside"]
+__all__ = ["PRINTED", "figure_tables", "steps_beside"]
 
-# word: of every step the action, and what is on the stack after it, the bottom first, as printed
-PRINTED: dict[str, tuple[tuple[str, str], ...]] = {
+# word: of every step the state, the action, and what is on the stack after it, the bottom first, as printed
+PRINTED: dict[str, tuple[tuple[str, str, str], ...]] = {
     "acabc": (
-        ("1.0000", "a 1.0000"),
-        ("0.1323", "a 1.0000 c 0.1323"),
-        ("-0.9869", "a 0.1454"),
-        ("0.7667", "a 0.1454 b 0.7667"),
-        ("0.9684", "a 0.1454 b 0.7667 c 0.9584"),
+        ("0.0079 0.9952 0.0160 0.9580", "1.0000", "a 1.0000"),
+        ("0.0010 0.0162 0.9994 0.9599", "0.1323", "a 1.0000 c 0.1323"),
+        ("0.0026 0.9982 0.9971 0.9995", "-0.9869", "a 0.1454"),
+        ("0.2055 0.9749 0.6775 0.0003", "0.7667", "a 0.1454 b 0.7667"),
+        ("0.0030 0.9977 0.4301 0.9684", "0.9684", "a 0.1454 b 0.7667 c 0.9584"),
     ),
     "bacab": (
-        ("1.0000", "b 1.0000"),
-        ("0.9540", "b 1.0000 a 0.9540"),
-        ("0.0625", "b 1.0000 a 0.9540 c 0.0625"),
-        ("-0.9989", "b 1.0000 a 0.0176"),
-        ("-0.9858", "b 0.0318"),
+        ("0.9183 0.0831 0.9777 0.9708", "1.0000", "b 1.0000"),
+        ("0.9934 0.9875 0.1103 0.9999", "0.9540", "b 1.0000 a 0.9540"),
+        ("0.0030 0.1921 0.9995 0.9990", "0.0625", "b 1.0000 a 0.9540 c 0.0625"),
+        ("0.0021 0.9989 0.9961 0.9998", "-0.9989", "b 1.0000 a 0.0176"),
+        ("0.0031 0.9089 0.9994 0.9993", "-0.9858", "b 0.0318"),
     ),
     "bacba": (
-        ("1.0000", "b 1.0000"),
-        ("0.9540", "b 1.0000 a 0.9540"),
-        ("0.0625", "b 1.0000 a 0.9540 c 0.0625"),
-        ("0.6850", "b 1.0000 a 0.9540 c 0.0625 b 0.6850"),
-        ("0.9524", "b 1.0000 a 0.9540 c 0.0625 b 0.6850 a 0.9524"),
+        ("0.9183 0.0831 0.9777 0.9708", "1.0000", "b 1.0000"),
+        ("0.9934 0.9875 0.1103 0.9999", "0.9540", "b 1.0000 a 0.9540"),
+        ("0.0030 0.1921 0.9995 0.9990", "0.0625", "b 1.0000 a 0.9540 c 0.0625"),
+        ("0.2890 0.9472 0.9021 0.0260", "0.6850", "b 1.0000 a 0.9540 c 0.0625 b 0.6850"),
+        ("0.0190 0.99602 0.4490 0.0054", "0.9524", "b 1.0000 a 0.9540 c 0.0625 b 0.6850 a 0.9524"),
     ),
     "ababcbaba": (
-        ("1.0000", "a 1.0000"),
-        ("0.9716", "a 1.0000 b 0.9716"),
-        ("0.9936", "a 1.0000 b 0.9716 a 0.9936"),
-        ("0.9932", "a 1.0000 b 0.9716 a 0.9936 b 0.9932"),
-        ("0.0810", "a 1.0000 b 0.9716 a 0.9936 b 0.9932 c 0.0810"),
-        ("-0.9981", "a 1.0000 b 0.9716 a 0.9936 b 0.0761"),
-        ("-0.8207", "a 1.0000 b 0.9716 a 0.2491"),
-        ("-0.8674", "a 1.0000 b 0.3533"),
-        ("-0.2757", "a 1.0000 b 0.0776"),
+        ("0.0077 0.9952 0.0160 0.9580", "1.0000", "a 1.0000"),
+        ("0.9855 0.9364 0.9868 0.9784", "0.9716", "a 1.0000 b 0.9716"),
+        ("0.9627 0.9961 0.1055 0.9811", "0.9936", "a 1.0000 b 0.9716 a 0.9936"),
+        ("0.9987 0.8105 0.9719 0.9995", "0.9932", "a 1.0000 b 0.9716 a 0.9936 b 0.9932"),
+        ("0.0002 1.0000 0.0239 0.9992", "0.0810", "a 1.0000 b 0.9716 a 0.9936 b 0.9932 c 0.0810"),
+        ("0.0053 0.9977 0.9881 0.9996", "-0.9981", "a 1.0000 b 0.9716 a 0.9936 b 0.0761"),
+        ("0.0016 0.9996 0.9209 0.9993", "-0.8207", "a 1.0000 b 0.9716 a 0.2491"),
+        ("0.0246 0.9377 0.9986 0.9937", "-0.8674", "a 1.0000 b 0.3533"),
+        ("0.0128 0.9994 0.7910 0.9898", "-0.2757", "a 1.0000 b 0.0776"),
     ),
 }
-_COLUMNS = ("word", "step", "input", "action: the paper", "ours", "stack: the paper", "ours", "same operation")
+_COLUMNS = (
+    *("word", "step", "input", "state: the paper", "ours", "action: the paper", "ours"),
+    *("stack: the paper", "ours", "same operation"),
+)
+_STATE_COLUMNS = ("state", "vector", "mean of the network's own vectors", "merged into", "moves")
+_EMPTY = {"⊥": "ϕ"}
 _TITLE = "Sun et al. 1993, tables 1 and 2: palindromes step by step"
 
 
@@ -70,11 +75,38 @@ def steps_beside(results: Results) -> TextTable:
     return TextTable(_TITLE, _COLUMNS, tuple(rows), caption)
 
 
-def _row(word: str, number: int, theirs: tuple[str, str], step: Mapping[str, Any]) -> tuple[str, ...]:
-    action, stack = theirs
+def _row(word: str, number: int, theirs: tuple[str, str, str], step: Mapping[str, Any]) -> tuple[str, ...]:
+    state, action, stack = theirs
+    own = " ".join(f"{value:.4f}" for value in step["state"])
     segments = " ".join(f"{symbol} {length:.4f}" for symbol, length in step["segments"]) or "empty"
     same = "yes" if _operation(float(action)) == _operation(step["action"]) else "no"
-    return word, str(number + 1), word[number], action, f"{step['action']:.4f}", stack, segments, same
+    return word, str(number + 1), word[number], state, own, action, f"{step['action']:.4f}", stack, segments, same
+
+
+def figure_tables(results: Results) -> list[TextTable]:
+    """Return a table for each network whose states were measured: their vectors, and moves as in figures 7 to 12."""
+    return [_states(claim) for claim in results.claims if "moves" in claim.figures]
+
+
+def _states(claim: Measured) -> TextTable:
+    """Return a row for each state: its vector, the network's own in it, what it becomes, and its moves.
+
+    A move is (input, reading, action) and the next state, ϕ an empty stack; a missing one is rejected.
+    """
+    figures = claim.figures
+    number = {state["name"]: str(place) for place, state in enumerate(figures["states"], start=1)}
+    rows = []
+    for state in figures["states"]:
+        mean = "none seen" if state["mean"] is None else " ".join(f"{value:.4f}" for value in state["mean"])
+        becomes = "trap" if state["kind"] == "trap" else number[state["merged"]]
+        moves = (
+            f"({letter}, {_EMPTY.get(top, top)}, {action}) → {number[target]}"
+            for source, letter, top, action, target in figures["moves"]
+            if source == state["name"]
+        )
+        rows.append((number[state["name"]], state["vector"], mean, becomes, ", ".join(moves) or "none"))
+    caption = f"{claim.command}; {claim.ours}; the paper: {claim.paper}"
+    return TextTable(f"Sun et al. 1993: {claim.claim}", _STATE_COLUMNS, tuple(rows), caption)
 
 
 def _operation(action: float) -> int:
