@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from stacklens.automata.minimize import Minimization
     from stacklens.automata.pda import Key, PushdownAutomaton, StackOp, Word
     from stacklens.extract.result import Extraction
-    from stacklens.extract.search.machine import Machine, MachineState
+    from stacklens.extract.search.machine import Machine, MachineHead, MachineState
     from stacklens.extract.search.quantisers import Quantiser
     from stacklens.languages.language import Language
     from stacklens.models.base import StackModel, Step
@@ -209,10 +209,10 @@ class QuantisedAutomaton:
 
     Attributes:
         machine: the quantised network; by `levels` its states are named by their vectors, as in the paper's figures.
-        raw: the states that paths reach.
-        traps: the vectors, by name, in which a path ends because the last state neuron says "trap".
-        alike: what states with the same moves are merged to, as the paper does.
-        least: all merged that nothing in any run tells apart.
+        raw: the states that paths reach, those of the trap last, in which they end.
+        traps: the states in which the last state neuron says "trap".
+        alike: what states with the same moves are merged to, as the paper does; the trap becomes one.
+        least: all merged that nothing in any run tells apart, without the trap.
     """
 
     machine: Machine
@@ -223,9 +223,8 @@ class QuantisedAutomaton:
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """Return how many states there are, after merging, and at least; trap states count, as one after merging."""
-        before, *after = (len(pda.states) for pda in (self.raw, self.alike.automaton, self.least))
-        return before + len(self.traps), after[0] + bool(self.traps), after[1] + bool(self.traps)
+        """Return how many states there are, after merging, and at least; the trap counts, as one in the end."""
+        return len(self.raw.states), len(self.alike.automaton.states), len(self.least.states) + bool(self.traps)
 
     def proved(self, language: Language) -> bool:
         """Return whether it is proved that all three accept the language."""
@@ -262,26 +261,43 @@ def quantised_automaton(net: StackModel[Any], quantiser: Quantiser) -> Quantised
     from stacklens.models.rounding import Rounded
 
     machine = Machine(Rounded(net), StackSymbols(net.letters, np.eye(net.n_symbols)), quantiser)
-    raw = trim(explore(machine))
-    traps = _traps(machine, raw) if net.config()["trap"] else ()
-    return QuantisedAutomaton(machine, raw, traps, merge_same_rules(raw), merging(raw).automaton)
+    going = trim(explore(machine))
+    raw = _with_traps(machine, going) if net.config()["trap"] else going
+    traps = raw.states[len(going.states) :]
+    return QuantisedAutomaton(machine, raw, traps, merge_same_rules(raw), merging(going).automaton)
 
 
-def _traps(machine: Machine, raw: PushdownAutomaton) -> tuple[str, ...]:
-    """Return the states, by name, to which a missing move leads, where the last state neuron says "trap" there."""
+def _with_traps(machine: Machine, raw: PushdownAutomaton) -> PushdownAutomaton:
+    """Return ``raw`` with what its missing moves do where the last state neuron says "trap", and states for that."""
+    import numpy as np
+
+    from stacklens.automata.pda import Transition
     from stacklens.extract.search.quantisers import Levels
 
-    keys, step = _steps(machine, raw)
-    missing = [row for row, key in enumerate(keys) if key not in raw.transitions]
-    hidden = step.hidden.numpy()[missing]
-    trapped = set(machine.quantiser.assign(hidden[hidden[:, -1] <= 0.5]).tolist())
-    if trapped and not isinstance(machine.quantiser, Levels):
-        return ("trap",)  # what is clustered are vectors of words that go on: the nearest cluster is none of the trap
-    return tuple(name for name, state in _by_name(machine).items() if state.number in trapped)
+    keys, heads, step = _steps(machine, raw, machine.network)
+    made, windows = machine.steps(step), [head.windows for head in heads]
+    moves = dict(raw.transitions)
+    for key, shown, trapped, one in zip(
+        keys,
+        windows,
+        (step.hidden[:, -1] <= 0.5).tolist(),
+        machine.steps_at(windows, replace(made, rejected=np.zeros_like(made.rejected))),
+        strict=True,
+    ):
+        if trapped and key not in moves:
+            answer = machine.answer(shown, one)
+            # clusters are of vectors of words that go on: the nearest one is none of the trap
+            name = f"trap {machine.name(answer.target)}" if isinstance(machine.quantiser, Levels) else "trap"
+            moves[key] = Transition(name, answer.operations)
+    traps = sorted({move.target for move in moves.values()} - {*raw.states})
+    alphabet = dict.fromkeys([*raw.stack_alphabet, *machine.symbols.names])
+    return replace(raw, states=(*raw.states, *traps), stack_alphabet=tuple(alphabet), transitions=moves)
 
 
-def _steps(machine: Machine, raw: PushdownAutomaton) -> tuple[list[Key], Step[Any]]:
-    """Return every head that some run shows with every letter, and the network's own step there, not rounded."""
+def _steps(
+    machine: Machine, raw: PushdownAutomaton, network: StackModel[Any]
+) -> tuple[list[Key], list[MachineHead], Step[Any]]:
+    """Return every head that some run shows with every letter, by name and as it is, and the step of ``network``."""
     import torch
 
     from stacklens.automata.reachability import heads
@@ -289,11 +305,12 @@ def _steps(machine: Machine, raw: PushdownAutomaton) -> tuple[list[Key], Step[An
 
     states, letters = _by_name(machine), machine.network.letters
     windows = {name: (number,) for number, name in enumerate(machine.symbols.names)} | {BOTTOM: machine.empty[0]}
-    keys = [(state, letter, tops) for state, tops in sorted(heads(raw).reading) for letter in letters]
+    reading = sorted(head for head in heads(raw).reading if head[0] in states)
+    keys = [(state, letter, tops) for state, tops in reading for letter in letters]
     asked = [MachineHead(states[state], (windows[tops[0]],)) for state, _, tops in keys]
     with torch.no_grad():
         read = torch.tensor([letters.index(letter) for _, letter, _ in keys])
-        return keys, machine.network.model.step(read, machine.state_of(asked))
+        return keys, asked, network.step(read, machine.state_of(asked))
 
 
 def _by_name(machine: Machine) -> dict[str, MachineState]:
@@ -360,11 +377,11 @@ def _strength(operation: StackOp) -> int:
 
 def _state_row(found: QuantisedAutomaton, name: str, kind: str, seen: Any) -> dict[str, Any]:
     """Return a state with the mean of the network's own vectors ``seen`` (M, H) in it, and what it is merged into."""
-    quantiser, state = found.machine.quantiser, _by_name(found.machine)[name]
+    quantiser, state = found.machine.quantiser, _by_name(found.machine)[name.removeprefix("trap ")]
     vector = quantiser.label(int(quantiser.assign(found.machine.vectors([state]).numpy())[0]))
-    own = seen[:0] if state.number is None else seen[quantiser.assign(seen) == state.number]
+    own = seen[quantiser.assign(seen) == state.number] if kind != "trap" and state.number is not None else seen[:0]
     mean = [round(float(value), 4) for value in own.mean(0)] if len(own) else None
-    merged = "trap" if kind == "trap" else found.alike.states[name]
+    merged = found.alike.states[name]
     return {"name": name, "vector": vector, "kind": kind, "merged": merged, "vectors": len(own), "mean": mean}
 
 
@@ -427,19 +444,19 @@ def action_weights(max_length: int) -> Finding:
     ours = (
         f"{count(len(wrong), 'error')} on {words:,} words, {changed} other than the analog net's, {alone} by weights "
         f"alone; {'the same' if same else 'another'} automaton as by eq. 21, {'' if proved else 'not '}proved equal to "
-        f"the language; {len(used)} of the {weights} weights are its moves"
+        f"the language; {len(used)} of the {weights} weights are its moves outside the trap"
     )
     return Finding(ours, figures)
 
 
 def _used_weights(found: QuantisedAutomaton) -> list[float]:
-    """Return the action weights that are a move of a binary automaton, in rising order.
+    """Return the action weights that are a move of a binary automaton, but into the trap, in rising order.
 
     At binary states, with a whole symbol on top, one product of eq. 23 is 1, and the action is its weight.
     """
-    keys, step = _steps(found.machine, found.raw)
-    actions = step.actions.flatten().tolist()
-    return sorted(round(action, 4) for key, action in zip(keys, actions, strict=True) if key in found.raw.transitions)
+    keys, _, step = _steps(found.machine, found.raw, found.machine.network.model)
+    moves = ((found.raw.transitions.get(key), action) for key, action in zip(keys, step.actions.tolist(), strict=True))
+    return sorted(round(action[0][0], 4) for move, action in moves if move and move.target not in found.traps)
 
 
 def quantised_weights(net: StackModel[Any], threshold: float = 0.5) -> StackModel[Any]:

@@ -98,13 +98,13 @@ def _states(claim: Measured) -> TextTable:
     rows = []
     for state in figures["states"]:
         mean = "none seen" if state["mean"] is None else " ".join(f"{value:.4f}" for value in state["mean"])
-        becomes = "trap" if state["kind"] == "trap" else number[state["merged"]]
+        vector = f"{state['vector']}, in the trap" if state["kind"] == "trap" else state["vector"]
         moves = (
             f"({letter}, {_EMPTY.get(top, top)}, {action}) → {number[target]}"
             for source, letter, top, action, target in figures["moves"]
             if source == state["name"]
         )
-        rows.append((number[state["name"]], state["vector"], mean, becomes, ", ".join(moves) or "none"))
+        rows.append((number[state["name"]], vector, mean, number[state["merged"]], ", ".join(moves) or "none"))
     caption = f"{claim.command}; {claim.ours}; the paper: {claim.paper}"
     return TextTable(f"Sun et al. 1993: {claim.claim}", _STATE_COLUMNS, tuple(rows), caption)
 
