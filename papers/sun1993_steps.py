@@ -1,14 +1,26 @@
-"""Tables 1 and 2 of Sun et al. 1993 step by step, as printed, beside our network's, and the states of our networks."""
+"""Tables 1 and 2 of Sun et al. 1993 as printed, beside our network's steps; and automata as the paper reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from stacklens.papers.grid_tables import TextTable
 from stacklens.papers.results import Measured, Results
 
-__all__ = ["PRINTED", "figure_tables", "steps_beside"]
+if TYPE_CHECKING:
+    from stacklens.automata.minimize import Minimization
+    from stacklens.automata.pda import Key, PushdownAutomaton
+    from stacklens.extract.search.machine import Machine, MachineHead, MachineState
+    from stacklens.extract.search.quantisers import Quantiser
+    from stacklens.languages.language import Language
+    from stacklens.models.base import StackModel, Step
+
+__all__ = [
+    *("PRINTED", "QuantisedAutomaton", "by_name", "figure_tables", "head_steps", "levels", "quantised_automaton"),
+    "steps_beside",
+]
 
 # word: of every step the state, the action, and what is on the stack after it, the bottom first, as printed
 PRINTED: dict[str, tuple[tuple[str, str, str], ...]] = {
@@ -111,3 +123,124 @@ def _states(claim: Measured) -> TextTable:
 
 def _operation(action: float) -> int:
     return (action > 0.5) - (action < -0.5)
+
+
+@dataclass(frozen=True)
+class QuantisedAutomaton:
+    """A network's automaton as sections 3.6 and 4 read it: its vectors quantised, all paths of moves followed.
+
+    Attributes:
+        machine: the quantised network; by `levels` its states are named by their vectors, as in the paper's figures.
+        raw: the states that paths reach, those of the trap last, in which they end.
+        traps: the states in which the last state neuron says "trap".
+        alike: what states with the same moves are merged to, as the paper does; the trap becomes one.
+        least: all merged that nothing in any run tells apart, without the trap.
+    """
+
+    machine: Machine
+    raw: PushdownAutomaton
+    traps: tuple[str, ...]
+    alike: Minimization
+    least: PushdownAutomaton
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Return how many states there are, after merging, and at least; the trap counts, as one in the end."""
+        return len(self.raw.states), len(self.alike.automaton.states), len(self.least.states) + bool(self.traps)
+
+    def proved(self, language: Language) -> bool:
+        """Return whether it is proved that all three accept the language."""
+        from stacklens.automata.compare import Equal
+        from stacklens.extract.specification import LanguageSpecification
+
+        compare = LanguageSpecification(language).compare
+        return all(isinstance(compare(pda), Equal) for pda in (self.raw, self.alike.automaton, self.least))
+
+
+def levels(net: StackModel[Any], number: int) -> Quantiser:
+    """Return so many levels for every state neuron of ``net``, whose states are named by their vectors."""
+    import numpy as np
+
+    from stacklens.extract.search.quantisers import Levels
+
+    class Vectors(Levels):
+        def label(self, number: int) -> str:
+            values = (f"{value:g}".replace("0.", ".") for value in self.represent(np.array([number]))[0])
+            return f"({','.join(values)})"
+
+    return Vectors(number, net.config()["n_states"])
+
+
+def quantised_automaton(net: StackModel[Any], quantiser: Quantiser) -> QuantisedAutomaton:
+    """Return the automaton of ``net`` with actions at three levels (eq. 21) and states by ``quantiser``."""
+    import numpy as np
+
+    from stacklens.automata.minimize import merge_same_rules
+    from stacklens.automata.reachability import trim
+    from stacklens.extract.search.candidates import merging
+    from stacklens.extract.search.machine import Machine, StackSymbols
+    from stacklens.extract.search.transition_table import explore
+    from stacklens.models.rounding import Rounded
+
+    machine = Machine(Rounded(net), StackSymbols(net.letters, np.eye(net.n_symbols)), quantiser)
+    going = trim(explore(machine))
+    raw = _with_traps(machine, going) if net.config()["trap"] else going
+    traps = raw.states[len(going.states) :]
+    return QuantisedAutomaton(machine, raw, traps, merge_same_rules(raw), merging(going).automaton)
+
+
+def _with_traps(machine: Machine, raw: PushdownAutomaton) -> PushdownAutomaton:
+    """Return ``raw`` with what its missing moves do where the last state neuron says "trap", and states for that."""
+    import numpy as np
+
+    from stacklens.automata.pda import Transition
+    from stacklens.extract.search.quantisers import Levels
+
+    keys, heads, step = head_steps(machine, raw, machine.network)
+    made, windows = machine.steps(step), [head.windows for head in heads]
+    moves = dict(raw.transitions)
+    for key, shown, trapped, one in zip(
+        keys,
+        windows,
+        (step.hidden[:, -1] <= 0.5).tolist(),
+        machine.steps_at(windows, replace(made, rejected=np.zeros_like(made.rejected))),
+        strict=True,
+    ):
+        if trapped and key not in moves:
+            answer = machine.answer(shown, one)
+            # clusters are of vectors of words that go on: the nearest one is none of the trap
+            name = f"trap {machine.name(answer.target)}" if isinstance(machine.quantiser, Levels) else "trap"
+            moves[key] = Transition(name, answer.operations)
+    traps = sorted({move.target for move in moves.values()} - {*raw.states})
+    alphabet = dict.fromkeys([*raw.stack_alphabet, *machine.symbols.names])
+    return replace(raw, states=(*raw.states, *traps), stack_alphabet=tuple(alphabet), transitions=moves)
+
+
+def head_steps(
+    machine: Machine, raw: PushdownAutomaton, network: StackModel[Any]
+) -> tuple[list[Key], list[MachineHead], Step[Any]]:
+    """Return every head that some run shows with every letter, by name and as it is, and the step of ``network``."""
+    import torch
+
+    from stacklens.automata.reachability import heads
+    from stacklens.extract.search.machine import BOTTOM, MachineHead
+
+    states, letters = by_name(machine), machine.network.letters
+    windows = {name: (number,) for number, name in enumerate(machine.symbols.names)} | {BOTTOM: machine.empty[0]}
+    reading = sorted(head for head in heads(raw).reading if head[0] in states)
+    keys = [(state, letter, tops) for state, tops in reading for letter in letters]
+    asked = [MachineHead(states[state], (windows[tops[0]],)) for state, _, tops in keys]
+    with torch.no_grad():
+        read = torch.tensor([letters.index(letter) for _, letter, _ in keys])
+        return keys, asked, network.step(read, machine.state_of(asked))
+
+
+def by_name(machine: Machine) -> dict[str, MachineState]:
+    """Return all states that a quantised network may have, by name, the initial vector first."""
+    from stacklens.extract.search.machine import MachineState
+    from stacklens.extract.search.quantisers import Clusters, Levels
+
+    quantiser = machine.quantiser
+    assert isinstance(quantiser, Clusters | Levels)
+    number = len(quantiser.centres) if isinstance(quantiser, Clusters) else quantiser.n**quantiser.size
+    return {machine.name(state): state for state in map(MachineState, (None, *range(number)))}

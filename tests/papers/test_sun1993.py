@@ -29,6 +29,7 @@ from stacklens.papers.sun1993_measures import (
     zoo_automaton,
     zoo_path,
 )
+from stacklens.papers.sun1993_steps import levels
 from stacklens.probe.trace import trace
 
 SMALL = Sizes(
@@ -122,7 +123,7 @@ def test_the_states_are_those_that_the_quantised_network_goes_through_on_words(n
     assert accepts_many(found.raw, words).tolist() == verdicts_on(quantised(net, LEVELS[name]), words).tolist()
     seen = trace(quantised(net, LEVELS[name]), words)
     going, ended = (
-        {sun1993_measures.levels(net, LEVELS[name]).label(number) for number in numbers}
+        {levels(net, LEVELS[name]).label(number) for number in numbers}
         for numbers in (
             found.machine.quantiser.assign(seen.hidden[:, 1:][seen.valid & stopped]).tolist()
             for stopped in (~seen.rejected, seen.rejected & (seen.hidden[:, 1:, -1] <= 0.5) & net.config()["trap"])
