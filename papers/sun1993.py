@@ -18,6 +18,11 @@ _DIGITS = 4  # as printed
 
 PAPER = "Sun, Giles, Chen & Lee 1993"
 _PAPER_SIZES = Sizes()
+_FIGURES = {  # by the zoo's network: states before and after merging, as printed
+    "parentheses": "4, of which 2 only read the end symbol (Fig. 7)",
+    "1n0n": "6, then 4 (Figs. 8, 9)",
+    "palindrome": "12 with those in the trap, then 7 (Figs. 11, 12)",
+}
 
 
 def step_rows(words: tuple[str, ...]) -> Finding:
@@ -59,6 +64,17 @@ def _step(seen: Any, word: int, t: int) -> dict[str, Any]:
     }
 
 
+def _figures(section: str, name: str, language: str, levels: int) -> tuple[PaperClaim, PaperClaim]:
+    """Return the claims on the states of a network of the zoo: by the paper's quantiser, and by others."""
+    merging = f"{name}: states before and after merging, {'five' if levels == 5 else 'two'} levels a neuron"
+    others = f"{name}: the same by 2 to 5 levels a neuron, and by K-means of 2 to 16 clusters and 5 seeds"
+    finer = "K-means or levels; finer where that errs"
+    return (
+        PaperClaim(section, merging, _FIGURES[language], partial(measure.states, language, levels)),
+        PaperClaim("3.6", others, finer, partial(measure.other_quantisers, language)),
+    )
+
+
 def claims_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
     """Return the claims of section 4, measured on the networks of the zoo."""
     claims = (
@@ -80,18 +96,7 @@ def claims_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
             "not reported",
             partial(measure.deep_words, "parentheses", sizes),
         ),
-        PaperClaim(
-            "4.1",
-            "parentheses: states before and after merging, five levels a neuron",
-            "4, of which 2 only read the end symbol (Fig. 7)",
-            partial(measure.states, "parentheses", 5),
-        ),
-        PaperClaim(
-            "3.6",
-            "parentheses: the same by 2 to 5 levels a neuron, and by K-means of 2 to 16 clusters and 5 seeds",
-            "K-means or levels; finer where that errs",
-            partial(measure.other_quantisers, "parentheses"),
-        ),
+        *_figures("4.1", "parentheses", "parentheses", 5),
         PaperClaim(
             "4.2",
             f"1^n 0^n, trap hint: analog net on all words of length <= {sizes.counts}",
@@ -104,18 +109,7 @@ def claims_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
             "0 errors",
             partial(measure.twenty_words, "1n0n"),
         ),
-        PaperClaim(
-            "4.2",
-            "1^n 0^n, trap hint: states before and after merging, two levels a neuron",
-            "6, then 4 (Figs. 8, 9)",
-            partial(measure.states, "1n0n", 2),
-        ),
-        PaperClaim(
-            "3.6",
-            "1^n 0^n, trap hint: the same by 2 to 5 levels a neuron, and by K-means of 2 to 16 clusters and 5 seeds",
-            "K-means or levels; finer where that errs",
-            partial(measure.other_quantisers, "1n0n"),
-        ),
+        *_figures("4.2", "1^n 0^n, trap hint", "1n0n", 2),
         PaperClaim(
             "4.3 (5)",
             f"palindromes: analog net on all words of length <= {sizes.palindromes}, no trap monitor",
@@ -152,18 +146,7 @@ def claims_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
             "errors add up and may misclassify words that are too long",
             partial(measure.long_words, "palindrome", sizes),
         ),
-        PaperClaim(
-            "4.3 (7)",
-            "palindromes: states before and after merging, two levels a neuron",
-            "12 with those in the trap, then 7 (Figs. 11, 12)",
-            partial(measure.states, "palindrome", 2),
-        ),
-        PaperClaim(
-            "3.6",
-            "palindromes: the same by 2 to 5 levels a neuron, and by K-means of 2 to 16 clusters and 5 seeds",
-            "K-means or levels; finer where that errs",
-            partial(measure.other_quantisers, "palindrome"),
-        ),
+        *_figures("4.3 (7)", "palindromes", "palindrome", 2),
     )
     tables = tuple(
         PaperClaim("4.3 (5)", f"palindromes: steps on {', '.join(words)} ({name})", paper, partial(step_rows, words))
@@ -221,15 +204,13 @@ def training_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
         PaperClaim(
             section,
             f"{recipe}: states before and after merging, {levels} levels a neuron",
-            paper,
+            _FIGURES[recipe.split()[0]],
             partial(measure.trained_states, recipe, levels, sizes),
         )
-        for section, recipe, levels, paper in (
-            ("4.1", "parentheses", 5, "4, of which 2 only read the end symbol (Fig. 7)"),
-            ("4.2", "1n0n", 2, "6, then 4 (Figs. 8, 9)"),
-            ("4.3 (7)", "palindrome", 2, "12 with those in the trap, then 7 (Figs. 11, 12)"),
-            ("4.3 (7)", measure.FOUR, 2, "12 with those in the trap, then 7 (Figs. 11, 12)"),
-            ("4.3 (7)", measure.WIDE, 2, "12 with those in the trap, then 7 (Figs. 11, 12)"),
+        for section, recipe, levels in (
+            ("4.1", "parentheses", 5),
+            ("4.2", "1n0n", 2),
+            *(("4.3 (7)", recipe, 2) for recipe in ("palindrome", measure.FOUR, measure.WIDE)),
         )
     )
     title = f"training {sizes.nets} networks anew by each recipe"

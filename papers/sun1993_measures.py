@@ -25,7 +25,7 @@ from stacklens.papers.sun1993_steps import QuantisedAutomaton, by_name, head_ste
 from stacklens.progress import count
 
 if TYPE_CHECKING:
-    from stacklens.automata.pda import StackOp, Word
+    from stacklens.automata.pda import Word
     from stacklens.extract.result import Extraction
     from stacklens.extract.search.quantisers import Quantiser
     from stacklens.languages.language import Language
@@ -236,8 +236,8 @@ def states(language: str, number: int) -> Finding:
         "least": least,
         "proved": proved,
         "states": [_state_row(found, name, kind, _traced(language)) for name, kind in kinds.items()],
-        "moves": [
-            [state, letter, tops[0], _strength(move.operations[0]), move.target]
+        "moves": [  # the action neuron's value is 1 for a push, -1 for a pop
+            [state, letter, tops[0], (move.operations[0].push is not None) - move.operations[0].pop, move.target]
             for (state, letter, tops), move in raw.transitions.items()
         ],
     }
@@ -246,11 +246,6 @@ def states(language: str, number: int) -> Finding:
     return Finding(
         f"{before}, of which {some}, then {after}; {least} where no run tells states apart; {shown}", figures
     )
-
-
-def _strength(operation: StackOp) -> int:
-    """Return the action neuron's value for an operation: 1 pushes, -1 pops, 0 does neither."""
-    return (operation.push is not None) - operation.pop
 
 
 def _state_row(found: QuantisedAutomaton, name: str, kind: str, seen: Any) -> dict[str, Any]:
