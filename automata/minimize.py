@@ -29,7 +29,16 @@ from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, State, 
 from stacklens.automata.reachability import Heads, drop_sinks, heads, trim
 from stacklens.errors import AutomatonError
 
-__all__ = ["FOLDING_LIMIT", "Minimization", "Sink", "merge_states", "merge_symbols", "minimization", "minimize"]
+__all__ = [
+    "FOLDING_LIMIT",
+    "Minimization",
+    "Sink",
+    "merge_same_rules",
+    "merge_states",
+    "merge_symbols",
+    "minimization",
+    "minimize",
+]
 
 Sink = Literal["drop", "keep", "as it is"]
 _Merge = Callable[[StateTable, Sequence[Symbol]], tuple[list[int], dict[Symbol, Symbol]] | None]
@@ -220,7 +229,7 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
     """
     if not pda.real_time:
         return _stepwise(pda, sink)
-    refined = _refined(pda)
+    refined = merge_same_rules(pda)
     used = trim(refined.automaton) if sink == "as it is" else drop_sinks(refined.automaton)
     found = _merged(used)
     while _size(again := _merged(found.automaton)) < _size(found):  # in another order, at fewer heads
@@ -262,11 +271,13 @@ def _after(first: Mapping[str, str], then: Mapping[str, str]) -> dict[str, str]:
     return {old: then[middle] for old, middle in first.items() if middle in then}
 
 
-def _refined(pda: PushdownAutomaton) -> Minimization:
+def merge_same_rules(pda: PushdownAutomaton) -> Minimization:
     """Return the automaton without states and symbols that do the same as another at every head, reachable or not.
 
-    It needs no reachability, which is slow for thousands of states, and leaves fewer. And it is canonical: what comes
-    after does not depend on how often a state or a symbol was there.
+    States keep the name of the first that was merged. It needs no reachability, which is slow for thousands of states,
+    and leaves fewer. And it is canonical: what comes after does not depend on how often a state or a symbol was there.
+
+    Source: Sun et al. 1993, section 3.6, where states that make the same moves are grouped.
     """
     number = {state: i for i, state in enumerate(pda.states)}
     rows: list[dict[Column, TableCell]] = [{} for _ in pda.states]

@@ -21,18 +21,28 @@ from stacklens.papers.measures import (
     mixed_words,
 )
 from stacklens.papers.sun1993_palindromes import without_monitor
+from stacklens.papers.sun1993_steps import QuantisedAutomaton, by_name, head_steps, levels, quantised_automaton
 from stacklens.progress import count
 
 if TYPE_CHECKING:
     from stacklens.automata.pda import Word
     from stacklens.extract.result import Extraction
+    from stacklens.extract.search.quantisers import Quantiser
     from stacklens.languages.language import Language
     from stacklens.models.base import StackModel
+    from stacklens.models.training.recognition import Training
 
 SEED = 0
+# recipes with as many state neurons as the paper's net for palindromes; of where weights start section 4.1 alone speaks
+FOUR = "palindrome as printed, four state neurons"
+WIDE = f"{FOUR}, weights from [-1, 1]"
 _LONG = (50, 100)  # section 4.1
 _DEPTH = 200  # of members on which automata of networks trained anew are checked, which cost its square
 _FURTHER = 3  # lengths beyond a recipe's check: some 65,000 words of two symbols, 266,000 of three
+_LEVELS = (2, 3, 4, 5)  # of state neurons
+_CLUSTERS, _CLUSTER_SEEDS = (2, 3, 4, 6, 8, 12, 16), range(5)
+_THRESHOLDS = (0.1, 0.3, 0.7, 0.9)  # of eq. 28, beside its 0.5
+_RANGE_COLUMNS = ["quantiser", "seed", "before", "after", "least", "proved"]
 # What the paper's analog net gets wrong, section 4.3 (5).
 MISTAKES = ("ababcbaba", "abbacabba", "bbbacabbb", "abcbbcbcb")
 
@@ -92,12 +102,12 @@ def _subject(language: str) -> _Subject:
 
 
 @cache
-def _extraction(language: str, sizes: Sizes, method: str = "auto") -> Extraction:
+def _extraction(language: str, sizes: Sizes) -> Extraction:
     subject = _subject(language)
-    return _extract(subject.net, subject.language, sizes, method)
+    return _extract(subject.net, subject.language, sizes)
 
 
-def _extract(net: StackModel[Any], language: Language, sizes: Sizes, method: Any = "auto") -> Extraction:
+def _extract(net: StackModel[Any], language: Language, sizes: Sizes) -> Extraction:
     from stacklens.extract.extraction import ExtractionConfig, extract
 
     config = ExtractionConfig(
@@ -105,7 +115,6 @@ def _extract(net: StackModel[Any], language: Language, sizes: Sizes, method: Any
         long_words=sizes.long_words,
         long_lengths=_LONG,
         depth=sizes.extraction_depth,
-        method=method,
         seed=SEED,
     )
     return extract(net, language, config)
@@ -129,7 +138,7 @@ def quantised_on_all(language: str, max_length: int) -> Finding:
     from stacklens.models.rounding import Rounded
 
     subject = _subject(language)
-    words, wrong = errors_on_all(_binary(subject.net), subject.language, max_length)
+    words, wrong = errors_on_all(binary(Rounded(subject.net)), subject.language, max_length)
     _, rounded = errors_on_all(Rounded(subject.net), subject.language, max_length)
     figures = {"words": words, "errors": len(wrong), "errors_actions_only": len(rounded)}
     return Finding(
@@ -193,16 +202,149 @@ def automaton_on_mistakes(sizes: Sizes) -> Finding:
     return Finding(ours, {**figures, "automaton_errors": automaton})
 
 
-def states(language: str, sizes: Sizes) -> Finding:
-    """Return how many states the automaton has before and after merging, by clusters, as the paper's, and learned."""
-    found = [_extraction(language, sizes, method) for method in ("kmeans", "learn")]
-    clusters, learned = ([0 if pda is None else len(pda.states) for pda in (one.raw, one.automaton)] for one in found)
-    ours = (
-        "{}, then {} by clusters of hidden vectors, as in the paper; learned from behaviour {}, then {}; a missing "
-        "transition is our trap state"
+@cache
+def _traced(language: str) -> Any:
+    """Return the hidden vectors (M, H) that the zoo's network goes through on words, with actions at three levels."""
+    from stacklens.extract.by_name import specification_for
+    from stacklens.extract.samples import draw_samples
+    from stacklens.extract.search.quantisers import vectors
+    from stacklens.probe.trace import trace
+
+    subject = _subject(language)
+    words = draw_samples(subject.net, specification_for(subject.language), SEED).traced
+    return vectors(subject.net, trace(subject.net, words, rounded=True, stacks=False))[0]
+
+
+def zoo_automaton(language: str, number: int) -> QuantisedAutomaton:
+    """Return the automaton of the zoo's network with so many levels a neuron."""
+    net = _subject(language).net
+    return quantised_automaton(net, levels(net, number))
+
+
+def states(language: str, number: int) -> Finding:
+    """Return the states of the zoo's network with so many levels a neuron, before and after merging, and the moves."""
+    subject, found = _subject(language), zoo_automaton(language, number)
+    raw, (before, after, least), proved = found.raw, found.sizes, found.proved(subject.language)
+    read = {move.target for (_, letter, _), move in raw.transitions.items() if letter != subject.net.end}
+    kinds = {state: "state" if state in read or state == raw.initial else "end" for state in raw.states}
+    kinds |= dict.fromkeys(found.traps, "trap")
+    figures = {
+        "before": before,
+        "only_at_end": list(kinds.values()).count("end"),
+        "traps": len(found.traps),
+        "after": after,
+        "least": least,
+        "proved": proved,
+        "states": [_state_row(found, name, kind, _traced(language)) for name, kind in kinds.items()],
+        "moves": [  # the action neuron's value is 1 for a push, -1 for a pop
+            [state, letter, tops[0], (move.operations[0].push is not None) - move.operations[0].pop, move.target]
+            for (state, letter, tops), move in raw.transitions.items()
+        ],
+    }
+    some = f"{figures['traps']} in the trap" if found.traps else f"{figures['only_at_end']} only read the end symbol"
+    shown = "all three proved equal to the language" if proved else "not proved equal to the language"
+    return Finding(
+        f"{before}, of which {some}, then {after}; {least} where no run tells states apart; {shown}", figures
     )
-    figures = {"before": learned[0], "after": learned[1], "status": found[1].status, "by clusters": clusters}
-    return Finding(ours.format(*clusters, *learned), figures)
+
+
+def _state_row(found: QuantisedAutomaton, name: str, kind: str, seen: Any) -> dict[str, Any]:
+    """Return a state with the mean of the network's own vectors ``seen`` (M, H) in it, and what it is merged into."""
+    quantiser, state = found.machine.quantiser, by_name(found.machine)[name.removeprefix("trap ")]
+    vector = quantiser.label(int(quantiser.assign(found.machine.vectors([state]).numpy())[0]))
+    own = seen[quantiser.assign(seen) == state.number] if kind != "trap" and state.number is not None else seen[:0]
+    mean = [round(float(value), 4) for value in own.mean(0)] if len(own) else None
+    merged = found.alike.states[name]
+    return {"name": name, "vector": vector, "kind": kind, "merged": merged, "vectors": len(own), "mean": mean}
+
+
+def other_quantisers(language: str) -> Finding:
+    """Return what comes of the zoo's network by other numbers of levels, and by K-means clusters of several seeds."""
+    from stacklens.extract.search.quantisers import cluster
+
+    subject, seen = _subject(language), _traced(language)
+    tried: list[tuple[str, int | None, Quantiser]] = [
+        (f"{number} levels", None, levels(subject.net, number)) for number in _LEVELS
+    ]
+    tried += [(f"K = {k}", seed, cluster(seen, k, seed)) for k in _CLUSTERS for seed in _CLUSTER_SEEDS]
+    rows = []
+    for name, seed, quantiser in tried:
+        found = quantised_automaton(subject.net, quantiser)
+        rows.append([name, seed, *found.sizes, found.proved(subject.language)])
+    return Finding(_ranges([row[2:] for row in rows], "settings"), {"columns": _RANGE_COLUMNS, "rows": rows})
+
+
+def _ranges(rows: list[list[Any]], what: str) -> str:
+    """Return how many of ``rows`` are proved equal to the language, and between what their numbers of states lie."""
+    right = [row for row in rows if row[3]]
+    if not right:
+        return f"of {len(rows)} {what} none is proved equal to the language"
+    spans = [f"{min(sizes)}–{max(sizes)}" for sizes in list(zip(*right, strict=True))[:3]]
+    shown = f"{spans[0]} states, then {spans[1]}; {spans[2]} where no run tells them apart"
+    return f"of {len(rows)} {what} {len(right)} proved equal to the language: {shown}"
+
+
+def action_weights(max_length: int) -> Finding:
+    """Return what quantising the zoo's action weights (eq. 28) changes, with the states at two levels and without."""
+    from stacklens.models.inference import verdicts_on_all
+
+    subject = _subject("palindrome")
+    quantised = quantised_weights(subject.net)
+    own = verdicts_on_all(subject.net, max_length)
+    alone, changed = (
+        sum(int((ours != theirs).sum()) for ours, theirs in zip(verdicts_on_all(net, max_length), own, strict=True))
+        for net in (quantised, binary(quantised))
+    )
+    words, wrong = errors_on_all(binary(quantised), subject.language, max_length)
+    by_actions, automaton = (quantised_automaton(net, levels(net, 2)) for net in (subject.net, quantised))
+    same, used, proved = automaton.raw == by_actions.raw, _used_weights(by_actions), automaton.proved(subject.language)
+    weights = quantised.get_parameter("action_weights").numel()
+    figures = {
+        "words": words,
+        "errors": len(wrong),
+        "changed": changed,
+        "changed_weights_only": alone,
+        "states": list(automaton.sizes),
+        "proved": proved,
+        "same_automaton": same,
+        "weights": weights,
+        "used_weights": used,
+        "thresholds": {
+            f"{at:g}": len(errors_on_all(binary(quantised_weights(subject.net, at)), subject.language, max_length)[1])
+            for at in _THRESHOLDS
+        },
+    }
+    ours = (
+        f"{count(len(wrong), 'error')} on {words:,} words, {changed} other than the analog net's, {alone} by weights "
+        f"alone; {'the same' if same else 'another'} automaton as by eq. 21, {'' if proved else 'not '}proved equal to "
+        f"the language; {len(used)} of the {weights} weights are its moves outside the trap"
+    )
+    return Finding(ours, figures)
+
+
+def _used_weights(found: QuantisedAutomaton) -> list[float]:
+    """Return the action weights that are a move of a binary automaton, but into the trap, in rising order.
+
+    At binary states, with a whole symbol on top, one product of eq. 23 is 1, and the action is its weight.
+    """
+    keys, _, step = head_steps(found.machine, found.raw, found.machine.network.model)
+    moves = ((found.raw.transitions.get(key), action) for key, action in zip(keys, step.actions.tolist(), strict=True))
+    return sorted(round(action[0][0], 4) for move, action in moves if move and move.target not in found.traps)
+
+
+def quantised_weights(net: StackModel[Any], threshold: float = 0.5) -> StackModel[Any]:
+    """Return ``net`` with its action weights at -1, 0 and 1 (eqs. 22, 28)."""
+    import copy
+
+    import torch
+
+    from stacklens.models.rounding import round_actions
+
+    quantised = copy.deepcopy(net)
+    with torch.no_grad():
+        weights = quantised.get_parameter("action_weights")
+        weights.copy_(round_actions("signed", weights, threshold))
+    return quantised
 
 
 def _both_errors(language: str, words: Sequence[Word], sizes: Sizes) -> tuple[int, int]:
@@ -239,7 +381,8 @@ class _Trained:
 
 
 @cache
-def _train(recipe: str, sizes: Sizes) -> _Trained:
+def _training(recipe: str, sizes: Sizes) -> tuple[Training, float]:
+    """Return the networks of a recipe, trained, and how many seconds of processor time that took."""
     import torch
 
     from stacklens.languages import get_language
@@ -247,26 +390,66 @@ def _train(recipe: str, sizes: Sizes) -> _Trained:
     from stacklens.models.training.recognition_recipes import RECIPES
 
     torch.set_num_threads(1)
-    language = get_language(recipe.split()[0])
     begun = time.process_time()
-    training = Training(RECIPES[recipe], language, seed=SEED, nets=sizes.nets)
+    chosen = RECIPES[recipe.split(",")[0]]
+    if recipe in (FOUR, WIDE):
+        chosen = replace(chosen, shape={**chosen.shape, "n_states": 4}, init=1.0 if recipe == WIDE else chosen.init)
+    training = Training(chosen, get_language(recipe.split()[0]), seed=SEED, nets=sizes.nets)
     while not training.done and training.epochs_done != sizes.epochs:
         training.epoch()
     training.check()
-    seconds = time.process_time() - begun
-    length = sizes.extraction_length or RECIPES[recipe].check_length + _FURTHER
+    return training, time.process_time() - begun
+
+
+@cache
+def _train(recipe: str, sizes: Sizes) -> _Trained:
+    training, seconds = _training(recipe, sizes)
+    language, check_length = training.language, training.recipe.check_length
+    length = sizes.extraction_length or check_length + _FURTHER
     checked = replace(sizes, extraction_length=length, extraction_depth=min(_DEPTH, sizes.extraction_depth))
     return _Trained(
         analog_exact=sum(score.analog_errors == 0 for score in training.best),
         rounded_exact=sum(score.rounded_errors == 0 for score in training.best),
         beyond=exact_beyond(training),
         extractions=tuple(_extract(training.network(n), language, checked) for n in range(sizes.nets)),
-        check_length=RECIPES[recipe].check_length,
+        check_length=check_length,
         epochs=training.epochs_done,
         seconds=seconds,
         given=tuple(map(tuple, training.given)),
         right=tuple(score.analog_errors == 0 for score in training.best),
     )
+
+
+def trained_states(recipe: str, number: int, sizes: Sizes) -> Finding:
+    """Return the states of networks trained anew, with so many levels a neuron, before and after merging.
+
+    For a linear action (eq. 23) further how many words each network gets wrong as it is, with actions and states
+    quantised (eq. 21), and with weights and states quantised (eq. 28).
+    """
+    from stacklens.errors import StacklensError
+    from stacklens.models.rounding import Rounded
+
+    training, _ = _training(recipe, sizes)
+    length, rows, wrong = training.recipe.check_length + _FURTHER, [], []
+    for seed in range(sizes.nets):
+        net = training.network(seed)
+        try:
+            found = quantised_automaton(net, levels(net, number))
+        except StacklensError:  # its paths do not end
+            rows.append([seed, None, None, None, False])
+        else:
+            rows.append([seed, *found.sizes, found.proved(training.language)])
+        if net.config()["order"] == "full":
+            kinds = net, binary(Rounded(net)), binary(quantised_weights(net))
+            wrong.append([len(errors_on_all(kind, training.language, length)[1]) for kind in kinds])
+    ours, figures = _ranges([row[1:] for row in rows], "nets"), {"columns": _RANGE_COLUMNS[1:], "rows": rows}
+    if not wrong:
+        return Finding(ours, figures)
+    soft, by_actions, by_weights = (f"{sum(map(bool, kind))} ({sum(kind)})" for kind in zip(*wrong, strict=True))
+    ours += (
+        f". Err on words <= {length}, nets (words): {soft} as they are, {by_actions} by eq. 21, {by_weights} by eq. 28"
+    )
+    return Finding(ours, {**figures, "length": length, "wrong": wrong})
 
 
 def converged(recipe: str, sizes: Sizes) -> Finding:
@@ -317,30 +500,35 @@ def _words_added(numbers: Sequence[int]) -> str:
 
 def trained_on_long_words(recipe: str, sizes: Sizes) -> Finding:
     """Return how many of the networks whose automaton is exact err themselves on words of length 50 to 100."""
-    exact = _train(recipe, sizes).exact
-    checks = [check for result in exact for check in result.checks if check.kind == "long"]
-    err = {
-        other: sum(check.disagreements > 0 for check in checks if check.other == other)
-        for other in ("network", "rounded network", "language")
-    }
-    ours = (
-        f"of {len(exact)} nets err on some of {sizes.long_words:,} words: {err['network']} analog, "
-        f"{err['rounded network']} rounded, {err['language']} automata"
+    from stacklens.automata.simulation import accepts_many
+    from stacklens.models.rounding import Rounded
+
+    exact, language = _train(recipe, sizes).exact, _training(recipe, sizes)[0].language
+    words = mixed_words(language, sizes.long_words, _LONG)
+    members = [word in language for word in words]
+    analog, rounded = (
+        sum(bool(errors(net, language, words)) for net in nets)
+        for nets in ([one.model for one in exact], [Rounded(one.model) for one in exact])
     )
-    figures = {"nets": len(exact), "words": sizes.long_words, "nets_that_err": err["network"]}
-    return Finding(ours, {**figures, "rounded": err["rounded network"], "automata": err["language"]})
+    automata = sum(accepts_many(one.automaton, words).tolist() != members for one in exact)
+    ours = (
+        f"of {len(exact)} nets err on some of {len(words):,} words: {analog} analog, {rounded} rounded, "
+        f"{automata} automata"
+    )
+    figures = {"nets": len(exact), "words": len(words), "nets_that_err": analog}
+    return Finding(ours, {**figures, "rounded": rounded, "automata": automata})
 
 
-def _binary(net: StackModel[Any]) -> StackModel[Any]:
-    """Return the network with actions at three levels and states at two (section 4.3 (6))."""
+def binary(net: StackModel[Any]) -> StackModel[Any]:
+    """Return the network with states at two levels (section 4.3 (6))."""
     import torch
 
     from stacklens.models.base import ControllerOutput
-    from stacklens.models.rounding import Rounded
+    from stacklens.models.rounding import Wrapper
 
-    class Quantised(Rounded[Any]):
+    class Binary(Wrapper[Any]):
         def controller(self, symbols: torch.Tensor, hidden: torch.Tensor, reading: torch.Tensor) -> ControllerOutput:
             answer = super().controller(symbols, hidden, reading)
-            return replace(answer, hidden=(answer.hidden > 0.5).to(hidden.dtype))
+            return replace(answer, hidden=(answer.hidden > 0.5).to(answer.hidden.dtype))
 
-    return Quantised(net)
+    return Binary(net)

@@ -9,12 +9,10 @@ from __future__ import annotations
 import statistics
 import time
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stacklens.papers.claims import Experiment, Finding, PaperClaim
 from stacklens.papers.measures import members_of_length
-from stacklens.papers.results import read_results, result_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from stacklens.models.base import StackModel
     from stacklens.models.training.recognition import Training
 
-__all__ = ["palindrome_statements", "palindromes_experiment", "without_monitor"]
+__all__ = ["palindromes_experiment", "without_monitor"]
 
 _NAME = "sun1993-palindromes"
 
@@ -56,18 +54,6 @@ def palindromes_experiment(nets: int = 10, length: int = _LENGTH, epochs: int | 
     )
     title = f"section 4.3 (5), training {nets} networks for palindromes by the paper's settings and by ours"
     return Experiment(_NAME, "Sun, Giles, Chen & Lee 1993", title, claims, tuple(range(nets)))
-
-
-def palindrome_statements(folder: Path) -> dict[str, str]:
-    """Return the median of wrong words by recipe, with the monitor and without, by the text's names for them."""
-    if not result_path(_NAME, folder).is_file():
-        return {}
-    claims = read_results(_NAME, folder).claims
-    return {
-        f"{recipe} {kind.replace('_', ' ')}": f"{statistics.median(claim.figures[kind]):g}"
-        for recipe, claim in zip(_RECIPES, claims, strict=True)
-        for kind in ("with_monitor", "without_monitor")
-    }
 
 
 def without_monitor(net: StackModel[Any], nets: int | None = None) -> StackModel[Any]:

@@ -1,51 +1,68 @@
-"""Tables 1 and 2 of Sun et al. 1993 step by step, as printed, beside the steps of our network on the same words."""
+"""Tables 1 and 2 of Sun et al. 1993 as printed, beside our network's steps; and automata as the paper reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from stacklens.papers.grid_tables import TextTable
-from stacklens.papers.results import Results
+from stacklens.papers.results import Measured, Results
 
-__all__ = ["PRINTED", "steps_beside"]
+if TYPE_CHECKING:
+    from stacklens.automata.minimize import Minimization
+    from stacklens.automata.pda import Key, PushdownAutomaton
+    from stacklens.extract.search.machine import Machine, MachineHead, MachineState
+    from stacklens.extract.search.quantisers import Quantiser
+    from stacklens.languages.language import Language
+    from stacklens.models.base import StackModel, Step
 
-# word: of every step the action, and what is on the stack after it, the bottom first, as printed
-PRINTED: dict[str, tuple[tuple[str, str], ...]] = {
+__all__ = [
+    *("PRINTED", "QuantisedAutomaton", "by_name", "figure_tables", "head_steps", "levels", "quantised_automaton"),
+    "steps_beside",
+]
+
+# word: of every step the state, the action, and what is on the stack after it, the bottom first, as printed
+PRINTED: dict[str, tuple[tuple[str, str, str], ...]] = {
     "acabc": (
-        ("1.0000", "a 1.0000"),
-        ("0.1323", "a 1.0000 c 0.1323"),
-        ("-0.9869", "a 0.1454"),
-        ("0.7667", "a 0.1454 b 0.7667"),
-        ("0.9684", "a 0.1454 b 0.7667 c 0.9584"),
+        ("0.0079 0.9952 0.0160 0.9580", "1.0000", "a 1.0000"),
+        ("0.0010 0.0162 0.9994 0.9599", "0.1323", "a 1.0000 c 0.1323"),
+        ("0.0026 0.9982 0.9971 0.9995", "-0.9869", "a 0.1454"),
+        ("0.2055 0.9749 0.6775 0.0003", "0.7667", "a 0.1454 b 0.7667"),
+        ("0.0030 0.9977 0.4301 0.9684", "0.9684", "a 0.1454 b 0.7667 c 0.9584"),
     ),
     "bacab": (
-        ("1.0000", "b 1.0000"),
-        ("0.9540", "b 1.0000 a 0.9540"),
-        ("0.0625", "b 1.0000 a 0.9540 c 0.0625"),
-        ("-0.9989", "b 1.0000 a 0.0176"),
-        ("-0.9858", "b 0.0318"),
+        ("0.9183 0.0831 0.9777 0.9708", "1.0000", "b 1.0000"),
+        ("0.9934 0.9875 0.1103 0.9999", "0.9540", "b 1.0000 a 0.9540"),
+        ("0.0030 0.1921 0.9995 0.9990", "0.0625", "b 1.0000 a 0.9540 c 0.0625"),
+        ("0.0021 0.9989 0.9961 0.9998", "-0.9989", "b 1.0000 a 0.0176"),
+        ("0.0031 0.9089 0.9994 0.9993", "-0.9858", "b 0.0318"),
     ),
     "bacba": (
-        ("1.0000", "b 1.0000"),
-        ("0.9540", "b 1.0000 a 0.9540"),
-        ("0.0625", "b 1.0000 a 0.9540 c 0.0625"),
-        ("0.6850", "b 1.0000 a 0.9540 c 0.0625 b 0.6850"),
-        ("0.9524", "b 1.0000 a 0.9540 c 0.0625 b 0.6850 a 0.9524"),
+        ("0.9183 0.0831 0.9777 0.9708", "1.0000", "b 1.0000"),
+        ("0.9934 0.9875 0.1103 0.9999", "0.9540", "b 1.0000 a 0.9540"),
+        ("0.0030 0.1921 0.9995 0.9990", "0.0625", "b 1.0000 a 0.9540 c 0.0625"),
+        ("0.2890 0.9472 0.9021 0.0260", "0.6850", "b 1.0000 a 0.9540 c 0.0625 b 0.6850"),
+        ("0.0190 0.99602 0.4490 0.0054", "0.9524", "b 1.0000 a 0.9540 c 0.0625 b 0.6850 a 0.9524"),
     ),
     "ababcbaba": (
-        ("1.0000", "a 1.0000"),
-        ("0.9716", "a 1.0000 b 0.9716"),
-        ("0.9936", "a 1.0000 b 0.9716 a 0.9936"),
-        ("0.9932", "a 1.0000 b 0.9716 a 0.9936 b 0.9932"),
-        ("0.0810", "a 1.0000 b 0.9716 a 0.9936 b 0.9932 c 0.0810"),
-        ("-0.9981", "a 1.0000 b 0.9716 a 0.9936 b 0.0761"),
-        ("-0.8207", "a 1.0000 b 0.9716 a 0.2491"),
-        ("-0.8674", "a 1.0000 b 0.3533"),
-        ("-0.2757", "a 1.0000 b 0.0776"),
+        ("0.0077 0.9952 0.0160 0.9580", "1.0000", "a 1.0000"),
+        ("0.9855 0.9364 0.9868 0.9784", "0.9716", "a 1.0000 b 0.9716"),
+        ("0.9627 0.9961 0.1055 0.9811", "0.9936", "a 1.0000 b 0.9716 a 0.9936"),
+        ("0.9987 0.8105 0.9719 0.9995", "0.9932", "a 1.0000 b 0.9716 a 0.9936 b 0.9932"),
+        ("0.0002 1.0000 0.0239 0.9992", "0.0810", "a 1.0000 b 0.9716 a 0.9936 b 0.9932 c 0.0810"),
+        ("0.0053 0.9977 0.9881 0.9996", "-0.9981", "a 1.0000 b 0.9716 a 0.9936 b 0.0761"),
+        ("0.0016 0.9996 0.9209 0.9993", "-0.8207", "a 1.0000 b 0.9716 a 0.2491"),
+        ("0.0246 0.9377 0.9986 0.9937", "-0.8674", "a 1.0000 b 0.3533"),
+        ("0.0128 0.9994 0.7910 0.9898", "-0.2757", "a 1.0000 b 0.0776"),
     ),
 }
-_COLUMNS = ("word", "step", "input", "action: the paper", "ours", "stack: the paper", "ours", "same operation")
+_COLUMNS = (
+    *("word", "step", "input", "state: the paper", "ours", "action: the paper", "ours"),
+    *("stack: the paper", "ours", "same operation"),
+)
+_STATE_COLUMNS = ("state", "vector", "mean of the network's own vectors", "merged into", "moves")
+_EMPTY = {"⊥": "ϕ"}
 _TITLE = "Sun et al. 1993, tables 1 and 2: palindromes step by step"
 
 
@@ -70,12 +87,160 @@ def steps_beside(results: Results) -> TextTable:
     return TextTable(_TITLE, _COLUMNS, tuple(rows), caption)
 
 
-def _row(word: str, number: int, theirs: tuple[str, str], step: Mapping[str, Any]) -> tuple[str, ...]:
-    action, stack = theirs
+def _row(word: str, number: int, theirs: tuple[str, str, str], step: Mapping[str, Any]) -> tuple[str, ...]:
+    state, action, stack = theirs
+    own = " ".join(f"{value:.4f}" for value in step["state"])
     segments = " ".join(f"{symbol} {length:.4f}" for symbol, length in step["segments"]) or "empty"
     same = "yes" if _operation(float(action)) == _operation(step["action"]) else "no"
-    return word, str(number + 1), word[number], action, f"{step['action']:.4f}", stack, segments, same
+    return word, str(number + 1), word[number], state, own, action, f"{step['action']:.4f}", stack, segments, same
+
+
+def figure_tables(results: Results) -> list[TextTable]:
+    """Return a table for each network whose states were measured: their vectors, and moves as in figures 7 to 12."""
+    return [_states(claim) for claim in results.claims if "moves" in claim.figures]
+
+
+def _states(claim: Measured) -> TextTable:
+    """Return a row for each state: its vector, the network's own in it, what it becomes, and its moves.
+
+    A move is (input, reading, action) and the next state, ϕ an empty stack; a missing one is rejected.
+    """
+    figures = claim.figures
+    number = {state["name"]: str(place) for place, state in enumerate(figures["states"], start=1)}
+    rows = []
+    for state in figures["states"]:
+        mean = "none seen" if state["mean"] is None else " ".join(f"{value:.4f}" for value in state["mean"])
+        vector = f"{state['vector']}, in the trap" if state["kind"] == "trap" else state["vector"]
+        moves = (
+            f"({letter}, {_EMPTY.get(top, top)}, {action}) → {number[target]}"
+            for source, letter, top, action, target in figures["moves"]
+            if source == state["name"]
+        )
+        rows.append((number[state["name"]], vector, mean, number[state["merged"]], ", ".join(moves) or "none"))
+    caption = f"{claim.command}; {claim.ours}; the paper: {claim.paper}"
+    return TextTable(f"Sun et al. 1993: {claim.claim}", _STATE_COLUMNS, tuple(rows), caption)
 
 
 def _operation(action: float) -> int:
     return (action > 0.5) - (action < -0.5)
+
+
+@dataclass(frozen=True)
+class QuantisedAutomaton:
+    """A network's automaton as sections 3.6 and 4 read it: its vectors quantised, all paths of moves followed.
+
+    Attributes:
+        machine: the quantised network; by `levels` its states are named by their vectors, as in the paper's figures.
+        raw: the states that paths reach, those of the trap last, in which they end.
+        traps: the states in which the last state neuron says "trap".
+        alike: what states with the same moves are merged to, as the paper does; the trap becomes one.
+        least: all merged that nothing in any run tells apart, without the trap.
+    """
+
+    machine: Machine
+    raw: PushdownAutomaton
+    traps: tuple[str, ...]
+    alike: Minimization
+    least: PushdownAutomaton
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Return how many states there are, after merging, and at least; the trap counts, as one in the end."""
+        return len(self.raw.states), len(self.alike.automaton.states), len(self.least.states) + bool(self.traps)
+
+    def proved(self, language: Language) -> bool:
+        """Return whether it is proved that all three accept the language."""
+        from stacklens.automata.compare import Equal
+        from stacklens.extract.specification import LanguageSpecification
+
+        compare = LanguageSpecification(language).compare
+        return all(isinstance(compare(pda), Equal) for pda in (self.raw, self.alike.automaton, self.least))
+
+
+def levels(net: StackModel[Any], number: int) -> Quantiser:
+    """Return so many levels for every state neuron of ``net``, whose states are named by their vectors."""
+    import numpy as np
+
+    from stacklens.extract.search.quantisers import Levels
+
+    class Vectors(Levels):
+        def label(self, number: int) -> str:
+            values = (f"{value:g}".replace("0.", ".") for value in self.represent(np.array([number]))[0])
+            return f"({','.join(values)})"
+
+    return Vectors(number, net.config()["n_states"])
+
+
+def quantised_automaton(net: StackModel[Any], quantiser: Quantiser) -> QuantisedAutomaton:
+    """Return the automaton of ``net`` with actions at three levels (eq. 21) and states by ``quantiser``."""
+    import numpy as np
+
+    from stacklens.automata.minimize import merge_same_rules
+    from stacklens.automata.reachability import trim
+    from stacklens.extract.search.candidates import merging
+    from stacklens.extract.search.machine import Machine, StackSymbols
+    from stacklens.extract.search.transition_table import explore
+    from stacklens.models.rounding import Rounded
+
+    machine = Machine(Rounded(net), StackSymbols(net.letters, np.eye(net.n_symbols)), quantiser)
+    going = trim(explore(machine))
+    raw = _with_traps(machine, going) if net.config()["trap"] else going
+    traps = raw.states[len(going.states) :]
+    return QuantisedAutomaton(machine, raw, traps, merge_same_rules(raw), merging(going).automaton)
+
+
+def _with_traps(machine: Machine, raw: PushdownAutomaton) -> PushdownAutomaton:
+    """Return ``raw`` with what its missing moves do where the last state neuron says "trap", and states for that."""
+    import numpy as np
+
+    from stacklens.automata.pda import Transition
+    from stacklens.extract.search.quantisers import Levels
+
+    keys, heads, step = head_steps(machine, raw, machine.network)
+    made, windows = machine.steps(step), [head.windows for head in heads]
+    moves = dict(raw.transitions)
+    for key, shown, trapped, one in zip(
+        keys,
+        windows,
+        (step.hidden[:, -1] <= 0.5).tolist(),
+        machine.steps_at(windows, replace(made, rejected=np.zeros_like(made.rejected))),
+        strict=True,
+    ):
+        if trapped and key not in moves:
+            answer = machine.answer(shown, one)
+            # clusters are of vectors of words that go on: the nearest one is none of the trap
+            name = f"trap {machine.name(answer.target)}" if isinstance(machine.quantiser, Levels) else "trap"
+            moves[key] = Transition(name, answer.operations)
+    traps = sorted({move.target for move in moves.values()} - {*raw.states})
+    alphabet = dict.fromkeys([*raw.stack_alphabet, *machine.symbols.names])
+    return replace(raw, states=(*raw.states, *traps), stack_alphabet=tuple(alphabet), transitions=moves)
+
+
+def head_steps(
+    machine: Machine, raw: PushdownAutomaton, network: StackModel[Any]
+) -> tuple[list[Key], list[MachineHead], Step[Any]]:
+    """Return every head that some run shows with every letter, by name and as it is, and the step of ``network``."""
+    import torch
+
+    from stacklens.automata.reachability import heads
+    from stacklens.extract.search.machine import BOTTOM, MachineHead
+
+    states, letters = by_name(machine), machine.network.letters
+    windows = {name: (number,) for number, name in enumerate(machine.symbols.names)} | {BOTTOM: machine.empty[0]}
+    reading = sorted(head for head in heads(raw).reading if head[0] in states)
+    keys = [(state, letter, tops) for state, tops in reading for letter in letters]
+    asked = [MachineHead(states[state], (windows[tops[0]],)) for state, _, tops in keys]
+    with torch.no_grad():
+        read = torch.tensor([letters.index(letter) for _, letter, _ in keys])
+        return keys, asked, network.step(read, machine.state_of(asked))
+
+
+def by_name(machine: Machine) -> dict[str, MachineState]:
+    """Return all states that a quantised network may have, by name, the initial vector first."""
+    from stacklens.extract.search.machine import MachineState
+    from stacklens.extract.search.quantisers import Clusters, Levels
+
+    quantiser = machine.quantiser
+    assert isinstance(quantiser, Clusters | Levels)
+    number = len(quantiser.centres) if isinstance(quantiser, Clusters) else quantiser.n**quantiser.size
+    return {machine.name(state): state for state in map(MachineState, (None, *range(number)))}

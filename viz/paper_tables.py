@@ -21,6 +21,7 @@ from stacklens.papers.grid import Grid
 from stacklens.papers.grid_results import GridResults, read_grid
 from stacklens.papers.grid_tables import TextTable, grid_tables, run_command
 from stacklens.papers.results import FOLDER, Results, read_results, result_path
+from stacklens.papers.sun1993_steps import figure_tables
 from stacklens.viz.curves import claim_figures
 from stacklens.viz.paper_figures import grid_figures
 
@@ -112,7 +113,7 @@ def paper_tables(name: str, folder: Path = FOLDER) -> PaperTables:
     if not result_path(name, folder).is_file():
         return PaperTables(experiment.paper, experiment.title, command, False, (_unmeasured(experiment),))
     claims = read_results(name, folder)
-    tables = (claims_table(claims), *step_tables(claims))
+    tables = (claims_table(claims), *figure_tables(claims), *step_tables(claims))
     return PaperTables(experiment.paper, experiment.title, command, True, tables, tuple(claim_figures(claims)))
 
 

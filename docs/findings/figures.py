@@ -8,10 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from stacklens.automata.formats.dot import render, to_dot
-from stacklens.extract.by_name import specification_of
-from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.languages import get_language
-from stacklens.models.io import ZOO, load_checkpoint
+from stacklens.papers.sun1993_measures import zoo_automaton
 from stacklens.viz.style import CATEGORIES, themed
 
 # from the best to the least, each with a colour and a mark
@@ -26,8 +24,13 @@ OUTCOMES = {
 }
 _ROW = 24  # pixels
 _WIDEST = 70  # characters of a row's name
-# figures of Sun et al. 1993 by the network whose automaton they show: before merging states, and after it
-_AUTOMATA = {"parentheses": ("7", None), "1n0n": ("8", "9"), "palindrome": ("11", "12")}
+# figures of Sun et al. 1993 by the network whose automaton they show, with its levels a neuron: before merging states,
+# those that become one in a box, and after it
+_AUTOMATA: dict[str, tuple[int, str, str | None]] = {
+    "parentheses": (5, "7", None),
+    "1n0n": (2, "8", "9"),
+    "palindrome": (2, "11", "12"),
+}
 
 
 def shown(networks: pd.DataFrame) -> pd.DataFrame:
@@ -97,10 +100,10 @@ def draw_automata(folder: Path) -> None:
     """Write figures 7 to 12 of Sun et al. 1993 as they come out of our networks, by clusters as in the paper."""
     simplest = get_language("palindrome").automaton
     (folder / "sun1993-fig10.svg").write_bytes(render(to_dot(simplest, "Sun et al. 1993, figure 10"), "svg"))
-    for name, figures in _AUTOMATA.items():
-        checkpoint = load_checkpoint(ZOO / f"nnpda-{name}.pt")
-        found = extract(checkpoint.model, specification_of(checkpoint), ExtractionConfig(method="kmeans"))
-        for figure, pda in zip(figures, (found.raw, found.minimised), strict=True):
-            if figure is not None and pda is not None:
-                drawing = render(to_dot(pda, f"Sun et al. 1993, figure {figure}: ours"), "svg")
+    for name, (levels, before, after) in _AUTOMATA.items():
+        found = zoo_automaton(name, levels)
+        for figure, pda in ((before, found.raw), (after, found.alike.automaton)):
+            if figure is not None:
+                groups = {state: found.alike.states[state] for state in pda.states}
+                drawing = render(to_dot(pda, f"Sun et al. 1993, figure {figure}: ours", groups), "svg")
                 (folder / f"sun1993-fig{figure}.svg").write_bytes(drawing)

@@ -15,7 +15,7 @@ from tests.automata.test_end_marker import FIGURE_7
 from tests.automata.test_reachability import automaton
 
 from stacklens.automata import minimize as minimize_module
-from stacklens.automata.minimize import merge_states, minimization, minimize
+from stacklens.automata.minimize import merge_same_rules, merge_states, minimization, minimize
 from stacklens.automata.partition import REJECT, Column, StateTable, TableCell, coarsest_partition, unlike_symbols
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.reachability import drop_sinks, heads, trim
@@ -169,6 +169,12 @@ def test_figure_8_is_two_states_and_a_sink() -> None:
     assert result.states == {"1": "q0", "2": "q0", "3a": "q1", "3b": "q1", "4a": "sink", "4b": "sink"}
     assert minimize(pda).states == ("q0", "q1")  # (1) and (2) differ only at heads that no run shows
     assert accepted(minimize(pda), 6) == {tuple("10"), tuple("1100"), tuple("111000")}
+
+
+def test_figure_9_is_figure_8_with_the_states_merged_that_make_the_same_moves() -> None:
+    result = merge_same_rules(automaton(FIGURE_8, "3a 3b"))
+    assert result.states == {"1": "1", "2": "2", "3a": "3a", "3b": "3a", "4a": "4a", "4b": "4a"}
+    assert accepted(result.automaton, 6) == {tuple("10"), tuple("1100"), tuple("111000")}
 
 
 def test_figure_10_is_two_states() -> None:

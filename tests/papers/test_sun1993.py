@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
+import torch
 
+from stacklens.automata.simulation import accepts_many
+from stacklens.languages import get_language
+from stacklens.languages.words import all_words
+from stacklens.models.base import ControllerOutput, StackModel
+from stacklens.models.inference import verdicts_on
+from stacklens.models.io import load_model
+from stacklens.models.rounding import Rounded, Wrapper
 from stacklens.papers import sun1993_measures
 from stacklens.papers.claims import Experiment, Finding
 from stacklens.papers.claims_runner import run_experiment
 from stacklens.papers.results import Measured, Results, read_results
 from stacklens.papers.sun1993 import Sizes, claims_experiment, training_experiment
-from stacklens.papers.sun1993_measures import zoo_path
+from stacklens.papers.sun1993_measures import (
+    WIDE,
+    binary,
+    quantised_weights,
+    trained_states,
+    zoo_automaton,
+    zoo_path,
+)
+from stacklens.papers.sun1993_steps import levels
+from stacklens.probe.trace import trace
 
 SMALL = Sizes(
     parentheses=6,
@@ -83,11 +102,98 @@ def test_deep_words_are_wrong_by_the_analog_net_and_right_by_the_automaton() -> 
     assert figures["automaton_errors"] == 0
 
 
-def test_states_are_counted_before_and_after_merging() -> None:
+LEVELS = {"parentheses": 5, "1n0n": 2, "palindrome": 2}  # of a state neuron, as in the paper
+
+
+def quantised(net: StackModel[Any], number: int) -> StackModel[Any]:
+    """Return ``net`` with actions rounded and every neuron at the nearest of so many levels, by another formula."""
+
+    class Quantised(Wrapper[Any]):
+        def controller(self, symbols: torch.Tensor, hidden: torch.Tensor, reading: torch.Tensor) -> ControllerOutput:
+            answer = super().controller(symbols, hidden, reading)
+            return replace(answer, hidden=torch.floor(answer.hidden * (number - 1) + 0.5) / (number - 1))
+
+    return Quantised(Rounded(net))
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_the_states_are_those_that_the_quantised_network_goes_through_on_words(name: str) -> None:
+    net = load_model(zoo_path(name))
+    found, words = zoo_automaton(name, LEVELS[name]), all_words(net.alphabet, 8)
+    assert accepts_many(found.raw, words).tolist() == verdicts_on(quantised(net, LEVELS[name]), words).tolist()
+    seen = trace(quantised(net, LEVELS[name]), words)
+    going, ended = (
+        {levels(net, LEVELS[name]).label(number) for number in numbers}
+        for numbers in (
+            found.machine.quantiser.assign(seen.hidden[:, 1:][seen.valid & stopped]).tolist()
+            for stopped in (~seen.rejected, seen.rejected & (seen.hidden[:, 1:, -1] <= 0.5) & net.config()["trap"])
+        )
+    )
+    assert going == set(found.raw.states) - {"start", *found.traps}
+    assert {name.removeprefix("trap ") for name in found.traps} <= ended  # words go on in the trap, paths do not
+
+
+@pytest.mark.parametrize(
+    ("language", "sizes"), [("parentheses", (6, 4, 1)), ("1^n 0^n", (6, 4, 3)), ("palindromes", (6, 4, 3))]
+)
+def test_states_are_counted_before_and_after_merging_with_the_trap(language: str, sizes: tuple[int, ...]) -> None:
+    claim = find(language, "before and after merging")
+    figures = claim.figures
+    assert (figures["before"], figures["after"], figures["least"]) == sizes
+    assert figures["before"] == len(figures["states"])
+    assert figures["after"] == len({state["merged"] for state in figures["states"]})
+    assert [state["kind"] for state in figures["states"]].count("trap") == figures["traps"]
+    assert figures["proved"]
+    assert claim.ours.startswith(f"{sizes[0]}, of which ")
+
+
+def test_other_quantisers_give_other_states_and_the_same_language() -> None:
     for language in ("parentheses", "1^n 0^n", "palindromes"):
-        figures = find(language, "before and after merging").figures
-        assert figures["status"] == 0
-        assert 1 <= figures["after"] <= figures["before"]
+        figures = find(language, "K-means").figures
+        assert len(figures["rows"]) == 4 + 7 * 5
+        assert all(row[2] >= row[3] >= row[4] and row[5] for row in figures["rows"])
+        assert len({row[2] for row in figures["rows"]}) > 5
+        assert len({row[4] for row in figures["rows"]}) == 1
+
+
+def test_action_weights_are_quantised_as_printed_and_the_network_stays_as_it_was() -> None:
+    net = load_model(zoo_path("palindrome"))
+    net.get_parameter("action_weights").data[0, :5] = torch.tensor([-0.51, -0.5, 0.0, 0.5, 0.51])
+    before = net.get_parameter("action_weights").clone()
+    weights = quantised_weights(net).get_parameter("action_weights")
+    assert weights[0, :5].tolist() == [-1, 0, 0, 0, 1]
+    assert set(weights.flatten().tolist()) == {-1, 0, 1}
+    assert torch.equal(net.get_parameter("action_weights"), before)
+
+
+def test_quantising_the_action_weights_changes_nothing_where_those_in_use_are_far_from_the_threshold() -> None:
+    figures = find("eq. 28").figures
+    assert figures["words"] == words_up_to(13, 3)
+    assert (figures["errors"], figures["changed"], figures["changed_weights_only"]) == (0, 0, 0)
+    assert figures["proved"]
+    assert figures["same_automaton"]
+    assert all(abs(weight) < 0.1 or abs(weight) > 0.9 for weight in figures["used_weights"])
+    moves = [move for move in find("palindromes", "before and after merging").figures["moves"] if "trap" not in move[4]]
+    assert [round(weight) for weight in figures["used_weights"]] == sorted(move[3] for move in moves)
+
+
+def test_a_weight_in_use_that_is_rounded_away_makes_errors() -> None:
+    net = load_model(zoo_path("palindrome"))
+    with torch.no_grad():
+        net.get_parameter("action_weights").mul_(0.4)  # every action weight becomes 0
+    words = all_words(net.alphabet, 5)
+    verdicts = verdicts_on(binary(quantised_weights(net)), words).tolist()
+    assert [
+        word for word, verdict in zip(words, verdicts, strict=True) if verdict != (word in get_language("palindrome"))
+    ]
+
+
+@pytest.mark.parametrize("recipe", ["parentheses", WIDE])
+def test_states_of_networks_trained_anew_are_counted_whatever_they_have_learned(recipe: str) -> None:
+    finding = trained_states(recipe, 2, SMALL)
+    assert len(finding.figures["rows"]) == 2
+    assert finding.ours.startswith("of 2 nets ")
+    assert ("wrong" in finding.figures) == (recipe == WIDE)
 
 
 def test_every_word_of_the_papers_mistakes_is_judged() -> None:

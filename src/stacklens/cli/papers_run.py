@@ -184,13 +184,14 @@ def show(experiment: Experiment | Grid, folder: Path) -> None:
     from stacklens.papers.grid_results import GridResults, read_grid
     from stacklens.papers.grid_tables import folded_tables
     from stacklens.papers.results import read_results
-    from stacklens.papers.sun1993_steps import steps_beside
+    from stacklens.papers.sun1993_steps import figure_tables, steps_beside
 
     if isinstance(experiment, Grid):
         nothing = GridResults(experiment.paper, experiment.name, experiment.title)
         tables = folded_tables(experiment, read_grid(experiment.name, folder) or nothing)
     else:
         found = read_results(experiment.name, folder)
-        tables = [claims_table(found)] + ([steps_beside(found)] if experiment.name == "sun1993-claims" else [])
+        tables = [claims_table(found), *figure_tables(found)]
+        tables += [steps_beside(found)] if experiment.name == "sun1993-claims" else []
     for shown in tables:
         Console(highlight=False).print(rich_table(shown))
