@@ -8,20 +8,22 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import suppress
-from dataclasses import asdict, astuple, dataclass, field, replace
-from functools import lru_cache
+from dataclasses import asdict, astuple, dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any, cast, get_args
 
 from stacklens import __version__
 from stacklens.automata.enumeration import count_all
 from stacklens.automata.formats.json import from_json, to_json_line
+from stacklens.automata.minimize import Minimization
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
 from stacklens.extract.budget import DEFAULT_BUDGET
+from stacklens.extract.causality import with_causality
 from stacklens.extract.config import Method
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.extract.result_file import load_result
+from stacklens.extract.search.candidates import merged_into
 from stacklens.models.base import StackModel
 from stacklens.models.io import ZOO, Checkpoint
 from stacklens.progress import count
@@ -112,6 +114,11 @@ class Known:
     raw: PushdownAutomaton | None
     report: dict[str, Any] = field(hash=False)
     summary: str
+
+    @cached_property
+    def merged(self) -> Minimization | None:
+        """Return which states and stack symbols became which; None where that is not known, see `Extraction.merged`."""
+        return merged_into(self.raw, self.automaton)
 
     @property
     def stacks(self) -> tuple[int, ...]:
@@ -366,6 +373,4 @@ def _extract(tell: Tell, network: str, settings: ExtractionSettings, again: bool
             tell((stage, STAGES.index(stage) if stage in STAGES else 0))
 
     result = extract(checkpoint.model, specification, settings.config(), told)
-    with suppress(StacklensError):  # of some automata no interchange can be asked
-        result = replace(result, causality=result.causal())
-    keep_extraction(network, settings, result)
+    keep_extraction(network, settings, result if result.minimised is None else with_causality(result))
