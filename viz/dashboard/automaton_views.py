@@ -98,8 +98,12 @@ class Shown:
             return None, "Before minimisation it is the same automaton."
         if merged is None:
             return raw, "Which states were merged is not known."
-        kinds = ("states", merged.states), ("stack symbols", merged.stack_symbols)
-        said = [f"{what} {merged_claim(all_)}" for what, all_ in kinds if len(set(all_.values())) < len(all_)]
+        named = list(merged.stack_symbols.values())
+        several = {one: into for one, into in merged.stack_symbols.items() if named.count(into) > 1}
+        states = merged.states if len(set(merged.states.values())) < len(merged.states) else {}
+        said = [
+            f"{what} {merged_claim(all_)}" for what, all_ in (("states", states), ("stack symbols", several)) if all_
+        ]
         gone = [state for state in raw.states if state not in merged.states]
         left = f"left out, since no accepted word needs it: {' '.join(gone)}" if gone else ""
         return raw, f"Merged: {'; '.join(said) or 'no states'}{'; ' if left else ''}{left}."

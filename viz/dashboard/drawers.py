@@ -47,7 +47,7 @@ _INTERCHANGES = (
     "With another run's hidden vector, or cell, in its place: does the network do what the automaton predicts? A score "
     "is the share of the swaps that the automaton tells apart, with its 95 % interval over words; same: swaps that "
     "should change nothing, of one state or symbol; untold: of which no change is predicted, whatever is put in; the "
-    "last three columns: the same with random partitions, permuted labels, and a network that was never trained."
+    "columns beside the score: the same with random partitions, permuted labels, and a network that was never trained."
 )
 _LONGEST = 60  # characters of a word on a button
 _THEMES = ("light", "dark")
@@ -185,6 +185,7 @@ def _causes(asked: Asked) -> list[Any]:
     parts.append(html.P(_INTERCHANGES))
     columns, *rows = found.table()
     table = pd.DataFrame(rows, columns=list(columns))
+    table = table[[*columns[:4], *columns[7:], *columns[4:7]]]  # baselines beside the score
     parts.append(table_part("interchanges", table, trust_lines("interchanges", asked.name), asked.name))
     parts += [html.P(as_sentence(remark)) for remark in found.remarks]
     for what in ("states", "symbols"):
