@@ -24,6 +24,7 @@ from stacklens.extract.config import Method
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.extract.result_file import load_result
 from stacklens.extract.search.candidates import merged_into
+from stacklens.extract.summary import summary_text
 from stacklens.models.base import StackModel
 from stacklens.models.io import ZOO, Checkpoint
 from stacklens.progress import count
@@ -32,7 +33,6 @@ from stacklens.viz.dashboard.jobs import JobQueue, Jobs
 from stacklens.viz.dashboard.networks import load, network_names, specification_by_name
 from stacklens.viz.dashboard.saved import is_saved, saved
 from stacklens.viz.dashboard.store import DAY, store
-from stacklens.viz.report import summary_text
 
 __all__ = [
     "STAGES",
@@ -166,7 +166,7 @@ def content_of(result: Extraction) -> dict[str, Any]:
         "automaton": None if result.minimised is None else to_json_line(result.automaton),
         "raw": None if result.raw is None else to_json_line(result.raw),
         "report": result.report(),
-        "summary": summary_text(result),
+        "summary": summary_text(result, transitions=False),
     }
 
 
@@ -204,7 +204,7 @@ def shipped(name: str) -> Known | None:
         return None
     result = load_result(path, trusted=True)
     report = json.loads(json.dumps(result.report()))
-    return Known(result.automaton, result.raw, report, summary_text(result))
+    return Known(result.automaton, result.raw, report, summary_text(result, transitions=False))
 
 
 @lru_cache(maxsize=64)

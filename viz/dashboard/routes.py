@@ -8,7 +8,6 @@ from urllib.parse import unquote
 
 from flask import Flask, request
 
-from stacklens.automata.description import formal_definition
 from stacklens.automata.pda import PushdownAutomaton, State, Word
 from stacklens.errors import StacklensError
 from stacklens.extract.headline import headline
@@ -246,7 +245,7 @@ def _of_network(name: str) -> dict[str, Any]:
 
 
 def _automaton(name: str) -> dict[str, Any]:
-    """Return the drawings of the automaton and of the one before, what its symbols mean, and its definition."""
+    """Return the drawings of the automaton and of the one before, and what its symbols mean."""
     one = shown(name)
     pda, (before, merged) = one.automaton, one.beside
     groups = None if before is None else shown(name, raw=True).groups or {}
@@ -260,10 +259,7 @@ def _automaton(name: str) -> dict[str, Any]:
         **_drawing(pda, None if groups is None else {state: state for state in pda.states}),
         "before": None if before is None else _drawing(before, groups),
         "merged": merged,
-        "states": list(pda.states),
-        "stack_symbols": list(pda.stack_alphabet),
         "meanings": meanings,
-        "definition": formal_definition(pda),
         "python": automaton_lines(one, "", False)["drawing"],
     }
 
