@@ -34,7 +34,7 @@ from stacklens.whole import check_whole
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
 
-__all__ = ["causality", "claim_of"]
+__all__ = ["causality", "claim_of", "with_causality"]
 
 _SHORT, _LONG, _LENGTHS = 1_500, 300, (6, 30)  # words on which it is found out which outputs count
 _CUTS = 1_500  # prefixes of these
@@ -86,6 +86,15 @@ def causality(
             found[name], seen[name] = replace(one, equal=_is_equal(result, pda)), pda
     first, *others = found
     return replace(found[first], others={name: found[name] for name in others})
+
+
+def with_causality(result: Extraction, seed: int = 0) -> Extraction:
+    """Return ``result`` with what interchanges say of its automata, or with why none can be made."""
+    try:
+        found = causality(result, seed)
+    except StacklensError as error:
+        found = Causality.none(str(error), seed)
+    return replace(result, causality=found)
 
 
 def claim_of(

@@ -18,7 +18,7 @@ from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import Fidelity
 from stacklens.extract.headline import headline
 from stacklens.extract.partings import BlackBoxView, Diagnosis, Errors
-from stacklens.extract.search.candidates import Candidate, merging
+from stacklens.extract.search.candidates import Candidate, merged_into
 from stacklens.extract.specification import Specification
 from stacklens.extract.stack_ablation import StackUse
 from stacklens.extract.threshold_margin import ThresholdMargin
@@ -317,10 +317,7 @@ class Extraction:
 
         A state that only rejected words reach, and a symbol that no run shows, became none.
         """
-        if self.raw is None or self.minimised is None:
-            return None
-        found = merging(self.raw)
-        return found if found.automaton == self.automaton else None
+        return merged_into(self.raw, self.minimised)
 
     @property
     def best(self) -> NotFaithful | None:

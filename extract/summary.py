@@ -21,6 +21,7 @@ from stacklens.extract.wording import (
     depth_claim,
     found_claim,
     is_boxed,
+    merged_claim,
     network_claim,
     proof_claim,
     rounding_claim,
@@ -237,11 +238,7 @@ def _show_merged(result: Extraction, line: Line) -> None:
     merged = result.merged
     if merged is None or len(set(merged.states.values())) == len(merged.states) or len(merged.states) > _MOST_MERGED:
         return
-    members: dict[str, list[str]] = {}
-    for before, after in merged.states.items():
-        members.setdefault(after, []).append(before)
-    shown = "; ".join(f"{state} = {' '.join(names)}" for state, names in sorted(members.items()))
-    line("merged", shown)
+    line("merged", merged_claim(merged.states))
 
 
 def _show_splits(result: Extraction, line: Line) -> None:

@@ -33,6 +33,7 @@ __all__ = [
     "found_claim",
     "interchange_claim",
     "is_boxed",
+    "merged_claim",
     "network_claim",
     "nothing_found",
     "proof_claim",
@@ -96,6 +97,18 @@ def before_claim(sizes: Mapping[str, Any]) -> str:
     """
     before = sizes["before_minimization"]
     return f"{count(before['states'], 'state')}, {count(before['stack_symbols'], 'stack symbol')} before minimisation"
+
+
+def merged_claim(names: Mapping[str, str]) -> str:
+    """Return which states, or stack symbols, became which by minimisation, from what each became.
+
+    >>> merged_claim({"start": "q0", "k1": "q0", "k2": "q1"})
+    'q0 = start k1; q1 = k2'
+    """
+    members: dict[str, list[str]] = {}
+    for before, after in names.items():
+        members.setdefault(after, []).append(before)
+    return "; ".join(f"{name} = {' '.join(some)}" for name, some in sorted(members.items()))
 
 
 def found_claim(method: str, quantiser: str) -> str:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from stacklens.languages.tasks.stream_patterns import PATTERNS
 from stacklens.papers.grid import VALIDATION, Outcome, Protocol
 from stacklens.papers.grid_tables import TRIED_FIGURES
-from stacklens.papers.joulin2015 import PAPER_PATTERNS
 
 __all__ = ["SEARCHED", "Tried", "chosen_outcomes", "searched"]
 
@@ -66,7 +66,7 @@ def searched(model: str, task: str, protocol: Protocol) -> tuple[Tried, ...]:
     """Return the settings of which every one is trained from all seeds; none for networks that are not searched."""
     if protocol == "paper":
         return SEARCHED.get(model, ())
-    if model != "lstm" or task not in PAPER_PATTERNS:
+    if model != "lstm" or task not in PATTERNS:
         return ()
     return (_SLOW if task in _HARD else _QUICK,)
 

@@ -21,7 +21,7 @@ from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
 from stacklens.extract.evaluation.automaton_runs import visiting_words, visits
 from stacklens.extract.evaluation.trust import check_table, claim_table, coverage_table
 from stacklens.extract.result import Extraction
-from stacklens.extract.summary import show_summary
+from stacklens.extract.summary import summary_text
 from stacklens.languages.words import format_word
 from stacklens.probe.trace import trace
 from stacklens.viz.automaton import check_size
@@ -167,25 +167,13 @@ def _shortened(word: str) -> str:
 
 def report_page(result: Extraction, words: Sequence[Word], title: str) -> str:
     """Return a self-contained page on ``result``: summary, automaton, its states, and a trace of each of ``words``."""
-    parts = [heading(title, 1), preformatted(summary_text(result)), *trust_parts(result)]
+    parts = [heading(title, 1), preformatted(summary_text(result, transitions=False)), *trust_parts(result)]
     if result.minimised is not None:
         parts += _automaton(result.automaton) + _states(result, result.automaton)
     if words:
         parts.append(heading("The network at work"))
         parts += [_traced(result, word) for word in words]
     return page(title, parts)
-
-
-def summary_text(result: Extraction) -> str:
-    """Return what `extract-pda` prints of ``result``, without the transition table."""
-    from io import StringIO
-
-    from rich.console import Console
-
-    lines = StringIO()
-    console = Console(file=lines, highlight=False, soft_wrap=True, markup=False, emoji=False, color_system=None)
-    show_summary(result, console, transitions=False)
-    return lines.getvalue().rstrip()
 
 
 def _automaton(pda: PushdownAutomaton) -> list[str]:

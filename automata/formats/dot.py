@@ -16,7 +16,7 @@ from stacklens.automata.formats.json import from_json, to_json_line
 from stacklens.automata.pda import EPSILON, Key, Output, PushdownAutomaton, State, Transition
 from stacklens.errors import AutomatonError, StacklensError, UnknownNameError
 
-__all__ = ["PictureFormat", "check_renderer", "from_dot", "render", "rule", "to_dot", "to_svg"]
+__all__ = ["PictureFormat", "check_renderer", "from_dot", "group_places", "render", "rule", "to_dot", "to_svg"]
 
 _HEADING = "// stacklens "  # of the comment that `from_dot` reads
 
@@ -146,10 +146,15 @@ def _node(pda: PushdownAutomaton, state: State, name: str) -> str:
     return f"{name} [label={_quoted([_shown(state)])}{', shape=doublecircle' if double else ''}]"
 
 
+def group_places(groups: Mapping[State, str]) -> dict[str, int]:
+    """Return the number of each group, from 0, which its colour goes by."""
+    return {name: place for place, name in enumerate(sorted(set(groups.values()), key=lambda name: (len(name), name)))}
+
+
 def _boxes(pda: PushdownAutomaton, number: Mapping[State, str], groups: Mapping[State, str]) -> list[str]:
     """Return the colours of each group of states, and a box around each group of several."""
-    lines = []
-    for place, group in enumerate(sorted(set(groups.values()), key=lambda name: (len(name), name))):
+    lines = ["newrank=true"] if groups else []  # else labels of edges that leave a box may lie on one another
+    for group, place in group_places(groups).items():
         members = [number[state] for state in pda.states if groups.get(state) == group]
         colour = f'[style=filled, fillcolor="{_PALE[place % len(_PALE)]}"]'
         lines += [f"{{ {member} {colour} }}" for member in members]

@@ -22,7 +22,7 @@ from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 
-__all__ = ["LEARNING", "Candidate", "ClusterSplit", "Scorer", "cost", "merging", "minimised"]
+__all__ = ["LEARNING", "Candidate", "ClusterSplit", "Scorer", "cost", "merged_into", "minimised"]
 
 LEARNING = "learning"  # the way of a candidate that behaviour alone decided
 _WALKS = 200, (10, 60)  # words, and their lengths
@@ -134,13 +134,21 @@ def cost(candidate: Candidate) -> float:
 def minimised(blank: Candidate, machine: PushdownAutomaton) -> Candidate:
     """Return ``blank`` with the automaton of a machine; what it says of words that end nowhere stays as it is."""
     raw = trim(machine)
-    return replace(blank, states=len(raw.states), raw=raw, automaton=merging(raw).automaton)
+    return replace(blank, states=len(raw.states), raw=raw, automaton=_merging(raw).automaton)
 
 
-def merging(raw: PushdownAutomaton) -> Minimization:
+def _merging(raw: PushdownAutomaton) -> Minimization:
     """Return what a machine of clusters is minimised to, and where each of its states and stack symbols goes."""
     speaks = any(step.output is not None for step in raw.transitions.values())
     return minimization(drop_end_marker(raw) or raw, "as it is" if speaks else "drop")
+
+
+def merged_into(raw: PushdownAutomaton | None, minimised: PushdownAutomaton | None) -> Minimization | None:
+    """Return what became what where ``raw`` was minimised to ``minimised``; None where that is not known."""
+    if raw is None or minimised is None:
+        return None
+    found = _merging(raw)
+    return found if found.automaton == minimised else None
 
 
 @dataclass(frozen=True)

@@ -352,27 +352,34 @@ class Causality:
             if one.same_as is not None:
                 rows.append((size, f"as {one.same_as}", *[""] * (len(_COLUMNS) - 2)))
                 continue
-            for number, part in enumerate(one.kinds):
+            for part in one.kinds:
                 what = part.what if part.rank is None else f"{part.what}, rank {part.rank}"
                 score = "–" if not part.share.of else "{:.3f} ({:.3f}-{:.3f})".format(part.accuracy, *part.interval)
                 rest = [_brief(part.same), _brief(part.untold), f"{part.undefined:,}"]
                 rest += [_brief(part.baselines.get(baseline)) for baseline in _BASELINES]
-                rows.append(("" if number else size, what, f"{part.told_apart:,}", score, *rest))
+                rows.append((size, what, f"{part.told_apart:,}", score, *rest))
         return rows
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return why scores of `table` are missing, or do not decide: a line each."""
+        lines = [
+            f"{name}: the network's stacks are as high as its own on {one.level} words only"
+            for name, one in self.automata.items()
+            if one.level is not None and one.level.accuracy < BAR and one.same_as is None
+        ]
+        return lines + [f"{part.what}: {part}" for part in (self.states, self.symbols) if part.reason is not None]
 
     def __str__(self) -> str:
         rows = self.table()
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [self.verdict]
-        lines += [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-        ]
-        for name, one in self.automata.items():
-            if one.level is not None and one.level.accuracy < BAR and one.same_as is None:
-                lines.append(f"{name}: the network's stacks are as high as its own on {one.level} words only")
+        lines, last = [self.verdict], ""
+        for name, *cells in rows:
+            row = ("" if name == last else name, *cells)
+            lines.append("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+            last = name
+        lines += self.remarks
         for part in (self.states, self.symbols):
-            if part.reason is not None:
-                lines.append(f"{part.what}: {part}")
             if part.worst_case is not None:
                 lines += [f"{part.what}, worst: {part.worst_case}", f"    {part.worst_case.call}"]
         return "\n".join(lines)

@@ -45,6 +45,8 @@ def test_nothing_serious_is_found_on_any_view(theme: str, page: Page, address: s
             expect(page.locator("#drawer .ag-row").first).to_be_visible()
         assert page.evaluate(RUN) == [], drawer or "the bench"
     page.keyboard.press("Escape")
+    page.uncheck("#raw")
+    assert page.evaluate(RUN) == [], "the automaton alone"
     page.select_option("#compare", "kind")
     page.click("#card-button")
     expect(page.locator("#table-2 td").first).to_be_visible()
@@ -130,6 +132,7 @@ MEET = """() => {
     const all = (found) => [...document.querySelectorAll(found)];
     const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
     return [...meeting(all("#bench, #automaton, #claims")), ...meeting(all("#bench > :not(.unseen)")),
+            ...meeting(all(".one, #stacks")), ...meeting(all(".one:not([hidden]) > *")),
             ...meeting(all("#automaton > *")), ...meeting(all("#claim-list > *")), ...(wide > 0 ? ["too wide"] : [])];
 }"""
 

@@ -69,6 +69,17 @@ def test_figures_follow_the_word_and_the_theme(page: Page, address: str) -> None
     expect(page).to_have_url(re.compile("figure=states"))
 
 
+def test_the_drawer_of_causes_says_which_automaton_the_network_computes(page: Page, address: str) -> None:
+    opened(page, address, f"?network={DYCK}&word=()&drawer=causes")
+    expect(page.locator("#drawer-dash b")).to_contain_text("the raw one is what the network computes")
+    expect(page.locator("#drawer .ag-row", has_text="raw").first).to_be_visible()
+    expect(page.locator("#drawer .figure .main-svg").first).to_be_visible()
+    page.keyboard.press("Escape")
+    page.select_option("#network", "buffered-neural-stack-reversal")
+    page.click("[data-drawer=causes]")
+    expect(page.locator("#drawer")).to_contain_text("extract-pda buffered-neural-stack-reversal --causal")
+
+
 def test_ours_stands_beside_theirs(page: Page, address: str) -> None:
     opened(page, address, f"?network={DYCK}&word=()&page=papers")  # an earlier link
     first = read_results("sun1993-claims").claims[0]

@@ -143,6 +143,69 @@ def test_soft_and_rounded_stand_one_above_the_other_with_their_first_difference(
     expect(page.locator("#table-2")).to_contain_text("baby-ntm-dyck-2")
 
 
+def test_the_automaton_before_minimisation_stands_beside_it_and_follows_in_the_same_colours(
+    page: Page, address: str
+) -> None:
+    opened(page, address, PALINDROME)
+    found = shipped("nnpda-palindrome")
+    assert found is not None
+    assert found.merged is not None
+    for number, key in ((3, "Home"), (1, "End"), (5, "ArrowLeft"), (4, "ArrowRight")):
+        step(page, number)
+        lit = [page.locator(f"{place} .state.lit") for place in ("#drawing", "#drawing-raw")]
+        names = [one.get_attribute("data-name") or "" for one in lit]
+        assert found.merged.states[names[1]] == names[0]
+        colours = [one.evaluate("one => getComputedStyle(one.querySelector('ellipse')).fill") for one in lit]
+        assert colours[0] == colours[1] != "none"
+        expect(page.locator("#rule-raw")).to_contain_text("start: a, ⊥ → push a" if number == 1 else " → ")
+        page.keyboard.press(key)
+    expect(page.locator("#merged")).to_contain_text("Merged: states q0 = ")
+    # the mouse on a state, or the focus, shows what it is on the other side
+    several = [name for name, into in found.merged.states.items() if into == "q0"]
+    page.hover("#drawing .state[data-name=q0]")
+    expect(page.locator("#drawing-raw .state.partner")).to_have_count(len(several))
+    page.mouse.move(5, 5)
+    expect(page.locator(".partner")).to_have_count(0)
+    raw = page.locator(f'#drawing-raw .state[data-name="{several[0]}"]')
+    expect(raw).to_have_attribute("aria-label", f"state {several[0]}, q0 after minimisation: its words")
+    label = f"state q0, {' and '.join(several)} before minimisation: its words"
+    expect(page.locator("#drawing .state[data-name=q0]")).to_have_attribute("aria-label", label)
+    raw.focus()
+    expect(page.locator("#drawing .state.partner")).to_have_text("q0")
+    # a state that is chosen before minimisation is one of that automaton in the drawer, too
+    page.keyboard.press("Enter")
+    expect(page.locator("#drawer")).to_contain_text(f"words that visit {several[0]}")
+    expect(page.locator("#which")).to_have_value("raw")
+    expect(page.locator("#drawing-raw .state.chosen")).to_have_count(1)
+    expect(page).to_have_url(re.compile("raw=1&state="))
+    page.select_option("#which", "")
+    expect(page.locator("#drawer")).to_contain_text("words that visit q0")
+    expect(page.locator(".state.chosen")).to_have_count(0)
+
+
+def test_the_automaton_before_minimisation_can_be_put_away_and_one_that_is_the_same_is_not_drawn_twice(
+    page: Page, address: str
+) -> None:
+    opened(page, address, PALINDROME)
+    wide = page.locator("#drawing").bounding_box()
+    page.uncheck("#raw")
+    expect(page.locator("#drawing-raw")).to_be_hidden()
+    expect(page).to_have_url(re.compile("alone=1"))
+    alone = page.locator("#drawing").bounding_box()
+    assert wide is not None
+    assert alone is not None
+    assert alone["width"] > wide["width"] + 100
+    page.reload()
+    expect(page.locator("#drawing svg")).to_be_visible()
+    expect(page.locator("#drawing-raw")).to_be_hidden()
+    page.go_back()
+    expect(page.locator("#drawing-raw")).to_be_visible()
+    page.select_option("#network", "buffered-neural-stack-reversal")
+    expect(page.locator("#merged")).to_have_text("Before minimisation it is the same automaton.")
+    expect(page.locator("#drawing-raw")).to_be_hidden()
+    expect(page.locator("#raw")).to_be_hidden()
+
+
 def test_states_can_be_dragged_and_the_drawing_moved_and_fitted(page: Page, address: str) -> None:
     opened(page, address, PALINDROME)
     page.wait_for_load_state("networkidle")  # until then the drawing may be laid out again, and be elsewhere

@@ -16,6 +16,7 @@ from tests.viz.page_client import asked, filled
 
 from stacklens.automata.formats.json import from_json
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.models.io import ZOO
@@ -51,7 +52,6 @@ def test_what_was_found_comes_with_its_claims(client: FlaskClient, result: Extra
     assert found["headline"].startswith("Proved equal to palindrome; the rounded network ")
     assert {claim["what"] for claim in found["claims"]} >= {"proof", "certificate", "horizon, network"}
     assert "checked    words on which the automaton differs" in found["summary"]
-    assert found["automaton"]["definition"].startswith("M = (Q, Σ, Γ, δ, q₀, ⊥, F)")
     words = [claim["word"] for claim in found["claims"] if claim["what"] == "horizon, network"]
     assert words == [result.horizon["network"].to_dict()["shortest_difference"]["word"]]
 
@@ -75,10 +75,57 @@ def test_a_network_of_ones_own_has_nothing_before_it_is_extracted(client: FlaskC
         assert filled(client, drawer, network=name).said == ["nothing has been read out of this network yet."]
 
 
-def test_drawing_and_transitions_also_before_minimisation(client: FlaskClient) -> None:
-    for raw in (0, 1):
-        assert asked(client, "network", network=NAME, raw=raw)["automaton"]["svg"].count('class="state"') == 2 + raw
-        assert len(filled(client, "automaton", network=NAME, raw=bool(raw)).table("rules")) >= 11
+def test_drawing_and_transitions_also_before_minimisation(client: FlaskClient, result: Extraction) -> None:
+    found = asked(client, "network", network=NAME)["automaton"]
+    groups = [re.findall(r'data-name="(.*?)" data-group="(.*?)"', one["svg"]) for one in (found, found["before"])]
+    assert groups[0] == [("q0", "0"), ("q1", "1")]
+    assert result.merged is not None
+    assert [(name, f"q{group}") for name, group in groups[1]] == list(result.merged.states.items())
+    assert found["merged"].startswith("Merged: states q0 = ")
+    assert all(name in found["merged"] for name, _ in groups[1])
+    for raw in (False, True):
+        assert len(filled(client, "automaton", network=NAME, raw=raw).table("rules")) >= 11
+    dot = client.get(f"/api/file?network={NAME}&suffix=dot&raw=1").text
+    assert dot.count("fillcolor") == len(groups[1])
+
+
+def test_both_automata_run_on_the_word_and_end_where_their_states_are_one(client: FlaskClient) -> None:
+    merged = shown(NAME).known.merged
+    assert merged is not None
+    for word in ("abcba", "acb", ""):
+        found = asked(client, "word", network=NAME, word=word)
+        names = [[run["states"][state] for state in run["after"]] for run in (found["run"], found["before"])]
+        assert names[0] == [merged.states[state] for state in names[1]]
+        assert (found["run"]["stuck"] is None) == (found["before"]["stuck"] is None)
+    long = asked(client, "word", network="marnn-stack-rnn-dyck-2", word="()" * 300, beginning=1, step=1)["beginning"]
+    assert len(long["before"]["after"]) == len(long["run"]["after"]) < 600
+
+
+@pytest.mark.parametrize(
+    ("name", "says", "beside"),
+    [
+        ("buffered-neural-stack-reversal", "Before minimisation it is the same automaton.", False),
+        ("stack-rnn-memorization", "Merged: stack symbols s1/s0 = s1/s0 s1/s1 s1/⊥; s2/s0 = s2/s0 s2/s1.", True),
+    ],
+)
+def test_what_was_merged_is_one_line(client: FlaskClient, name: str, says: str, beside: bool) -> None:
+    found = asked(client, "network", network=name)["automaton"]
+    assert (found["merged"], found["before"] is not None) == (says, beside)
+    assert ("data-group" in found["svg"]) == beside
+    assert (asked(client, "word", network=name, word="1")["before"] is not None) == beside
+
+
+def test_a_result_without_the_automaton_before_or_with_another_one_is_shown_all_the_same(client: FlaskClient) -> None:
+    del client
+    one = shown(NAME)
+    assert replace(one, known=replace(one.known, raw=None)).beside == (
+        None,
+        "The machine before minimisation is not known.",
+    )
+    other = dyck([("(", ")")])
+    assert replace(one, known=replace(one.known, raw=other)).beside == (other, "Which states were merged is not known.")
+    with pytest.raises(StacklensError, match="does not hold the machine before minimisation"):
+        _ = replace(one, known=replace(one.known, raw=None), raw=True).automaton
 
 
 def test_the_run_is_told_step_by_step(client: FlaskClient) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck, palindromes, pushdown_automata, words_of
 
+from stacklens.automata.formats.dot import group_places
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError, UnknownSymbolError
 from stacklens.extract.by_name import specification_of
@@ -56,6 +57,22 @@ def test_every_state_and_every_rule_of_a_drawing_can_be_found_once(pda: Pushdown
             if edge.get("data-from"):
                 ends = tuple(one.states[int(edge.get(f"data-{end}", ""))] for end in ("from", "to"))
                 assert rules_in(edge.iter()) == [number for number, pair in enumerate(joined) if pair == ends]
+
+
+@settings(max_examples=20)
+@given(pda=pushdown_automata(), data=st.data())
+def test_a_drawing_beside_another_has_its_groups_and_still_every_rule(
+    pda: PushdownAutomaton, data: st.DataObject
+) -> None:
+    groups = {state: data.draw(st.sampled_from(["q0", "q1", "q10"])) for state in pda.states[1:]}
+    found = bench_drawing(pda, groups)
+    places, said = (
+        group_places(groups),
+        {one.get("data-name"): one.get("data-group") for one in parts(found["svg"], "state")},
+    )
+    assert said == {state: str(places[groups[state]]) if state in groups else None for state in pda.states}
+    assert rules_in(ElementTree.fromstring(found["svg"]).iter()) == list(range(len(pda.transitions)))
+    assert sum(len(edge["rules"]) for edge in found["edges"]) == len(pda.transitions)
 
 
 def test_symbols_are_no_markup() -> None:

@@ -69,7 +69,7 @@ def test_a_result_whose_network_is_not_here_says_so_and_shows_its_automaton(
     assert shown["missing"] == (
         f"The network of gone.json is not here, only its automaton; open {secret}, too, to see what the network does."
     )
-    assert shown["automaton"]["states"] == asked(client, "network", network=NAME)["automaton"]["states"]
+    assert shown["automaton"]["svg"] == asked(client, "network", network=NAME)["automaton"]["svg"]
     word = asked(client, "word", network=name, word="1100")
     alone = {row["name"]: row for row in word["rows"]}
     there = {row["name"]: row for row in asked(client, "word", network=NAME, word="1100")["rows"]}

@@ -68,7 +68,7 @@ def test_a_sweep_is_a_table_whose_rows_open_their_networks_with_their_results(
     shown = asked(client, "network", network=opens["seed-10.pt"]["network"])
     assert (shown["title"], shown["saved"]) == ("seed-10.pt of sweep.json (result)", True)
     assert shown["card"]["seed"] == "10"
-    assert shown["automaton"]["states"]
+    assert shown["automaton"]["svg"]
     kept = {row.network: row for row in load_sweep(folder / "sweep.json").rows}
     report = kept[str(folder / "seed-10.pt")].report
     assert report is not None
@@ -90,7 +90,7 @@ def test_a_network_that_was_moved_or_changed_says_so_in_its_row_and_shows_its_au
     first = drawer.opens("sweep")[[Path(row["network"]).name for row in drawer.table("sweep")].index("seed-2.pt")]
     shown = asked(client, "network", network=first["network"])
     assert "is not here, only its automaton" in shown["missing"]
-    assert shown["automaton"]["states"]
+    assert shown["automaton"]["svg"]
 
 
 @pytest.mark.parametrize(

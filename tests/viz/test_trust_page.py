@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -25,6 +26,7 @@ from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extract
 from stacklens.viz.dashboard.judging import LONGEST, judged_words, known_specification, words_to_try
 from stacklens.viz.dashboard.networks import keep_upload, load, network_names
 from stacklens.viz.dashboard.python_lines import trust_lines
+from stacklens.viz.dashboard.results import keep_file
 from stacklens.viz.dashboard.view import View, address_of
 
 NAME = "nnpda-1n0n"
@@ -111,16 +113,39 @@ def test_the_figure_has_the_automaton_where_there_is_one_and_its_horizon(client:
 
 def test_causes_are_told_with_a_figure_where_they_were_asked(client: FlaskClient) -> None:
     found = filled(client, "causes", network="marnn-stack-rnn-dyck-2")
-    assert found.said[1].startswith("states: 90.3 % of 743 interchanges that it tells apart do as")
-    assert "The shortest of what goes wrong most often:" in found.said
+    (verdict,) = (one["children"] for one in found.of_type("B"))
+    claims = {one["what"]: one for one in asked(client, "network", network="marnn-stack-rnn-dyck-2")["claims"]}
+    assert verdict.lower() == f"{claims['mechanism']['sign']} {claims['mechanism']['says']}."
+    assert re.match(r"✓ Of four automata that are proved equal, the raw one is what the network computes \(", verdict)
+    rows = found.table("interchanges")
+    assert {row["automaton"].split()[0] for row in rows} == {"minimised", "raw", "learned", "reference"}
+    assert list(rows[0])[2:7] == ["told apart", "score", "random partitions", "permuted labels", "random weights"]
+    assert rows[0]["told apart"] == "743"
+    assert rows[0]["score"].startswith("0.903 (")
+    assert any(str(one).startswith("The shortest of what goes wrong most often with states") for one in found.said)
     (figure,) = found.figures
     assert [trace["name"] for trace in figure["data"]] == [
         name for what in ("states", "symbols") for name in (what, f"{what}, random partitions")
     ]
+
+
+def test_where_nothing_was_interchanged_a_line_says_how(client: FlaskClient) -> None:
     own = keep_upload((ZOO / f"{UNSEEN}.pt").read_bytes(), "mine.pt").name
-    assert filled(client, "causes", network=own).said == [
-        "nothing was interchanged in this network: extract again to have it done."
-    ]
+    assert filled(client, "causes", network=own).said == ["nothing has been read out of this network yet."]
+    (how,) = filled(client, "causes", network=NAME).said
+    assert "the button extract again makes them" in how
+    assert f"extract-pda {NAME} --causal" in how
+    kept = keep_file((ZOO / "buffered-neural-stack-reversal.json").read_bytes(), "r.json")
+    (how,) = filled(client, "causes", network=kept).said
+    assert "stacklens probe causal r.json makes them" in how
+    assert "--causal --save r.json" in how
+
+
+def test_a_verdict_that_only_a_file_says_is_marked_so(client: FlaskClient) -> None:
+    kept = keep_file((ZOO / "marnn-stack-rnn-dyck-2.json").read_bytes(), "r.json")
+    (verdict,) = (one["children"] for one in filled(client, "causes", network=kept).of_type("B"))
+    assert verdict.startswith("? Of four automata")
+    assert "as stored, not checked" in verdict
 
 
 def test_words_are_judged_and_lead_to_the_step_where_runs_part(client: FlaskClient) -> None:
@@ -198,7 +223,7 @@ def test_what_was_extracted_by_other_settings_is_shown_and_its_lines_say_so(clie
     assert "result = sl.extract(network, 'reversal', max_length=3, seed=2)\n" in lines
 
 
-@pytest.mark.parametrize("panel", ["claims", "checks", "coverage", "accuracy", "causes", "judged"])
+@pytest.mark.parametrize("panel", ["claims", "checks", "coverage", "accuracy", "causes", "interchanges", "judged"])
 def test_the_python_lines_run(panel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stacklens.extract.extraction.extract", lambda *_: small_extraction(NAME))
     (tmp_path / "words.txt").write_text("10\n110\n", encoding="utf-8")
@@ -206,4 +231,5 @@ def test_the_python_lines_run(panel: str, tmp_path: Path, monkeypatch: pytest.Mo
     lines = trust_lines(panel, NAME).replace(".show()", "").splitlines()
     names: dict[str, Any] = {}
     exec("\n".join(lines[:-1]) + f"\nfound = {lines[-1]}", names)
-    assert len(names["found"].data if panel in ("accuracy", "causes") else names["found"]) > 1
+    drawn = {"accuracy": "data", "causes": "data", "interchanges": "automata"}
+    assert len(getattr(names["found"], drawn[panel]) if panel in drawn else names["found"]) > 1

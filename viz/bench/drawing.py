@@ -3,45 +3,60 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
 
-from stacklens.automata.formats.dot import render
-from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.formats.dot import group_places, render
+from stacklens.automata.pda import PushdownAutomaton, State
 from stacklens.viz.automaton import check_size
 from stacklens.viz.bench.labels import Edge, edges_of, quoted
 
 __all__ = ["bench_drawing"]
 
-_PLACE = (480, 320)  # pixels of the drawing at 1440 x 900
+_PLACE, _HALF = (480, 320), (270, 320)  # pixels of the drawing at 1440 x 900, alone and beside another
+_READABLE = 0.55  # of a label's 11 pixels
+# how many lines labels have, and whether they have outputs: as large as they may be, and shorter and shorter
+_LABELS: tuple[tuple[int | None, bool], ...] = ((None, True), (None, False), (2, False), (1, False), (0, False))
 _SVG = "http://www.w3.org/2000/svg"
 _NODE, _EDGE = re.compile(r"n(\d+)"), re.compile(r"(?:n(\d+)|start)->n(\d+)")
 
 
-def bench_drawing(pda: PushdownAutomaton) -> dict[str, Any]:
+def bench_drawing(pda: PushdownAutomaton, groups: Mapping[State, str] | None = None) -> dict[str, Any]:
     """Return the drawing as "svg", its "edges" with every rule, and what it "says" to who cannot see it.
 
     States and edges have the classes "state" and "edge" and say in ``data-state``, ``data-from`` and ``data-to`` which
     they are, from 0 as in ``pda.states``; lines have the class "rule" and the numbers of their rules in ``data-rules``.
 
+    Where ``groups`` names what each state belongs to, as in `to_dot`, it stands beside another drawing: states have the
+    number of their group in ``data-group``, and its name under theirs; labels are so short that they can be read.
+
     Raises:
         StacklensError: the automaton is too large to be drawn, or nothing here can draw.
     """
-    return _drawn(pda, tuple(pda.transitions))
+    return _drawn(pda, tuple(pda.transitions), None if groups is None else tuple(sorted(groups.items())))
 
 
 @lru_cache(maxsize=64)
-def _drawn(pda: PushdownAutomaton, order: tuple[Any, ...]) -> dict[str, Any]:
+def _drawn(
+    pda: PushdownAutomaton, order: tuple[Any, ...], grouped: tuple[tuple[State, str], ...] | None
+) -> dict[str, Any]:
     del order  # automata that are equal may have their transitions in another one
     check_size(pda)
-    edges = edges_of(pda)
-    both = (ElementTree.fromstring(render(_dot(pda, edges, way), "svg")) for way in ("TB", "LR"))
-    root = max(both, key=_scale)
+    groups, place = dict(grouped or ()), _PLACE if grouped is None else _HALF
+    for most, outputs in _LABELS:
+        edges = edges_of(pda, most, outputs)
+        both = (ElementTree.fromstring(render(_dot(pda, edges, groups, way), "svg")) for way in ("TB", "LR"))
+        root = max(both, key=lambda drawn: _scale(drawn, place))
+        if grouped is None or _scale(root, place) >= _READABLE:
+            break
+    places = group_places(groups)
+    numbers = {state: str(places[group]) for state, group in groups.items()}
     for group in root.iter(f"{{{_SVG}}}g"):
         title = group.find(f"{{{_SVG}}}title")
         if title is not None:
-            _mark(group, title.text or "", pda, edges)
+            _mark(group, title.text or "", pda, edges, numbers)
             group.remove(title)  # a browser would show "n0" over the mouse
     ElementTree.register_namespace("", _SVG)
     return {
@@ -54,19 +69,20 @@ def _drawn(pda: PushdownAutomaton, order: tuple[Any, ...]) -> dict[str, Any]:
     }
 
 
-def _scale(root: ElementTree.Element) -> float:
+def _scale(root: ElementTree.Element, place: tuple[int, int]) -> float:
     """Return how large a drawing can be in the place that it has on the bench."""
     width, height = (float(number) for number in root.attrib["viewBox"].split()[2:])
-    return min(_PLACE[0] / width, _PLACE[1] / height)
+    return min(place[0] / width, place[1] / height)
 
 
-def _dot(pda: PushdownAutomaton, edges: list[Edge], direction: str) -> str:
+def _dot(pda: PushdownAutomaton, edges: list[Edge], groups: Mapping[State, str], direction: str) -> str:
     font = 'fontname="Courier"'
     lines = [f"graph [rankdir={direction}, pad=0.1, ranksep=0.5, nodesep=0.4, bgcolor=transparent]"]
     lines += [f"node [shape=circle, {font}]", f"edge [{font}, fontsize=11]", 'start [shape=point, label=""]']
     for number, state in enumerate(pda.states):
         double = state in pda.accepting and pda.acceptance in ("final state", "both")
-        lines.append(f"n{number} [label={_dot_text([state])}{', shape=doublecircle' if double else ''}]")
+        label = [state, *([] if groups.get(state, state) == state else [f"= {groups[state]}"])]
+        lines.append(f"n{number} [label={_dot_text(label)}{', shape=doublecircle' if double else ''}]")
     lines.append(f"start -> n{pda.states.index(pda.initial)}")
     for edge in edges:
         # a space on either side keeps labels off the lines beside them
@@ -80,11 +96,15 @@ def _dot_text(lines: list[str]) -> str:
     return '"' + "\\n".join(escaped) + '"'
 
 
-def _mark(group: ElementTree.Element, title: str, pda: PushdownAutomaton, edges: list[Edge]) -> None:
+def _mark(
+    group: ElementTree.Element, title: str, pda: PushdownAutomaton, edges: list[Edge], numbers: Mapping[State, str]
+) -> None:
     """Give a group of the drawing, which Graphviz has named ``title``, its class and numbers, and its lines theirs."""
     group.attrib.pop("id", None)
     if (node := _NODE.fullmatch(title)) is not None:
-        group.attrib |= {"class": "state", "data-state": node[1], "data-name": pda.states[int(node[1])]}
+        state = pda.states[int(node[1])]
+        group.attrib |= {"class": "state", "data-state": node[1], "data-name": state}
+        group.attrib |= {"data-group": numbers[state]} if state in numbers else {}
     elif (found := _EDGE.fullmatch(title)) is not None:
         group.attrib |= {"class": "edge", "data-from": found[1] or "", "data-to": found[2]}
         if not found[1]:

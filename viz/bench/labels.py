@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from stacklens.automata.formats.dot import rule
 from stacklens.automata.pda import Output, PushdownAutomaton, StackOp, Symbol
 from stacklens.automata.reachability import reachable_heads
+from stacklens.progress import count
 
 __all__ = ["MOST_LINES", "Edge", "edges_of", "quoted"]
 
@@ -48,11 +49,16 @@ def quoted(symbol: Symbol) -> str:
     return symbol if symbol.isalnum() or named or symbol in ("⊥", "⊣") else f'"{symbol}"'
 
 
-def edges_of(pda: PushdownAutomaton) -> list[Edge]:
+def edges_of(pda: PushdownAutomaton, most: int | None = None, outputs: bool = True) -> list[Edge]:
     """Return what joins the states of ``pda``.
 
     "any" stands for every symbol that can lie on top in a state, "not ⊥" for every one but the bottom; which can,
     `reachable_heads` says, for one stack exactly. Outputs are left out where that makes a label short enough.
+
+    Args:
+        pda: the automaton.
+        most: how many lines a label has at most; None for as many as can be read.
+        outputs: whether labels have outputs at all.
 
     >>> from stacklens.automata.pda import NONE, Transition
     >>> steps = {("q", "(", (top,)): Transition("q", (NONE,)) for top in ("⊥", "x")}
@@ -65,8 +71,9 @@ def edges_of(pda: PushdownAutomaton) -> list[Edge]:
     for number, (key, step) in enumerate(pda.transitions.items()):
         between[places[key[0]], places[step.target]].append(number)
     tops = _tops(pda)
-    most = MOST_LINES if len(between) > 1 else _ROOMY
-    return [_edge(pda, ends, numbers, tops, most) for ends, numbers in between.items()]
+    if most is None:
+        most = MOST_LINES if len(between) > 1 else _ROOMY
+    return [_edge(pda, ends, numbers, tops, most, outputs) for ends, numbers in between.items()]
 
 
 def _tops(pda: PushdownAutomaton) -> dict[str, list[frozenset[Symbol]]]:
@@ -85,15 +92,16 @@ def _edge(
     numbers: list[int],
     tops: dict[str, list[frozenset[Symbol]]],
     most: int,
+    outputs: bool,
 ) -> Edge:
     items = list(pda.transitions.items())
     there = tops[pda.states[ends[0]]]
     rules = tuple((rule(*items[number]), number) for number in numbers)
-    for outputs in (True, False):
-        lines = _lines(pda, numbers, there, outputs)
+    for with_outputs in (True, False) if outputs else (False,):
+        lines = _lines(pda, numbers, there, with_outputs)
         if len(lines) <= most:
             return Edge(*ends, lines, rules, folded=False)
-    return Edge(*ends, ((f"{len(numbers)} rules", tuple(numbers)),), rules, folded=True)
+    return Edge(*ends, ((count(len(numbers), "rule"), tuple(numbers)),), rules, folded=True)
 
 
 def _lines(

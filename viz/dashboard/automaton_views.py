@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -12,11 +12,11 @@ import plotly.graph_objects as go
 from stacklens.automata.formats.dot import render, to_dot
 from stacklens.automata.formats.jflap import to_jflap
 from stacklens.automata.formats.json import to_json
-from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.pda import PushdownAutomaton, State
 from stacklens.errors import StacklensError
 from stacklens.extract.evaluation.automaton_runs import run_table, visit_table, visiting_words
 from stacklens.extract.verification.drift import Drift
-from stacklens.extract.wording import nothing_found
+from stacklens.extract.wording import merged_claim, nothing_found
 from stacklens.models.device import one_thread
 from stacklens.probe.trace import Trace, trace
 from stacklens.viz.automaton import stacks_figure
@@ -42,11 +42,12 @@ __all__ = [
     "visits_view",
 ]
 
-FILES: dict[str, Callable[[PushdownAutomaton, str], str]] = {  # what can be saved, by suffix
+_Groups = Mapping[State, str] | None
+FILES: dict[str, Callable[[PushdownAutomaton, str, _Groups], str]] = {  # what can be saved, by suffix
     "dot": to_dot,
-    "json": lambda pda, _: to_json(pda),
-    "jff": lambda pda, _: to_jflap(pda),
-    "svg": lambda pda, title: render(to_dot(pda, title), "svg").decode(),
+    "json": lambda pda, *_: to_json(pda),
+    "jff": lambda pda, *_: to_jflap(pda),
+    "svg": lambda *given: render(to_dot(*given), "svg").decode(),
 }
 
 
@@ -58,7 +59,7 @@ class Shown:
         network: the network's name.
         settings: with which the automaton was extracted.
         known: what came of it.
-        raw: whether the machine before minimisation is shown.
+        raw: whether the machine before minimisation is meant.
     """
 
     network: str
@@ -80,9 +81,36 @@ class Shown:
             raise StacklensError(nothing_found(self.known.report["reason"]))
         return pda
 
+    @property
+    def groups(self) -> _Groups:
+        """Return by state what it is merged into, of the machine before minimisation; else None."""
+        merged = self.known.merged if self.raw else None
+        return None if merged is None else merged.states
+
+    @property
+    def beside(self) -> tuple[PushdownAutomaton | None, str]:
+        """Return the machine before minimisation, None where there is none or it is no other, and what became of it."""
+        raw, pda, merged = self.known.raw, self.automaton, self.known.merged
+        if raw is None:
+            return None, "The machine before minimisation is not known."
+        sizes = ((len(one.states), len(one.stack_alphabet), len(one.transitions)) for one in (raw, pda))
+        if raw == pda or (merged is not None and len(set(sizes)) == 1):  # nothing was merged, and nothing left out
+            return None, "Before minimisation it is the same automaton."
+        if merged is None:
+            return raw, "Which states were merged is not known."
+        named = list(merged.stack_symbols.values())
+        several = {one: into for one, into in merged.stack_symbols.items() if named.count(into) > 1}
+        states = merged.states if len(set(merged.states.values())) < len(merged.states) else {}
+        said = [
+            f"{what} {merged_claim(all_)}" for what, all_ in (("states", states), ("stack symbols", several)) if all_
+        ]
+        gone = [state for state in raw.states if state not in merged.states]
+        left = f"left out, since no accepted word needs it: {' '.join(gone)}" if gone else ""
+        return raw, f"Merged: {'; '.join(said) or 'no states'}{'; ' if left else ''}{left}."
+
 
 def shown(network: str, raw: bool = False) -> Shown:
-    """Return what the page looks at; ``raw`` is for the machine before minimisation.
+    """Return what the page looks at; ``raw`` is for what it says of the machine before minimisation.
 
     Raises:
         StacklensError: nothing has been extracted from this network yet.

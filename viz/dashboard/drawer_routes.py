@@ -37,7 +37,8 @@ def _file() -> Response:
     """Return the automaton, or the trace of a word, as a file."""
     name, suffix = text("network"), one_of("suffix", (*FILES, "csv", "trace"))
     if suffix in FILES:
-        content = FILES[suffix](shown(name, flag("raw")).automaton, name)
+        one = shown(name, flag("raw"))
+        content = FILES[suffix](one.automaton, name, one.groups)
     else:
         word, kind = text("word", ""), "csv" if suffix == "csv" else "json"
         content = in_turn(name, word, trace_file, kind, name, word, flag("rounded"), patience=_PATIENCE)

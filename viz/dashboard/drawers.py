@@ -13,9 +13,9 @@ from dash import html
 
 from stacklens.automata.description import transition_table
 from stacklens.errors import StacklensError
-from stacklens.extract.evaluation.trust import check_table
+from stacklens.extract.evaluation.trust import SIGNS, check_table, claims_of
 from stacklens.extract.evaluation.word_list import EMPTY_WORD
-from stacklens.extract.wording import interchange_claim
+from stacklens.extract.wording import as_sentence
 from stacklens.probe.causal.outcome import Causality
 from stacklens.viz.dashboard.asking import one_of, text
 from stacklens.viz.dashboard.automaton_views import (
@@ -29,8 +29,10 @@ from stacklens.viz.dashboard.automaton_views import (
 from stacklens.viz.dashboard.components import extra, figure_part, table_part
 from stacklens.viz.dashboard.extractions import known
 from stacklens.viz.dashboard.judging import accuracy, coverage_sentence, judged_words, transitions_taken
+from stacklens.viz.dashboard.networks import file_of
 from stacklens.viz.dashboard.pictures import TABLES, drawn, figure_lines, table_lines, tabled
 from stacklens.viz.dashboard.python_lines import automaton_lines, trust_lines
+from stacklens.viz.dashboard.saved import is_saved, saved
 from stacklens.viz.dashboard.sweeps import kept_sweep
 from stacklens.viz.dashboard.turns import in_turn
 from stacklens.viz.dashboard.view import View
@@ -41,6 +43,12 @@ from stacklens.viz.style import themed
 
 __all__ = ["FILLED", "Asked", "asked_for", "filled"]
 
+_INTERCHANGES = (
+    "With another run's hidden vector, or cell, in its place: does the network do what the automaton predicts? A score "
+    "is the share of the swaps that the automaton tells apart, with its 95 % interval over words; same: swaps that "
+    "should change nothing, of one state or symbol; untold: of which no change is predicted, whatever is put in; the "
+    "columns beside the score: the same with random partitions, permuted labels, and a network that was never trained."
+)
 _LONGEST = 60  # characters of a word on a button
 _THEMES = ("light", "dark")
 _OF_AUTOMATON = ("stacks", "states", "drift")  # figures
@@ -163,21 +171,43 @@ def _accuracy(asked: Asked) -> list[Any]:
 
 
 def _causes(asked: Asked) -> list[Any]:
-    found = known(asked.name)
-    entry = None if found is None else found.report.get("causality")
-    if entry is None:
-        raise StacklensError("nothing was interchanged in this network: extract again to have it done")
-    asks = "With another run's hidden vector, or cell, in its place: does the network do what the automaton predicts?"
-    parts: list[Any] = [html.P(asks)]
+    one = shown(asked.name)
+    _ = one.automaton  # raises the reason where there is none
+    report = one.known.report
+    if report.get("causality") is None:
+        raise StacklensError(_how_to_interchange(asked.name))
+    found = Causality.from_dict(report["causality"])
+    parts: list[Any] = [
+        html.P(html.B(f"{SIGNS[claim.verdict]} {as_sentence(claim.says)}"))
+        for claim in claims_of(report)
+        if claim.what == "mechanism"
+    ]
+    parts.append(html.P(_INTERCHANGES))
+    columns, *rows = found.table()
+    table = pd.DataFrame(rows, columns=list(columns))
+    table = table[[*columns[:4], *columns[7:], *columns[4:7]]]  # baselines beside the score
+    parts.append(table_part("interchanges", table, trust_lines("interchanges", asked.name), asked.name))
+    parts += [html.P(as_sentence(remark)) for remark in found.remarks]
     for what in ("states", "symbols"):
-        parts.append(html.P(f"{what}: {interchange_claim(entry[what])}."))
-        if (worst := entry[what]["worst"]) is not None:
-            parts += [
-                html.P("The shortest of what goes wrong most often:"),
-                html.Pre(worst["call"], tabIndex=0),
-            ]
-    figure = themed(causality_figure(Causality.from_dict(entry)), asked.theme)
+        if (worst := report["causality"][what]["worst"]) is not None:
+            said = f"The shortest of what goes wrong most often with {what} of the {found.automaton} one:"
+            parts += [html.P(said), html.Pre(worst["call"], tabIndex=0)]
+    figure = themed(causality_figure(found), asked.theme)
     return [*parts, figure_part("causes", figure, trust_lines("causes", asked.name), asked.name)]
+
+
+def _how_to_interchange(name: str) -> str:
+    """Return which button or command makes the interchanges that a result does not hold."""
+    if is_saved(name):
+        one = saved(name)
+        return (
+            f"this result holds no interchanges: stacklens probe causal {one.title} makes them, and extract-pda "
+            f"{one.network} --causal --save {one.title} a result that holds them"
+        )
+    return (
+        f"no interchanges were made in this network: the button extract again makes them, and so does extract-pda "
+        f"{file_of(name)} --causal"
+    )
 
 
 def _automaton(asked: Asked) -> list[Any]:

@@ -8,20 +8,23 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import suppress
-from dataclasses import asdict, astuple, dataclass, field, replace
-from functools import lru_cache
+from dataclasses import asdict, astuple, dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any, cast, get_args
 
 from stacklens import __version__
 from stacklens.automata.enumeration import count_all
 from stacklens.automata.formats.json import from_json, to_json_line
+from stacklens.automata.minimize import Minimization
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
 from stacklens.extract.budget import DEFAULT_BUDGET
+from stacklens.extract.causality import with_causality
 from stacklens.extract.config import Method
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.extract.result_file import load_result
+from stacklens.extract.search.candidates import merged_into
+from stacklens.extract.summary import summary_text
 from stacklens.models.base import StackModel
 from stacklens.models.io import ZOO, Checkpoint
 from stacklens.progress import count
@@ -30,7 +33,6 @@ from stacklens.viz.dashboard.jobs import JobQueue, Jobs
 from stacklens.viz.dashboard.networks import load, network_names, specification_by_name
 from stacklens.viz.dashboard.saved import is_saved, saved
 from stacklens.viz.dashboard.store import DAY, store
-from stacklens.viz.report import summary_text
 
 __all__ = [
     "STAGES",
@@ -113,6 +115,11 @@ class Known:
     report: dict[str, Any] = field(hash=False)
     summary: str
 
+    @cached_property
+    def merged(self) -> Minimization | None:
+        """Return which states and stack symbols became which; None where that is not known, see `Extraction.merged`."""
+        return merged_into(self.raw, self.automaton)
+
     @property
     def stacks(self) -> tuple[int, ...]:
         """Return the numbers of the network's stacks, or other memories, that the automaton's stacks are."""
@@ -159,7 +166,7 @@ def content_of(result: Extraction) -> dict[str, Any]:
         "automaton": None if result.minimised is None else to_json_line(result.automaton),
         "raw": None if result.raw is None else to_json_line(result.raw),
         "report": result.report(),
-        "summary": summary_text(result),
+        "summary": summary_text(result, transitions=False),
     }
 
 
@@ -197,7 +204,7 @@ def shipped(name: str) -> Known | None:
         return None
     result = load_result(path, trusted=True)
     report = json.loads(json.dumps(result.report()))
-    return Known(result.automaton, result.raw, report, summary_text(result))
+    return Known(result.automaton, result.raw, report, summary_text(result, transitions=False))
 
 
 @lru_cache(maxsize=64)
@@ -366,6 +373,4 @@ def _extract(tell: Tell, network: str, settings: ExtractionSettings, again: bool
             tell((stage, STAGES.index(stage) if stage in STAGES else 0))
 
     result = extract(checkpoint.model, specification, settings.config(), told)
-    with suppress(StacklensError):  # of some automata no interchange can be asked
-        result = replace(result, causality=result.causal())
-    keep_extraction(network, settings, result)
+    keep_extraction(network, settings, result if result.minimised is None else with_causality(result))

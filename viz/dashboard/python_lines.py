@@ -28,6 +28,7 @@ _CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of claims and 
         ("from stacklens.viz.probing import causality_figure",),
         ("causality_figure(result.causal()).show()",),
     ),
+    "interchanges": ((), ("result.causal()",)),
     "judged": (
         (
             "from pathlib import Path",
@@ -86,7 +87,7 @@ def automaton_lines(one: Shown, text: str, rounded: bool) -> dict[str, str]:
 
 def trust_lines(panel: str, name: str) -> str:
     """Return the Python lines that make a panel of the page: "claims", "checks", "coverage", "accuracy",
-    "causes", "judged".
+    "causes", "interchanges", "judged".
 
     Raises:
         StacklensError: there is no network called ``name``.

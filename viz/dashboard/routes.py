@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
 from flask import Flask, request
 
-from stacklens.automata.description import formal_definition
-from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.pda import PushdownAutomaton, State, Word
 from stacklens.errors import StacklensError
 from stacklens.extract.headline import headline
 from stacklens.extract.wording import as_sentence, nothing_found
 from stacklens.languages.words import parse_word
 from stacklens.viz.bench.alone import automaton_data
+from stacklens.viz.bench.automaton_run import automaton_run, run_data
 from stacklens.viz.bench.drawing import bench_drawing
 from stacklens.viz.bench.symbols import symbol_meanings
 from stacklens.viz.bench.word import beginning_data, word_data
@@ -63,7 +64,7 @@ def register(server: Flask) -> None:
     @server.get("/api/network")
     @answering
     def network() -> Any:
-        return network_answer(text("network"), flag("raw"))
+        return network_answer(text("network"))
 
     @server.get("/api/word")
     @answering
@@ -155,11 +156,19 @@ def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
     found = known(name)
     automaton = None if found is None else found.automaton
     if not has_network(name):
-        return {**_alone(automaton, typed), "network": name, "word": typed, "rounded": rounded}
+        return {**_alone(name, typed), "network": name, "word": typed, "rounded": rounded}
     runner = runner_of(name, rounded)
     word = read_word(typed, runner)
     data = word_data(runner, word, automaton, known_specification(name), truth_by_name(load(name), word))
+    data["before"] = _run_before(name, word)
     return {**data, "network": name, "word": typed, "rounded": rounded, "python": word_lines(name, typed, rounded)}
+
+
+def _run_before(name: str, word: Word) -> dict[str, Any] | None:
+    """Return the run on ``word`` of the automaton before minimisation, where that is another one; else None."""
+    found = known(name)
+    raw = None if found is None or found.automaton is None else shown(name).beside[0]
+    return None if raw is None else run_data(raw, automaton_run(raw, word))
 
 
 def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[str, Any] | None:
@@ -178,18 +187,23 @@ def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[st
     symbols = max(_BEGINNING, step + _AHEAD)
     truth = truth_by_name(load(name), word[:symbols])
     data = beginning_data(runner, word, symbols, automaton, known_specification(name), truth)
-    return None if data is None else {**data, "network": name, "word": typed, "rounded": rounded, "python": ""}
+    if data is None:
+        return None
+    data["before"] = _run_before(name, word[:symbols])
+    return {**data, "network": name, "word": typed, "rounded": rounded, "python": ""}
 
 
-def _alone(automaton: PushdownAutomaton | None, typed: str) -> dict[str, Any]:
+def _alone(name: str, typed: str) -> dict[str, Any]:
     """Return the run of an automaton whose network is not here."""
-    if automaton is None:
+    found = known(name)
+    if found is None or found.automaton is None:
         raise StacklensError("this result has no automaton, and its network is not here")
     check_length(typed)
-    return {**automaton_data(automaton, parse_word(typed, automaton.input_alphabet)), "python": ""}
+    word = parse_word(typed, found.automaton.input_alphabet)
+    return {**automaton_data(found.automaton, word), "before": _run_before(name, word), "python": ""}
 
 
-def network_answer(name: str, raw: bool = False) -> dict[str, Any]:
+def network_answer(name: str) -> dict[str, Any]:
     """Return what the bench says of the network called ``name`` beside any word: its card, its automaton, its claims.
 
     Raises:
@@ -212,7 +226,7 @@ def network_answer(name: str, raw: bool = False) -> dict[str, Any]:
     }
     if found.automaton is None:
         return {**base, **told, "automaton": None, "why": nothing_found(found.report["reason"])}
-    return {**base, **told, "automaton": _automaton(name, raw)}
+    return {**base, **told, "automaton": _automaton(name)}
 
 
 def _of_network(name: str) -> dict[str, Any]:
@@ -230,14 +244,11 @@ def _of_network(name: str) -> dict[str, Any]:
     return {"file": file_of(name), "alphabet": list(symbols), "stacks": stacks, "missing": missing}
 
 
-def _automaton(name: str, raw: bool) -> dict[str, Any]:
-    """Return the drawing of the automaton, what its symbols mean, and its definition."""
-    one = shown(name, raw)
-    pda = one.automaton
-    try:
-        drawing = bench_drawing(pda)
-    except StacklensError as error:
-        drawing = {"svg": "", "edges": [], "says": f"{error}."}
+def _automaton(name: str) -> dict[str, Any]:
+    """Return the drawings of the automaton and of the one before, and what its symbols mean."""
+    one = shown(name)
+    pda, (before, merged) = one.automaton, one.beside
+    groups = None if before is None else shown(name, raw=True).groups or {}
     meanings: list[dict[str, Any]] = [
         {"symbol": symbol, "pushed by": [], "low": None, "high": None} for symbol in pda.stack_alphabet
     ]
@@ -245,11 +256,16 @@ def _automaton(name: str, raw: bool) -> dict[str, Any]:
         seen = seen_on_many(one, rounded=False)
         meanings = symbol_meanings(runner_of(name, False), seen, pda, one.known.stacks)
     return {
-        **drawing,
-        "raw": raw,
-        "states": list(pda.states),
-        "stack_symbols": list(pda.stack_alphabet),
+        **_drawing(pda, None if groups is None else {state: state for state in pda.states}),
+        "before": None if before is None else _drawing(before, groups),
+        "merged": merged,
         "meanings": meanings,
-        "definition": formal_definition(pda),
         "python": automaton_lines(one, "", False)["drawing"],
     }
+
+
+def _drawing(pda: PushdownAutomaton, groups: Mapping[State, str] | None) -> dict[str, Any]:
+    try:
+        return bench_drawing(pda, groups)
+    except StacklensError as error:
+        return {"svg": "", "edges": [], "says": f"{error}."}

@@ -18,7 +18,6 @@ from stacklens.seeds import LARGEST_SEED
 
 if TYPE_CHECKING:
     from stacklens.extract.result import Extraction
-    from stacklens.probe.causal.outcome import Causality
 
 __all__ = ["extract_command", "main"]
 
@@ -128,7 +127,9 @@ def extract_command(
     result = _extract(checkpoint, language, config, quiet)
     result, alone = _beside_black_box(result) if black_box else (result, None)
     if causal and result.minimised is not None:
-        result = replace(result, causality=_causality(result, seed))
+        from stacklens.extract.causality import with_causality
+
+        result = with_causality(result, seed)
     if report is not None:
         write_report(report, result, str(model))
     if save is not None:
@@ -143,16 +144,6 @@ def extract_command(
     if problem is not None:
         raise problem
     return result.status
-
-
-def _causality(result: Extraction, seed: int) -> Causality:
-    """Return what interchanges say, or why none can be made."""
-    from stacklens.probe.causal.outcome import Causality
-
-    try:
-        return result.causal(seed)
-    except StacklensError as error:
-        return Causality.none(str(error), seed)
 
 
 def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) -> Extraction:

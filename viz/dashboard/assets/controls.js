@@ -1,7 +1,7 @@
 // What buttons, boxes and keys do.
 
 import { dark, part, remember, selection } from "./page.js";
-import { drawAutomaton } from "./automaton.js";
+import { drawAutomaton, showBefore } from "./automaton.js";
 import { changeStep, showAgainst } from "./compare.js";
 import { drawerChanged, openDrawer } from "./drawers.js";
 import { receive, saveFile } from "./files.js";
@@ -52,9 +52,9 @@ export function watchControls() {
   });
   on("change", "click", changeStep);
   on("raw", "change", () => {
-    selection.raw = part("raw").checked;
+    selection.alone = !part("raw").checked;
     remember(true);
-    showNetwork();
+    showBefore();
   });
   on("shade", "click", () => {
     const theme = dark() ? "light" : "dark";

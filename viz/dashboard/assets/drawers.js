@@ -128,6 +128,13 @@ async function words(add) {
 }
 
 async function automaton(add) {
+  if (acts.before()) {
+    const chosen = (name) => {
+      Object.assign(selection, { raw: Boolean(name), state: null });
+      acts.lit();
+    };
+    add(choice("automaton", "which", [["", "minimised"], ["raw", "before minimisation"]], selection.raw ? "raw" : "", chosen));
+  }
   const files = element("div", "", { class: "tools" });
   files.append("save the automaton:", ...["dot", "json", "jff", "svg"].map((suffix) =>
     element("button", { jff: "JFLAP" }[suffix] || suffix.toUpperCase(), { type: "button", "data-save": suffix, onclick: () => acts.saveFile(suffix) })));
@@ -149,7 +156,7 @@ function choice(label, id, options, chosen, choose) {
   return made;
 }
 
-const asks = { figures: () => ({ table: steps }), papers: () => ({ table: selection.table }) };
+const asks = { automaton: () => ({}), figures: () => ({ table: steps }), papers: () => ({ table: selection.table }) };
 let steps = ""; // which table of the steps is shown under a figure
 
 async function figures(add) {

@@ -8,7 +8,7 @@
 // drawers.js   the drawers; dash.js what Dash shows in them
 
 import { part, readAddress, remember, selection } from "./page.js";
-import { light, watchDrawing } from "./automaton.js";
+import { light, showBefore, watchDrawing } from "./automaton.js";
 import { watchCompare } from "./compare.js";
 import { watchControls } from "./controls.js";
 import { openDrawer, watchDrawers } from "./drawers.js";
@@ -18,10 +18,10 @@ import { fillNetworks, known, openWord, setKind, showFirst, showNetwork } from "
 import { go, second, table } from "./steps.js";
 import { lastTry, problem, showWord } from "./word.js";
 
-function chooseState(name) {
-  selection.state = name;
+function chooseState(name, raw = selection.raw) {
+  Object.assign(selection, { state: name, raw });
   remember();
-  light(selection.step, name);
+  light(selection.step);
   openDrawer("automaton");
 }
 
@@ -55,18 +55,21 @@ async function begin() {
 }
 
 window.addEventListener("popstate", () => {
-  const { network, raw } = selection;
+  const { network } = selection;
   readAddress();
   setKind();
   part("against").dataset.kind = "";
   openDrawer(selection.drawer, true);
-  if (network !== selection.network || raw !== selection.raw || !known) showNetwork();
-  else showWord();
+  if (network !== selection.network || !known) showNetwork();
+  else {
+    showBefore();
+    showWord();
+  }
 });
 
 watchControls();
 watchCompare({ table, second, go, current: lastTry });
 watchDrawing(chooseState);
-watchDrawers({ openWord, saveFile: (suffix) => saveFile(suffix, problem), opened, chooseState, network: chooseNetwork });
+watchDrawers({ openWord, saveFile: (suffix) => saveFile(suffix, problem), opened, chooseState, network: chooseNetwork, before: () => known?.automaton?.before, lit: () => light(selection.step) });
 watchJobs({ changed: showNetwork, problem });
 begin();

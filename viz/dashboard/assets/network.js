@@ -1,7 +1,7 @@
 // The network: what is said of it beside any word, the list to choose from, and the words that its claims name.
 
 import { Problem, ask, element, part, remember, selection } from "./page.js";
-import { drawAutomaton, light } from "./automaton.js";
+import { drawAutomaton } from "./automaton.js";
 import { opened } from "./files.js";
 import { openDrawer } from "./drawers.js";
 import { showJobs } from "./jobs.js";
@@ -23,7 +23,7 @@ export async function showNetwork() {
   part("automaton-says").textContent = "";
   fillCard({});
   try {
-    const found = await ask("network", { network: selection.network, raw: selection.raw ? 1 : 0 });
+    const found = await ask("network", { network: selection.network });
     if (mine !== tries) return;
     networkShown(found);
     showJobs(found);
@@ -46,8 +46,7 @@ export function showFirst({ network, word, chosen }) {
   part("network").append(element("option", network.title, { value: selection.network }));
   tries += 1;
   networkShown(network);
-  if (selection.raw) showNetwork();
-  else showWord(word || null);
+  showWord(word || null);
   showJobs(network);
 }
 
@@ -55,7 +54,6 @@ function networkShown(found) {
   known = found;
   problem("");
   fillCard(found.card);
-  part("raw").checked = selection.raw;
   part("extract").textContent = found.extracted ? "extract again" : "extract";
   part("next-disagreement").disabled = !(found.disagreements || []).length;
   drawAutomaton(found.automaton || null);

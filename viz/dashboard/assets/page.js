@@ -6,7 +6,7 @@ const FORMER = { trust: "checks", papers: "papers" }; // pages of earlier links
 // One selection, which every part follows and the address holds.
 export const selection = {
   network: DEFAULT, word: "", rounded: false, step: 1, state: null, drawer: "", figure: "paper", table: "",
-  against: "", other: "", raw: false, sweep: "", change: null,
+  against: "", other: "", raw: false, alone: false, sweep: "", change: null,
 };
 
 const CHANGE = ["change", "set", "stack", "cell", "unit", "to", "from", "after"]; // of a change, as an address has them
@@ -43,16 +43,18 @@ export function readAddress() {
     against: ["kind", "word", "network", "change"].find((one) => one === asked.get("against")) ?? "",
     other: asked.get("other") ?? "",
     raw: asked.get("raw") === "1",
+    alone: asked.get("alone") === "1",
     sweep: asked.get("sweep") ?? "",
     change: asked.has("change") ? Object.fromEntries([["network", asked.get("network") ?? DEFAULT], ...[...asked].filter(([name]) => CHANGE.includes(name))]) : null,
   });
 }
 
 export function address() {
-  const { network, word, rounded, step, state, drawer, figure, table, against, other, raw, sweep, change } = selection;
+  const { network, word, rounded, step, state, drawer, figure, table, against, other, raw, alone, sweep, change } = selection;
   const view = new URLSearchParams({ network, word: word ?? "", step });
   if (rounded) view.set("rounded", "1");
   if (raw) view.set("raw", "1");
+  if (alone) view.set("alone", "1");
   if (state) view.set("state", state);
   if (drawer) view.set("drawer", drawer);
   if (drawer === "figures" && figure !== "paper") view.set("figure", figure);

@@ -15,7 +15,7 @@ export function go(step) {
     second.go(Math.min(second.size || 1, selection.step));
   }
   part("step").value = selection.step;
-  light(selection.step, selection.state);
+  light(selection.step);
   if (!overview) {
     overview = true;
     requestAnimationFrame(() => {

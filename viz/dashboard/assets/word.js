@@ -30,10 +30,9 @@ export function clearWord(busy) {
   part("steps").textContent = "";
   part("word-python").textContent = "";
   part("overview").getContext("2d").clearRect(0, 0, 10_000, 100);
-  setRun(null);
-  light(1, selection.state);
+  setRun(null, null);
+  light(1);
   part("stacks").replaceChildren();
-  part("rule").textContent = "";
   busyWith(busy);
 }
 
@@ -81,7 +80,7 @@ async function beginning() {
 }
 
 function wordShown(found) {
-  setRun(found.run);
+  setRun(found.run, found.before);
   table.step = Math.max(1, Math.min(found.letters.length || 1, selection.step));
   table.show(found, selection.against ? nameOf(found) : "");
   const steps = found.of || found.letters.length;
