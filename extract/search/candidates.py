@@ -22,7 +22,7 @@ from stacklens.languages.words import format_word
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 
-__all__ = ["LEARNING", "Candidate", "ClusterSplit", "Scorer", "cost", "merged_into", "minimised"]
+__all__ = ["LEARNING", "Candidate", "ClusterSplit", "Scorer", "cost", "merged_into", "merging", "minimised"]
 
 LEARNING = "learning"  # the way of a candidate that behaviour alone decided
 _WALKS = 200, (10, 60)  # words, and their lengths
@@ -134,10 +134,10 @@ def cost(candidate: Candidate) -> float:
 def minimised(blank: Candidate, machine: PushdownAutomaton) -> Candidate:
     """Return ``blank`` with the automaton of a machine; what it says of words that end nowhere stays as it is."""
     raw = trim(machine)
-    return replace(blank, states=len(raw.states), raw=raw, automaton=_merging(raw).automaton)
+    return replace(blank, states=len(raw.states), raw=raw, automaton=merging(raw).automaton)
 
 
-def _merging(raw: PushdownAutomaton) -> Minimization:
+def merging(raw: PushdownAutomaton) -> Minimization:
     """Return what a machine of clusters is minimised to, and where each of its states and stack symbols goes."""
     speaks = any(step.output is not None for step in raw.transitions.values())
     return minimization(drop_end_marker(raw) or raw, "as it is" if speaks else "drop")
@@ -147,7 +147,7 @@ def merged_into(raw: PushdownAutomaton | None, minimised: PushdownAutomaton | No
     """Return what became what where ``raw`` was minimised to ``minimised``; None where that is not known."""
     if raw is None or minimised is None:
         return None
-    found = _merging(raw)
+    found = merging(raw)
     return found if found.automaton == minimised else None
 
 
