@@ -31,10 +31,3 @@ def test_deep_words_count_far(language: Language) -> None:
         assert height == depth
     with pytest.raises(StacklensError, match=f"{language.name} has no members of depth 0"):
         language.deep(1, 0)
-
-
-def test_splits_are_even() -> None:
-    words = SumBlocks().sample(900, (20, 20), seed=0)
-    shares = [sum(word.count("a") == n for word in words) for n in range(1, 10)]
-    assert all(70 < share < 130 for share in shares)  # mean 100, standard deviation 9.4
-    assert max(len(moment.stacks[0]) for moment in SumBlocks().automaton.run(words[0])) == 10

@@ -8,8 +8,7 @@ import pytest
 from tests.languages.plain_brackets import nested
 
 from stacklens.automata.enumeration import enumerate_words
-from stacklens.errors import StacklensError
-from stacklens.languages import get_language, get_task
+from stacklens.languages import get_language
 from stacklens.languages.bounded_dyck import BoundedDyck
 
 
@@ -32,18 +31,3 @@ def test_samples_are_members_as_deep_as_they_may_be() -> None:
     assert all(nested(str(word), 3) for word in words)
     assert all(not nested(str(word), 2) for word in language.deep(5, 100, seed=1))
     assert not any(nested(str(word), 3) for word in language.sample(50, (2, 40), False, seed=1))
-
-
-def test_the_task_says_what_may_come_next() -> None:
-    task = get_task("dyck-2-2")
-    assert task.expected("([]") == [("(", ")", "["), ("]",), ("(", ")", "[")]
-    for word in task.sample(20, (2, 20), "train", seed=0).words:
-        for t, said in enumerate(task.expected(word)):
-            live = [s for s in task.alphabet if task.language.is_live(str(word)[: t + 1] + s)]  # type: ignore[attr-defined]
-            assert sorted(said or ()) == sorted(live)
-
-
-@pytest.mark.parametrize("name", ["dyck-2-0", "dyck-2-30", "dyck-9-9"])
-def test_what_is_no_language_or_too_large_is_refused(name: str) -> None:
-    with pytest.raises(StacklensError):
-        get_language(name)

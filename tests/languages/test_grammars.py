@@ -1,7 +1,6 @@
 """Grammars: membership, liveness, listing, counting and drawing against a plain fixpoint, and known languages."""
 
 from collections import Counter
-from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -12,12 +11,10 @@ from tests.automata.brute_force import derived
 from tests.automata.strategies import grammars
 
 from stacklens.automata.grammar import Grammar, Nonterminal, parse_grammar
-from stacklens.automata.pda import Word
-from stacklens.errors import FileFormatError, StacklensError
+from stacklens.errors import FileFormatError
 from stacklens.languages import get_language
 from stacklens.languages.context_free import ContextFreeLanguage
 from stacklens.languages.grammar_words import NormalForm
-from stacklens.languages.tasks.subject_verb import RULES, AgreementTask
 
 DYCK_2 = "S -> ( S ) S | [ S ] S | ε"
 PALINDROMES = "S -> a S a | b S b | a | b | ε"
@@ -60,32 +57,6 @@ def test_live_prefixes_of_random_grammars_can_be_completed(grammar: Grammar, see
     assert deep is None or deep in language
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "longest"),
-    [(DYCK_2, "dyck-2", 6), ("S -> a S a | b S b | c", "palindrome", 7), ("S -> a S b | a b", "anbn", 8)],
-)
-def test_known_languages(text: str, name: str, longest: int) -> None:
-    language, known = language_of(text), get_language(name)
-    assert set(language.alphabet) == set(known.alphabet)
-    for length in range(longest + 1):
-        assert set(language.words_of_length(length)) == set(known.words_of_length(length))
-        for word in product(known.alphabet, repeat=length):
-            assert (word in language) == (word in known)
-            assert language.first_dead(word) == known.first_dead(word), word
-
-
-def test_palindromes_without_a_marker() -> None:
-    language = language_of(PALINDROMES)
-    for length in range(9):
-        for word in map("".join, product("ab", repeat=length)):
-            assert (word in language) == (word == word[::-1])
-            assert language.is_live(word)
-    long = "ab" * 30
-    assert long + long[::-1] in language
-    assert long + "a" + long[::-1] in language
-    assert long + "ba" + long[::-1] not in language
-
-
 def test_ambiguity_changes_counts_and_not_words() -> None:
     plain, ambiguous = language_of("S -> ( S ) S | ε"), language_of(AMBIGUOUS)
     assert list(plain.words(8)) == list(ambiguous.words(8))
@@ -102,56 +73,6 @@ def test_sampling_is_even_where_the_grammar_is_unambiguous() -> None:
     assert words == language_of(DYCK_2).sample(60, (10, 60), seed=1)
     near = language_of(PALINDROMES).sample(30, (10, 20), positive=False)
     assert all(word != word[::-1] for word in near)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        DYCK_2,
-        AMBIGUOUS,
-        "S -> A\nA -> ( A ) | A A | ( )",
-        "S -> E\nE -> E + T | T\nT -> ( E ) | x",
-        "S -> S T | T S | T\nT -> ( T ) | ( ) | [ T ] | [ ]",
-    ],
-)
-def test_deep_words_are_deep(text: str) -> None:
-    for depth in (1, 2, 40):
-        for word in language_of(text).deep(3, depth, seed=depth):
-            assert word in language_of(text)
-            heights = np.cumsum([{"(": 1, "[": 1, ")": -1, "]": -1}.get(symbol, 0) for symbol in word])
-            assert heights.max() >= depth
-    assert len(set(language_of(DYCK_2).deep(20, 6))) > 10
-    assert language_of(DYCK_2).deep(1, 0) == [""]
-
-
-def test_regular_languages_have_no_deep_words() -> None:
-    with pytest.raises(StacklensError, match="test has no members of depth 1"):
-        language_of("S -> a S | b").deep(1, 1)
-    assert language_of("S -> a S | b").deep(1, 0) == ["b"]
-    with pytest.raises(StacklensError, match="test has no members of depth 2"):
-        language_of("S -> S S | x").deep(1, 2)
-    assert all(word == word[::-1] and len(word) >= 20 for word in language_of(PALINDROMES).deep(9, 10))
-
-
-def test_next_symbols() -> None:
-    language = language_of(DYCK_2)
-    assert language.next_symbols("([)]") == [("(", "["), ("(", ")", "["), ("(", "[", "]")]
-    assert language.first_dead("([)]") == 3
-
-
-def test_the_agreement_task_says_what_its_grammar_says() -> None:
-    rules = [f"{left} -> {' | '.join(map(' '.join, rights))}" for left, rights in RULES]
-    language = language_of("\n".join(rules))
-    task = AgreementTask()
-    for word in task.sample(25, split="test", seed=1).words:
-        following = language.next_symbols(word)[1:]
-        auxiliaries = [[symbol for symbol in ("has", "have") if symbol in symbols] for symbols in following]
-        assert [[out] if out else [] for out in task.expected(word)] == auxiliaries
-
-
-def test_a_grammar_has_no_automaton() -> None:
-    with pytest.raises(StacklensError, match="test is given by a grammar, which has no reference automaton"):
-        language_of(DYCK_2).automaton  # noqa: B018
 
 
 def test_how_grammars_are_written() -> None:
@@ -210,10 +131,3 @@ def test_any_text_is_a_grammar_or_one_clear_line(text: str) -> None:
         message = str(error)
     assert not message or message.startswith("file")
     assert "\n" not in message
-
-
-def test_words_may_have_long_symbols() -> None:
-    language = language_of("S -> if S fi | x")
-    read: Callable[[str], Word] = lambda text: tuple(text.split())  # noqa: E731
-    assert read("if if x fi fi") in language
-    assert list(language.words(3)) == [("x",), ("if", "x", "fi")]

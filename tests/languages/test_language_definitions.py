@@ -1,6 +1,5 @@
 """Every language against a restatement of its definition that lists the members, and against its own automaton."""
 
-import pickle
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import product
@@ -122,65 +121,10 @@ def test_a_prefix_is_live_if_some_member_begins_with_it(language: Language, memb
         assert language.first_dead(word) == (dead[0] if dead else None), word
 
 
-@each_case
-def test_symbols_outside_the_alphabet_make_no_members(language: Language, members: Members, longest: int) -> None:
-    member = next(symbols for length in range(2, longest) for symbols in sorted(members(length)))
-    for n in range(len(member) + 1):
-        word = (*member[:n], "§", *member[n:])
-        assert word not in language
-        assert not language.is_live(word)
-        assert language.first_dead(word) == n + 1
-    assert "§" not in language
-    assert "§§" not in language
-
-
-@each_case
-def test_languages_are_values(language: Language, members: Members, longest: int) -> None:  # noqa: ARG001
-    again = pickle.loads(pickle.dumps(language))
-    assert again == language
-    assert hash(again) == hash(language)
-    if not isinstance(language, EqualBlocks):
-        assert again.automaton == language.automaton
-    with pytest.raises(AttributeError, match="cannot assign"):
-        setattr(language, "n", 3)  # noqa: B010 (mypy would refuse the plain assignment, as it should)
-
-
-def test_reference_automata_are_small() -> None:
-    sizes = {
-        language.name: (language.automaton.states, len(language.automaton.transitions))
-        for language, *_ in CASES
-        if not isinstance(language, EqualBlocks)
-    }
-    assert sizes["parentheses"] == (("match",), 3)
-    assert sizes["dyck-2"] == (("match",), 8)
-    assert sizes["1n0n"] == (("push", "pop"), 4)
-    assert sizes["palindrome"] == (("push", "pop"), 11)
-
-
 @pytest.mark.parametrize("language", [ABC_EQUAL, ABCD_EQUAL], ids=repr)
 def test_what_no_pushdown_automaton_accepts_says_so(language: Language) -> None:
     with pytest.raises(StacklensError, match=f"{language.name} has no reference automaton: it is not context-free"):
         language.automaton  # noqa: B018
-
-
-def test_equal_definitions_with_two_names_are_two_languages() -> None:
-    assert BalancedParentheses() != Dyck(1)
-    assert Dyck(2) == Dyck(2)
-    assert MarkedPalindromes("ab", "c") == MarkedPalindromes(("a", "b"), "c")
-
-
-def test_empty_words() -> None:
-    assert "" in Dyck(1)
-    assert () in Dyck(5)
-    assert "" not in CountedPairs("1", "0")
-    assert "" not in MarkedPalindromes()
-
-
-def test_long_words_are_no_trouble() -> None:
-    deep = "(" * 50_000 + ")" * 50_000
-    assert deep in Dyck(1)
-    assert Dyck(1).first_dead(deep + ")") == 100_001
-    assert next(Dyck(1).words_of_length(4_000)) == "(" * 2_000 + ")" * 2_000
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Languages from files: grammars as text, automata as JSON, and what cannot be read."""
 
 import pickle
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -11,8 +10,6 @@ from tests.automata.strategies import pushdown_automata
 
 from stacklens.automata.automaton_grammar import grammar_of
 from stacklens.automata.counting import count_words
-from stacklens.automata.formats.dot import to_dot
-from stacklens.automata.formats.jflap import to_jflap
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.automata.rewriting import drop_end_marker
@@ -51,17 +48,6 @@ def test_an_automaton_file_is_the_language_that_it_accepts(name: str, tmp_path: 
         assert max(len(moment.stacks[0]) for moment in known.automaton.run(deep)) >= 30
 
 
-@pytest.mark.parametrize(("suffix", "write"), [(".jff", to_jflap), (".dot", to_dot)])
-def test_automata_as_jflap_and_dot_are_languages_too(suffix: str, write: Callable[..., str], tmp_path: Path) -> None:
-    known = get_language("palindrome")
-    path = tmp_path / f"palindrome{suffix}"
-    path.write_text(write(known.automaton), encoding="utf-8")
-    assert get_language(str(path)).automaton == known.automaton
-    path.write_text("S -> a", encoding="utf-8")
-    with pytest.raises(FileFormatError, match=f"palindrome{suffix}: (not XML|no automaton)"):
-        get_language(str(path))
-
-
 @settings(max_examples=80)
 @given(pushdown_automata(max_stacks=1, acceptances=("final state", "empty stack", "both")))
 def test_the_grammar_of_a_random_automaton(pda: PushdownAutomaton) -> None:
@@ -80,13 +66,6 @@ def test_the_grammar_of_a_random_automaton(pda: PushdownAutomaton) -> None:
             assert (word in language) == (word in form.words(length))
             if word in language:
                 assert language.is_live(word)
-
-
-def test_symbols_outside_the_alphabet(tmp_path: Path) -> None:
-    path = tmp_path / "dyck.json"
-    path.write_text(to_json(get_language("dyck-1").automaton), encoding="utf-8")
-    assert "(x)" not in get_language(str(path))
-    assert get_language(str(path)).first_dead("(x)") == 2
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:

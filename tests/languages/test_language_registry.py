@@ -3,18 +3,10 @@
 import pytest
 
 from stacklens.errors import UnknownNameError
-from stacklens.languages import Language, get_language, language_names
+from stacklens.languages import get_language, language_names
 
 SIMPLE = ["parentheses", "1n0n", "anbn", "anb2n", "anbmcnm", "anbncn", "anbncndn", "palindrome"]
 SIMPLE += ["simple-palindrome", "homomorphic-palindrome"]
-
-
-@pytest.mark.parametrize("name", [*SIMPLE, "dyck-1", "dyck-2", "dyck-12"])
-def test_a_language_is_called_what_it_was_asked_for_as(name: str) -> None:
-    language = get_language(name)
-    assert isinstance(language, Language)
-    assert language.name == name
-    assert language == get_language(name)
 
 
 def test_every_listed_name_is_a_language() -> None:

@@ -47,13 +47,6 @@ def test_an_automaton_is_proved_equal_to_a_task_of_ones_own_or_different() -> No
     assert parities(found.word) != list(replace(PARITY, transitions=stuck).transduce(found.word))
 
 
-def test_sizes_are_those_given() -> None:
-    task = OwnTask("parity", "01", parities, draw, sizes={"train": (3, 4)})
-    assert {len(word) for word in task.sample(30).words} == {3, 4}
-    assert {len(word) for word in task.sample(30, (1, 2)).words} == {1, 2}
-    assert min(len(word) for word in task.sample(30, split="test").words) > 20
-
-
 def test_what_does_not_fit_is_told() -> None:
     task = OwnTask("parity", "01", parities, draw)
     with pytest.raises(StacklensError, match="no word of parity begins with 012: there is no 2"):
@@ -109,11 +102,3 @@ def test_a_network_is_extracted_that_parts_from_the_task_off_its_words() -> None
     word = next(check.counterexample for check in result.checks if check.other == "language")
     assert word is not None
     assert "language" in result.why()
-
-
-def test_an_empty_word_is_drawn_again() -> None:
-    words = BRACKETS.sample(200, (0, 3), seed=1).words
-    assert len(words) == 200
-    assert min(map(len, words)) == 2
-    with pytest.raises(StacklensError, match="draw gives empty words of sizes 0 to 1 of the task brackets"):
-        BRACKETS.sample(3, (0, 1))

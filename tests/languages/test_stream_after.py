@@ -43,14 +43,6 @@ def behind(name: str, word: str) -> list[Output] | None:
     return [None, *rest] if word else []
 
 
-@pytest.mark.parametrize("split", ["train", "test"])
-def test_drawn_streams_begin_with_the_symbol(split: str) -> None:
-    examples = get_task("anbn-after-b").sample(20, split="train" if split == "train" else "test", seed=2)
-    assert {word[0] for word in examples.words} == {"b"}
-    assert not examples.mask[:, 0].any()
-    assert examples.mask.any(1).all()
-
-
 @pytest.mark.parametrize(
     "name", ["anbn-after-c", "anbn-after-", "dyck-2-after-(", "foo-after-b", "anbn-after-b-after-b"]
 )

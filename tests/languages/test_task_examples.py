@@ -25,12 +25,6 @@ def test_arrays_of_sets() -> None:
     assert examples.mask.tolist() == [[True, True, False, False], [True] * 4]
 
 
-def test_open_positions_have_no_target() -> None:
-    examples = get_task("anbn").examples(["aabbab"])
-    assert examples.targets.tolist() == [[-1, -1, 1, 0, -1, 0]]
-    assert examples.mask.tolist() == [[False, False, True, True, False, True]]
-
-
 def test_a_word_is_right_if_all_that_counts_is() -> None:
     examples = get_task("reversal").examples(["01##", "110###"])
     outputs = np.stack([examples.targets, examples.targets, np.zeros_like(examples.targets)])  # (3 nets, N, T)
@@ -78,19 +72,3 @@ def test_what_cannot_be_scored_is_said() -> None:
         examples.correct(np.zeros((1, 4)))
     with pytest.raises(UnknownSymbolError, match="symbol 'z' is not in the alphabet"):
         get_task("anbn").examples(["az"])
-
-
-def test_no_words_and_empty_words() -> None:
-    assert get_task("dyck-2").examples([]).targets.shape == (0, 0, 4)
-    assert len(get_task("xor").sample(0)) == 0
-    for name in (
-        "dyck-1",
-        "anbn",
-        "reversal",
-        "reversal-with-excluded",
-        "xor",
-        "parenthesis-prediction",
-        "boolean-formula",
-        "agreement",
-    ):
-        assert get_task(name).examples([""]).correct(np.zeros(get_task(name).examples([""]).targets.shape)).all()

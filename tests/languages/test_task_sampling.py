@@ -41,46 +41,6 @@ def test_suzgun_words_are_distinct_members_of_the_right_lengths(name: str) -> No
             assert all(word in get_language(name) for word in words)
 
 
-def test_dyck_words_follow_the_grammar() -> None:
-    task = get_task("dyck-1")
-    words = task.sample(8, lengths=(0, 6), seed=0).words
-    assert set(words) == {word for n in (0, 2, 4, 6) for word in get_language("dyck-1").words_of_length(n)} & set(words)
-    with pytest.raises(StacklensError, match="found only 9 of 10 distinct words of dyck-1 of lengths 0 to 6"):
-        task.sample(10, lengths=(0, 6))
-    kinds = Counter(symbol for word in get_task("dyck-3").sample(300).words for symbol in word if symbol in "([{")
-    assert max(kinds.values()) < 1.2 * min(kinds.values())
-
-
-def test_reversal_lengths_are_normal_and_clipped() -> None:
-    for split, mean, longest in (("train", 9.4, 12), ("test", 19.3, 24)):
-        words = get_task("reversal").sample(2000, split="train" if split == "train" else "test").words
-        sizes = [len(word) // 2 for word in words]
-        assert all(
-            word[size:] == "#" * size and set(word[:size]) <= set("01") for word, size in zip(words, sizes, strict=True)
-        )
-        assert np.mean(sizes) == pytest.approx(mean, abs=0.2)  # the integer part of N(10, 2), cut at 12; N(20, 4) at 24
-        assert max(sizes) == longest
-        assert sizes.count(longest) > 200
-    assert {len(word) for word in get_task("reversal").sample(50, lengths=(3, 4)).words} == {6, 8}
-
-
-def test_xor_lengths_are_fixed() -> None:
-    assert {len(word) for word in get_task("xor").sample(30).words} == {12}
-    assert {len(word) for word in get_task("delayed-xor").sample(30, split="test").words} == {24}
-    assert {len(word) for word in get_task("xor").sample(90, lengths=(1, 3)).words} == {1, 2, 3}
-
-
-def test_depths_give_the_lengths_of_the_paper() -> None:
-    assert max(map(len, words_by_depth(_BRACKETS, 6))) == 20
-    assert max(len(word) for word in get_task("parenthesis-prediction").sample(500, split="test").words) in range(
-        90, 111
-    )
-    assert max(len(word) for word in get_task("boolean-formula").sample(300).words) == 15
-    assert max(len(word) for word in get_task("boolean-formula").sample(300, split="test").words) == 31
-    assert max(len(word) for word in get_task("agreement").sample(800).words) == 23
-    assert max(len(word) for word in get_task("agreement").sample(800, split="test").words) in range(44, 52)
-
-
 def test_derivations_are_counted_and_drawn_evenly() -> None:
     assert count_derivations(_FORMULAS, 5) == 81610
     assert len(words_by_depth(_FORMULAS, 4)) == count_derivations(_FORMULAS, 4) == 202  # it is unambiguous
@@ -123,21 +83,6 @@ def _size(task: StreamTask, piece: str) -> int:
     if task.name == "addition":
         return sum(len(number) for number in piece.split("=")[0].split("+") if number != "0")
     return {"anbmcnm": piece.count("c"), "memorization": piece.find("=")}.get(task.name, piece.count("a"))
-
-
-def test_additions_split_their_digits_evenly() -> None:
-    pieces = Addition().words_by_n(4, 4, count=2000)[4]
-    first = Counter(len(piece.split("+")[0]) for piece in pieces)
-    assert 650 < first[1] < 950  # no digit, which is the number 0, or one
-    assert all(320 < first[k] < 480 for k in (2, 3, 4))
-    assert any(piece.startswith("0+") for piece in pieces)
-    assert Addition().stream(3, (0, 0)) == "0+0=0." * 3
-
-
-def test_curriculum() -> None:
-    assert [curriculum(epoch, 15)[1] for epoch in range(15)] == [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 14, 14]
-    assert curriculum(9, 2) == (2, 2)
-    assert curriculum(9, 20, smallest=0) == (0, 11)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.shell.commands import DATA, ZOO, check_quickly, run
 
 from stacklens.automata.formats.json import from_json
 from stacklens.languages import get_language
-from stacklens.models.io import Checkpoint, load_model, save_model
+from stacklens.models.io import Checkpoint, save_model
 
 QUICK = ("--max-length", "6")
 
@@ -79,14 +79,6 @@ def test_without_out_the_summary_has_the_transition_table(
     assert run(capsys, monkeypatch, "stacklens", "extract", net, *QUICK).out == found.out
 
 
-def test_quiet_says_nothing_where_nothing_is_wrong(
-    net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = run(capsys, monkeypatch, "extract-pda", net, "--quiet", "--out", tmp_path / "x.dot", *QUICK)
-    assert (found.status, found.out, found.error) == (0, "", "")
-    assert (tmp_path / "x.dot").exists()
-
-
 @pytest.mark.parametrize("quiet", [False, True])
 def test_a_contradiction_gives_status_1_and_the_shortest_word(
     quiet: bool, net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -123,18 +115,6 @@ def test_a_network_without_an_automaton_gives_status_3_with_the_measures_and_no_
     assert json.loads((tmp_path / "r.json").read_text())["reason"] in found.out
 
 
-def test_the_language_may_be_named_and_none_is_needed(
-    net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    save_model(tmp_path / "unnamed.pt", Checkpoint(load_model(net), {}))
-    without = run(capsys, monkeypatch, "extract-pda", tmp_path / "unnamed.pt", *QUICK)
-    assert without.status == 0
-    assert "language  rounded network" not in without.out
-    named = run(capsys, monkeypatch, "extract-pda", tmp_path / "unnamed.pt", "--language", "1n0n", *QUICK)
-    assert named.status == 0
-    assert "language  rounded network" in named.out
-
-
 def test_a_full_disk_leaves_the_old_file_as_it_was(
     net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,33 +130,6 @@ def test_a_full_disk_leaves_the_old_file_as_it_was(
     assert found.error == f"error: cannot write {target}: No space left on device; nothing was written\n"
     assert target.read_text() == "old"
     assert {path.name for path in tmp_path.iterdir()} == {"net.pt", "x.json"}
-
-
-def test_states_seed_jobs_and_device_are_passed_on(
-    net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options: Sequence[str | Path] = [
-        "--states",
-        "2",
-        "--seed",
-        "3",
-        "--report",
-        tmp_path / "r.json",
-        "--jobs",
-        "1",
-        "--device",
-        "cpu",
-    ]
-    assert run(capsys, monkeypatch, "extract-pda", net, *options, *QUICK).status == 0
-    report = json.loads((tmp_path / "r.json").read_text())
-    assert {attempt["quantiser"] for attempt in report["attempts"]} == {"2 clusters"}
-
-
-@pytest.mark.slow
-def test_the_zoo_needs_no_options(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    found = run(capsys, monkeypatch, "extract-pda", ZOO / "nnpda-1n0n.pt")
-    assert (found.status, found.error) == (0, "")
-    assert re.search(r"all 2,097,151 of length <= 20 +0 +0 +0$", found.out, re.MULTILINE)
 
 
 def test_help_names_every_option_and_the_exit_statuses(

@@ -77,22 +77,3 @@ def test_bad_input_is_one_line(
     found = run(capsys, monkeypatch, "stacklens", "judge", NET, *(places.get(one, one) for one in arguments))
     assert (found.status, found.out) == (2, "")
     assert found.error.startswith(f"error: {error}")
-
-
-def test_what_is_read_is_not_written_over(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = tmp_path / "words.csv"
-    words.write_text("10\n", encoding="utf-8")
-    found = run(capsys, monkeypatch, "stacklens", "judge", NET, words, "--out", words)
-    assert found.error == f"error: cannot write {words}: it is the list of words' own file; choose another name\n"
-    assert words.read_text(encoding="utf-8") == "10\n"
-
-
-def test_an_automaton_of_another_alphabet_is_refused(
-    words: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    automaton = tmp_path / "other.json"
-    automaton.write_text(to_json(get_language("palindrome").automaton), encoding="utf-8")
-    found = run(capsys, monkeypatch, "stacklens", "judge", NET, words, "--automaton", automaton)
-    assert found.error == f"error: {automaton} reads a b c; expected the network's alphabet 1 0\n"

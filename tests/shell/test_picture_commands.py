@@ -52,26 +52,6 @@ def test_trace_writes_figures_and_numbers_in_one_go(
     assert len(steps.read_text(encoding="utf-8").splitlines()) == 5
 
 
-def test_the_depth_under_the_word_is_how_deep_the_brackets_are_nested(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn = figures_drawn(monkeypatch)
-    assert run(capsys, monkeypatch, "stacklens", "trace", NET, "([])[", "--out", tmp_path / "t.html").status == 0
-    assert list(drawn[0].data[-1].y) == [1, 2, 1, 0, 1]
-
-
-@pytest.mark.parametrize("figure", ["actions", "stack", "operations", "hidden", "map", "segments"])
-def test_a_figure_is_chosen_by_name(
-    figure: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "t.html"
-    found = run(
-        capsys, monkeypatch, "stacklens", "trace", NET, "()", "--figure", figure, "--theme", "dark", "--out", out
-    )
-    assert (found.status, found.error) == (0, "")
-    assert out.is_file()
-
-
 def test_the_stack_and_states_of_an_automaton_stand_under_the_word(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,19 +83,6 @@ def test_a_picture_is_refused_before_the_network_is_read_where_there_is_no_brows
     found = run(capsys, monkeypatch, "stacklens", "trace", "none.pt", "()", "--out", tmp_path / "t.svg")
     assert found.status == 2
     assert found.error.startswith("error: cannot draw .svg or .png: no Chrome or Chromium was found; install one")
-
-
-@pytest.mark.parametrize("command", ["trace", "export"])
-def test_the_networks_own_file_is_not_replaced(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    net = tmp_path / "net.html"
-    net.write_bytes(NET.read_bytes())
-    arguments = ("trace", net, "()", "--out", net) if command == "trace" else ("export", net, "--html", net)
-    found = run(capsys, monkeypatch, "stacklens", *arguments)
-    assert found.status == 2
-    assert found.error == f"error: cannot write {net}: it is the network's own file; choose another name\n"
-    assert net.read_bytes() == NET.read_bytes()
 
 
 def test_export_writes_a_page_with_automaton_checks_proof_and_traces(
@@ -151,26 +118,6 @@ def test_the_page_says_where_it_is_opens_files_and_ends(tmp_path: Path) -> None:
         finally:
             serving.kill()
         assert serving.stdout.read() == ""
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [(None, "no such file; expected a network"), (b"x", "not a PyTorch file")],
-    ids=["none", "text"],
-)
-def test_a_file_that_cannot_be_opened_is_one_line(
-    content: bytes | None,
-    said: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    bad = tmp_path / "bad.pt"
-    if content is not None:
-        bad.write_bytes(content)
-    found = run(capsys, monkeypatch, "stacklens", "app", bad, "--port", "0")
-    assert (found.status, found.out) == (2, "")
-    assert found.error.startswith(f"error: {bad}: {said}")
 
 
 def test_a_port_that_is_taken_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,26 +129,6 @@ def test_names_of_the_zoo_work_from_any_folder(
     assert "a file of that name here comes first" in " ".join(helped.out.split())
 
 
-@pytest.mark.parametrize("command", ["trace NAME ()", "export NAME --html x.html", "verify NAME", "judge NAME w.txt"])
-def test_a_name_that_is_nearly_one_of_the_zoo_is_answered_with_it(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    found = run(capsys, monkeypatch, "stacklens", *command.replace("NAME", "nnpda-palindrom").split())
-    assert (found.status, found.error.count("\n")) == (2, 1)
-    assert found.error.startswith("error: nnpda-palindrom: no such file; expected a network")
-    assert "did you mean nnpda-palindrome, " in found.error
-
-
-def test_the_page_opens_a_network_of_the_zoo_under_its_own_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from stacklens.viz.dashboard.opening import opened_at_start
-
-    monkeypatch.chdir(tmp_path)
-    assert opened_at_start("nnpda-palindrome") == [{"network": "nnpda-palindrome"}]
-
-
 def test_the_word_on_which_a_network_differs_can_be_pasted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

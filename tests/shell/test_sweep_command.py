@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from functools import partial
 from pathlib import Path
@@ -10,13 +9,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from tests.models.hand_made import parentheses_net
-from tests.shell.commands import check_quickly, run
+from tests.shell.commands import run
 
 from stacklens.extract.evaluation import sweep_row
 from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
 from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.models.io import Checkpoint, load_checkpoint, save_model
-from stacklens.models.training.recognition_recipes import RECIPES
+from stacklens.models.io import Checkpoint, save_model
 
 OURS = {"kind": "recognition", "language": "parentheses"}
 QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=1, depth=20, height=5, climbs=1, walks=5, cycles=8)
@@ -47,15 +45,6 @@ def test_a_pattern_gives_a_table_and_the_files_asked_for(
     assert len(json.loads(Path("sweep.json").read_text(encoding="utf-8"))["rows"]) == 2
     assert "plotly" in Path("sweep.html").read_text(encoding="utf-8").lower()
     assert sorted(path.name for path in Path().iterdir()) == ["runs", "sweep.csv", "sweep.html", "sweep.json"]
-
-
-def test_a_file_that_cannot_be_read_is_told_and_gives_status_1(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("runs/three.pt").write_bytes(b"nothing")
-    outcome = run(capsys, monkeypatch, "stacklens", "sweep", "runs")
-    assert (outcome.status, outcome.error) == (1, "")
-    assert outcome.out.splitlines()[-1].startswith("runs/three.pt: not a PyTorch file")
 
 
 def test_a_sweep_that_was_begun_goes_on_only_when_asked_to(
@@ -97,26 +86,3 @@ def test_what_cannot_be_done_is_one_line(
     assert told in outcome.error
     assert outcome.error.count("\n") == 1
     assert not list(Path().glob("*.jsonl"))
-
-
-@pytest.mark.slow
-def test_snapshots_of_a_training_are_swept_to_tell_when_the_automaton_settles(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (stage,) = RECIPES["parentheses"].stages
-    short = dataclasses.replace(RECIPES["parentheses"], stages=(dataclasses.replace(stage, epochs=150),))
-    monkeypatch.setitem(RECIPES, "parentheses", short)
-    command = ("train", "nnpda", "--language", "parentheses", "--seeds", "2", "--out", "net.pt")
-    outcome = run(capsys, monkeypatch, "stacklens", *command, "--snapshots", "4")
-    assert outcome.status == 0
-    assert outcome.out.splitlines()[-1] == "wrote 4 snapshots of it to net.snapshots"
-    files = sorted(Path("net.snapshots").iterdir())
-    assert load_checkpoint(files[0]).provenance["updates"] == 0
-    check_quickly(monkeypatch)
-    outcome = run(capsys, monkeypatch, "stacklens", "sweep", "net.snapshots", "--out", "t.csv")
-    assert outcome.status == 0
-    table = pd.read_csv("t.csv")
-    assert table.updates.is_monotonic_increasing
-    last = table.automaton.iloc[-1]
-    settled = table.updates[table.automaton.iloc[::-1].eq(last).cummin().iloc[::-1]].min()
-    assert f"settles at update {settled:,}" in outcome.out

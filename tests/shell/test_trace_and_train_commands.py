@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import dataclasses
-import errno
 import os
 import signal
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import torch
 from tests.models.hand_made import parentheses_net
@@ -60,17 +58,6 @@ def test_a_transducer_is_said_to_answer_and_not_to_accept_and_epsilon_is_the_emp
 ) -> None:
     found = run(capsys, monkeypatch, "stacklens", "trace", network, word)
     assert (found.status, found.out.splitlines()[-1]) == (0, says)
-
-
-def test_trace_writes_the_steps_as_a_table(
-    net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = run(capsys, monkeypatch, "stacklens", "trace", net, "(()", "--out", tmp_path / "steps.csv")
-    assert (found.status, found.error) == (0, "")
-    assert found.out == f"wrote 4 steps to {tmp_path / 'steps.csv'}\n"
-    frame = pd.read_csv(tmp_path / "steps.csv")
-    assert frame.symbol.tolist() == ["(", "(", ")", "e"]
-    assert frame.action_0_0.tolist() == [1, 1, -1, 0]
 
 
 @pytest.mark.slow
@@ -134,17 +121,3 @@ def test_a_training_is_resumed_only_with_the_options_it_was_begun_with(
         assert message in found.error
         assert found.error.count("\n") == 1
     assert stopped.read_bytes() == before
-
-
-def test_a_training_that_cannot_be_written_leaves_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "fsync", fail)
-    monkeypatch.setattr(Training, "done", True)
-    found = run(capsys, monkeypatch, "stacklens", *TRAIN, "--out", tmp_path / "x.pt")
-    assert found.status == 2
-    assert found.error == f"error: cannot write {tmp_path / 'x.pt'}: No space left on device; nothing was written\n"
-    assert list(tmp_path.iterdir()) == []

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from tests.shell.commands import DATA, ZOO, check_quickly, run
 
-from stacklens.automata.formats import to_dot, to_jflap, to_json
+from stacklens.automata.formats import to_jflap, to_json
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.cli.verify_all import networks_in
 from stacklens.extract import extraction
 from stacklens.languages import get_language
-from stacklens.languages.catalogue import get_task
 
 NETWORK = ZOO / "nnpda-palindrome.pt"
 PALINDROMES = get_language("palindrome").automaton
@@ -103,50 +102,6 @@ def test_without_an_automaton_it_is_extracted_and_kept_in_the_journal(
     assert outcome.status == 0
     assert "0 disagreements in 127 words, all of length <= 6" in outcome.out
     assert not journal.exists()
-
-
-def test_a_network_without_an_automaton(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    check_quickly(monkeypatch)
-    outcome = run(capsys, monkeypatch, "stacklens", "verify", DATA / "graded-pops.pt", "--max-length", "4")
-    assert outcome.status == 3
-    assert outcome.out.startswith("automaton  none: ")
-    assert not list(Path().glob("*.jsonl"))
-
-
-def test_a_predictor_is_verified_with_its_outputs(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pda = get_task("dyck-2").reference
-    assert pda is not None
-    Path("pda.dot").write_text(to_dot(pda), encoding="utf-8")
-    command: list[str | Path] = [
-        "verify",
-        ZOO / "marnn-stack-rnn-dyck-2.pt",
-        "--automaton",
-        "pda.dot",
-        "--max-length",
-        "6",
-    ]
-    outcome = run(capsys, monkeypatch, "stacklens", *command)
-    assert outcome.status == 0
-    assert outcome.out.count("0 disagreements in 5,461 words, all of length <= 6") == 3
-
-
-@pytest.mark.parametrize("scheduler", ["x", "tls://127.0.0.1:9", "tcp://127.0.0.1:99999"])
-def test_a_scheduler_that_is_none_leaves_no_journal_in_the_way_of_the_next_run(
-    scheduler: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("distributed")
-    Path("pda.json").write_text(to_json(PALINDROMES), encoding="utf-8")
-    command: list[str | Path] = ["verify", NETWORK, "--automaton", "pda.json", "--max-length", "4"]
-    refused = run(capsys, monkeypatch, "stacklens", *command, "--scheduler", scheduler)
-    assert refused.status == 2
-    assert refused.error.startswith(
-        f"error: no Dask scheduler with a worker at {scheduler!r}: expected an address like"
-    )
-    assert refused.error.count("\n") == 1
-    assert [path.name for path in Path().iterdir()] == ["pda.json"]
-    assert run(capsys, monkeypatch, "stacklens", *command).status == 0
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from stacklens.extract.by_name import specification_of
-from stacklens.extract.evaluation.trust import Claim, causal_claims, check_table, claim_table, claims_of
+from stacklens.extract.evaluation.trust import Claim, causal_claims, check_table, claims_of
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.models.io import ZOO, load_network
 
@@ -61,28 +61,6 @@ def test_a_faithful_automaton_has_every_kind_of_claim_side_by_side() -> None:
     assert found[8].says == (
         "2 accepted words of length <= 5, without running them: as many as were found by running all"
     )
-
-
-def test_claims_say_which_language_they_are_about() -> None:
-    checkpoint = load_network(ZOO / "nnpda-parentheses.pt")
-    report = extract(checkpoint.model, specification_of(checkpoint, "dyck-1"), SMALL).report()
-    assert claim(report, "checked against the language dyck-1").verdict == "yes"
-    assert claim(report, "proof").says == "the automaton is equal to that of the language dyck-1 for all words"
-
-
-def test_every_check_is_a_row() -> None:
-    report, table = made("nnpda-1n0n"), check_table(made("nnpda-1n0n"))
-    assert len(table) == len(report["checks"])
-    assert table["words"].tolist()[:3] == ["all words"] * 3
-    assert table["checked"].tolist()[:3] == [63] * 3
-    assert table["automaton and"].tolist()[:3] == ["language", "rounded network", "network"]
-    assert set(table["counterexample"]) == {""}
-
-
-def test_where_only_some_words_are_meant_all_words_are_those_of_the_task() -> None:
-    table = check_table(made("neural-stack-reversal"))
-    assert "all words of the task" in set(table["words"])
-    assert "all words" not in set(table["words"])
 
 
 def test_a_disagreement_is_told_with_a_short_word_and_the_table_has_all_of_it() -> None:
@@ -154,20 +132,6 @@ def test_counts_that_differ_and_a_stack_that_ends_are_told() -> None:
         "2 accepted words of length <= 1, without running them: not as many at length 1 as the 1 found by running all",
     )
     assert claim(report, "depth").says == "the network's stack has 104 cells; all claims end there"
-
-
-def test_without_an_automaton_its_reason_is_what_there_is() -> None:
-    found = claims_of(made("buffered-neural-stack-reversal"))
-    assert [one.what for one in found] == ["automaton", "rounding"]
-    assert found[0].verdict == "no"
-    assert found[0].says.startswith("none: no finite set of states was found")
-    assert check_table(made("buffered-neural-stack-reversal")).empty
-
-
-def test_claims_are_a_table_with_marks() -> None:
-    table = claim_table(made("nnpda-1n0n"))
-    assert table[""].tolist() == ["✓"] * 11
-    assert table["what"].tolist()[-1] == "certificate"
 
 
 def test_states_and_symbols_that_are_no_causes_are_told_with_their_share() -> None:

@@ -83,13 +83,6 @@ def test_a_job_that_never_began_leaves_no_journal_in_the_way_of_the_next_one(tmp
     assert path.exists()
 
 
-@pytest.mark.parametrize("place", ["/dev/null", "/dev/full", "pipe"])
-def test_a_device_or_a_pipe_is_no_journal(place: str, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(StacklensError, match="it is no file; name another by --journal"):
-        Journal.open(tmp_path / place, JOB, resume=False)
-
-
 class WindowsLocks:
     """What Windows has in place of fcntl: locks of bytes at a file's position."""
 
@@ -138,13 +131,6 @@ def test_a_journal_is_removed_where_no_open_file_can_be(tmp_path: Path, monkeypa
     assert not (tmp_path / "journal").exists()
 
 
-def test_two_runs_do_not_write_one_journal(tmp_path: Path) -> None:
-    writing = "another run is writing this journal"
-    with Journal.open(tmp_path / "journal", JOB, resume=False), pytest.raises(StacklensError, match=writing):
-        Journal.open(tmp_path / "journal", JOB, resume=True)
-    Journal.open(tmp_path / "journal", JOB, resume=True).file.close()
-
-
 @pytest.mark.parametrize(
     ("content", "line"),
     [
@@ -178,8 +164,3 @@ def test_a_journal_without_all_its_words(tmp_path: Path) -> None:
         pytest.raises(StacklensError, match="chunks have 363 words, expected 364"),
     ):
         verify_exhaustively(work(), journal)
-
-
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(StacklensError, match=r"cannot write the journal .*: No such file .*name another by --journal"):
-        Journal.open(tmp_path / "missing" / "journal", JOB, resume=False)
