@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,13 +17,10 @@ from stacklens.automata.counting import count_words
 from stacklens.automata.formats.by_suffix import write_automaton
 from stacklens.automata.grammar import grammar_text, parse_grammar
 from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
-from stacklens.automata.rewriting import drop_end_marker, predictor_of
+from stacklens.automata.rewriting import drop_end_marker
 from stacklens.errors import AutomatonError, StacklensError
-from stacklens.languages import get_language, get_task
-from stacklens.languages.catalogue import language_names
+from stacklens.languages import get_language
 from stacklens.languages.grammar_words import NormalForm
-
-LANGUAGES = [name for name in language_names() if name not in ("anbncn", "anbncndn", "dyck-K-M", "dyck-N")]
 
 
 def same_words(pda: PushdownAutomaton, longest: int) -> None:
@@ -52,19 +46,6 @@ def test_random_automata(pda: PushdownAutomaton) -> None:
         same_words(pda, 5)
 
 
-@pytest.mark.parametrize("name", [*LANGUAGES, "dyck-1", "dyck-2"])
-def test_every_language_with_a_reference_automaton(name: str) -> None:
-    pda = get_language(name).automaton
-    same_words(pda, 8 if len(pda.input_alphabet) < 4 else 6 if len(pda.input_alphabet) < 5 else 4)
-
-
-@pytest.mark.parametrize("name", ["dyck-2", "simple-palindrome", "string-reversal", "agreement"])
-def test_the_words_of_predictors_of_sets(name: str) -> None:
-    pda = get_task(name).reference
-    assert pda is not None
-    same_words(pda, 5 if len(pda.input_alphabet) < 5 else 3)
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -79,14 +60,6 @@ def test_the_words_of_predictors_of_sets(name: str) -> None:
 )
 def test_the_grammars_of_textbooks(name: str, text: str) -> None:
     assert str(readable_grammar(get_language(name).automaton)) == text
-
-
-def test_a_predictor_that_accepts_by_its_last_output_has_the_grammar_of_its_language() -> None:
-    spoken = predictor_of(get_language("dyck-2").automaton)
-    by_output = replace(
-        spoken, accepting=frozenset(), acceptance="output", accepting_outputs=frozenset({spoken.initial_output})
-    )
-    assert str(readable_grammar(by_output)) == "S -> ( S ) S | [ S ] S | ε"
 
 
 def test_a_file_of_a_grammar_is_a_language(tmp_path: Path) -> None:
@@ -118,26 +91,3 @@ def test_automata_without_a_grammar_are_refused_in_one_line(pda: PushdownAutomat
         pda.save(tmp_path / "x.cfg")
     assert str(error.value) == says
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_grammar_that_nobody_can_read_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stacklens.automata.small_grammar._MOST_ALTERNATIVES", 8)
-    with pytest.raises(
-        StacklensError, match=r"^the grammar has 9 alternatives, too many to be read; expected 8 at most$"
-    ):
-        readable_grammar(get_language("dyck-2").automaton)
-
-
-def test_a_grammar_is_the_same_in_every_process() -> None:
-    program = (
-        "from stacklens.automata.automaton_grammar import readable_grammar; from stacklens.languages import get_task;"
-        "print(readable_grammar(get_task('boolean-formula').reference))"
-    )
-    said = {
-        subprocess.run(
-            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True
-        ).stdout
-        for seed in "12"
-    }
-    assert len(said) == 1
-    assert len(next(iter(said))) > 200

@@ -3,15 +3,12 @@ from __future__ import annotations
 import dataclasses
 from collections import deque
 
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.automata.brute_force import accepted
-from tests.automata.strategies import dyck, palindromes, pushdown_automata, words_of
+from tests.automata.strategies import palindromes, pushdown_automata, words_of
 
 from stacklens.automata.completion import Completions, StackNode, accepting_by_state
 from stacklens.automata.pda import Configuration, PushdownAutomaton
-from stacklens.errors import AutomatonError
 
 
 def without_end(pda: PushdownAutomaton) -> PushdownAutomaton:
@@ -61,45 +58,9 @@ def test_a_completion_is_the_shortest_that_a_search_finds(data: st.DataObject) -
             assert empty or True not in found
 
 
-@settings(max_examples=30)
-@given(st.data())
-def test_with_an_end_marker_completed_words_are_accepted_too(data: st.DataObject) -> None:
-    pda = data.draw(pushdown_automata(max_stacks=1, acceptances=("final state", "both", "empty stack")))
-    assume(pda.end_marker is not None)
-    popping = {key for key, step in pda.transitions.items() if key[1] == pda.end_marker and step.operations[0].pop}
-    pda = dataclasses.replace(pda, transitions={key: pda.transitions[key] for key in pda.transitions.keys() - popping})
-    ways = Completions(pda)  # which do not know what lies under a cell that the marker pops
-    ending = ways.word(pda.initial, ways.empty)
-    if accepted(pda, 4):
-        assert ending is not None
-        assert pda.accepts(ending)
-
-
 def test_where_nothing_is_accepted_every_beginning_is_a_word_and_the_stack_is_emptied_if_possible() -> None:
     pda = dataclasses.replace(palindromes(), accepting=frozenset())
     ways = Completions(pda)
     deep = ways.pile("B", ways.pile("A", ways.empty))
     assert ways.word("v", deep) == ("b", "a")
     assert ways.word("u", ways.empty) == ()
-
-
-def test_how_high_a_stack_can_get_without_a_pop() -> None:
-    ways = Completions(palindromes())
-    two = ways.pile("A", ways.pile("A", ways.empty))
-    assert ways.reach("u", two) == float("inf")
-    assert ways.reach("v", two) == 2
-
-
-def test_a_long_way_back_is_found() -> None:
-    ways = Completions(dyck([("(", ")"), ("[", "]")]))
-    here = ways.empty
-    for _ in range(3_000):
-        here = ways.pile("[", ways.pile("(", here))
-    assert ways.word("q", here) == ("]", ")") * 3_000
-    assert here.height == 6_000
-
-
-def test_several_stacks_are_refused() -> None:
-    pda = PushdownAutomaton(("q",), ("a",), (), {}, "q", n_stacks=2)
-    with pytest.raises(AutomatonError, match="completions need one stack, not 2, and acceptance by state or stack"):
-        Completions(pda)

@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 from hypothesis import given
 from tests.automata.brute_force import words
-from tests.automata.random_pairs import random_automaton
-from tests.automata.strategies import dyck, palindromes, plain_accepts, pushdown_automata
+from tests.automata.strategies import plain_accepts, pushdown_automata
 from tests.automata.test_reachability import automaton
 
 from stacklens.automata import summaries
 from stacklens.automata.compare import is_empty, shortest_member
-from stacklens.automata.counting import count_words
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.pda import replace as replace_by
 from stacklens.errors import AutomatonError
@@ -30,26 +26,12 @@ def test_the_shortest_member_is_the_first_that_is_accepted(pda: PushdownAutomato
     assert found is None or plain_accepts(pda, found)
 
 
-@pytest.mark.parametrize("seed", range(100))
-def test_no_word_is_counted_before_the_shortest_member(seed: int) -> None:
-    pda = random_automaton(Random(seed), "ab")
-    found = shortest_member(pda)
-    counts = count_words(pda, 30)
-    lengths = [length for length, count in enumerate(counts) if count]
-    assert lengths[:1] == ([] if found is None or len(found) > 30 else [len(found)])
-
-
 def test_a_way_that_is_found_later_may_be_shorter() -> None:
     """Three letters, a push, two letters and a pop are put together before as many as five without one are read."""
     long = "0 a ⊥ > 1 none \n 1 a ⊥ > 2 none \n 2 a ⊥ > 3 none \n 3 a ⊥ > 4 push x \n 4 a x > 5 none \n"
     short = "0 b ⊥ > s none \n s b ⊥ > t none \n t b ⊥ > u none \n u b ⊥ > v none \n v b ⊥ > 7 none"
     pda = automaton(f"{long} 5 a x > 6 none \n 6 a x > 7 pop \n {short}", "7", acceptance="final state")
     assert shortest_member(pda) == tuple("bbbbb")
-
-
-def test_of_known_languages() -> None:
-    assert shortest_member(dyck([("(", ")")])) == ()
-    assert shortest_member(palindromes()) == ("c",)
 
 
 def counter(bits: int) -> PushdownAutomaton:
@@ -76,8 +58,3 @@ def test_exponentially_long_members_are_found_but_not_written_out() -> None:
     assert len(shortest_member(counter(10)) or ()) > 2**10
     with pytest.raises(AutomatonError, match=f"more than the {summaries.LONGEST_RUN:,} written out"):
         shortest_member(counter(200))
-
-
-def test_several_stacks_are_refused() -> None:
-    with pytest.raises(AutomatonError, match="emptiness can be decided for one stack, this automaton has 2"):
-        is_empty(PushdownAutomaton(("q",), ("a",), (), {}, "q", n_stacks=2))

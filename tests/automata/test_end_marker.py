@@ -48,37 +48,9 @@ def test_a_marker_that_pops_into_acceptance_stays() -> None:
     )
 
 
-def test_a_popping_marker_that_never_empties_the_stack_goes() -> None:
-    pda = automaton("p a ⊥ > q push x \n q a x > r push y \n r $ y > f pop \n r b y > p pop", "f", end_marker="$")
-    without = drop_end_marker(pda)
-    assert without is not None
-    assert without.accepting == frozenset()
-
-
-def test_only_reachable_heads_count() -> None:
-    without = drop_end_marker(automaton("p $ ⊥ > q none \n p $ x > q pop \n p a ⊥ > p none", "q", end_marker="$"))
-    assert without is not None
-    assert accepted(without, 2) == {(), ("a",), ("a", "a")}
-
-
-def test_what_only_the_marker_uses_is_trimmed() -> None:
-    without = drop_end_marker(automaton("p $ ⊥ > q none \n p a ⊥ > p push x \n p $ x > q push y", "q", end_marker="$"))
-    assert without is not None
-    assert (without.states, without.stack_alphabet) == (("p",), ("x",))
-
-
 def test_final_states_that_depend_on_the_top_need_the_marker() -> None:
     rules = "p a ⊥ > p push x \n p a x > p push x \n p $ x > q none"
     assert drop_end_marker(automaton(rules, "q", end_marker="$", acceptance="final state")) is None
     without = drop_end_marker(automaton(f"{rules} \n p $ ⊥ > q none", "q", end_marker="$", acceptance="final state"))
     assert without is not None
     assert without.accepting == {"p"}
-
-
-def test_acceptance_by_output_needs_the_marker() -> None:
-    assert drop_end_marker(automaton("p $ ⊥ > q none", end_marker="$", acceptance="output")) is None
-
-
-def test_an_automaton_without_one_stays_as_it_is() -> None:
-    pda = automaton("p a ⊥ > p none")
-    assert drop_end_marker(pda) is pda

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.automata.strategies import dyck, palindromes, plain_accepts, pushdown_automata
+from tests.automata.strategies import plain_accepts, pushdown_automata
 
 import stacklens.automata.enumeration as enumeration
-from stacklens.automata.compiled import compile_tables
-from stacklens.automata.configurations import Configurations, StackTrie
+from stacklens.automata.configurations import StackTrie
 from stacklens.automata.enumeration import accepts_all, count_all, enumerate_words, outputs_all, word_at
-from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import PushdownAutomaton
 
 
 @given(pushdown_automata())
@@ -47,75 +46,6 @@ def test_chunks_make_no_difference(pda: PushdownAutomaton, chunk: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(enumeration, "_CHUNK", chunk)
         assert [accepted.tolist() for accepted in accepts_all(pda, 5)] == expected
-
-
-def test_palindromes_up_to_11() -> None:
-    for length, accepted in enumerate(accepts_all(palindromes(), 11)):
-        found = {"".join(word_at(int(i), length, ("a", "b", "c"))) for i in np.flatnonzero(accepted)}
-        halves = map("".join, product("ab", repeat=length // 2))
-        assert found == ({half + "c" + half[::-1] for half in halves} if length % 2 else set())
-
-
-def test_words_longer_than_any_index() -> None:
-    steps: dict[Key, Transition] = {
-        ("p", "a", ("⊥",)): Transition("p", (NONE,)),
-        ("p", "b", ("⊥",)): Transition("q", (NONE,)),
-    }
-    pda = PushdownAutomaton(("p", "q"), ("a", "b"), (), steps, "p", frozenset({"q"}))
-    assert ["".join(word) for word in enumerate_words(pda, 150)] == ["a" * n + "b" for n in range(150)]
-
-
-def test_a_finite_language_ends_and_can_be_read_in_part() -> None:
-    steps: dict[Key, Transition] = {("p", "a", ("⊥",)): Transition("q", (NONE,))}
-    pda = PushdownAutomaton(("p", "q"), ("a",), (), steps, "p", frozenset({"q"}))
-    assert list(enumerate_words(pda, 10**9)) == [("a",)]
-    assert list(islice(enumerate_words(dyck([("<s>", "</s>")]), 40), 3)) == [
-        (),
-        ("<s>", "</s>"),
-        ("<s>", "<s>", "</s>", "</s>"),
-    ]
-
-
-def test_a_marker_that_pushes_leaves_no_empty_stack() -> None:
-    steps: dict[Key, Transition] = {
-        ("q", "a", ("⊥",)): Transition("q", (push("x"),)),
-        ("q", "$", ("⊥",)): Transition("q", (NONE,)),
-        ("q", "$", ("x",)): Transition("q", (push("x"),)),
-    }
-    pda = PushdownAutomaton(("q",), ("a",), ("x",), steps, "q", acceptance="empty stack", end_marker="$")
-    assert list(enumerate_words(pda, 4)) == [()]
-
-
-def test_automata_without_dead_prefixes_keep_every_word() -> None:
-    steps: dict[Key, Transition] = {
-        ("q", x, (top,)): Transition("q", (push(x),)) for x in ("a", "b") for top in ("⊥", "a", "b")
-    }
-    pda = PushdownAutomaton(("q",), ("a", "b"), ("a", "b"), steps, "q", frozenset({"q"}), "final state")
-    assert all(accepted.all() for accepted in accepts_all(pda, 13))
-    words = (word for length in range(14) for word in product("ab", repeat=length))
-    assert list(enumerate_words(pda, 13)) == list(words)
-
-
-def test_merging_keeps_apart_what_differs_in_the_last_output_only() -> None:
-    steps: dict[Key, Transition] = {
-        ("q", "a", ("⊥",)): Transition("q", (NONE,), "yes"),
-        ("q", "b", ("⊥",)): Transition("q", (NONE,), "no"),
-        ("q", "c", ("⊥",)): Transition("q", (NONE,), "yes"),
-    }
-    pda = PushdownAutomaton(
-        ("q",), ("a", "b", "c"), (), steps, "q", acceptance="output", accepting_outputs=frozenset({"yes"})
-    )
-    after, _ = Configurations.start(compile_tables(pda), StackTrie(0)).step(np.arange(3))
-    distinct, which = Configurations.merge([after.settle()])
-    assert len(distinct) == 2
-    assert distinct.accepted()[which].tolist() == [True, False, True]
-
-
-def test_lengths_without_words() -> None:
-    pda = PushdownAutomaton(("q",), (), (), {}, "q", frozenset({"q"}))
-    assert [accepted.tolist() for accepted in accepts_all(pda, 2)] == [[True], [], []]
-    assert list(accepts_all(pda, -1)) == []
-    assert list(enumerate_words(pda, -1)) == []
 
 
 @given(length=st.integers(0, 4), k=st.integers(1, 3))

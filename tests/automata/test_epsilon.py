@@ -86,17 +86,6 @@ def test_bad_steps_are_refused_in_one_line(steps: dict[Key, Transition], message
     assert "\n" not in str(refused.value)
 
 
-def test_steps_that_pop_all_come_to_an_end() -> None:
-    assert replace(ONE, transitions={("p", "", ("x",)): Transition("p", (POP,))}).accepts("") is False
-
-
-def test_several_stacks_take_none() -> None:
-    with pytest.raises(AutomatonError, match="with 2 stacks: expected one stack"):
-        replace(ONE, n_stacks=2, transitions={("p", "", ("⊥", "⊥")): Transition("q", (NONE, NONE))})
-    with pytest.raises(AutomatonError, match="the end marker must be a non-empty string"):
-        replace(ONE, end_marker="")
-
-
 def test_formats_know_them() -> None:
     assert from_json(to_json(REVERSER)) == from_dot(to_dot(REVERSER)) == REVERSER
     assert "ε, A → pop / a" in to_dot(REVERSER)

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import re
 import xml.etree.ElementTree as ET
 
 import pytest
 
 from stacklens.automata.formats import render, to_dot
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, Transition, push
-from stacklens.automata.pda import replace as put
 
 AWKWARD = [
     '"',
@@ -70,38 +68,6 @@ def test_symbols_that_cannot_be_seen_are_drawn_by_a_picture(symbol: str, shown: 
     assert f"{shown}, ⊥ → push {shown}" in drawn_texts(to_dot(one_rule(symbol, symbol)))
 
 
-def test_every_rule_is_a_line_and_rules_of_the_same_states_share_an_edge() -> None:
-    pda = PushdownAutomaton(
-        states=("p", "q"),
-        input_alphabet=("b", "a"),
-        stack_alphabet=("x", "y"),
-        initial="p",
-        accepting=frozenset({"q"}),
-        transitions={
-            ("p", "a", ("x",)): Transition("q", (POP,)),
-            ("p", "a", ("⊥",)): Transition("q", (push("x"),)),
-            ("p", "b", ("x",)): Transition("q", (put("y"),)),
-            ("q", "b", ("x",)): Transition("p", (NONE,)),
-        },
-    )
-    assert 'n0 -> n1 [label="b, x → replace y\\na, ⊥ → push x\\na, x → pop"]' in to_dot(pda)
-    texts = drawn_texts(to_dot(pda))
-    assert {"b, x → replace y", "a, ⊥ → push x", "a, x → pop", "b, x → none"} <= set(texts)
-    assert to_dot(pda).count("->") == 3  # one of them from nowhere to the initial state
-
-
-@pytest.mark.parametrize("acceptance", ["final state", "empty stack", "both", "output"])
-def test_only_where_states_accept_a_circle_is_double(acceptance: str) -> None:
-    dot = to_dot(one_rule(accepting=frozenset({"q"}), acceptance=acceptance, accepting_outputs=frozenset({"1", None})))
-    assert ("doublecircle" in dot) == (acceptance in ("final state", "both"))
-    caption = {
-        "final state": "accepting state",
-        "both": "accepting state and empty stack",
-        "empty stack": "empty stack",
-    }
-    assert f"accepts: {caption.get(acceptance, 'last output 1 or none; the empty word')}" in drawn_texts(dot)
-
-
 def test_outputs_stacks_and_the_end_marker_are_said() -> None:
     pda = PushdownAutomaton(
         states=("q",),
@@ -119,9 +85,3 @@ def test_outputs_stacks_and_the_end_marker_are_said() -> None:
     assert "a, (⊥, x) → (push x, pop) / {a, $}" in texts
     assert "$, (⊥, ⊥) → (none, none) / yes" in texts
     assert {"accepts: accepting state and empty stacks", "end marker: $"} <= set(texts)
-
-
-def test_an_arrow_from_nowhere_marks_the_initial_state_of_a_drawing_from_left_to_right() -> None:
-    dot = to_dot(one_rule())
-    assert "rankdir=LR" in dot
-    assert re.search(r"start -> n0$", dot, re.MULTILINE)

@@ -13,14 +13,14 @@ from automata.pda.dpda import DPDA
 from automata.pda.npda import NPDA
 from hypothesis import given, settings
 from tests.automata.brute_force import words
-from tests.automata.strategies import dyck, palindromes, pushdown_automata
+from tests.automata.strategies import palindromes, pushdown_automata
 from tests.automata.test_formats_read_back import RECOGNISERS, silent
 from tests.automata.test_textbook import WORDS
 from tests.automata.textbook_automata import runs_accept, textbook_automata
 
 from stacklens.automata.formats import from_aalpy, from_automata_lib, to_aalpy, to_automata_lib
-from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule, from_textbook
-from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
+from stacklens.automata.formats.textbook import TextbookAutomaton, from_textbook
+from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
 from stacklens.automata.pda import replace as put
 from stacklens.automata.reachability import trim
 from stacklens.errors import AutomatonError, StacklensError
@@ -72,18 +72,6 @@ def test_dpdas_by_others_accept_the_same_words(given_rules: TextbookAutomaton) -
         assert pda.accepts(word) == runs_accept(automaton, word), word
 
 
-def test_a_lambda_step_at_the_end_is_understood() -> None:
-    table: dict[str, Any] = {
-        "p": {"a": {"Z": ("p", ("A", "Z")), "A": ("p", ("A", "A"))}, "b": {"A": ("q", "")}},
-        "q": {"b": {"A": ("q", "")}, "": {"Z": ("f", ("Z",))}},
-    }
-    dpda = DPDA(states={"p", "q", "f"}, input_symbols={"a", "b"}, stack_symbols={"Z", "A"},
-                transitions=table, initial_state="p", initial_stack_symbol="Z",
-                final_states={"f"}, acceptance_mode="final_state")  # fmt: skip
-    pda = from_automata_lib(dpda)
-    assert [word for word in ("", "ab", "aabb", "aab", "abb") if pda.accepts(word)] == ["ab", "aabb"]
-
-
 @given(RECOGNISERS)
 def test_aalpy_accepts_the_same_words_there_and_back(pda: PushdownAutomaton) -> None:
     pda = silent(pda)
@@ -96,22 +84,6 @@ def test_aalpy_accepts_the_same_words_there_and_back(pda: PushdownAutomaton) -> 
     for word in words(pda, 3):
         known = set(word) <= set(again.input_alphabet)
         assert vpa.accepts(list(word)) == pda.accepts(word) == (known and again.accepts(word)), word
-
-
-@pytest.mark.parametrize("pda", [palindromes(), dyck([("(", ")"), ("[", "]")])])
-def test_where_only_pops_depend_on_the_top_states_stay(pda: PushdownAutomaton) -> None:
-    vpa, again = to_aalpy(pda), from_aalpy(to_aalpy(pda))
-    assert {state.state_id for state in vpa.states} == {*pda.states, "ErrorSinkState"}
-    assert dict(again.transitions) == dict(pda.transitions)
-    assert set(again.input_alphabet) == set(pda.input_alphabet)
-    assert again.acceptance == "both"
-
-
-def test_elsewhere_the_state_shows_the_top() -> None:
-    pushes: dict[Key, Transition] = {("q", "a", (top,)): Transition("q", (push("A"),)) for top in ("⊥", "A")}
-    kept: dict[Key, Transition] = {("q", "b", ("A",)): Transition("q", (NONE,))}
-    pda = PushdownAutomaton(("q",), ("a", "b"), ("A",), {**pushes, **kept}, "q", frozenset({"q"}))
-    assert {state.state_id for state in to_aalpy(pda).states} == {"(q, ⊥)", "(q, A)", "ErrorSinkState"}
 
 
 def test_a_one_sevpa_is_read() -> None:
@@ -162,7 +134,3 @@ def test_without_the_library_the_extra_is_named(
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(StacklensError, match=rf"{name}.* is not installed: pip install 'stacklens\[interop\]'"):
         write(palindromes())
-
-
-def test_rules_are_named_in_words() -> None:
-    assert str(TextbookRule("p", "", ("A",), "q", ())) == "the rule from p to q (read nothing, pop A, push nothing)"

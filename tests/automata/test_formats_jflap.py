@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from tests.automata.brute_force import words
 from tests.automata.strategies import pushdown_automata
-from tests.automata.test_formats_dot import AWKWARD, one_rule
+from tests.automata.test_formats_dot import one_rule
 from tests.automata.test_reachability import automaton
 
 from stacklens.automata.formats import to_jflap
@@ -48,11 +48,6 @@ def test_jflap_accepts_the_same_words(pda: PushdownAutomaton) -> None:
     assert [jflap_accepts(text, word) for word in words(pda, 3)] == [pda.accepts(word) for word in words(pda, 3)]
 
 
-def test_the_head_of_the_file_is_what_jflap_expects() -> None:
-    lines = to_jflap(one_rule()).splitlines()
-    assert lines[:3] == ['<?xml version="1.0" encoding="UTF-8" standalone="no"?>', "<structure>", "  <type>pda</type>"]
-
-
 def test_operations_are_pops_and_pushes_of_characters() -> None:
     pda = automaton("p a ⊥ > p push x \n p a x > p replace y \n p b x > p pop \n p b y > p none")
     rules = {
@@ -60,27 +55,6 @@ def test_operations_are_pops_and_pushes_of_characters() -> None:
         for rule in ET.fromstring(to_jflap(pda)).iter("transition")
     }
     assert rules == {("a", "Z", "xZ"), ("a", "x", "y"), ("b", "x", ""), ("b", "y", "y")}
-
-
-def test_both_is_one_more_state_that_pops_the_bottom() -> None:
-    structure = ET.fromstring(to_jflap(automaton("p a ⊥ > q none", "q")))
-    assert [state.get("name") for state in structure.iter("state") if state.find("final") is not None] == ["accept"]
-    assert [[part.text for part in rule] for rule in structure.iter("transition")][-1] == ["1", "2", None, "Z", None]
-
-
-@pytest.mark.parametrize("symbol", [*AWKWARD, "Z", "λ", "\n", "\x00", " ", "🙂", "\ud800", "ab"])
-def test_every_symbol_is_one_character_and_a_note_names_those_that_are_not_themselves(symbol: str) -> None:
-    structure = ET.fromstring(to_jflap(one_rule(symbol, symbol, state=symbol)).encode())
-    rule = next(structure.iter("transition"))
-    read, put = rule.findtext("read", ""), rule.findtext("push", "")
-    assert len(read) == 1
-    assert put == f"{read}Z"
-    assert read == symbol or structure.findtext("automaton/note/text", "").startswith(f"symbols: {read} is ")
-
-
-def test_a_new_character_is_none_that_is_taken() -> None:
-    pda = PushdownAutomaton(("q",), ("a", "long", "b"), ("Z", "c"), {}, "q")
-    assert ET.fromstring(to_jflap(pda)).findtext("automaton/note/text") == "symbols: d is long; e is Z"
 
 
 with_output = PushdownAutomaton(("q",), ("a",), (), {("q", "a", ("⊥",)): Transition("q", (NONE,), "1")}, "q")

@@ -4,7 +4,6 @@ from typing import Any
 
 from hypothesis import given
 from tests.automata.strategies import pushdown_automata
-from tests.automata.test_reachability import automaton
 
 from stacklens.automata.formats import to_networkx
 from stacklens.automata.pda import PushdownAutomaton, Transition
@@ -24,9 +23,3 @@ def test_the_graph_holds_the_whole_automaton(pda: PushdownAutomaton) -> None:
         states=tuple(graph), transitions=transitions, accepting=accepting, initial=initial, **attributes
     )
     assert again == pda
-
-
-def test_edges_carry_the_labels_of_the_drawing() -> None:
-    graph = to_networkx(automaton("p a ⊥ > q push x \n p b ⊥ > q none"))
-    labels: list[str] = [edge["label"] for _, _, edge in graph.edges(data=True)]
-    assert sorted(labels) == ["a, ⊥ → push x", "b, ⊥ → none"]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from tests.automata.strategies import dyck, palindromes, pushdown_automata
-from tests.automata.test_formats_dot import AWKWARD, drawn_texts, one_rule
+from tests.automata.strategies import palindromes, pushdown_automata
+from tests.automata.test_formats_dot import AWKWARD, one_rule
 from tests.automata.test_formats_jflap import jflap_accepts
 from tests.automata.test_textbook import WORDS
 from tests.automata.textbook_automata import runs_accept, textbook_automata
@@ -66,10 +66,6 @@ def test_awkward_symbols_are_read_back(symbol: str) -> None:
     assert to_dot(pda).count("\n") == to_dot(one_rule()).count("\n")
 
 
-def test_the_comment_is_not_drawn() -> None:
-    assert not any("stacklens" in text for text in drawn_texts(to_dot(palindromes())))
-
-
 def test_a_drawing_may_be_coloured_but_not_be_changed() -> None:
     text = to_dot(palindromes())
     assert from_dot(text.replace('[label="u"', '[color=red, label="u"').replace("pad=0.2", "pad=1")) == palindromes()
@@ -88,14 +84,6 @@ def test_a_drawing_may_be_coloured_but_not_be_changed() -> None:
 def test_a_drawing_by_others_is_refused(text: str) -> None:
     with pytest.raises(AutomatonError, match="no automaton: only drawings that stacklens wrote can be read"):
         from_dot(text)
-
-
-def test_a_jflap_file_that_was_edited_is_read_by_its_rules() -> None:
-    pda = silent(dyck([("(", ")")]))
-    text = to_jflap(replace(pda, acceptance="final state", accepting=frozenset({"q"})))
-    edited = from_jflap(text.replace("<read>)</read>", "<read>]</read>"))
-    assert set(edited.input_alphabet) == {"(", "]"}
-    assert edited.accepts("((]")
 
 
 @settings(max_examples=60)

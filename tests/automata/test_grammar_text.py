@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.automata.strategies import grammars
 
-from stacklens.automata.grammar import Grammar, Nonterminal, Rule, grammar_text, parse_grammar
+from stacklens.automata.grammar import Grammar, Nonterminal, grammar_text, parse_grammar
 from stacklens.errors import StacklensError
 
 ODD = ("|", "->", "→", "ε", "#", "#x", "S", "Ab", "'", '"', "it's", 'a"b', "''", "a|b", "|x", "É", "\\", "x#", "'a'")
@@ -37,10 +37,6 @@ def test_every_symbol_is_read_back_or_refused_in_one_line(word: list[str]) -> No
     assert parse_grammar(text).rules == of_one_word(*word).rules
 
 
-def test_symbols_that_the_text_means_otherwise_are_quoted() -> None:
-    assert grammar_text(of_one_word("|", "ε", "#", "Up", "it's", "'", "(")) == """S -> '|' 'ε' '#' 'Up' it's "'" ("""
-
-
 @pytest.mark.parametrize(
     ("grammar", "says"),
     [
@@ -58,9 +54,3 @@ def test_what_no_text_can_say_is_refused_in_one_line(grammar: Grammar, says: str
     with pytest.raises(StacklensError) as error:
         grammar_text(grammar)
     assert str(error.value).startswith(says)
-
-
-def test_too_many_alternatives_are_refused_in_one_line() -> None:
-    rules: list[Rule] = [(Nonterminal("S"), (f"x{number}",)) for number in range(2_001)]
-    with pytest.raises(StacklensError, match=r"^the grammar cannot be written: more than 2,000 alternatives, or "):
-        grammar_text(Grammar(tuple(rules), Nonterminal("S"), tuple(str(right[0]) for _, right in rules)))

@@ -15,8 +15,8 @@ from tests.automata.test_end_marker import FIGURE_7
 from tests.automata.test_reachability import automaton
 
 from stacklens.automata import minimize as minimize_module
-from stacklens.automata.minimize import merge_states, minimization, minimize
-from stacklens.automata.partition import REJECT, Column, StateTable, TableCell, coarsest_partition, unlike_symbols
+from stacklens.automata.minimize import minimization, minimize
+from stacklens.automata.partition import Column, StateTable, TableCell, coarsest_partition
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.reachability import drop_sinks, heads, trim
 from stacklens.automata.rewriting import drop_end_marker
@@ -43,20 +43,6 @@ FIGURE_8 = """
     4a 1 x > 4a none
     4b 0 x > 4a none
     4b 1 x > 4b none
-"""
-# Figure 10, the palindromes w c w^R, with the state that reads w doubled by what it has read last
-FIGURE_10 = """
-    1 a ⊥ > 1 push x
-    1 b ⊥ > 1b push y
-    1 c ⊥ > 2 none
-    1 a x > 1 push x
-    1 b x > 1b push y
-    1 c x > 2 none
-    1b a y > 1 push x
-    1b b y > 1b push y
-    1b c y > 2 none
-    2 a x > 2 pop
-    2 b y > 2 pop
 """
 
 
@@ -146,13 +132,6 @@ def test_runs_are_mapped_step_by_step(pda: PushdownAutomaton, sink: minimize_mod
             assert after.stacks == tuple(tuple(map(result.stack_symbols.get, stack)) for stack in before.stacks)
 
 
-def test_names_are_in_breadth_first_order() -> None:
-    pda = minimize(automaton("z b ⊥ > y none \n z a ⊥ > x none \n x a ⊥ > y none", "y"))
-    assert pda.states == ("q0", "q1", "q2")
-    assert pda.transitions["q0", "a", ("⊥",)].target == "q1"
-    assert pda.transitions["q0", "b", ("⊥",)].target == "q2"
-
-
 def test_figure_7_is_one_state_where_the_empty_word_is_legal() -> None:
     without = drop_end_marker(automaton(FIGURE_7.replace("1 e ⊥ > 3", "1 e ⊥ > 4"), "4", end_marker="e"))
     assert without is not None
@@ -169,74 +148,6 @@ def test_figure_8_is_two_states_and_a_sink() -> None:
     assert result.states == {"1": "q0", "2": "q0", "3a": "q1", "3b": "q1", "4a": "sink", "4b": "sink"}
     assert minimize(pda).states == ("q0", "q1")  # (1) and (2) differ only at heads that no run shows
     assert accepted(minimize(pda), 6) == {tuple("10"), tuple("1100"), tuple("111000")}
-
-
-def test_figure_10_is_two_states() -> None:
-    result = minimization(automaton(FIGURE_10, "2"))
-    assert result.automaton.states == ("q0", "q1")
-    assert result.automaton.stack_alphabet == ("x", "y")
-    assert result.states == {"1": "q0", "1b": "q0", "2": "q1"}
-
-
-def test_stack_symbols_that_behave_alike_become_the_first() -> None:
-    rules = "p a ⊥ > p push z \n p a z > p push y \n p a y > p push z \n p b y > p pop \n p b z > p pop"
-    result = minimization(automaton(rules, "p"))
-    assert result.automaton.stack_alphabet == ("y",)
-    assert result.stack_symbols == {"y": "y", "z": "y"}
-
-
-def test_symbols_that_differ_only_where_no_run_goes_become_one() -> None:
-    rules = "p a ⊥ > p push x \n p b ⊥ > q push y \n p c x > p pop \n q c y > p pop \n q a y > q none"
-    assert minimize(automaton(rules, "p")).stack_alphabet == ("x", "y")
-    assert minimize(automaton(rules.replace("q a y > q none", "p d x > p none \n q d y > q none"), "p")).states == (
-        "q0",
-    )
-
-
-@given(pushdown_automata())
-def test_symbols_that_are_unlike_cannot_be_one(pda: PushdownAutomaton) -> None:
-    used = trim(pda)
-    table = minimize_module._table(used, heads(used))
-    unlike = unlike_symbols(table, used.stack_alphabet)
-    for j, gone in enumerate(used.stack_alphabet):
-        for i, kept in enumerate(used.stack_alphabet[:j]):
-            folding = minimize_module._Folding(StateTable([{}] * len(table.rows), table.accepting))
-            assert not (unlike[j, i] and folding.load(table, {gone: kept}))
-            assert unlike[j, i] == unlike[i, j]
-
-
-def test_the_sink_rejects_where_an_empty_stack_or_no_output_accepts() -> None:
-    by_stack = minimize(
-        automaton("p a ⊥ > p push x \n p a x > p pop \n p b x > p none", acceptance="empty stack"), "keep"
-    )
-    assert (by_stack.acceptance, by_stack.accepts("b")) == ("both", False)
-    by_output = automaton("p a ⊥ > p none \n p b x > p pop", acceptance="output", accepting_outputs=frozenset({None}))
-    assert [minimize(by_output, "keep").accepts(word) for word in ("a", "b")] == [True, False]
-
-
-def test_an_empty_language_is_one_state() -> None:
-    assert minimize(automaton("p a ⊥ > q none \n q a ⊥ > p none")).states == ("q0",)
-
-
-def test_beyond_the_limit_only_exact_copies_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
-    pda = automaton(FIGURE_8, "3a 3b")
-    monkeypatch.setattr(minimize_module, "FOLDING_LIMIT", 2)
-    assert len(minimize(pda).states) == 3
-    assert accepted(minimize(pda)) == accepted(pda)
-
-
-@pytest.mark.parametrize("differ_by", ["acceptance", "cell"])
-def test_a_merge_that_fails_halfway_leaves_no_trace(differ_by: str) -> None:
-    def leads(letter: str, target: int) -> dict[Column, TableCell]:
-        return {(letter, ("⊥",)): (((), None), target)}
-
-    # 2 can be 3 or 4, which differ; making 0 and 1 one would make it both. Letter z keeps 0 and 1 apart from the rest.
-    z: dict[Column, TableCell] = {("z", ("⊥",)): REJECT}
-    yes, no = (leads("c", 3), {("c", ("⊥",)): REJECT}) if differ_by == "cell" else ({}, {})
-    rows = [leads("a", 2) | leads("b", 2) | z, leads("a", 3) | leads("b", 4) | z]
-    rows += [leads("z", 2), leads("z", 3) | yes, leads("z", 4) | no]
-    end = [None, None] if differ_by == "cell" else [True, False]
-    assert merge_states(StateTable(rows, [None, None, None, *end])) == [0, 1, 2, 2, 3]
 
 
 @pytest.mark.parametrize("collide", [False, True])

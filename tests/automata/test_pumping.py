@@ -8,7 +8,6 @@ from tests.automata.strategies import plain_accepts, plain_outputs, pushdown_aut
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.automata.pumping import pumps
 from stacklens.languages import get_language
-from stacklens.languages.catalogue import get_task
 
 
 @settings(max_examples=60)
@@ -52,32 +51,9 @@ def test_no_short_cycle_of_brackets_is_missing() -> None:
     assert "[()]" in found
 
 
-def test_what_is_pushed_is_popped_with_more_between_the_pops() -> None:
-    words = {"".join(pump.word(3)) for pump in pumps(get_language("dyck-1").automaton, 100, seed=0)}
-    assert {"(((())))", "(((()())())())", "()()()", "(())()(())()(())()"} <= words
-
-
 def test_rejected_inputs_end_the_words_of_recognisers_only_where_they_are_wanted() -> None:
     language = get_language("palindrome")
     for pump in pumps(language.automaton, 50, seed=0):
         assert "".join(pump.word(9)) in language
         assert all("".join(pump.word(5, after)) not in language for after in range(1, len(pump.afters)))
     assert {len(pump.afters) for pump in pumps(language.automaton, 50, seed=0, rejected=False)} == {1}
-
-
-def test_streams_and_transductions_have_cycles_too() -> None:
-    for name in ("anbn", "anb2n", "anbmcnm", "reversal", "delayed-xor", "memorization"):
-        automaton = get_task(name).reference
-        assert automaton is not None
-        found = pumps(automaton, 200, seed=0, rejected=False)
-        assert found, name
-        assert all(len(automaton.transduce(pump.word(20))) == len(pump.word(20)) for pump in found)
-
-
-def test_of_many_cycles_the_shorter_half_is_kept_and_others_are_drawn_from_the_seed() -> None:
-    automaton = get_language("dyck-2").automaton
-    everything, some = pumps(automaton, 10_000, seed=0), pumps(automaton, 40, seed=0)
-    assert len(some) == 40
-    assert some[:20] == everything[:20]
-    assert pumps(automaton, 40, seed=0) == some
-    assert pumps(automaton, 40, seed=1) != some

@@ -8,7 +8,7 @@ from tests.automata.strategies import pushdown_automata
 
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.pda import replace as put
-from stacklens.automata.reachability import drop_sinks, heads, reachable_heads, trim
+from stacklens.automata.reachability import drop_sinks, heads, trim
 
 
 def automaton(rules: str, accepting: str = "", **options: object) -> PushdownAutomaton:
@@ -52,28 +52,6 @@ def test_every_reachable_head_is_shown_by_a_run(pda: PushdownAutomaton) -> None:
     assert heads(counter) == heads_seen(counter, max_height=40)
 
 
-def test_a_return_reaches_a_caller_that_comes_later() -> None:
-    pda = automaton("""
-        p a ⊥ > q push x
-        q b x > r pop
-        r a ⊥ > s push y
-        s a y > q push x
-        r c y > t pop
-    """)
-    expected = {("p", "⊥"), ("q", "x"), ("r", "⊥"), ("s", "y"), ("r", "y"), ("t", "⊥")}
-    assert reachable_heads(pda) == {(state, (top,)) for state, top in expected}
-
-
-def test_a_replaced_symbol_returns_to_what_was_under_the_first() -> None:
-    pda = automaton("""
-        p a ⊥ > q push x
-        q a x > q replace y
-        q b y > r pop
-    """)
-    assert ("r", ("⊥",)) in reachable_heads(pda)
-    assert ("r", ("x",)) not in reachable_heads(pda)
-
-
 def test_with_two_stacks_a_replaced_symbol_uncovers_what_was_under_the_first() -> None:
     rules: dict[Key, Transition] = {
         ("p", "a", ("⊥", "⊥")): Transition("q", (push("x"), NONE)),
@@ -82,21 +60,6 @@ def test_with_two_stacks_a_replaced_symbol_uncovers_what_was_under_the_first() -
     }
     pda = PushdownAutomaton(("p", "q", "r", "s"), ("a",), ("x", "y"), rules, "p", n_stacks=2)
     assert heads(pda) == heads_seen(pda, max_height=2)
-
-
-def test_nothing_is_read_after_the_end_marker() -> None:
-    pda = automaton("p $ ⊥ > q none \n q a ⊥ > r none", end_marker="$")
-    assert reachable_heads(pda) == {("p", ("⊥",)), ("q", ("⊥",))}
-    assert heads(pda).reading == {("p", ("⊥",))}
-
-
-def test_hundreds_of_states_that_push_and_then_pop() -> None:
-    n = 300
-    rules = [f"a{i} a {top} > a{i + 1} push x" for i in range(n) for top in "⊥x"]
-    rules += [f"a{n} b x > b0 pop", *(f"b{i} b x > b{i + 1} pop" for i in range(n))]
-    found = reachable_heads(automaton("\n".join(rules)))
-    assert (f"b{n - 1}", ("⊥",)) in found
-    assert (f"b{n}", ("⊥",)) not in found
 
 
 @given(pushdown_automata())
@@ -109,11 +72,6 @@ def test_trimming_keeps_every_run(pda: PushdownAutomaton) -> None:
     assert set(trimmed.states) == {state for state, _ in found.reading | found.ending}
 
 
-def test_trimming_drops_symbols_that_are_never_pushed_and_states_that_only_they_reach() -> None:
-    pda = trim(automaton("p a ⊥ > p push x \n p b y > q pop \n p b x > p pop"))
-    assert (pda.states, pda.stack_alphabet, len(pda.transitions)) == (("p",), ("x",), 2)
-
-
 @given(pushdown_automata())
 def test_dropping_sinks_keeps_the_language(pda: PushdownAutomaton) -> None:
     assert accepted(drop_sinks(pda)) == accepted(pda)
@@ -123,16 +81,3 @@ def test_dropping_sinks_keeps_the_language(pda: PushdownAutomaton) -> None:
 def test_dropping_sinks_keeps_outputs_that_do_not_decide_acceptance(pda: PushdownAutomaton) -> None:
     smaller = drop_sinks(pda)
     assert all(outputs_seen(smaller, word) == outputs_seen(pda, word) for word in words(pda, 4))
-
-
-def test_a_trap_is_dropped_and_the_initial_state_stays() -> None:
-    trap = "p a ⊥ > trap none \n trap a ⊥ > trap push x \n trap a x > trap push x"
-    assert drop_sinks(automaton(f"p b ⊥ > q none \n {trap}", "q")).states == ("p", "q")
-    assert drop_sinks(automaton(trap)).states == ("p",)
-    assert drop_sinks(automaton(trap, acceptance="empty stack")).transitions.keys() == {("p", "a", ("⊥",))}
-
-
-def test_an_accepting_state_that_never_has_an_empty_stack_is_a_sink_where_acceptance_asks_for_one() -> None:
-    rules = "p a ⊥ > q push x \n q a x > q push x"
-    assert drop_sinks(automaton(rules, "q")).states == ("p",)
-    assert drop_sinks(automaton(rules, "q", acceptance="final state")).states == ("p", "q")

@@ -4,12 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from automata.pda.dpda import DPDA
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck, palindromes, plain_accepts, plain_outputs, pushdown_automata, words_of
 
-from stacklens.automata.compiled import compile_tables, encode_words
+from stacklens.automata.compiled import compile_tables
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, Transition, push
 from stacklens.automata.simulation import accepts_many, first_rejection, greatest_heights, transduce_many
 from stacklens.errors import AutomatonError, UnknownSymbolError
@@ -22,16 +21,6 @@ def test_accepts_what_the_definition_and_the_automaton_accept(data: st.DataObjec
     accepted = accepts_many(pda, words).tolist()
     assert accepted == [plain_accepts(pda, word) for word in words]
     assert accepted == [pda.accepts(word) for word in words]
-
-
-@given(st.data())
-def test_encoded_words_give_the_same(data: st.DataObject) -> None:
-    pda = data.draw(pushdown_automata())
-    words = data.draw(words_of(pda))
-    codes, _ = encode_words(words, pda.input_alphabet)
-    wider = np.pad(codes, ((0, 0), (0, 2)), constant_values=-1).astype(np.int64)
-    for encoded in (codes, wider):
-        assert accepts_many(pda, encoded).tolist() == accepts_many(pda, words).tolist()
 
 
 @given(st.data())
@@ -56,30 +45,12 @@ def test_heights_are_those_of_the_run(data: st.DataObject) -> None:
     assert greatest_heights(pda, words).tolist() == expected
 
 
-@pytest.mark.parametrize("pairs", [[("(", ")"), ("[", "]")], [('"', "'"), ("<s>", "</s>")]])
-def test_all_short_words_of_a_language(pairs: list[tuple[str, str]]) -> None:
-    pda = dyck(pairs)
-    words = [word for length in range(7) for word in product(pda.input_alphabet, repeat=length)]
-    accepted = accepts_many(pda, words)
-    assert accepted.tolist() == [plain_accepts(pda, word) for word in words]
-    assert accepted.sum() == 1 + 2 + 8 + 40  # Catalan numbers times 2**pairs
-
-
 def test_deep_and_long_words_among_short_ones() -> None:
     pda = dyck([("(", ")")])
     deep = "(" * 5_000 + ")" * 5_000
     words = ["", deep, "()", deep[1:], deep[:-1], "(" * 40 + ")" * 40, deep[:5_000] + ")(" * 2_500 + deep[5_000:]]
     assert accepts_many(pda, words).tolist() == [True, True, True, False, False, True, True]
     assert first_rejection(pda, words).tolist() == [-1, -1, -1, 9_998, -1, -1, -1]
-
-
-def test_more_words_than_run_in_one_batch_keep_their_places() -> None:
-    rng = np.random.default_rng(0)
-    words = ["".join(rng.choice(list("ab"), size=n)) for n in rng.integers(0, 6, 17_000)]
-    words = [word + "c" + word[:: rng.choice((-1, 1))] for word in words]
-    expected = [word == word[::-1] for word in words]
-    assert 0 < sum(expected) < len(words)
-    assert accepts_many(palindromes(), words).tolist() == expected
 
 
 def test_two_stacks_count_three_letters() -> None:
@@ -104,36 +75,6 @@ def test_two_stacks_count_three_letters() -> None:
     words = ["".join(word) for length in range(10) for word in product("abc", repeat=length)]
     accepted = accepts_many(anbncn, words)
     assert [words[i] for i in np.flatnonzero(accepted)] == ["", "abc", "aabbcc", "aaabbbccc"]
-
-
-def test_agrees_with_automata_lib() -> None:
-    theirs = DPDA(
-        states={"u", "v", "end"},
-        input_symbols=set("abc"),
-        stack_symbols={"A", "B", "#"},
-        transitions={
-            "u": {
-                "a": {top: ("u", ("A", top)) for top in "AB#"},
-                "b": {top: ("u", ("B", top)) for top in "AB#"},
-                "c": {top: ("v", (top,)) for top in "AB#"},
-            },
-            "v": {"a": {"A": ("v", "")}, "b": {"B": ("v", "")}, "": {"#": ("end", ("#",))}},
-        },
-        initial_state="u",
-        initial_stack_symbol="#",
-        final_states={"end"},
-        acceptance_mode="final_state",
-    )
-    words = ["".join(word) for length in range(8) for word in product("abc", repeat=length)]
-    accepted = accepts_many(palindromes(), words)
-    assert accepted.tolist() == [theirs.accepts_input(word) for word in words]
-    assert accepted.sum() == 15
-
-
-@pytest.mark.parametrize("words", [[], np.zeros((0, 0), np.int32), np.zeros((0, 4), np.int32)])
-def test_no_words_give_no_answers(words: list[str] | np.ndarray[tuple[int, int], np.dtype[np.int32]]) -> None:
-    assert accepts_many(palindromes(), words).shape == (0,)
-    assert first_rejection(palindromes(), words).shape == (0,)
 
 
 def test_unknown_symbols_and_bad_arrays_are_refused() -> None:

@@ -9,7 +9,6 @@ from tests.automata.strategies import grammars
 
 from stacklens.automata.grammar import Grammar, Nonterminal, parse_grammar
 from stacklens.automata.small_grammar import small_grammar
-from stacklens.languages.grammar_words import NormalForm
 
 
 @settings(max_examples=60)
@@ -46,10 +45,3 @@ def test_nothing_is_there_that_need_not_be(grammar: Grammar) -> None:
 )
 def test_what_becomes_of(text: str, small: str) -> None:
     assert str(small_grammar(parse_grammar(text))) == small
-
-
-def test_words_that_double_with_every_nonterminal_are_not_spelled_out() -> None:
-    chain = "\n".join(f"X{i} -> X{i + 1} X{i + 1}" for i in range(40))
-    small = small_grammar(parse_grammar(f"S -> X0 | b S\n{chain}\nX40 -> a a"))
-    assert sum(len(right) for _, right in small.rules) < 200
-    assert NormalForm(small).shortest[small.start] == 2**41

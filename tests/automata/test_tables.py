@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from tests.automata.strategies import pushdown_automata
 
 from stacklens.automata.compiled import compile_tables, decode_word, encode_words
-from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push, replace
-from stacklens.errors import UnknownSymbolError
+from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
 
 
 @given(pushdown_automata())
@@ -33,33 +32,6 @@ def test_every_transition_and_nothing_else_is_in_the_tables(pda: PushdownAutomat
     }
 
 
-def test_the_first_stack_is_the_most_significant_digit_of_a_head() -> None:
-    step = Transition("q", (POP, replace("y")))
-    pda = PushdownAutomaton(("q",), ("a",), ("x", "y"), {("q", "a", ("y", "x")): step}, "q", n_stacks=2)
-    tables = compile_tables(pda)
-    assert np.argwhere(tables.target >= 0).tolist() == [[0, 0, 2 * 3 + 1]]
-    assert tables.pop[0, 0, 7].tolist() == [True, True]
-    assert tables.push[0, 0, 7].tolist() == [0, 2]
-
-
-def test_the_end_marker_is_the_last_letter_and_the_initial_output_the_first_output() -> None:
-    steps: dict[Key, Transition] = {("q", "$", ("⊥",)): Transition("q", (push("x"),), "yes")}
-    pda = PushdownAutomaton(
-        ("q",),
-        ("a", "b"),
-        ("x",),
-        steps,
-        "q",
-        end_marker="$",
-        initial_output="no",
-        accepting_outputs=frozenset({"yes"}),
-    )
-    tables = compile_tables(pda)
-    assert tables.end == 2
-    assert tables.outputs == ("no", "yes")
-    assert tables.accepting_outputs.tolist() == [False, True]
-
-
 def test_tables_are_compiled_once_and_cannot_be_written() -> None:
     def build() -> PushdownAutomaton:
         return PushdownAutomaton(("q",), ("a",), (), {("q", "a", ("⊥",)): Transition("q", (NONE,))}, "q")
@@ -77,27 +49,3 @@ def test_words_survive_encoding(alphabet: tuple[str, ...], data: st.DataObject) 
     assert lengths.tolist() == [len(word) for word in words]
     assert codes.shape == (len(words), max(map(len, words), default=0))
     assert [decode_word(row, alphabet) for row in codes] == words
-
-
-@given(st.lists(st.text("abc")))
-def test_text_and_tuples_of_characters_encode_alike(words: list[str]) -> None:
-    codes, lengths = encode_words(words, ("c", "a", "b"))
-    other_codes, other_lengths = encode_words([tuple(word) for word in words], ("c", "a", "b"))
-    assert codes.tolist() == other_codes.tolist()
-    assert lengths.tolist() == other_lengths.tolist()
-
-
-@pytest.mark.parametrize(
-    ("words", "alphabet", "symbol"),
-    [
-        (["ab", "axb", "y"], ("a", "b"), "x"),
-        ([("a", "b"), ("ab",)], ("a", "b"), "ab"),
-        (["<s>"], ("<s>", "a"), "<"),
-        (["a𝔸"], ("a",), "𝔸"),
-        (["a"], (), "a"),
-    ],
-)
-def test_the_first_unknown_symbol_is_named(words: list[str], alphabet: tuple[str, ...], symbol: str) -> None:
-    with pytest.raises(UnknownSymbolError, match=f"symbol '{symbol}' is not in the alphabet") as caught:
-        encode_words(words, alphabet)
-    assert caught.value.symbol == symbol

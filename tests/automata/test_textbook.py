@@ -52,17 +52,6 @@ def test_automata_as_textbooks_write_them(lines: list[str], members: list[str]) 
         assert pda.accepts(word) or word not in members
 
 
-def test_acceptance_by_empty_stack_is_that_nothing_is_left() -> None:
-    pda = from_textbook(
-        given_rules("p a Z > p AZ", "p a A > p AA", "p b A > p .", "p c Z > p .", final=" ", accepts_empty=True)
-    )
-    assert [word for word in ("", "c", "ab", "abc", "aabbc", "aabc", "cc", "abcab") if pda.accepts(word)] == [
-        "c",
-        "abc",
-        "aabbc",
-    ]
-
-
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
@@ -76,17 +65,3 @@ def test_what_ours_cannot_do_is_refused_in_one_line(lines: list[str], message: s
     with pytest.raises(AutomatonError, match=message) as caught:
         from_textbook(given_rules(*lines))
     assert "\n" not in str(caught.value)
-
-
-def test_what_no_run_reaches_is_no_reason_to_refuse() -> None:
-    pda = from_textbook(given_rules("p a Z > f AZ", "f b A > f .", "p b A > p BB", "q a Z > q Z", "q a Z > p Z"))
-    assert [pda.accepts(word) for word in ("a", "ab", "b", "abb")] == [True, True, False, False]
-
-
-def test_one_too_large_to_be_explored_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stacklens.automata.formats.textbook._MOST_HEADS", 3)
-    with pytest.raises(
-        AutomatonError,
-        match="more than 3 pairs of a state and a pushed word, or 500,000 steps from them; expected fewer",
-    ):
-        from_textbook(given_rules("p a Z > q AZ", "q a A > p BA", "p b A > f .", "p a B > p ."))

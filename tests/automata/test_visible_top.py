@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.automata.strategies import pushdown_automata
 
 from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.automata.rewriting import predictor_of, with_head_outputs, with_visible_top
+from stacklens.automata.rewriting import predictor_of, with_visible_top
 from stacklens.errors import AutomatonError
 from stacklens.languages import get_language
 
@@ -36,17 +36,6 @@ def test_the_same_words_and_outputs(data: st.DataObject) -> None:
         assert [moment.stacks[0] for moment in found] == [moment.stacks[0][:-1] for moment in expected]
 
 
-@settings(max_examples=50)
-@given(st.data())
-def test_head_outputs_are_those_of_the_new_head(data: st.DataObject) -> None:
-    pda = data.draw(pushdown_automata(max_stacks=1))
-    told = with_head_outputs(pda, lambda state, top: (state, top))
-    for word in words(pda.input_alphabet, 3):
-        assert [moment.output for moment in told.run(word)] == [
-            (moment.state, *moment.tops(pda.bottom)) for moment in pda.run(word)
-        ]
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_predicted_symbols_are_the_live_ones(name: str) -> None:
     language = get_language(name)
@@ -58,11 +47,6 @@ def test_predicted_symbols_are_the_live_ones(name: str) -> None:
             live = tuple(symbol for symbol in language.alphabet if language.is_live((*word, symbol)))
             assert list(predictor.run(word))[-1].output == live, word
             assert list(with_end.run(word))[-1].output == live + ("⊣",) * (word in language), word
-
-
-def test_sizes() -> None:
-    assert len(predictor_of(get_language("dyck-2").automaton).states) == 3
-    assert len(predictor_of(get_language("palindrome").automaton).states) == 6
 
 
 def test_what_has_no_visible_top_is_refused() -> None:

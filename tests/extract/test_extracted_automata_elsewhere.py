@@ -69,7 +69,3 @@ def test_the_same_words_are_accepted(name: str) -> None:
     if pda.acceptance == "both":
         vpa = to_aalpy(pda)
         assert [vpa.accepts(list(word)) for word in words] == ours
-
-
-def test_they_are_a_hundred_thousand_words() -> None:
-    assert len(NETWORKS) * EACH == 100_000

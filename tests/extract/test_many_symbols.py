@@ -10,7 +10,6 @@ import torch
 from tests.extract.many_symbols import alphabet_of, bracket_net, constant_net
 
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
-from stacklens.errors import StacklensError
 from stacklens.extract.answers import automaton_answers, network_answers, output_number
 from stacklens.extract.certificate.certify import certify
 from stacklens.extract.certificate.claim import Certified, NotCertified
@@ -123,10 +122,3 @@ def test_a_predictor_over_many_symbols_is_extracted() -> None:
     assert result.status == 0
     assert {step.output for step in result.automaton.transitions.values()} == {("x0", "x64")}
     assert {check.disagreements for check in result.checks} == {0}
-
-
-def test_an_output_of_a_file_that_names_a_symbol_twice_is_the_set_with_that_symbol() -> None:
-    net = constant_net(alphabet_of(3), ())
-    assert output_number(("x0", "x0"), net) == output_number(("x0",), net) == 1
-    with pytest.raises(StacklensError, match="the output 'x1' is none of this next set network's"):
-        output_number("x1", net)

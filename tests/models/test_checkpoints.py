@@ -8,14 +8,12 @@ from typing import Any
 import pytest
 import torch
 
-import stacklens
 from stacklens.errors import FileFormatError, StacklensError
 from stacklens.languages.words import all_words
 from stacklens.models.inference import verdicts_on
 from stacklens.models.io import Checkpoint, load_checkpoint, load_model, save_model
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 
-ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 SHAPE = NNPDAConfig(("a", "b"), "second", 2, end="e", trap=False)
 
 
@@ -59,21 +57,6 @@ def test_what_is_saved_is_what_is_loaded(order: Any, tmp_path: Path) -> None:
     assert set(found.provenance["versions"]) == {"python", "torch", "stacklens"}
     words = all_words(net.alphabet, 5)
     assert verdicts_on(load_model(str(tmp_path / "net.pt")), words).tolist() == verdicts_on(net, words).tolist()
-
-
-@pytest.mark.parametrize("name", ["parentheses", "1n0n", "palindrome"])
-def test_the_zoo_says_where_it_comes_from(name: str) -> None:
-    checkpoint = load_checkpoint(ZOO / f"nnpda-{name}.pt")
-    assert checkpoint.task == {"kind": "recognition", "language": name}
-    assert checkpoint.provenance["command"].startswith(f"stacklens train nnpda --language {name}")
-    assert checkpoint.provenance["scores"]["errors_rounded"] == 0
-    assert checkpoint.training is None
-
-
-def test_weights_of_other_precisions_are_converted(tmp_path: Path) -> None:
-    halves = {name: value.float() for name, value in weights().items()}
-    model = load_model(saved(tmp_path / "net.pt", state_dict=halves))
-    assert all(parameter.dtype == torch.float64 for parameter in model.parameters())
 
 
 @pytest.mark.parametrize(
@@ -124,12 +107,6 @@ def test_weights_of_other_precisions_are_converted(tmp_path: Path) -> None:
 )
 def test_a_field_that_is_wrong_is_named_in_one_line(changes: dict[str, object], message: str, tmp_path: Path) -> None:
     assert complaint(saved(tmp_path / "net.pt", **changes)) == message
-
-
-def test_a_model_that_is_unknown_is_named_beside_those_that_are_known(tmp_path: Path) -> None:
-    message = complaint(saved(tmp_path / "net.pt", model="foo"))
-    assert message.startswith("unknown model 'foo'")
-    assert "nnpda" in message
 
 
 @pytest.mark.parametrize(

@@ -46,12 +46,6 @@ def test_a_missing_file_an_impossible_name_and_a_folder_are_called_that(tmp_path
     assert complaint(tmp_path).startswith("is a folder; expected a checkpoint")
 
 
-def test_an_empty_file_is_called_empty(tmp_path: Path) -> None:
-    (tmp_path / "empty.pt").touch()
-    expected = "the file is empty; expected a checkpoint written by `stacklens train`"
-    assert complaint(tmp_path / "empty.pt") == expected
-
-
 @pytest.mark.parametrize(
     "data", [b"hello world\n", b"\x89PNG\r\n\x1a\n 1234", b"P", b"PK", b"{}", b"N.", b"\0" * 40, pickle.dumps({"a": 1})]
 )
@@ -59,13 +53,6 @@ def test_another_kind_of_file_is_shown_by_its_first_bytes(data: bytes, tmp_path:
     (tmp_path / "other.pt").write_bytes(data)
     expected = f"not a PyTorch file (it begins with {data[:16]!r}); expected a checkpoint"
     assert complaint(tmp_path / "other.pt").startswith(expected)
-
-
-def test_an_archive_that_torch_did_not_write_is_no_pytorch_file(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "some.pt", "w") as archive:
-        archive.writestr("readme.txt", "hello")
-    # the time of writing is among the first bytes, and decides which quotes they are shown in
-    assert complaint(tmp_path / "some.pt").replace('"', "'").startswith("not a PyTorch file (it begins with b'PK")
 
 
 @pytest.mark.parametrize("kept", [4, 10, 63, 64, 65, 300, 1_000, len(GOOD) // 2, len(GOOD) - 22, len(GOOD) - 1])
@@ -112,11 +99,6 @@ def test_code_in_a_torch_file_is_refused_and_not_run(archive: bool, tmp_path: Pa
         torch.save(content, path, _use_new_zipfile_serialization=archive)
         assert complaint(path) == REFUSED
     assert not marker.exists()
-
-
-def test_a_whole_module_is_refused(tmp_path: Path) -> None:
-    torch.save(torch.nn.Linear(2, 2), tmp_path / "module.pt")
-    assert complaint(tmp_path / "module.pt") == REFUSED
 
 
 def test_what_is_no_checkpoint_of_ours_is_described(tmp_path: Path) -> None:

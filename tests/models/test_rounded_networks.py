@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
-from tests.models.hand_made import hand_made, input_pushing_automata, parentheses_net
+from tests.models.hand_made import hand_made, input_pushing_automata
 
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.languages import get_language
 from stacklens.languages.words import all_words
 from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
@@ -34,28 +33,6 @@ def test_without_an_end_symbol_the_trap_neuron_stands_for_missing_transitions(pd
     expected = [len(word) > 0 and by_stack.accepts(word) for word in words]
     assert verdicts_on(Rounded(hand_made(pda)), words).tolist() == expected
     assert verdicts_on(Rounded(hand_made(pda, order="full")), words).tolist() == expected
-
-
-@pytest.mark.parametrize(("name", "max_length"), [("parentheses", 11), ("1n0n", 11), ("palindrome", 7), ("dyck-2", 6)])
-def test_the_papers_languages_are_exact_as_hand_made_nets(name: str, max_length: int) -> None:
-    language = get_language(name)
-    net = Rounded(hand_made(language.automaton, end="$"))
-    words = all_words(language.alphabet, max_length)
-    assert verdicts_on(net, words).tolist() == [word in language for word in words]
-
-
-def test_palindromes_are_a_full_order_net_with_action_weights_of_minus_one_zero_and_one() -> None:
-    net = hand_made(get_language("palindrome").automaton, order="full")
-    assert set(net.action_weights.detach().flatten().tolist()) == {-1, 0, 1}
-    words = all_words(net.alphabet, 7)
-    assert verdicts_on(net, words).tolist() == [word in get_language("palindrome") for word in words]
-
-
-def test_balanced_parentheses_need_no_more_than_second_order() -> None:
-    words = all_words(("(", ")"), 12)
-    language = get_language("parentheses")
-    for net in (parentheses_net(), Rounded(parentheses_net())):
-        assert verdicts_on(net, words).tolist() == [word in language for word in words]
 
 
 def test_actions_are_rounded_at_the_threshold_of_equation_21() -> None:

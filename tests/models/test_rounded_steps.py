@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from stacklens.automata.pda import NONE, POP, push, replace
 from stacklens.models.registry import build_model
-from stacklens.models.rounding import Operation, Rounded, RoundedSteps, operation_numbers, without_empty_pops
+from stacklens.models.rounding import Operation, Rounded, RoundedSteps, without_empty_pops
 from stacklens.probe.trace import trace
 
 NETWORKS: dict[str, dict[str, Any]] = {
@@ -31,15 +31,6 @@ def test_each_operation_is_the_one_of_an_automaton_with_the_same_name() -> None:
     assert [str(operation) for operation in Operation] == [one.name for one in made]
 
 
-def test_a_pop_of_nothing_does_nothing() -> None:
-    on_empty = [operation.on_empty for operation in Operation]
-    assert on_empty == [Operation.NONE, Operation.NONE, Operation.PUSH, Operation.PUSH]
-    numbers, nothing = np.array(Operation), np.zeros(4, np.int64)
-    done, heights = without_empty_pops(numbers, nothing)
-    assert done.tolist() == on_empty
-    assert heights.tolist() == [0, 0, 1, 1]
-
-
 @given(st.lists(st.sampled_from(Operation)))
 def test_heights_are_those_of_a_list_that_is_pushed_to_and_popped(operations: list[Operation]) -> None:
     cells: list[int] = []
@@ -52,11 +43,6 @@ def test_heights_are_those_of_a_list_that_is_pushed_to_and_popped(operations: li
         if operation.pushes:
             cells.append(0)
         assert heights[0] == len(cells)
-
-
-def test_operations_of_a_models_own_are_none_of_a_stacks() -> None:
-    shares = torch.eye(4)
-    assert operation_numbers("softmax", ("rotate", "none", "pop", "push"), shares).tolist() == [-1, 0, 1, 2]
 
 
 @settings(max_examples=20)
@@ -85,18 +71,3 @@ def test_an_automaton_has_a_stack_where_the_network_has_none(stacks: int) -> Non
     arrays = (np.nan_to_num(x) for x in (seen.hidden[:, 1:], seen.actions, seen.pushed, seen.output, seen.rejected))
     steps = RoundedSteps.of(network, *map(torch.from_numpy, arrays))
     assert steps.operations.shape == steps.pushed.shape == (2, 2, max(1, stacks))
-
-
-def test_clusters_are_asked_for_all_vectors_at_once() -> None:
-    network = Rounded(build_model("nnpda", NETWORKS["nnpda"], seed=0))
-    seen = trace(network, ["aba", "bab"], stacks=False)
-    arrays = seen.hidden[:, 1:], seen.actions, seen.pushed, seen.output, seen.rejected
-    shapes = []
-
-    def numbered(vectors: np.ndarray) -> np.ndarray:
-        shapes.append(vectors.shape)
-        return np.arange(len(vectors))
-
-    steps = RoundedSteps.of(network, *map(torch.from_numpy, arrays), hidden_clusters=numbered)
-    assert shapes == [(6, seen.hidden.shape[-1])]
-    assert steps.targets.tolist() == [[0, 1, 2], [3, 4, 5]]

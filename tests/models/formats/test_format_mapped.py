@@ -184,14 +184,6 @@ def test_a_bad_mapping_is_one_line(name: str, tmp_path: Path) -> None:
     assert str(raised.value).isprintable()
 
 
-def test_a_network_of_ten_stacks_is_not_taken_for_one(tmp_path: Path) -> None:
-    net = StackRNN()
-    stacks = {f"{name}.{n}.{part}": torch.zeros(2) for name in ("shares", "new") for n in range(9) for part in "wb"}
-    held = {"model_state_dict": {**net.state_dict(), **stacks}}
-    with pytest.raises(FileFormatError, match=r"no key names 36 tensors .* shares\.0\.w \(2,\), .*, … \(36\); a"):
-        sl.load(written(tmp_path, MAPPING, held))
-
-
 def test_whatever_is_deleted_or_retyped_ends_as_a_network_or_as_a_line(tmp_path: Path) -> None:
     odd = [GONE, None, -1, 10**400, 1e308, "", "x\x1b[31m", [], [[1]], [["a"]], {}, True, {"a": [[]]}, 0, "a"]
     path, lines = written(tmp_path, MAPPING), list[str]()

@@ -98,17 +98,6 @@ def test_two_stacks_with_no_op_are_read_in_the_order_of_the_file(mod: int, tmp_p
     assert answer.output[0].tolist() == pytest.approx([x / sum(raw) for x in raw], abs=1e-12)
 
 
-def test_letters_are_the_alphabet_unless_another_is_given(tmp_path: Path) -> None:
-    path = write(tmp_path / "model", "2 2 1 1 2 2 50 1 1 1", numbers(11))
-    assert read_stack_rnn_cpp(path).alphabet == ("a", "b")
-    with pytest.raises(FileFormatError, match="reads 2 symbols; the alphabet x y z does not fit"):
-        read_stack_rnn_cpp(path, "xyz")
-    large = write(tmp_path / "large", "30 2 1 1 2 30 50 1 1 1", numbers(67))
-    with pytest.raises(FileFormatError, match="reads 30 symbols; name them with --alphabet"):
-        read_stack_rnn_cpp(large)
-    assert read_stack_rnn_cpp(large, [f"s{i}" for i in range(30)]).alphabet[-1] == "s29"
-
-
 @pytest.mark.parametrize(
     ("header", "values", "message"),
     [
@@ -136,21 +125,3 @@ def test_bad_files_are_refused_in_one_line(header: str, values: list[float], mes
         read_stack_rnn_cpp(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert "\n" not in str(caught.value)
-
-
-def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    binary, words, empty = tmp_path / "binary", tmp_path / "words", tmp_path / "empty"
-    binary.write_bytes(bytes(range(128, 256)))
-    words.write_text("2 2 1 1 2 2 50 1 1 1\n" + "1.0," * 10 + "one,")
-    empty.write_bytes(b"")
-    for path, message in (
-        (binary, "not text"),
-        (words, "something that is no number: .*one"),
-        (empty, "the first line is ''"),
-        (tmp_path / "none", "no such file"),
-        (tmp_path, "is a folder"),
-    ):
-        with pytest.raises(FileFormatError, match=message) as caught:
-            read_stack_rnn_cpp(path)
-        assert str(path) in str(caught.value)
-        assert looks_like(path) is (path == words)

@@ -11,7 +11,7 @@ import torch
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.specification import check_same_alphabet
 from stacklens.languages import get_task
-from stacklens.models.io import Checkpoint, load_checkpoint, load_network, save_model
+from stacklens.models.io import load_checkpoint, load_network, save_model
 from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
 
 BRACKETS = (")", "(", "[", "]", "#")
@@ -49,19 +49,6 @@ def test_the_null_of_a_next_symbol_task_does_not_part_network_and_task(
             numbers = torch.tensor([[symbols.index(symbol)] for symbol in word])
             ours = found.model.run(numbers, found.model.initial_state(1)).output
             assert torch.allclose(ours, theirs.run(numbers, theirs.initial_state(1)).output, atol=1e-12)
-
-
-def test_in_reversal_the_null_is_read(tmp_path: Path) -> None:
-    saved(tmp_path / "net.dat", ("0", "1", "#"), "lstm")
-    found = load_network(tmp_path / "net.dat")
-    assert (found.task["language"], found.model.alphabet) == ("reversal", ("0", "1", "#"))
-    check_same_alphabet(specification_of(found), found.model)
-
-
-def test_symbols_of_no_task_keep_their_null_and_name_none(tmp_path: Path) -> None:
-    saved(tmp_path / "net.dat", tuple("abcd#"), "linear")
-    found = load_network(tmp_path / "net.dat", alphabet="abcd#")
-    assert (found.task["language"], found.model.alphabet) == (None, tuple("abcd#"))
 
 
 def cpp_file(folder: Path, name: str, letters: int) -> Path:
@@ -104,11 +91,6 @@ def test_a_file_name_of_the_cpp_program_means_what_its_task_does_with_it(
     assert (reference is None) == (task is None)
 
 
-def test_a_file_whose_name_says_other_letters_than_it_has_gets_no_task(tmp_path: Path) -> None:
-    found = load_network(cpp_file(tmp_path, "model_ntask1_nchar2_nrep1", 3))
-    assert found.task["language"] is None
-
-
 def test_streams_of_the_cpp_program_begin_after_the_last_letter(tmp_path: Path) -> None:
     found = load_network(cpp_file(tmp_path, "model_ntask1_nchar3_nrep1", 3))
     reference = specification_of(found)
@@ -121,10 +103,3 @@ def test_streams_of_the_cpp_program_begin_after_the_last_letter(tmp_path: Path) 
     again = specification_of(load_checkpoint(tmp_path / "ours.pt"))
     assert again is not None
     assert again.name == "anbncn-after-c"
-
-
-def test_networks_of_ours_are_fed_their_streams_alone() -> None:
-    net = load_network(Path(__file__).parents[3] / "models" / "zoo" / "stack-rnn-anbn.pt")
-    reference = specification_of(Checkpoint(net.model, net.task))
-    assert reference is not None
-    assert reference.name == "anbn"

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from stacklens.models.base import Run, StackModel
 from stacklens.models.kernels.stack_scan import ScanShape, ScanWeights, looked_up, scan
 from stacklens.models.registry import build_model
-from stacklens.models.rounding import Rounded
 
 Shape = dict[str, Any]
 MARNN: Shape = {"alphabet": "()[]", "hidden": 4}
@@ -95,13 +94,6 @@ def test_the_derivative_is_that_of_finite_differences(shape: ScanShape, cells: i
     assert torch.autograd.gradcheck(run, tuple(part.requires_grad_() for part in weights))
 
 
-def test_rows_are_looked_up_by_symbol() -> None:
-    weights = torch.arange(12.0).view(2, 3, 2)  # two networks, three symbols
-    found = looked_up(weights, torch.tensor([[2, 0], [1, 1], [0, 2]]))
-    assert found.shape == (3, 2, 2, 2)
-    assert found[0, 1].tolist() == [[10.0, 11.0], [6.0, 7.0]]
-
-
 def test_rows_of_many_symbols_have_the_same_gradients_as_those_of_few() -> None:
     generator = torch.Generator().manual_seed(1)
     symbols = torch.randint(1_000, (5, 3), generator=generator)
@@ -114,9 +106,3 @@ def test_rows_of_many_symbols_have_the_same_gradients_as_those_of_few() -> None:
     assert gradients[0] is not None
     assert gradients[1] is not None
     assert torch.allclose(gradients[0][0], gradients[1])
-
-
-def test_a_rounded_network_still_goes_step_by_step() -> None:
-    net = build_model("marnn-stack-rnn", MARNN, seed=3)
-    made = Rounded(net).run(torch.tensor([[0], [1], [2]]), net.initial_state(1))
-    assert set(made.actions.flatten().tolist()) == {0.0, 1.0}

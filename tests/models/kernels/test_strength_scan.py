@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import get_args
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,21 +71,3 @@ def test_its_derivatives_are_autograds(case: tuple[NeuralStack, Tensor, int]) ->
     )
     for one, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-11)
-
-
-def test_it_goes_on_from_where_it_ended() -> None:
-    net = NeuralStack(NeuralStackConfig(LETTERS, ("x", "y"), "lstm", hidden=3), seed=4, nets=2)
-    symbols = torch.tensor([[0], [1], [2], [1]])
-    whole = net.run(symbols, net.initial_state(1))
-    first = net.run(symbols[:2], net.initial_state(1))
-    rest = net.run(symbols[2:], first.state)
-    torch.testing.assert_close(torch.cat([first.output, rest.output]), whole.output, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("kind", get_args(ControllerKind))
-def test_without_gradients_the_answers_are_the_same(kind: ControllerKind) -> None:
-    net = NeuralStack(NeuralStackConfig(LETTERS, ("x", "y"), kind, hidden=3), seed=4)
-    symbols = torch.tensor([[0, 2], [1, 1], [2, 0], [1, -1]])
-    with_gradients = net.run(symbols, net.initial_state(2)).output
-    with torch.no_grad():
-        torch.testing.assert_close(net.run(symbols, net.initial_state(2)).output, with_gradients, rtol=0, atol=1e-12)

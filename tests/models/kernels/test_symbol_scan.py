@@ -9,10 +9,8 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from stacklens.models.base import StackModel
 from stacklens.models.kernels.symbol_scan import SymbolScan, SymbolShape
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
-from stacklens.models.rounding import Rounded
 
 Array = npt.NDArray[Any]
 SYMBOLS, UNITS, STACKS = 5, 12, 4
@@ -170,19 +168,3 @@ def test_the_gradient_is_that_of_autograd_where_weights_have_not_moved(no_op: bo
         moved = value - net.get_parameter(name).detach().numpy()
         np.testing.assert_allclose(moved, expected[name], rtol=0, atol=1e-12)
         assert np.abs(moved).max() > 1e-6
-
-
-def test_outputs_are_those_of_the_network_soft_and_rounded() -> None:
-    net = StackRNN(StackRNNConfig(tuple("ab"), 7, 2, no_op=True, stack_limit=4), seed=1, nets=2)
-    for parameter in net.parameters():
-        parameter.data *= 8
-    word = np.random.default_rng(0).integers(2, size=30).tolist()
-    weights = {name: value.detach().numpy() for name, value in net.named_parameters()}
-    for rounded in (False, True):
-        model: StackModel[Any] = Rounded(net) if rounded else net
-        with torch.no_grad():
-            outputs = model.run(torch.tensor(word)[:, None], model.initial_state(1)).output[:, :, 0]
-        scan = SymbolScan(weights, SymbolShape(3, 2, 4, 5, 15.0))
-        for t, symbol in enumerate(word):
-            scan.read(symbol, rounded)
-            np.testing.assert_allclose(scan.probabilities(), outputs[t], rtol=0, atol=1e-12)

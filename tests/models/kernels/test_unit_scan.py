@@ -47,21 +47,6 @@ def test_the_gradient_is_that_of_autograd_where_weights_have_not_moved(kind: Bas
         assert np.abs(moved).max() > 1e-4
 
 
-@pytest.mark.parametrize(("kind", "layers"), KINDS)
-def test_errors_that_are_gathered_go_back_together(kind: BaselineKind, layers: int) -> None:
-    net, word, targets = drawn(kind, layers), [0, 1, 2, 2, 1, 0], [2, 0, 1, 1, 0, 2]
-    output = net.run(torch.tensor(word)[:, None], net.initial_state(1)).output[:, :, 0]
-    gains = output.gather(-1, torch.tensor(targets)[:, None, None].expand(-1, 2, 1)).log().sum()
-    expected = torch.autograd.grad(gains, list(net.parameters()))
-    scan = scan_of(net, together=len(word))
-    for t, (symbol, target) in enumerate(zip(word, targets, strict=True)):
-        scan.read(symbol)
-        probability = scan.learn(target, np.ones(2))
-        np.testing.assert_allclose(probability, output[t, :, target].detach(), rtol=0, atol=1e-12)
-    for (name, before), gradient in zip(net.named_parameters(), expected, strict=True):
-        np.testing.assert_allclose(scan.weights()[name] - before.detach().numpy(), gradient, rtol=0, atol=1e-12)
-
-
 class Twin:
     """One network, step by step and layer by layer, after the equations."""
 
@@ -188,15 +173,3 @@ def test_all_weights_become_those_of_a_plain_twin(
     for name, value in scan.weights().items():
         np.testing.assert_allclose(value, [twin.weights[name] for twin in twins], rtol=0, atol=1e-12)
         assert not np.array_equal(value, net.get_parameter(name).detach())
-
-
-@pytest.mark.parametrize(("kind", "layers"), KINDS)
-def test_outputs_are_those_of_the_network(kind: BaselineKind, layers: int) -> None:
-    net = drawn(kind, layers)
-    word = np.random.default_rng(0).integers(3, size=30).tolist()
-    with torch.no_grad():
-        outputs = net.run(torch.tensor(word)[:, None], net.initial_state(1)).output[:, :, 0]
-    scan = scan_of(net, steps=4)
-    for t, symbol in enumerate(word):
-        scan.read(symbol)
-        np.testing.assert_allclose(scan.probabilities(), outputs[t], rtol=0, atol=1e-12)

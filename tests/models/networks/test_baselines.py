@@ -61,45 +61,6 @@ def test_a_baseline_is_pytorchs_own_network(shape: dict[str, Any]) -> None:
         assert torch.allclose(state.hidden, last, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_there_is_no_stack(shape: dict[str, Any]) -> None:
-    net = Baseline(config(shape))
-    step = net.step(torch.tensor([0, 1]), net.initial_state(2))
-    assert (net.action_kind, net.n_stacks, net.operations) == ("none", 0, ())
-    assert step.actions.shape == (2, 0, 0)
-    assert step.pushed.shape == step.reading.shape == (2, 0, 1)
-    assert net.stack_of(torch.zeros(5, 0, 1, 1)).reading().shape == (5, 0, 1)
-    assert step.state.select(torch.tensor([1, 1, 0])).stack.reading().shape == (3, 0, 1)
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_network_among_many_equals_the_one_of_its_seed(shape: dict[str, Any]) -> None:
-    many, symbols = Baseline(config(shape), seed=4, nets=2), torch.tensor([0, 2])
-    together = many.step(symbols, many.step(symbols, many.initial_state(2)).state)
-    for n in range(2):
-        single = Baseline(config(shape), seed=4 + n)
-        alone = single.step(symbols, single.step(symbols, single.initial_state(2)).state)
-        assert torch.allclose(together.output[n], alone.output, rtol=0, atol=1e-14)
-        assert torch.allclose(together.hidden[n], alone.hidden, rtol=0, atol=1e-14)
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_names_alphabets_and_configurations(shape: dict[str, Any]) -> None:
-    net = Baseline(config(shape))
-    assert net.name == shape["controller"]
-    assert net.recurrent is (net.name != "linear")
-    assert net.task_kind == shape.get("task_kind", "next set")
-    assert net.output_alphabet == shape.get("output_alphabet", ("a", "b", "c"))
-    assert Baseline(BaselineConfig(**net.config())).shape == net.shape
-
-
-def test_weights_start_in_pytorchs_ranges() -> None:
-    net = Baseline(BaselineConfig(("a", "b"), "lstm", hidden=64, layers=2))
-    for parameter in net.parameters():
-        assert parameter.dtype == torch.float64
-        assert parameter.abs().max() <= 0.125
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -8,12 +8,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from stacklens.errors import StacklensError
 from stacklens.models.base import Run, StackModel
 from stacklens.models.networks.buffered import BufferedConfig, BufferedNeuralStack
 from stacklens.models.networks.neural_stack import ControllerKind
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.factory import make_trainer
 from stacklens.probe.trace import trace
 
 KINDS = get_args(ControllerKind)
@@ -135,17 +133,6 @@ def test_a_trace_shows_every_step_and_what_it_read(rounded: bool) -> None:
     assert np.isnan(seen.actions[1, 6:]).all()
 
 
-def test_the_tests_networks_mix_all_strengths() -> None:
-    strengths = torch.cat([run(build(kind, seed=2), rounded=True).actions[:, :, 0] for kind in KINDS])
-    assert strengths.mean((0, 1)).tolist() == pytest.approx([0.5] * 4, abs=0.45)
-
-
-def test_what_was_never_written_is_even() -> None:
-    net = build("linear", extra_steps=0)
-    assert run(net).output.shape == (5, 3, 2)
-    assert (run(net).output[4, 0] == 0.5).all()  # five steps write less than the six that a sixth unit takes
-
-
 def test_whole_strengths_make_it_a_transducer_that_copies_with_a_delay() -> None:
     net = BufferedNeuralStack(BufferedConfig(("a", "b"), cell_size=1, dequeue_first=False))
     with torch.no_grad():
@@ -155,65 +142,3 @@ def test_whole_strengths_make_it_a_transducer_that_copies_with_a_delay() -> None
         assert run(net, torch.tensor([[0, 1, 1, 0]]), rounded=True).output.argmax(-1).T.tolist() == [[0, 1, 1, 0]]
         net.net.bias[3] = -1  # write nothing
         assert (run(net, torch.tensor([[0, 1, 1, 0]]), rounded=True).output == 0.5).all()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_gradients_are_exact_and_reach_every_weight(kind: ControllerKind) -> None:
-    net = build(kind, seed=1, dequeue_first=False)
-    names = ["net." + name for name, _ in net.named_parameters()]
-
-    def output(*values: Tensor) -> Tensor:
-        weights = dict(zip(names, values, strict=True))
-        result: Tensor = torch.func.functional_call(_Outputs(net), weights, (WORDS[:, :3],))
-        return result
-
-    values = [value.detach().clone().requires_grad_() for value in net.parameters()]
-    assert torch.autograd.gradcheck(output, values)
-    grads = torch.autograd.grad(output(*values)[..., 0].sum(), values)
-    assert all(grad.abs().sum() > 0 for grad in grads)
-
-
-class _Outputs(nn.Module):
-    def __init__(self, net: BufferedNeuralStack) -> None:
-        super().__init__()
-        self.net = net
-
-    def forward(self, symbols: Tensor) -> Tensor:
-        return run(self.net, symbols).output
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_networks_side_by_side_are_those_of_their_own_seeds(kind: ControllerKind) -> None:
-    together = run(build(kind, seed=5, nets=3))
-    for n in range(3):
-        alone = run(build(kind, seed=5 + n))
-        torch.testing.assert_close(together.output[:, n], alone.output, atol=1e-13, rtol=0)
-        torch.testing.assert_close(together.actions[:, n], alone.actions, atol=1e-13, rtol=0)
-
-
-def test_it_starts_reading_and_writing_but_not_popping() -> None:
-    net = BufferedNeuralStack(BufferedConfig(LETTERS), seed=3)
-    assert net.net.bias[:4].tolist() == [-1, 0, 1, 1]
-    assert net.net.bias[4:].abs().sum() == 0
-    again = BufferedNeuralStack(BufferedConfig(**net.config()))
-    again.load_state_dict(net.state_dict())
-    assert again.shape == net.shape
-
-
-def test_steps_of_a_word_may_not_be_fewer_than_its_symbols() -> None:
-    with pytest.raises(StacklensError, match="extra_steps is -1; expected 0 to 16 a symbol"):
-        BufferedConfig(LETTERS, extra_steps=-1)
-
-
-def test_it_has_no_stack_of_its_own_to_explore() -> None:
-    with pytest.raises(StacklensError, match="takes epsilon-steps: it has no real-time pushdown automaton"):
-        build("linear").stack_of(torch.zeros(1, 1, 1, 2))
-
-
-@pytest.mark.slow
-def test_it_learns_to_reverse_words_with_the_shell_s_options() -> None:
-    trainer = make_trainer("neural-stack", "reversal", seed=5, nets=1, options={"buffered": True, "epochs": 8})
-    while not trainer.done and trainer.best[0].rounded_errors:
-        trainer.epoch()
-    assert trainer.best[0].rounded_errors == 0
-    assert trainer.network().name == "buffered-neural-stack"

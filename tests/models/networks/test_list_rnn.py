@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from stacklens.errors import StacklensError
 from stacklens.models.networks.joulin import ListMemory, ListRNN, ListRNNConfig
 
 HEAD, CELLS = 60, 121  # of a plain list that no run of these tests leaves
@@ -77,24 +76,6 @@ def test_what_moves_beyond_the_limit_is_lost() -> None:
     assert memory.reading().flatten().tolist() == [0.3, 0.2, -1.0]
 
 
-def test_gradients_leading_axes_and_selection() -> None:
-    generator = torch.Generator().manual_seed(2)
-    raw = torch.randn(5, 2, 3, 1, 4, generator=generator, dtype=torch.float64, requires_grad=True)
-    pushed = torch.rand(5, 2, 3, 1, 1, generator=generator, dtype=torch.float64, requires_grad=True)
-
-    def run(raw: Tensor, pushed: Tensor) -> ListMemory:
-        memory = fresh(*raw.shape[1:-2], depth=4)
-        for actions, new in zip(raw.softmax(-1), pushed, strict=True):
-            memory = memory.next(actions, new)
-        return memory
-
-    assert torch.autograd.gradcheck(lambda *given: run(*given).reading(), (raw, pushed))
-    together = run(raw, pushed)
-    assert torch.equal(together.right[1], run(raw[:, 1], pushed[:, 1]).right)
-    index = torch.tensor([2, 2, 0])
-    assert torch.equal(together.select(index).reading(), together.reading()[:, index])
-
-
 @torch.no_grad()
 def test_a_network_has_a_head_on_every_list_and_is_what_the_equations_say() -> None:
     net = ListRNN(ListRNNConfig(("a", "b"), hidden=4, n_stacks=3, no_op=True, recurrent=True), seed=1)
@@ -114,23 +95,3 @@ def test_a_network_has_a_head_on_every_list_and_is_what_the_equations_say() -> N
         lists = [next_plainly(one, shares[i].tolist(), float(new[i])) for i, one in enumerate(lists)]
         assert torch.allclose(step.hidden[0], hidden, rtol=0, atol=1e-12)
         assert torch.allclose(step.actions.sum(-1), torch.ones(1, 3, dtype=torch.float64))
-
-
-def test_a_network_among_many_equals_the_one_of_its_seed() -> None:
-    config, symbols = ListRNNConfig(("a", "b"), hidden=4, n_stacks=2), torch.tensor([0, 1])
-    many = ListRNN(config, seed=4, nets=2)
-    together = many.step(symbols, many.step(symbols, many.initial_state(2)).state).state
-    for n in range(2):
-        single = ListRNN(config, seed=4 + n)
-        state = single.step(symbols, single.step(symbols, single.initial_state(2)).state).state
-        assert torch.allclose(together.hidden[n], state.hidden, rtol=0, atol=1e-14)
-        assert torch.allclose(together.stack.reading()[n], state.stack.reading(), rtol=0, atol=1e-14)
-    assert ListRNNConfig(**many.config()) == config
-
-
-def test_a_list_is_no_stack() -> None:
-    net = ListRNN(ListRNNConfig(("a", "b")))
-    with pytest.raises(StacklensError, match="list-rnn works on lists, which are no stacks"):
-        net.stack_of(torch.zeros(1, 1, 2, 1))
-    with pytest.raises(StacklensError, match="not 2 operations"):
-        fresh().next(torch.ones(1, 1, 2), torch.ones(1, 1, 1))

@@ -102,31 +102,6 @@ def test_the_reading_after_pop_and_push_enters_the_next_step(kind: ControllerKin
         assert torch.equal(after.reading, before.state.stack.reading())
 
 
-@pytest.mark.parametrize(("kind", "size"), [("linear", 0), ("rnn", 4), ("lstm", 8)])
-def test_shapes_and_ranges(kind: ControllerKind, size: int) -> None:
-    net = build(kind, cell_size=6)
-    step = run(net, symbols_of(5, 3))[-1]
-    assert net.recurrent == (kind != "linear")
-    assert step.hidden.shape == (5, size)
-    assert (step.actions.shape, step.pushed.shape, step.reading.shape) == ((5, 1, 2), (5, 1, 6), (5, 1, 6))
-    assert step.output.shape == (5, 2)
-    torch.testing.assert_close(step.output.sum(-1), torch.ones(5, dtype=torch.float64))
-    assert ((step.actions > 0) & (step.actions < 1)).all()
-    assert ((step.pushed > 0) & (step.pushed < 1)).all()
-    assert not step.state.rejected.any()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_networks_side_by_side_are_those_of_their_own_seeds(kind: ControllerKind) -> None:
-    symbols = symbols_of(4, 6)
-    together = run(build(kind, seed=5, nets=3), symbols)
-    for n in range(3):
-        alone = run(build(kind, seed=5 + n), symbols)
-        for many, one in zip(together, alone, strict=True):
-            torch.testing.assert_close(many.output[n], one.output, atol=1e-14, rtol=0)
-            torch.testing.assert_close(many.hidden[n], one.hidden, atol=1e-14, rtol=0)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_start_normal_by_rows_and_pops_are_discouraged(kind: ControllerKind) -> None:
     net = NeuralStack(NeuralStackConfig(LETTERS, controller=kind, hidden=200, cell_size=50))
@@ -137,28 +112,6 @@ def test_weights_start_normal_by_rows_and_pops_are_discouraged(kind: ControllerK
             assert value.abs().sum() == 0
     assert net.net.bias[0] == -1
     assert net.net.bias[1:].abs().sum() == 0
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_gradients_reach_every_weight(kind: ControllerKind) -> None:
-    net = build(kind)
-    steps = run(net, symbols_of(4, 6))
-    torch.stack([step.output[:, 0].log().sum() for step in steps]).sum().backward()  # type: ignore[no-untyped-call]
-    assert all(value.grad is not None and value.grad.abs().sum() > 0 for value in net.parameters())
-
-
-def test_the_config_builds_the_same_shape_again() -> None:
-    net = NeuralStack(NeuralStackConfig(LETTERS, controller="lstm", null="2"), seed=4)
-    again = NeuralStack(NeuralStackConfig(**net.config()))
-    again.load_state_dict(net.state_dict())
-    assert again.shape == net.shape
-    assert (net.output_alphabet, net.null) == (LETTERS, "2")
-    assert Rounded(build("linear")).output_alphabet == ("x", "y")
-
-
-def test_stack_of_shows_the_controller_whole_values() -> None:
-    cells = torch.tensor([[[[0.25, 0.75]]], [[[math.nan, math.nan]]]], dtype=torch.float64)
-    assert build("linear").stack_of(cells).reading().tolist() == [[[0.25, 0.75]], [[0.0, 0.0]]]
 
 
 @pytest.mark.parametrize(

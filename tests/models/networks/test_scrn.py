@@ -65,21 +65,6 @@ def test_many_steps_at_once_are_the_steps_one_by_one_with_the_same_gradients(net
         assert torch.allclose(one, other, rtol=0, atol=1e-12)
 
 
-def test_a_network_among_many_equals_the_one_of_its_seed() -> None:
-    many, single = SCRN(SHAPE, seed=4, nets=2), SCRN(SHAPE, seed=5)
-    together, alone = (net.run(WORDS, net.initial_state(5)) for net in (many, single))
-    assert torch.allclose(together.output[:, 1], alone.output, rtol=0, atol=1e-14)
-
-
-def test_it_has_no_stack_and_gives_back_its_shape() -> None:
-    net = SCRN(SHAPE)
-    step = net.step(torch.tensor([0, 1]), net.initial_state(2))
-    assert (net.name, net.action_kind, net.n_stacks, net.n_units) == ("scrn", "none", 0, 6)
-    assert step.actions.shape == (2, 0, 0)
-    assert net.stack_of(torch.zeros(5, 0, 1, 1)).reading().shape == (5, 0, 1)
-    assert SCRN(SCRNConfig(**net.config())).shape == net.shape
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

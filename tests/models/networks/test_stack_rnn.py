@@ -83,94 +83,11 @@ def test_a_network_is_what_the_equations_say(config: StackRNNConfig) -> None:
                 assert cells == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("config", CONFIGS)
-@torch.no_grad()
-def test_each_stacks_actions_sum_to_one(config: StackRNNConfig) -> None:
-    net = random_net(config, seed=1)  # DeepMind's Stack-RNN takes one softmax over the actions of all stacks
-    step = net.step(torch.zeros(4, dtype=torch.int64), net.initial_state(4))
-    assert step.actions.shape == (4, config.n_stacks, 2 + config.no_op)
-    assert torch.allclose(step.actions.sum(-1), torch.ones(4, config.n_stacks, dtype=torch.float64))
-
-
-def test_the_outputs_are_probabilities_of_the_next_symbol() -> None:
-    net = StackRNN(CONFIGS[1])
-    step = net.step(torch.zeros(4, dtype=torch.int64), net.initial_state(4))
-    assert net.task_kind == "next symbol"
-    assert torch.allclose(step.output.sum(-1), torch.ones(4, dtype=torch.float64))
-
-
-@pytest.mark.parametrize("config", CONFIGS)
-def test_a_network_among_many_equals_the_one_of_its_seed(config: StackRNNConfig) -> None:
-    many, symbols = StackRNN(config, seed=7, nets=3), torch.tensor([0, 1, 1, 0])
-    together = many.initial_state(4)
-    for _ in range(3):
-        together = many.step(symbols, together).state
-    for n in range(3):
-        single = StackRNN(config, seed=7 + n)
-        state = single.initial_state(4)
-        for _ in range(3):
-            state = single.step(symbols, state).state
-        assert torch.allclose(together.hidden[n], state.hidden, rtol=0, atol=1e-14)
-        assert torch.allclose(together.stack.cells(3)[n], state.stack.cells(3), rtol=0, atol=1e-14)
-        for name, value in single.state_dict().items():
-            assert torch.equal(many.state_dict()[name][n], value)
-
-
 def test_weights_are_sums_of_three_draws() -> None:
     weights = StackRNN(StackRNNConfig(("a",), hidden=200, recurrent=True)).recurrent_weights
     assert weights.abs().max() <= 0.3
     assert weights.std().item() == pytest.approx(0.1, rel=0.02)  # sqrt(3 * 0.2^2 / 12)
     assert weights.mean().item() == pytest.approx(0, abs=0.005)
-
-
-def test_without_recurrence_the_hidden_layer_before_does_not_matter() -> None:
-    net = StackRNN(CONFIGS[0])
-    assert not net.recurrent
-    start = net.initial_state(1)
-    other = net.controller(torch.tensor([0]), torch.ones_like(start.hidden), start.stack.reading())
-    assert torch.equal(other.hidden, net.step(torch.tensor([0]), start).hidden)
-
-
-def test_gradients_are_those_of_finite_differences() -> None:
-    net = random_net(CONFIGS[2], seed=3)
-    names, values = zip(*net.named_parameters(), strict=True)
-
-    def run(*values: Tensor) -> Tensor:
-        replaced = dict(zip(names, values, strict=True))
-        state, outputs = net.initial_state(2), []
-        for symbol in (0, 1, 1):
-            symbols = torch.tensor([symbol, 1 - symbol])
-            answer = torch.func.functional_call(
-                Step(net), {f"net.{k}": v for k, v in replaced.items()}, (symbols, state)
-            )
-            state = answer.state
-            outputs.append(answer.output)
-        return torch.stack(outputs)
-
-    assert torch.autograd.gradcheck(run, values)
-
-
-class Step(torch.nn.Module):
-    """A step as a forward pass, which is what `functional_call` calls."""
-
-    def __init__(self, net: StackRNN) -> None:
-        super().__init__()
-        self.net = net
-
-    def forward(self, symbols: Tensor, state: object) -> object:
-        return self.net.step(symbols, state)  # type: ignore[arg-type]
-
-
-@torch.no_grad()
-def test_stacks_of_cells_read_as_they_should() -> None:
-    net = StackRNN(CONFIGS[1])
-    cells = torch.tensor([[[[0.3], [0.1]], [[0.7], [math.nan]]]], dtype=torch.float64)
-    assert net.stack_of(cells).reading().tolist() == [[[0.3, 0.1], [0.7, -1.0]]]
-
-
-def test_a_configuration_builds_the_same_network_again() -> None:
-    for config in CONFIGS:
-        assert StackRNNConfig(**StackRNN(config).config()) == config
 
 
 @pytest.mark.parametrize(

@@ -62,45 +62,6 @@ def test_the_example_of_figures_5_and_6_reads_as_printed() -> None:
     assert last.reading()[0, 0].tolist() == pytest.approx([0.52, 0.24, 0])
 
 
-def test_the_example_of_section_3_2_2_has_no_jump_where_the_top_is_popped_away() -> None:
-    popped, almost = (after([(0.5, 2), (0.6, 1), (0.9, 0), (action, 0)])[-1] for action in (-0.9, -0.899))
-    assert popped.reading()[0, 0].tolist() == pytest.approx([0, 0.6, 0.4])
-    assert almost.reading()[0, 0].tolist() == pytest.approx([0.001, 0.6, 0.399])
-
-
-def test_a_pop_of_an_empty_stack_takes_nothing_and_its_largest_amount_is_kept() -> None:
-    stacks = after([(0.5, 0), (-0.75, 0), (-0.125, 0), (1.0, 1)])
-    assert [stack.underflow.item() for stack in stacks] == [0, 0, 0.25, 0.25, 0.25]
-    assert [stack.length.item() for stack in stacks] == [0, 0.5, 0, 0, 1]
-
-
-@given(STEPS)
-def test_another_step_changes_nothing_of_the_stack_it_came_from(steps: list[tuple[float, int]]) -> None:
-    stack = after(steps)[-1]
-    fields = {name: value.clone() for name, value in vars(stack).items()}
-    stack.next(torch.full((1, 1, 1), -0.7, dtype=torch.float64), torch.ones(1, 1, N_SYMBOLS, dtype=torch.float64))
-    stack.reading()
-    assert all(torch.equal(value, fields[name]) for name, value in vars(stack).items())
-    with pytest.raises(AttributeError):
-        stack.length = torch.zeros(1)  # type: ignore[misc]
-
-
-def test_a_batch_of_stacks_goes_as_each_of_them_alone_and_select_may_repeat() -> None:
-    rng = np.random.default_rng(0)
-    first = list(zip(rng.uniform(-1, 1, 9).tolist(), rng.integers(0, 3, 9).tolist(), strict=True))
-    runs = [first, [(-a, (s + 1) % 3) for a, s in first], [(a / 2, s) for a, s in first]]
-    batch = ContinuousStack.empty((3,), N_SYMBOLS, torch.zeros((), dtype=torch.float64))
-    for step in zip(*runs, strict=True):
-        values = torch.eye(N_SYMBOLS, dtype=torch.float64)[[s for _, s in step]].unsqueeze(1)
-        batch = batch.next(torch.tensor([[[a]] for a, _ in step], dtype=torch.float64), values)
-    alone = [after(run)[-1] for run in runs]
-    order = [2, 0, 0, 1]
-    chosen = batch.select(torch.tensor(order))
-    for name, value in vars(chosen).items():
-        assert torch.equal(value, torch.cat([getattr(alone[i], name) for i in order]))
-    assert torch.equal(chosen.reading(), torch.cat([alone[i].reading() for i in order]))
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_gradients_through_many_steps_equal_finite_differences(seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
@@ -141,15 +102,3 @@ def test_stacks_that_are_overwritten_equal_those_that_are_not(
         np.testing.assert_allclose(overwritten.reading(), stacks.reading(), rtol=0, atol=1e-12)
         assert torch.equal(overwritten.length, stacks.length)
         assert torch.equal(overwritten.underflow, stacks.underflow)
-
-
-@pytest.mark.parametrize("size", [1.0, 0.01])
-def test_overwritten_stacks_grow_high_and_read_many_small_intervals(size: float) -> None:
-    stacks = ContinuousStack.empty((2,), 1, torch.zeros((), dtype=torch.float64))
-    overwritten = stacks.overwritable()
-    for action in (*[size] * 150, *[-size] * 40, 0.5, -1.0, -1.0, size):
-        actions = torch.tensor([[[action]], [[0.5 * action]]], dtype=torch.float64)
-        value = torch.rand(2, 1, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(len(stacks.values[0])))
-        stacks, overwritten = stacks.next(actions, value), overwritten.next(actions, value)
-        np.testing.assert_allclose(overwritten.reading(), stacks.reading(), rtol=0, atol=1e-12)
-        np.testing.assert_allclose(overwritten.length, stacks.length, rtol=0, atol=0)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -106,42 +105,11 @@ def test_dead_slots_are_dropped_without_gradients_and_no_reading_tells() -> None
     assert stack.values.shape[-2] < 150
 
 
-def test_all_slots_are_kept_where_gradients_are_wanted() -> None:
-    actions, pushed = random_moves(64, 2)
-    stack = empty(2)
-    for action, value in zip(actions, pushed, strict=True):
-        stack = stack.next(action, value)
-    assert stack.strengths.shape == (2, 64)
-
-
 def test_gradients_are_exact() -> None:
     actions, pushed = random_moves(7, 2, seed=3)
     assert torch.autograd.gradcheck(
         lambda action, value: run(empty(2), action, value), (actions.requires_grad_(), pushed.requires_grad_())
     )
-
-
-def test_gradients_are_those_of_the_cascades() -> None:
-    def cascade(actions: Tensor, pushed: Tensor) -> Tensor:
-        strengths, readings = list[Tensor](), []
-        for t in range(len(actions)):
-            pop, push = actions[t, 0, 0].unbind()
-            for i in reversed(range(t)):
-                strengths[i], pop = torch.relu(strengths[i] - pop), torch.relu(pop - strengths[i])
-            strengths.append(push)
-            left_over, total = torch.ones_like(push), torch.zeros_like(pushed[0, 0, 0])
-            for i in reversed(range(t + 1)):
-                total = total + torch.minimum(strengths[i], left_over) * pushed[i, 0, 0]
-                left_over = torch.relu(left_over - strengths[i])
-            readings.append(total)
-        return torch.stack(readings)
-
-    actions, pushed = random_moves(30, 1, seed=5)
-    actions.requires_grad_()
-    weights = torch.randn(30, SIZE, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    ours = torch.autograd.grad((run(empty(), actions, pushed)[:, 0, 0] * weights).sum(), actions)[0]
-    plain = torch.autograd.grad((cascade(actions, pushed) * weights).sum(), actions)[0]
-    torch.testing.assert_close(ours, plain, atol=1e-12, rtol=0)
 
 
 def test_signed_actions_make_it_the_continuous_stack() -> None:
@@ -154,39 +122,3 @@ def test_signed_actions_make_it_the_continuous_stack() -> None:
         stack, continuous = stack.next(action, value), continuous.next(sign, value)
         assert torch.equal(stack.reading(), continuous.reading())
         assert torch.equal(stack.strengths, continuous.lengths)
-
-
-def test_a_leading_axis_runs_many_batches_as_one_each() -> None:
-    actions, pushed = random_moves(20, 3, 4)
-    together = run(empty(3, 4), actions, pushed)
-    for net in range(3):
-        assert torch.equal(together[:, net], run(empty(4), actions[:, net], pushed[:, net]))
-
-
-def test_select_takes_batch_entries_and_leaves_the_stack_as_it_was() -> None:
-    actions, pushed = random_moves(5, 4)
-    stack = empty(4)
-    for action, value in zip(actions, pushed, strict=True):
-        stack = stack.next(action, value)
-    before = stack.reading()
-    chosen = stack.select(torch.tensor([2, 2, 0]))
-    assert torch.equal(chosen.reading(), before[[2, 2, 0]])
-    chosen.next(actions[0, :3], pushed[0, :3])
-    assert torch.equal(stack.reading(), before)
-    assert torch.equal(chosen.strengths, stack.strengths[[2, 2, 0]])
-
-
-def test_of_cells_holds_what_is_there_with_the_top_first() -> None:
-    nan = float("nan")
-    stack = StrengthStack.of_cells(torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]], [[[nan, nan], [nan, nan]]]]))
-    assert stack.reading().tolist() == [[[1.0, 2.0]], [[0.0, 0.0]]]
-    assert stack.length.tolist() == [2.0, 0.0]
-    popped = stack.next(torch.tensor([[[1.0, 0.0]]]).expand(2, 1, 2), torch.zeros(2, 1, 2))
-    assert popped.reading().tolist() == [[[3.0, 4.0]], [[0.0, 0.0]]]
-
-
-@pytest.mark.parametrize("pop", [0.3, 1.0])
-def test_popping_an_empty_stack_does_nothing(pop: float) -> None:
-    stack = empty().next(*tensors(pop, 0.5, [1.0, 0.0, 0.0]))
-    assert stack.length.item() == 0.5
-    assert stack.reading().tolist() == [[[0.5, 0.0, 0.0]]]

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -82,27 +80,6 @@ def test_whole_actions_make_a_discrete_stack_exactly(
         assert stack.stored.shape[-2] <= len(plain)  # no more is stored than there is
 
 
-def test_two_shares_are_push_and_pop() -> None:
-    stack = fresh().next(*tensors([0.75, 0.25], [1.0, 2.0])).next(*tensors([0.5, 0.5], [4.0, 4.0]))
-    assert stack.cells(3)[0, 0].tolist() == [[2.0, 2.0], [0.375, 0.75], [0.0, 0.0]]
-
-
-def test_an_overflow_drops_the_bottom() -> None:
-    stack = fresh(limit=2)
-    for value in (1.0, 2.0, 3.0):
-        stack = stack.next(*tensors([1.0, 0.0], [value, value]))
-    assert stack.cells(3)[0, 0, :, 0].tolist() == [3.0, 2.0, 0.0]
-    assert stack.next(*tensors([0.0, 1.0], [0.0, 0.0])).cells(2)[0, 0, :, 0].tolist() == [2.0, 0.0]
-
-
-def test_cells_that_may_carry_a_gradient_are_kept() -> None:
-    action, pushed = tensors([0.0, 1.0], [1.0, 1.0])
-    stack = fresh().next(action.requires_grad_(), pushed)
-    assert stack.stored.shape[-2] == 1
-    (gradient,) = torch.autograd.grad(stack.cells(1).sum(), action)
-    assert gradient.flatten().tolist() == [2.0, 0.0]
-
-
 @pytest.mark.parametrize("limit", [None, 2])
 def test_gradients_are_those_of_finite_differences(limit: int | None) -> None:
     generator = torch.Generator().manual_seed(3)
@@ -135,27 +112,6 @@ def test_selected_stacks_go_on_as_they_would_have(index: list[int]) -> None:
     assert torch.equal(part.cells(SHOWN), whole.cells(SHOWN)[:, chosen])
 
 
-def test_networks_on_a_leading_axis_run_apart() -> None:
-    generator = torch.Generator().manual_seed(1)
-    actions = torch.rand(6, 3, 4, 1, 3, generator=generator, dtype=torch.float64).softmax(-1)
-    pushed = torch.rand(6, 4, 1, SIZE, generator=generator, dtype=torch.float64)  # the same for all networks
-    together = fresh(3, 4)
-    apart = [fresh(4) for _ in range(3)]
-    for step in range(6):
-        together = together.next(actions[step], pushed[step])
-        apart = [stack.next(actions[step, n], pushed[step]) for n, stack in enumerate(apart)]
-    assert torch.equal(together.cells(SHOWN), torch.stack([stack.cells(SHOWN) for stack in apart]))
-
-
-def test_stacks_can_be_made_of_cells() -> None:
-    nan = float("nan")
-    cells = torch.tensor([[[[1.0], [2.0]]], [[[3.0], [nan]]], [[[nan], [nan]]]])
-    stack = SuperpositionStack.from_cells(cells, empty_value=-1, depth=2)
-    assert stack.reading()[:, 0].tolist() == [[1, 2], [3, -1], [-1, -1]]
-    popped = stack.next(torch.tensor([0.0, 1.0]).expand(3, 1, 2), torch.zeros(3, 1, 1))
-    assert popped.reading()[:, 0].tolist() == [[2, -1], [-1, -1], [-1, -1]]
-
-
 def test_a_stack_cannot_be_made_of_cells_with_gaps_or_too_many_of_them() -> None:
     with pytest.raises(StacklensError, match="no gaps"):
         SuperpositionStack.from_cells(torch.tensor([[[[float("nan")], [2.0]]]]))
@@ -170,11 +126,3 @@ def test_wrong_shapes_are_refused() -> None:
         fresh(depth=0)
     with pytest.raises(StacklensError, match="at least 1 cell, not 1 and 0"):
         fresh(limit=0)
-
-
-def test_a_stack_is_immutable() -> None:
-    stack = fresh()
-    stack.next(*tensors([1.0, 0.0], [1.0, 1.0]))
-    assert stack.stored.shape[-2] == 0
-    with pytest.raises(FrozenInstanceError):
-        stack.depth = 2  # type: ignore[misc]

@@ -12,7 +12,6 @@ from stacklens.models.training.objectives import (
     cut_at_dead,
     end_objective,
     prefix_objective,
-    roll_out,
 )
 
 PARENTHESES = get_language("parentheses")
@@ -32,13 +31,6 @@ def constant_net(hidden: float, push: float, pop: float) -> NNPDA:
 def loss(net: NNPDA, words: list[str], objective: str, weights: list[float] | None = None) -> float:
     given = torch.tensor(weights or [1.0] * len(words), dtype=torch.float64)
     return OBJECTIVES[objective](net, WordSet.of(PARENTHESES, words), given).item()
-
-
-def test_a_course_is_how_state_length_and_underflow_go() -> None:
-    course = roll_out(constant_net(0.8, 0.5, -0.75), WordSet.of(PARENTHESES, ["(()", "))"]), read_end=False)
-    assert course.last[0].tolist() == pytest.approx([0.8] * 3)
-    assert course.length.tolist()[0] == pytest.approx([0.5, 1.0, 0.25])
-    assert course.underflow.tolist()[1][:2] == pytest.approx([0.75, 0.75])
 
 
 def test_at_the_end_a_legal_word_costs_its_distance_from_one() -> None:
@@ -68,13 +60,6 @@ def test_legal_and_illegal_words_weigh_the_same_in_sum_and_weights_count_within_
     shallow = constant_net(0.8, 0.25, 0.0)  # illegal words cost something: H = 0.55 and 0.3; legal "()" has H = 0.55
     illegal = (0.55**2 + 3 * 0.3**2) / 4
     assert loss(shallow, ["()", "(", "(("], "end", [7.0, 1.0, 3.0]) == pytest.approx(0.45**2 + illegal)
-
-
-def test_the_empty_word_is_seen_only_where_there_is_an_end_symbol() -> None:
-    without = constant_net(0.8, 1.0, -0.75)
-    assert loss(without, ["", "()"], "end", [100.0, 1.0]) == pytest.approx(loss(without, ["()"], "end"))
-    with_end = NNPDA(NNPDAConfig(("(", ")"), "third", 2, end="e", trap=False), seed=1)
-    assert loss(with_end, ["", "()"], "end", [100.0, 1.0]) != pytest.approx(loss(with_end, ["()"], "end"))
 
 
 def test_at_prefixes_the_four_demands_are_those_of_section_4_3() -> None:

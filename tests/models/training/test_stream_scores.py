@@ -11,12 +11,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklens.errors import StacklensError
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.scores import PieceTest, decode_outputs, known_entropy
+from stacklens.models.training.scores import PieceTest, known_entropy
 
 MODELS: dict[str, dict[str, Any]] = {
     "stack-rnn": {"hidden": 3, "n_stacks": 2},
@@ -89,21 +88,3 @@ def test_pieces_and_surprise_are_found_in_one_reading() -> None:
     right, entropy = test.right_and_entropy(nets)
     np.testing.assert_array_equal(right, test.right(nets))
     np.testing.assert_allclose(entropy, known_entropy(nets, task, test.words()))
-
-
-def test_every_size_comes_equally_often_in_every_stream() -> None:
-    test = PieceTest(stream_task("anbn"), (2, 6), strings=6, streams=3)
-    assert [len(pieces) for pieces in test.pieces()] == [12, 12, 12]
-    assert [len(piece) // 2 for piece in test.pieces()[2]] == [2, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
-
-
-def test_streams_of_different_lengths_are_read_side_by_side() -> None:
-    net = build_model("lstm", {"alphabet": ("a", "b"), **MODELS["lstm"]})
-    symbols = np.array([[0, 1, 0], [1, -1, -1]])
-    assert decode_outputs(net, symbols).shape == (2, 3)
-    assert decode_outputs(net, symbols)[1, 0] == decode_outputs(net, symbols[1:, :1])[0, 0]
-
-
-def test_strings_have_to_be_dealt_out_evenly() -> None:
-    with pytest.raises(StacklensError, match="7 strings a size cannot be dealt out evenly to 2 streams"):
-        PieceTest(stream_task("anbn"), strings=7, streams=2)

@@ -11,7 +11,7 @@ from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfi
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackRNN
 from stacklens.models.rounding import Rounded
 from stacklens.models.stacks.ring import RING_OPERATIONS
-from stacklens.models.views.ring_as_stacks import RingAsStack, RingAsTwoStacks
+from stacklens.models.views.ring_as_stacks import RingAsTwoStacks
 from stacklens.models.views.stack_view import StackView
 from stacklens.models.views.views import is_stack, views_of
 
@@ -69,14 +69,6 @@ def test_where_the_ends_of_a_ring_meet_it_is_not() -> None:
     assert sum(difference > 0.01 for difference in apart) > 3
 
 
-def test_networks_that_use_both_sides_of_a_ring_are_not_one_stack() -> None:
-    one, mirrored = (
-        [largest_difference(baby(seed), RingAsStack(baby(seed), mirrored=turned)) for seed in range(12)]
-        for turned in (False, True)
-    )
-    assert sum(min(pair) > 0.01 for pair in zip(one, mirrored, strict=True)) > 3
-
-
 def test_lists_are_two_stacks_each() -> None:
     assert max(largest_difference(lists(seed), views_of(lists(seed))[0]) for seed in range(24)) < 1e-12
 
@@ -109,16 +101,3 @@ def test_that_nothing_comes_back_is_known_without_one_of_the_rotations(taken: tu
     assert (one.unused(taken) is not None) == shown
     assert mirrored.unused(taken) is None
     assert two.unused(taken) is None
-
-
-def test_heights_leave_room_for_both_stacks() -> None:
-    one, _, two = views_of(baby(1, cells=11))
-    assert (one.cells_for([0]), two.cells_for([0]), two.cells_for([0, 1])) == (10, 10, 5)
-
-
-def test_operations_are_told_as_those_of_a_stack() -> None:
-    view = RingAsTwoStacks(baby(1))
-    every = torch.eye(5, dtype=torch.float64).unsqueeze(1)
-    push, pop, none = 2, 1, 0
-    expected = [[push, pop], [pop, push], [none, none], [push, pop], [pop, push]]
-    assert view.operation_numbers(every).tolist() == expected

@@ -12,9 +12,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.extract.hand_built import HandMachine, Rule, SuperpositionNet, hand_machines
+from tests.extract.hand_built import HandMachine, SuperpositionNet, hand_machines
 from tests.probe.causal.mechanisms import (
-    BRACKETS,
     DIRECT,
     IDLING,
     PHASED,
@@ -25,7 +24,6 @@ from tests.probe.causal.mechanisms import (
     claim,
 )
 
-from stacklens.automata.many_runs import RunTables
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.errors import StacklensError
 from stacklens.extract.causality import claim_of
@@ -38,24 +36,12 @@ from stacklens.plain_fields import from_plain, to_plain
 from stacklens.probe.causal.interchange import interchange
 from stacklens.probe.causal.outcome import Causality, Share, wilson
 from stacklens.probe.intervene import intervene
-from stacklens.probe.trace import trace
 
 PLAIN, SHORTCUT, REDUNDANT = (Mechanism(copied) for copied in (0, 3, 30))
 
 
 def experiment(network: StackModel[Any], cases: int = 600, seed: int = 0) -> Causality:
     return interchange(claim(network), Rounded(network), network, cases=cases, seed=seed)
-
-
-def test_the_networks_behave_alike_and_as_the_automaton() -> None:
-    words = all_words(("(", ")", "[", "]"), 5)
-    said = [trace(network, words, stacks=False) for network in (PLAIN, SHORTCUT, REDUNDANT)]
-    for other in said[1:]:
-        alive = ~said[0].rejected & said[0].valid
-        assert np.array_equal(other.rejected, said[0].rejected)
-        assert np.array_equal(other.output[alive], said[0].output[alive])
-    for word, rejected in zip(words, said[0].rejected, strict=True):
-        assert rejected.any() == (len(list(BRACKETS.run(word))) <= len(word))
 
 
 def test_a_network_whose_automaton_is_causal_scores_one() -> None:
@@ -145,25 +131,6 @@ def test_machines_of_cells_and_states_are_causal_in_all_that_they_are_asked(mach
         if part.what != "aligned":  # which is fitted, and need not fit
             assert math.isnan(part.accuracy) or part.accuracy == 1.0, str(part)
             assert math.isnan(part.same.accuracy) or part.same.accuracy == 1.0, str(part)
-
-
-def test_states_that_matter_fail_where_the_partition_is_a_random_one() -> None:
-    """Two states that take turns and say so: exchanged, they say the other; a random partition says that half right."""
-    rules = {(s, x, ((c,),)): Rule(1 - s, (("none", 0),), 1 - s) for s in (0, 1) for x in (0, 1) for c in (-1, 0)}
-    machine = HandMachine(2, ("a", "b"), 1, 1, 1, "next symbol", rules, frozenset())  # type: ignore[arg-type]
-    network = SuperpositionNet(machine, no_op=True)
-    words = all_words(("a", "b"), 6)
-    own = claim_of(machine.automaton(), network, None, words, (0,))
-    found = interchange(own, Rounded(network), network, words, cases=400)
-    assert found.states.same.accuracy == found.states.different.accuracy == 1.0
-    assert found.states.baseline == pytest.approx(0.5, abs=0.15)
-    assert set(found.states.by_name) == set(machine.automaton().states)
-    assert found.symbols.reason == "the words lead to too few different ones"  # nothing is ever pushed
-
-
-def test_the_same_seed_gives_the_same_outcome_and_another_one_another() -> None:
-    assert experiment(SHORTCUT, 60) == experiment(SHORTCUT, 60)
-    assert experiment(SHORTCUT, 60) != experiment(SHORTCUT, 100, seed=1)
 
 
 def test_an_outcome_is_plain_data_a_table_and_text() -> None:
@@ -325,16 +292,6 @@ def test_without_a_stack_all_is_in_the_hidden_vector() -> None:
         claim_of(pda, network, None, words, ()), Rounded(network), network, words, cases=300, values="centre"
     )
     assert centred.states.accuracy == 1.0  # what the states do not say is not needed
-
-
-def test_heads_behind_an_end_marker_are_no_claim_about_words_that_go_on() -> None:
-    """Two states that count parity, of which only one is ever on an empty stack before the end: no rejection there."""
-    table: dict[Key, Transition] = {
-        ("even", "e", ("⊥",)): Transition("odd", (NONE,)),
-        ("even", "a", ("⊥",)): Transition("even", (NONE,)),
-    }
-    pda = PushdownAutomaton(("even", "odd"), ("a",), (), table, "even", frozenset({"odd"}), end_marker="e")
-    assert RunTables.of(pda).known.tolist() == [[True], [False]]
 
 
 _CLOSING = {"(": ")", "[": "]"}
