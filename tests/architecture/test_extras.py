@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from stacklens.errors import StacklensError
-from stacklens.extras import check_extra, needing
-
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = (
@@ -61,14 +58,6 @@ def test_figures_as_png_without_their_library_are_one_line_and_pages_need_none(t
     assert done.returncode == 0, done.stderr
 
 
-def test_the_model_of_the_findings_without_its_library_is_one_line_with_the_command() -> None:
-    model = "from stacklens.papers.mixed_logistic import fit_mixed, members_of"
-    code = f"import numpy as np; {model}; fit_mixed(np.eye(2)[0], np.eye(2), members_of('ab'))"
-    done = run_without("statsmodels", code=code)
-    message = "the model of the findings is not installed: pip install 'stacklens[findings]'"
-    assert done.stderr.endswith(f"StacklensError: {message}\n")
-
-
 @pytest.mark.slow
 def test_extraction_needs_nothing_optional(tmp_path: Path) -> None:
     words = ("models/zoo/nnpda-palindrome.pt", "--max-length", "6", "--out", str(tmp_path / "pda.svg"))
@@ -85,10 +74,3 @@ def test_what_is_optional_is_in_an_extra_and_in_no_requirement_of_all() -> None:
         name = library.replace("_", "-")
         assert name in extras
         assert f"{name}>" not in needed
-
-
-def test_a_defect_of_ours_is_not_taken_for_a_missing_library() -> None:
-    with pytest.raises(ImportError, match="no_such_name"), needing("the page", "page"):
-        from stacklens.errors import no_such_name  # type: ignore[attr-defined]  # noqa: F401
-    with pytest.raises(StacklensError, match=r"the moon is not installed: pip install 'stacklens\[space\]'"):
-        check_extra("the moon", "space", "sys", "no_such_library")

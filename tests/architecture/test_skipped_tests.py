@@ -62,9 +62,3 @@ def test_a_published_network_that_is_missing_is_a_failure_where_the_others_are(
         published("stacknn/*.dat")
     (tmp_path / "published" / "one.dat").touch()
     assert published("*.dat").name == "one.dat"
-
-
-def test_a_folder_that_is_named_and_not_there_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STACKLENS_PUBLISHED", str(tmp_path / "nowhere"))
-    with pytest.raises(pytest.fail.Exception, match="nowhere: expected the networks"):
-        published("*.dat")
