@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.face.quick import QUICK
-from tests.shell.commands import check_quickly, run
+from tests.shell.commands import Shell, check_quickly
 
 import stacklens as sl
 from stacklens.automata.compare import Different, Equal
@@ -49,10 +49,8 @@ def test_where_they_differ_the_network_itself_is_asked() -> None:
     assert (said.white, said.black, said.network, said.rounded) == ("rejects", "accepts", "accepts", "accepts")
 
 
-def test_the_shell_compares_where_it_is_asked_to(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_shell_compares_where_it_is_asked_to(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     check_quickly(monkeypatch)
-    found = run(capsys, monkeypatch, "extract-pda", NAME, "--black-box", "--max-length", "6")
+    found = shell("extract-pda", NAME, "--black-box", "--max-length", "6")
     assert (found.status, found.error) == (0, "")
     assert "\nblack box  from answers alone (" in found.out

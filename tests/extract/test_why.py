@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.extract.planted_causes import balanced_sets, counter_in_hidden, guessing, many_stacks, swapped, unnormalised
 from tests.face.quick import QUICK as FEW
-from tests.shell.commands import DATA, check_quickly, run
+from tests.shell.commands import DATA, Shell, check_quickly
 from torch import Tensor
 
 import stacklens as sl
@@ -167,18 +167,18 @@ def test_the_best_automaton_comes_with_its_errors_and_is_marked(tmp_path: Path) 
 
 
 def test_the_shell_writes_the_best_only_where_it_is_asked_to_and_marks_the_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_quickly(monkeypatch)
     outs, kept = [tmp_path / f"x.{suffix}" for suffix in ("json", "jff", "dot")], tmp_path / "r.json"
     targets: list[str | Path] = [word for out in outs for word in ("--out", out)]
     given: list[str | Path] = [DATA / "graded-pops.pt", "--max-length", "4", *targets]
-    found = run(capsys, monkeypatch, "extract-pda", *given, "--save", kept)
+    found = shell("extract-pda", *given, "--save", kept)
     assert (found.status, any(out.exists() for out in outs)) == (3, False)
     assert "\nLikely cause: graded actions: " in found.out
     assert "no automaton was written; with --best --out writes the best, which is not faithful" in found.out
     for command, arguments in (("extract-pda", given), ("stacklens", ["show", kept, *targets])):
-        found = run(capsys, monkeypatch, command, *arguments, "--best")
+        found = shell(command, *arguments, "--best")
         assert found.status == 3
         for out in outs:
             assert f"wrote {out}" in found.out

@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.shell.commands import ZOO, run
+from tests.shell.commands import ZOO, Shell
 
 from stacklens.cli.shell import MOST_JOBS
 
@@ -121,14 +121,14 @@ def timed_out(*_: object) -> None:
     ],
 )
 def test_an_odd_command_line_is_one_line_and_status_2_and_writes_nothing(
-    arguments: str, message: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    arguments: str, message: str, folder: Path, shell: Shell
 ) -> None:
     before = {path.name: path.lstat().st_mtime_ns for path in folder.iterdir()}
     command, *words = [word.replace("LONG", 300 * "x") for word in arguments.split()]
     signal.signal(signal.SIGALRM, timed_out)
     signal.alarm(60)
     try:
-        found = run(capsys, monkeypatch, command, *words)
+        found = shell(command, *words)
     finally:
         signal.alarm(0)
     assert (found.status, found.out) == (2, "")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from tests.models.hand_made import parentheses_net
-from tests.shell.commands import run
+from tests.shell.commands import Shell
 
 from stacklens.extract.evaluation import sweep_row
 from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
@@ -30,11 +30,9 @@ def _in_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setattr(sweep_row, "extract", lambda model, language, _: extract(model, language, QUICK))
 
 
-def test_a_pattern_gives_a_table_and_the_files_asked_for(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pattern_gives_a_table_and_the_files_asked_for(shell: Shell) -> None:
     out = ("--out", "sweep.csv", "--out", "sweep.html", "--out", "sweep.json")
-    outcome = run(capsys, monkeypatch, "stacklens", "sweep", "runs/*.pt", "--language", "parentheses", *out)
+    outcome = shell("stacklens", "sweep", "runs/*.pt", "--language", "parentheses", *out)
     assert (outcome.status, outcome.error) == (0, "")
     lines = [line for line in outcome.out.splitlines() if line.startswith("│")]
     assert [line.split("│")[1].strip() for line in lines] == ["runs/one.pt", "runs/two.pt"]
@@ -47,9 +45,7 @@ def test_a_pattern_gives_a_table_and_the_files_asked_for(
     assert sorted(path.name for path in Path().iterdir()) == ["runs", "sweep.csv", "sweep.html", "sweep.json"]
 
 
-def test_a_sweep_that_was_begun_goes_on_only_when_asked_to(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_that_was_begun_goes_on_only_when_asked_to(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(model: object, *_: object) -> None:
         if getattr(model, "origin").name == "two":  # noqa: B009
             raise KeyboardInterrupt
@@ -57,13 +53,13 @@ def test_a_sweep_that_was_begun_goes_on_only_when_asked_to(
 
     with monkeypatch.context() as patched:
         patched.setattr(sweep_row, "extract", killed)
-        outcome = run(capsys, monkeypatch, "stacklens", "sweep", "runs", "--out", "t.csv")
+        outcome = shell("stacklens", "sweep", "runs", "--out", "t.csv")
     assert (outcome.status, outcome.error) == (130, "")
     assert sorted(path.name for path in Path().iterdir()) == ["runs", "t.sweep.jsonl"]
-    refused = run(capsys, monkeypatch, "stacklens", "sweep", "runs", "--out", "t.csv")
+    refused = shell("stacklens", "sweep", "runs", "--out", "t.csv")
     assert refused.status == 2
     assert "this job was begun and not finished; go on with --resume" in refused.error
-    done = run(capsys, monkeypatch, "stacklens", "sweep", "runs", "--out", "t.csv", "--resume")
+    done = shell("stacklens", "sweep", "runs", "--out", "t.csv", "--resume")
     assert (done.status, done.error) == (0, "")
     assert sorted(path.name for path in Path().iterdir()) == ["runs", "t.csv"]
 
@@ -78,10 +74,8 @@ def test_a_sweep_that_was_begun_goes_on_only_when_asked_to(
         (("runs", "--scheduler", "nowhere"), "no Dask scheduler with a worker at 'nowhere'"),
     ],
 )
-def test_what_cannot_be_done_is_one_line(
-    arguments: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    outcome = run(capsys, monkeypatch, "stacklens", "sweep", *arguments)
+def test_what_cannot_be_done_is_one_line(arguments: tuple[str, ...], told: str, shell: Shell) -> None:
+    outcome = shell("stacklens", "sweep", *arguments)
     assert (outcome.status, outcome.out) == (2, "")
     assert told in outcome.error
     assert outcome.error.count("\n") == 1
