@@ -47,7 +47,7 @@ def test_a_file_of_that_name_here_comes_first() -> None:
 
 
 def test_format_and_alphabet_are_those_of_the_shell(tmp_path: Path) -> None:
-    from tests.models.formats.test_format_stacknn import state_dict
+    from tests.models.formats.test_published_formats import state_dict
 
     path = tmp_path / "net.dat"
     torch.save(state_dict(), path)
