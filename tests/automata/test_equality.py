@@ -136,34 +136,6 @@ def test_replacing_is_popping_and_pushing() -> None:
     assert compare(one, other) == Equal()
 
 
-def with_marker(pda: PushdownAutomaton, empty: bool) -> PushdownAutomaton:
-    """Return the automaton that accepts at a marker, on an empty stack or on one with a single symbol."""
-    ends = (("⊥", NONE),) if empty else tuple((cell, POP) for cell in pda.stack_alphabet)
-    rules: dict[Key, Transition] = {
-        (state, "$", (top,)): Transition("end", (operation,)) for state in pda.states for top, operation in ends
-    }
-    return replace(
-        pda,
-        states=(*pda.states, "end"),
-        transitions={**pda.transitions, **rules},
-        accepting=frozenset({"end"}),
-        acceptance="both",
-        end_marker="$",
-    )
-
-
-def test_end_markers_are_a_last_step() -> None:
-    brackets = dyck([("(", ")")])
-    assert compare(with_marker(brackets, empty=True), brackets) == Equal()
-    assert compare(with_marker(brackets, empty=True), with_marker(brackets, empty=True)) == Equal()
-    answer = compare(brackets, with_marker(brackets, empty=False))
-    assert answer == Different((), "only the first accepts it")
-    one_left = containing("()", ")((")
-    answer = compare(brackets, with_marker(brackets, empty=False), one_left)
-    assert isinstance(answer, Different)
-    assert "".join(answer.word) == "()(()"
-
-
 def test_several_stacks_are_undecided() -> None:
     two = PushdownAutomaton(("q",), ("a",), (), {}, "q", n_stacks=2)
     assert compare(two, two) == Undecided(

@@ -14,13 +14,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from aalpy.automata import Dfa, DfaState, Sevpa, SevpaAlphabet, SevpaState, SevpaTransition, Vpa
 from automata.pda.dpda import DPDA
-from automata.pda.npda import NPDA
 from hypothesis import given, reject, settings
 from tests.automata.brute_force import words
 from tests.automata.strategies import palindromes, pushdown_automata
-from tests.automata.test_smaller import automaton
 from tests.automata.textbook_automata import LETTERS, runs_accept, textbook_automata
 
 from stacklens.automata.formats import (
@@ -39,7 +36,7 @@ from stacklens.automata.formats import (
     to_networkx,
 )
 from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule, from_textbook
-from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, Transition, push
+from stacklens.automata.pda import NONE, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.pda import replace as put
 from stacklens.automata.reachability import trim
 from stacklens.errors import AutomatonError, FileFormatError, StacklensError
@@ -86,42 +83,6 @@ def test_awkward_symbols_are_drawn_as_they_are(symbol: str) -> None:
     texts = drawn_texts(to_dot(one_rule(symbol, symbol, state=symbol), title=symbol))
     assert {symbol, f"{symbol}, ⊥ → push {symbol}"} <= set(texts)
     assert texts.count(symbol) == 2  # the title and the state
-
-
-@pytest.mark.parametrize(
-    ("symbol", "shown"),
-    [
-        ("\n", "␊"),
-        ("a\nb", "a␊b"),
-        (" ", "␣"),
-        ("  ", "␣␣"),
-        ("\x00", "␀"),
-        ("\x7f", "␡"),
-        ("\ud800", "U+D800"),
-        ("\x85", "U+0085"),
-    ],
-)
-def test_symbols_that_cannot_be_seen_are_drawn_by_a_picture(symbol: str, shown: str) -> None:
-    assert f"{shown}, ⊥ → push {shown}" in drawn_texts(to_dot(one_rule(symbol, symbol)))
-
-
-def test_outputs_stacks_and_the_end_marker_are_said() -> None:
-    pda = PushdownAutomaton(
-        states=("q",),
-        input_alphabet=("a",),
-        stack_alphabet=("x",),
-        initial="q",
-        n_stacks=2,
-        end_marker="$",
-        transitions={
-            ("q", "a", ("⊥", "x")): Transition("q", (push("x"), POP), ("a", "$")),
-            ("q", "$", ("⊥", "⊥")): Transition("q", (NONE, NONE), "yes"),
-        },
-    )
-    texts = drawn_texts(to_dot(pda))
-    assert "a, (⊥, x) → (push x, pop) / {a, $}" in texts
-    assert "$, (⊥, ⊥) → (none, none) / yes" in texts
-    assert {"accepts: accepting state and empty stacks", "end marker: $"} <= set(texts)
 
 
 PDA = PushdownAutomaton(
@@ -219,15 +180,6 @@ def test_jflap_accepts_the_same_words(pda: PushdownAutomaton) -> None:
     pda = replace(pda, transitions=silent, end_marker=None)
     text = to_jflap(pda)
     assert [jflap_accepts(text, word) for word in words(pda, 3)] == [pda.accepts(word) for word in words(pda, 3)]
-
-
-def test_operations_are_pops_and_pushes_of_characters() -> None:
-    pda = automaton("p a ⊥ > p push x \n p a x > p replace y \n p b x > p pop \n p b y > p none")
-    rules = {
-        tuple(rule.findtext(tag) or "" for tag in ("read", "pop", "push"))
-        for rule in ET.fromstring(to_jflap(pda)).iter("transition")
-    }
-    assert rules == {("a", "Z", "xZ"), ("a", "x", "y"), ("b", "x", ""), ("b", "y", "y")}
 
 
 with_output = PushdownAutomaton(("q",), ("a",), (), {("q", "a", ("⊥",)): Transition("q", (NONE,), "1")}, "q")
@@ -400,11 +352,6 @@ def test_anything_else_is_refused_in_one_line(text: str, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_too_large_is_not_parsed() -> None:
-    with pytest.raises(AutomatonError, match=r"20,000,001 characters: expected 20,000,000 at most"):
-        from_jflap(" " * 20_000_001)
-
-
 @pytest.mark.parametrize(("name", "write"), [("pda.json", to_json), ("pda.jff", to_jflap), ("pda.dot", to_dot)])
 def test_files_are_read_by_their_suffix_or_by_how_they_begin(name: str, write: object, tmp_path: Path) -> None:
     assert callable(write)
@@ -490,15 +437,6 @@ def test_aalpy_accepts_the_same_words_there_and_back(pda: PushdownAutomaton) -> 
         assert vpa.accepts(list(word)) == pda.accepts(word) == (known and again.accepts(word)), word
 
 
-def test_a_one_sevpa_is_read() -> None:
-    state = SevpaState("q", True)
-    state.transitions[")"].append(SevpaTransition(state, ")", "pop", ("q", "(")))
-    sevpa = Sevpa(state, [state], SevpaAlphabet([], ["("], [")"]))
-    pda = from_aalpy(sevpa)
-    assert pda.stack_alphabet == ("('q', '(')",)
-    assert [word for word in ("", "()", "(())", "(", "())") if pda.accepts(word)] == ["", "()", "(())"]
-
-
 two_stacks = PushdownAutomaton(("q",), ("a",), (), {}, "q", n_stacks=2)
 speaking = PushdownAutomaton(("q",), ("a",), (), {("q", "a", ("⊥",)): Transition("q", (NONE,), "1")}, "q")
 marked = PushdownAutomaton(("q",), ("a",), (), {}, "q", end_marker="$")
@@ -513,19 +451,6 @@ def test_what_cannot_be_said_is_refused(
 ) -> None:
     with pytest.raises(AutomatonError, match=message):
         write(pda)
-
-
-def test_other_kinds_of_automata_are_refused() -> None:
-    npda = NPDA(states={"q"}, input_symbols={"a"}, stack_symbols={"Z"}, transitions={"q": {"a": {"Z": {("q", "Z")}}}},
-                initial_state="q", initial_stack_symbol="Z", final_states={"q"})  # fmt: skip
-    with pytest.raises(AutomatonError, match="expected a DPDA of automata-lib, found NPDA"):
-        from_automata_lib(npda)
-    state = DfaState("q", True)
-    with pytest.raises(AutomatonError, match="expected a Vpa or Sevpa of AALpy, found Dfa"):
-        from_aalpy(Dfa(state, [state]))
-    numbered = Vpa.from_state_setup({"q": (True, {1: [("q", None, None)]})}, init_state_id="q")
-    with pytest.raises(AutomatonError, match="symbols must be strings, found 1"):
-        from_aalpy(numbered)
 
 
 @pytest.mark.parametrize(
@@ -565,22 +490,6 @@ def test_those_that_are_taken_over_accept_the_same_words(automaton: TextbookAuto
     known = set(pda.input_alphabet)
     for word in WORDS:
         assert (set(word) <= known and pda.accepts(word)) == runs_accept(automaton, word), word
-
-
-@pytest.mark.parametrize(
-    ("lines", "members"),
-    [
-        (["p a Z > p AAZ", "p a A > p AAA", "p b A > q .", "q b A > q .", "q . Z > f Z"], ["abb", "aabbbb"]),
-        (["p . . > q $", "q a . > q A", "q b A > r .", "r b A > r .", "r . $ > f ."], ["ab", "aabb", "aaabbb"]),
-        (["p a Z > p B", "p a B > p BB", "p b B > f .", "f b B > f ."], ["ab", "aab", "aabb", "aaab", "aaabbb"]),
-        (["p a . > p A", "p b A > p .", "p . Z > f Z"], ["", "ab", "aabb", "abab", "aababb", "ababab", "aabbab"]),
-    ],
-)  # fmt: skip
-def test_automata_as_textbooks_write_them(lines: list[str], members: list[str]) -> None:
-    pda = from_textbook(given_rules(*lines))
-    for word in ("".join(letters) for length in range(7) for letters in product("ab", repeat=length)):
-        assert pda.accepts(word) == runs_accept(given_rules(*lines), word)
-        assert pda.accepts(word) or word not in members
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from itertools import islice, product
 from math import comb
 
@@ -69,30 +68,6 @@ def test_deep_and_long_words_among_short_ones() -> None:
     assert first_rejection(pda, words).tolist() == [-1, -1, -1, 9_998, -1, -1, -1]
 
 
-def test_two_stacks_count_three_letters() -> None:
-    same, first, second = (NONE, NONE), (push("x"), NONE), (POP, push("x"))
-    anbncn = PushdownAutomaton(
-        ("a", "b", "c"),
-        ("a", "b", "c"),
-        ("x",),
-        {
-            ("a", "a", ("⊥", "⊥")): Transition("a", first),
-            ("a", "a", ("x", "⊥")): Transition("a", first),
-            ("a", "b", ("x", "⊥")): Transition("b", second),
-            ("b", "b", ("x", "x")): Transition("b", second),
-            ("b", "c", ("⊥", "x")): Transition("c", (NONE, POP)),
-            ("c", "c", ("⊥", "x")): Transition("c", (NONE, POP)),
-            ("c", "c", ("x", "x")): Transition("c", same),  # never reached
-        },
-        "a",
-        acceptance="empty stack",
-        n_stacks=2,
-    )
-    words = ["".join(word) for length in range(10) for word in product("abc", repeat=length)]
-    accepted = accepts_many(anbncn, words)
-    assert [words[i] for i in np.flatnonzero(accepted)] == ["", "abc", "aabbcc", "aaabbbccc"]
-
-
 def test_unknown_symbols_and_bad_arrays_are_refused() -> None:
     pda = palindromes()
     with pytest.raises(UnknownSymbolError, match="symbol 'x' is not in the alphabet a b c"):
@@ -107,37 +82,6 @@ def test_unknown_symbols_and_bad_arrays_are_refused() -> None:
         accepts_many(pda, np.array([0, 1]))
     with pytest.raises(AutomatonError, match="encoded words are float64"):
         accepts_many(pda, np.zeros((1, 2)))  # type: ignore[arg-type]
-
-
-@given(pushdown_automata())
-def test_every_transition_and_nothing_else_is_in_the_tables(pda: PushdownAutomaton) -> None:
-    tables = compile_tables(pda)
-    tops = (pda.bottom, *pda.stack_alphabet)
-    found = {}
-    for q, x, head in np.argwhere(tables.target >= 0):
-        key = tuple(tops[head // place % len(tops)] for place in tables.place)
-        operations = tuple(
-            (bool(pop), tops[pushed] if pushed else None)
-            for pop, pushed in zip(tables.pop[q, x, head], tables.push[q, x, head], strict=True)
-        )
-        found[pda.states[q], pda.letters[x], key] = (
-            pda.states[tables.target[q, x, head]],
-            operations,
-            tables.outputs[tables.output[q, x, head]],
-        )
-    assert found == {
-        key: (step.target, tuple((operation.pop, operation.push) for operation in step.operations), step.output)
-        for key, step in pda.transitions.items()
-    }
-
-
-def test_tables_are_compiled_once_and_cannot_be_written() -> None:
-    def build() -> PushdownAutomaton:
-        return PushdownAutomaton(("q",), ("a",), (), {("q", "a", ("⊥",)): Transition("q", (NONE,))}, "q")
-
-    assert compile_tables(build()) is compile_tables(build())
-    with pytest.raises(ValueError, match="read-only"):
-        compile_tables(build()).target[0] = 0
 
 
 @pytest.mark.parametrize("alphabet", [("a", "b", "é"), ("'", '"', "\\"), ("⊥", "𝔸", "\ud800"), ("<s>", "a", "'a'")])
@@ -303,13 +247,6 @@ def test_the_last_output_decides_also_after_a_return() -> None:
     counts = count_words(ends_closing, 40)
     prefixes = [comb(n, n // 2) for n in range(41)]  # of Dyck words; those that end in "(" are the prefixes one shorter
     assert counts == [0, *(prefixes[n] - prefixes[n - 1] for n in range(1, 41))]
-
-
-def test_states_that_nothing_leads_to_cost_nothing() -> None:
-    """A file may have any number of them: minutes, if each was counted from."""
-    pda = palindromes()
-    more = dataclasses.replace(pda, states=(*pda.states, *(f"p{i}" for i in range(300_000))))
-    assert count_words(more, 9) == count_words(pda, 9)
 
 
 @given(pushdown_automata(max_stacks=1))

@@ -6,20 +6,16 @@ from dataclasses import replace
 from itertools import product
 from random import Random
 
-import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from tests.automata.brute_force import accepted, heads_seen, outputs_seen, words
 from tests.automata.random_pairs import random_domain
-from tests.automata.strategies import dyck, palindromes, pushdown_automata
+from tests.automata.strategies import pushdown_automata
 
 from stacklens.automata import minimize as minimize_module
-from stacklens.automata.compare import is_empty, shortest_member
 from stacklens.automata.finite import FiniteAutomaton, containing, intersect
 from stacklens.automata.minimize import minimization, minimize
-from stacklens.automata.partition import Column, StateTable, TableCell, coarsest_partition
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.pda import replace as put
 from stacklens.automata.reachability import drop_sinks, heads, trim
@@ -66,16 +62,6 @@ def test_every_reachable_head_is_shown_by_a_run(pda: PushdownAutomaton) -> None:
     }
     counter = replace(pda, transitions=one_symbol)  # so that heights up to 40 can be tried in full
     assert heads(counter) == heads_seen(counter, max_height=40)
-
-
-def test_with_two_stacks_a_replaced_symbol_uncovers_what_was_under_the_first() -> None:
-    rules: dict[Key, Transition] = {
-        ("p", "a", ("⊥", "⊥")): Transition("q", (push("x"), NONE)),
-        ("q", "a", ("x", "⊥")): Transition("r", (put("y"), push("x"))),
-        ("r", "a", ("y", "x")): Transition("s", (POP, NONE)),
-    }
-    pda = PushdownAutomaton(("p", "q", "r", "s"), ("a",), ("x", "y"), rules, "p", n_stacks=2)
-    assert heads(pda) == heads_seen(pda, max_height=2)
 
 
 @given(pushdown_automata())
@@ -208,24 +194,6 @@ def test_outputs_stay(pda: PushdownAutomaton) -> None:
     assert all(outputs_seen(smaller, word) == outputs_seen(pda, word) for word in words(pda, 4))
 
 
-def test_what_one_pass_leaves_because_of_its_order_another_one_merges() -> None:
-    """One pass left three stack symbols here, a second one merged them to one."""
-    rules: dict[Key, Transition] = {
-        ("q0", "a", ("⊥",)): Transition("q1", (NONE,)),
-        ("q0", "a", ("A",)): Transition("q0", (NONE,)),
-        ("q0", "a", ("B",)): Transition("q0", (push("C"),)),
-        ("q0", "a", ("C",)): Transition("q2", (push("A"),)),
-        ("q1", "a", ("⊥",)): Transition("q2", (push("A"),)),
-        ("q2", "a", ("⊥",)): Transition("q0", (NONE,)),
-        **{("q1", "a", (top,)): Transition("q0", (NONE,)) for top in "ABC"},
-        ("q2", "a", ("A",)): Transition("q0", (push("B"),)),
-        **{("q2", "a", (top,)): Transition("q0", (NONE,)) for top in "BC"},
-    }
-    states = ("q0", "q1", "q2")
-    pda = PushdownAutomaton(states, ("a",), ("A", "B", "C"), rules, "q0", frozenset(states), "final state")
-    assert sizes(minimize(minimize(pda))) == sizes(minimize(pda))
-
-
 @given(pushdown_automata(), st.sampled_from(["drop", "keep"]))
 def test_it_never_grows_and_a_second_time_changes_nothing(pda: PushdownAutomaton, sink: minimize_module.Sink) -> None:
     smaller = minimize(pda, sink)
@@ -276,33 +244,6 @@ def test_figure_8_is_two_states_and_a_sink() -> None:
     assert accepted(minimize(pda), 6) == {tuple("10"), tuple("1100"), tuple("111000")}
 
 
-@pytest.mark.parametrize("collide", [False, True])
-def test_refinement_finds_every_copy(collide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if collide:  # every row has the same hash, so rows must be compared
-        monkeypatch.setattr(np.random, "default_rng", lambda _: SameHashes())
-    rng = Random(1)
-    base = [[rng.randrange(50) for _ in "ab"] for _ in range(50)]
-
-    def table(copies: int) -> StateTable:
-        rows: list[dict[Column, TableCell]] = [
-            {
-                (x, ("⊥",)): (((), None), target + 50 * rng.randrange(copies))
-                for x, target in zip("ab", targets, strict=True)
-            }
-            for targets in base * copies
-        ]
-        return StateTable(rows, [i % 50 < 9 for i in range(50 * copies)])
-
-    once, _ = coarsest_partition(table(1))
-    assert len(set(once)) > 9
-    assert coarsest_partition(table(40))[0] == once * 40
-
-
-class SameHashes:
-    def integers(self, *_: int, size: int, dtype: type[np.uint64]) -> NDArray[np.uint64]:
-        return np.zeros(size, dtype)
-
-
 @given(pushdown_automata(), st.randoms(use_true_random=False))
 def test_accepted_is_what_both_accept(pda: PushdownAutomaton, rng: Random) -> None:
     dfa = random_domain(rng, pda.input_alphabet)
@@ -312,15 +253,6 @@ def test_accepted_is_what_both_accept(pda: PushdownAutomaton, rng: Random) -> No
 @given(st.text("ab", max_size=5), st.text("ab", max_size=8))
 def test_containing_is_to_have_the_factor_somewhere(factor: str, word: str) -> None:
     assert containing("ab", factor).accepts(word) == (factor in word)
-
-
-def test_is_there_an_accepted_word_with() -> None:
-    brackets = dyck([("(", ")"), ("[", "]")])
-    found = shortest_member(intersect(brackets, containing(brackets.input_alphabet, "])(")))
-    assert found is not None
-    assert "".join(found) == "([])()"
-    assert is_empty(intersect(brackets, containing(brackets.input_alphabet, "(]")))
-    assert is_empty(intersect(palindromes(), containing("abc", "cabc")))
 
 
 def test_inconsistent_automata_are_refused() -> None:

@@ -13,7 +13,7 @@ from tests.automata.brute_force import words
 from tests.automata.strategies import dyck, palindromes, plain_accepts, plain_outputs, pushdown_automata, words_of
 
 from stacklens.automata.completion import Completions, StackNode, accepting_by_state
-from stacklens.automata.height_coverage import rare_walks, stack_height_words
+from stacklens.automata.height_coverage import stack_height_words
 from stacklens.automata.pda import Configuration, Key, PushdownAutomaton
 from stacklens.automata.pumping import pumps
 from stacklens.automata.transition_coverage import transition_pair_words
@@ -65,14 +65,6 @@ def test_a_completion_is_the_shortest_that_a_search_finds(data: st.DataObject) -
             empty = not any(end.stacks)
             assert len(ending) == found.get(empty, len(ending))
             assert empty or True not in found
-
-
-def test_where_nothing_is_accepted_every_beginning_is_a_word_and_the_stack_is_emptied_if_possible() -> None:
-    pda = dataclasses.replace(palindromes(), accepting=frozenset())
-    ways = Completions(pda)
-    deep = ways.pile("B", ways.pile("A", ways.empty))
-    assert ways.word("v", deep) == ("b", "a")
-    assert ways.word("u", ways.empty) == ()
 
 
 @settings(max_examples=60)
@@ -168,11 +160,3 @@ def test_every_input_is_tried_at_every_height() -> None:
             for state in pda.states:
                 for letter in pda.input_alphabet:
                     assert any((height, state, letter, (top,)) in seen for top in tops), (height, state, letter)
-
-
-def test_walks_are_ended_and_take_what_is_rare() -> None:
-    walks = rare_walks(palindromes(), 50, (10, 40), 20, seed=3)
-    assert all(palindromes().accepts(walk) for walk in walks)
-    assert max(map(len, walks)) >= 20
-    taken = {key for walk in walks for key in keys(palindromes(), walk)}
-    assert taken == set(palindromes().transitions)

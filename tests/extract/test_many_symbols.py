@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tests.extract.many_symbols import alphabet_of, bracket_net, constant_net
+from tests.extract.many_symbols import alphabet_of, constant_net
 
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.extract.answers import automaton_answers, network_answers, output_number
@@ -17,11 +17,8 @@ from stacklens.extract.certificate.controllers import set_of
 from stacklens.extract.certificate.intervals import Box
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
-from stacklens.extract.task_specification import TaskSpecification
-from stacklens.extract.verification.agreement import agree_on, agree_on_all
-from stacklens.languages.tasks.next_sets import DyckNextSet
+from stacklens.extract.verification.agreement import agree_on_all
 from stacklens.models.inference import answers_on_all, outputs_on
-from stacklens.models.rounding import Rounded
 
 
 def saying(letters: tuple[str, ...], predicted: tuple[str, ...]) -> PushdownAutomaton:
@@ -81,37 +78,6 @@ def test_sets_of_boxes_have_the_numbers_of_sets_of_points(n_symbols: int) -> Non
     named = [tuple(net.alphabet[i] for i in np.flatnonzero(row > 0.5)) for row in values]
     assert [net.output_name(number) for number in numbers] == named
     assert [output_number(name, net) for name in named] == numbers.tolist()
-
-
-@pytest.mark.parametrize("pairs", [16, 17, 33])
-def test_brackets_of_many_kinds_are_followed_by_the_automaton_of_their_task(pairs: int) -> None:
-    task = TaskSpecification(DyckNextSet(pairs))
-    net = bracket_net(DyckNextSet(pairs))
-    automaton = task.automaton()
-    assert automaton is not None
-    for words in (task.long_words(40, (20, 60), 1), task.deep_words(20, 20, 1)):
-        assert len(words) == 40
-        for model in (net, Rounded(net)):
-            checks = [agree_on(automaton, model, other, words, "long") for other in (task, None)]
-            assert [check.disagreements for check in checks] == [0, 0]
-        said = network_answers(net, words)
-        after = np.zeros(said.shape, bool)
-        for row, word in enumerate(words):
-            after[row, : len(word)] = [symbol == net.alphabet[-2] for symbol in word]
-        after &= said >= 0
-        assert after.any()
-        assert (automaton_answers(without_the_last_set(automaton), net, words) != said)[after].all()
-
-
-def without_the_last_set(pda: PushdownAutomaton) -> PushdownAutomaton:
-    """Return the automaton that leaves the last bracket out of the set that it says after the last opening one."""
-    opener, closer = pda.input_alphabet[-2:]
-    said = {
-        key: replace(step, output=tuple(symbol for symbol in step.output or () if symbol != closer))
-        for key, step in pda.transitions.items()
-        if key[1] == opener
-    }
-    return replace(pda, transitions={**pda.transitions, **said})
 
 
 def test_a_predictor_over_many_symbols_is_extracted() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 import stacklens as sl
 from stacklens.automata.formats.json import to_json
-from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
-from stacklens.extract.by_name import specification_for, specification_of, subject_named
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.extract.by_name import specification_for, specification_of
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.specification import LanguageSpecification
@@ -90,22 +90,6 @@ def test_the_file_of_a_language_is_refused_for_a_network_with_a_task_and_its_tas
         f"{tmp_path / 'br.cfg'}: a grammar or an automaton is for networks that accept or reject whole words, and this "
         f"is a {tasks}"
     )
-
-
-def test_a_name_that_is_no_file_and_no_task_is_unknown_and_a_file_called_as_a_task_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    network = load_network("marnn-stack-rnn-dyck-2")
-    with pytest.raises(UnknownNameError, match="unknown task 'klingon': expected one of addition, "):
-        specification_of(network, "klingon")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "dyck-2").touch()
-    found = specification_of(network, "dyck-2")
-    assert isinstance(found, TaskSpecification)
-    with pytest.raises(StacklensError, match="name its task, such as dyck-2, dyck-2-3, "):
-        subject_named("x.cfg", "next set", "()[]")
-    with pytest.raises(StacklensError, match="name its task, such as dyck-16, dyck-16-3, homomorphic-palindrome, "):
-        subject_named("x.cfg", "next set", [str(number) for number in range(4_000)])
 
 
 @pytest.mark.parametrize("name", ["br.cfg", "br.json"])

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.extract.hand_built import StrengthNet, SuperpositionNet, hand_machines
@@ -109,25 +108,6 @@ def test_a_continuous_stack_with_another_vector_action_or_height_is_that_of_a_pl
     assert seen.hidden[0, -1] == pytest.approx(plain.hidden, abs=1e-9)
     assert seen.lengths is not None
     assert seen.lengths[0, -1].sum() == pytest.approx(plain.stack.length, abs=1e-9)
-
-
-@pytest.mark.parametrize("place", [0, 1])
-def test_a_cell_of_a_continuous_stack_is_what_lies_so_deep_below_its_top(place: int) -> None:
-    pushes = torch.zeros(1, 1)
-    net = NNPDA(NNPDAConfig(("a", "b"), "full", 1, trap=False), seed=1)
-    table = torch.tensor([0.75, 0.5], dtype=torch.float64).expand(2, 3, -1)  # a pushes .75, b pushes .5
-    zeros = torch.zeros_like(net.state_weights)
-    net.load_state_dict(
-        {"state_weights": zeros, "state_bias": zeros[:, 0], "action_weights": table.reshape(1, -1).clone()}
-    )
-    # aab is a .75, a .75, b .5, whose top 1 is b .5 and a .5; below it lie a .25 and a .75
-    assert trace(net, "aaba").reading[0, 3, 0].tolist() == [0.5, 0.5]
-    seen = intervene(net, "aaba", 3, {"cells": [0, 1]}, cell=place)
-    assert seen.reading[0, 3, 0].tolist() == ([0.0, 1.0] if place == 0 else [0.5, 0.5])
-    taken = intervene(net, "aaba", 3, "cells", from_word="bb", cell=place, from_cell=0)
-    assert taken.reading[0, 3, 0].tolist() == ([0.0, 1.0] if place == 0 else [0.5, 0.5])
-    assert seen.lengths is None
-    assert pushes.sum() == 0
 
 
 @settings(max_examples=30)

@@ -124,20 +124,6 @@ def test_probabilities_that_are_taken_for_logits_are_named(activation: Any) -> N
     assert (other.cause, f"the {activation} is taken twice" in str(other)) == ("probabilities", True)
 
 
-def test_a_batch_that_is_taken_for_time_is_a_missing_axis() -> None:
-    torch.manual_seed(0)
-    gru, head = nn.GRU(2, 3), nn.Linear(3, 2)  # batch_first is not set
-
-    def step(x: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
-        said, after = gru(x[:, None], h[:1, None].transpose(0, 1).contiguous())
-        return after[0].expand(len(x), -1), head(said[:, 0]).sigmoid()
-
-    model = wrap(nn.ModuleList([gru, head]), "()", step=step, hidden=3, outputs="next set")
-    found = check(model, own, WORDS)
-    assert found.cause == "a missing axis"
-    assert "has other outputs alone than in a batch" in str(found)
-
-
 class _Rounding(SuperpositionStack):
     """A stack that keeps a value only up to 0.5."""
 

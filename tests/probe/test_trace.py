@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.plain import PlainStack
 
-from stacklens.errors import StacklensError
 from stacklens.languages.words import all_words
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.registry import build_model
@@ -30,34 +29,6 @@ def linear_net(actions: dict[str, float]) -> NNPDA:
         {"state_weights": zeros, "state_bias": zeros[:, 0], "action_weights": table.reshape(1, -1).clone()}
     )
     return shaped
-
-
-@pytest.mark.parametrize("end", [None, "e"])
-def test_arrays_are_words_by_steps_and_nan_beyond_a_words_end(end: str | None) -> None:
-    seen = trace(net(end), WORDS)
-    steps = [len(word) + (end is not None) for word in WORDS]
-    longest, cells = max(steps), 3 + (end is not None)
-    assert seen.steps.tolist() == steps
-    assert seen.words == tuple(WORDS)
-    assert seen.letters == (("a", "b", "c") if end is None else ("a", "b", "c", "e"))
-    assert seen.hidden.shape == (5, longest + 1, 4)
-    assert seen.actions.shape == (5, longest, 1, 1)
-    assert seen.pushed.shape == seen.reading.shape == (5, longest, 1, cells)
-    assert seen.output.shape == (5, longest, 4)
-    assert seen.rejected.shape == seen.symbols.shape == (5, longest)
-    assert seen.lengths is not None
-    assert seen.lengths.shape == (5, longest, longest)
-    for word, n in enumerate(steps):
-        assert seen.valid[word].tolist() == [True] * n + [False] * (longest - n)
-        assert np.isfinite(seen.hidden[word, : n + 1]).all()
-        assert np.isnan(seen.hidden[word, n + 1 :]).all()
-        for array in (seen.actions, seen.pushed, seen.reading, seen.output, seen.lengths):
-            assert np.isfinite(array[word, :n]).all()
-            assert np.isnan(array[word, n:]).all()
-        assert not seen.rejected[word, n:].any()
-        assert (seen.symbols[word, n:] == -1).all()
-        read = "".join(seen.letters[number] for number in seen.symbols[word, :n])
-        assert read == WORDS[word] + (end or "")
 
 
 @pytest.mark.parametrize("rounded", [False, True])
@@ -110,18 +81,6 @@ def test_only_empty_words_have_no_steps_but_a_verdict() -> None:
     assert len(seen.to_frame()) == 0
     assert trace(net("e"), "").steps.tolist() == [1]
     assert trace(net(), []).verdicts.shape == (0,)
-
-
-def test_segments_need_the_stacks_to_be_kept() -> None:
-    seen = trace(net(), "ab", stacks=False)
-    with pytest.raises(StacklensError, match=r"^this trace has no stack contents: trace a .* with stacks=True$"):
-        seen.segments(0, 0)
-    kept = trace(net(), ["ab", "abc"])
-    with pytest.raises(StacklensError, match="there is no word 9: the trace has 2 words, from 0"):
-        kept.segments(word=9, step=0)
-    for step in (2, -1, 0.5):
-        with pytest.raises(StacklensError, match=f"there is no step {step}: word 0 has 2 steps, from 0"):
-            kept.segments(0, step)  # type: ignore[arg-type]
 
 
 def test_a_data_frame_has_one_row_a_step() -> None:

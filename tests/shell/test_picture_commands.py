@@ -11,31 +11,12 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.models.hand_made import parentheses_net
 from tests.shell.commands import ZOO, Shell, check_quickly
-
-from stacklens.automata.formats.json import to_json
-from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
-from stacklens.languages import get_language
-from stacklens.models.io import Checkpoint, save_model
 
 ROOT = Path(__file__).parents[2]
 NET = ZOO / "marnn-stack-rnn-dyck-2.pt"
-
-
-def figures_drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Return the list to which the figures are added that would be written to files."""
-    drawn = []
-
-    def picture(figure: Any, *_: str) -> bytes:
-        drawn.append(figure)
-        return b""
-
-    monkeypatch.setattr("stacklens.viz.pictures.picture", picture)
-    return drawn
 
 
 def test_trace_writes_figures_and_numbers_in_one_go(tmp_path: Path, shell: Shell) -> None:
@@ -48,30 +29,6 @@ def test_trace_writes_figures_and_numbers_in_one_go(tmp_path: Path, shell: Shell
     assert '"reference height"' in html
     assert json.loads(data.read_text(encoding="utf-8"))["symbols"] == list("([])")
     assert len(steps.read_text(encoding="utf-8").splitlines()) == 5
-
-
-def test_the_stack_and_states_of_an_automaton_stand_under_the_word(
-    tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    net, pda, out = (tmp_path / name for name in ("net.pt", "pda.json", "t.html"))
-    save_model(net, Checkpoint(parentheses_net(), {"language": "parentheses"}))
-    pda.write_text(to_json(get_language("parentheses").automaton), encoding="utf-8")
-    drawn = figures_drawn(monkeypatch)
-    arguments = ("trace", net, "(()", "--rounded", "--automaton", pda, "--out", out)
-    assert shell("stacklens", *arguments).status == 0
-    assert "nnpda, rounded on (()" in drawn[0].layout.title.text
-    (initial,) = {get_language("parentheses").automaton.initial}
-    assert list(drawn[0].data[-2].text[0]) == [*[initial] * 3, "end"]
-    assert "automaton's stack after each step" in [note.text for note in drawn[0].layout.annotations]
-    wrong = PushdownAutomaton(("q",), ("(", ")"), (), {("q", "(", ("⊥",)): Transition("q", (NONE,))}, "q", frozenset())
-    pda.write_text(to_json(wrong), encoding="utf-8")
-    assert shell("stacklens", *arguments).status == 0
-    assert list(drawn[1].data[-1].y) == [1, 2, 1]  # of the reference, not of the automaton
-    other = tmp_path / "other.json"
-    other.write_text(to_json(get_language("palindrome").automaton), encoding="utf-8")
-    found = shell("stacklens", "trace", net, "(()", "--automaton", other)
-    assert found.status == 2
-    assert found.error == f"error: {other} reads a b c; expected the network's alphabet ( )\n"
 
 
 def test_a_picture_is_refused_before_the_network_is_read_where_there_is_no_browser(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck, palindromes, pushdown_automata, words_of
 
-from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
 from stacklens.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.evaluation.automaton_runs import (
@@ -25,7 +25,7 @@ from stacklens.extract.evaluation.automaton_runs import (
 )
 from stacklens.models.io import ZOO, load_network
 from stacklens.probe.trace import trace
-from stacklens.viz.automaton import MOST_STATES, discrete_panel, stacks_figure
+from stacklens.viz.automaton import MOST_STATES, discrete_panel
 from stacklens.viz.bench.drawing import bench_drawing
 
 NET = load_network(ZOO / "nnpda-palindrome.pt")
@@ -100,24 +100,6 @@ def test_the_discrete_stack_from_its_top_and_from_its_bottom() -> None:
     np.testing.assert_array_equal(bottom.z, [[0, 0, 0, np.nan], [np.nan, 1, np.nan, np.nan]])
     assert top.text.tolist() == [["(", "[", "(", ""], ["", "(", "", ""]]
     assert (list(top.y), list(bottom.y)) == (["top", "2"], [0.5, 1.5])
-
-
-@pytest.mark.parametrize(
-    "name", ["nnpda-palindrome", "marnn-stack-rnn-dyck-2", "stack-rnn-anbn", "neural-stack-reversal"]
-)
-def test_both_stacks_stand_over_the_same_steps(name: str) -> None:
-    net = load_network(ZOO / f"{name}.pt").model
-    step: dict[Key, Transition] = {
-        ("q", letter, (top,)): Transition("q", (push("x"),)) for letter in net.alphabet for top in ("⊥", "x")
-    }
-    pda = PushdownAutomaton(("q",), net.alphabet, ("x",), step, "q")
-    word = net.alphabet[0] * 3
-    figure = stacks_figure(net, trace(net, [word], stacks=True), pda)
-    said = [note.text for note in figure.layout.annotations]
-    assert any("stack after each step" in text for text in said[:1])
-    assert any(text.startswith("automaton's stack after each step") for text in said)
-    assert said[-1] == "state"
-    assert [list(row) for row in figure.data[-1].text] == [["q"] * 3]
 
 
 def test_visits_are_all_moments_in_a_state_and_no_others() -> None:

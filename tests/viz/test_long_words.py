@@ -5,18 +5,13 @@ from __future__ import annotations
 import functools
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 from tests.viz.page_client import asked, filled
 
-from stacklens.probe.trace import trace
-from stacklens.viz.dashboard import steps, turns
-from stacklens.viz.dashboard.pictures import drawn, tabled
-from stacklens.viz.dashboard.steps import LONGEST_STACKS
+from stacklens.viz.dashboard import turns
 from stacklens.viz.dashboard.turns import LONG, NotYetError, Turns
-from stacklens.viz.dashboard.view import View
 
 NAME = "marnn-stack-rnn-dyck-2"
 LONG_WORD = "()" * LONG
@@ -94,19 +89,3 @@ def test_a_long_word_is_shown_once_it_has_had_its_turn(client: FlaskClient) -> N
     assert found is not None
     assert found["letters"] == list(LONG_WORD)
     assert {len(row["at"]) for row in found["rows"] if row["type"] == "operation"} == {len(LONG_WORD)}
-
-
-def test_figures_and_tables_of_a_long_word_share_what_the_network_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = list[int]()
-
-    def counted(model: Any, words: Any, **others: Any) -> Any:
-        if len(words[0]) == len(long):  # what an earlier test began may still be going on
-            given.append(len(words[0]))
-        return trace(model, words, **others)
-
-    monkeypatch.setattr(steps, "trace", counted)
-    long = "[]" * LONGEST_STACKS
-    for figure in ("actions", "hidden", "map"):
-        assert drawn(View(NAME, long, figure=figure)).data
-    assert len(tabled(View(NAME, long), "steps")) == len(long)
-    assert given == [len(long)]

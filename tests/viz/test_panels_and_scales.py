@@ -1,36 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from stacklens.extract.evaluation.automaton_runs import reference_heights, state_names
 from stacklens.languages import get_language
 from stacklens.viz.panels import heat_panel, height_track
-from stacklens.viz.style import scale_for
 
 NAN = float("nan")
-
-
-@pytest.mark.parametrize(
-    ("values", "low", "high", "expected"),
-    [
-        ([0.2, 0.7], None, None, (0, 1)),
-        ([0.2, 3.0], None, None, (0, 3)),
-        ([-0.2, 0.7], None, None, (-1, 1)),
-        ([-4.0, 0.7, NAN], None, None, (-4, 4)),
-        ([0.5], -1, 1, (-1, 1)),
-        ([2.0], 0, 1, (0, 1)),
-        ([NAN], None, None, (0, 1)),
-        ([], None, None, (0, 1)),
-    ],
-)
-def test_a_scale_is_diverging_where_values_have_a_sign(
-    values: list[float], low: float | None, high: float | None, expected: tuple[float, float]
-) -> None:
-    scale = scale_for(np.array(values), low, high)
-    assert (scale.low, scale.high) == expected
-    middle = scale.colours[1][1]
-    assert (middle == "#F7F7F7") == (expected[0] < 0)
 
 
 def test_nan_and_out_of_range_cells_are_marked() -> None:

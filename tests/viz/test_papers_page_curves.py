@@ -11,15 +11,11 @@ from tests.viz.test_papers_page_tables import nothing
 from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 from stacklens.papers.results import Measured, Results, read_results
-from stacklens.viz.curves import claim_figures, curve_figure, restarts_figure
+from stacklens.viz.curves import curve_figure, restarts_figure
 from stacklens.viz.paper_tables import step_tables
 
 ROWS = (GridRow("RNN", {"network": "RNN"}, nothing), GridRow("Stack RNN", {"network": "Stack RNN"}, nothing))
 CURVE = Grid("curve", "A paper", "over n", ROWS, ("n = 5", "n = 5 rounded"), ("chosen",), across="network")
-COUNTS = {
-    "train": {"lengths": {"2": 3, "10": 4}, "depths": {"1": 7}},
-    "test": {"lengths": {"52": 1}, "depths": {"1": 0, "9": 1}},
-}
 
 
 def curve_results() -> GridResults:
@@ -55,25 +51,6 @@ def test_restarts_are_shown_apart_and_those_above_the_average_entropy_are_not_in
     assert [tuple(line.y) for line in lines] == [(1.0, 0.6), (0.8, 0.4), (0.0, 0.0)]
     assert mean.x == (5, 10)
     assert mean.y == pytest.approx((0.9, 0.5))
-
-
-def test_what_was_counted_is_a_figure_each_with_bars_for_every_set() -> None:
-    lengths, depths = claim_figures(measured(COUNTS))
-    assert lengths.layout.title.text == "A paper: lengths"
-    assert [(bar.name, bar.x, bar.y) for bar in lengths.data] == [("train", (2, 10), (3, 4)), ("test", (52,), (1,))]
-    assert [(bar.x, bar.y) for bar in depths.data] == [((1,), (7,)), ((1, 9), (0, 1))]
-
-
-def test_steps_on_words_are_a_table() -> None:
-    step = {"input": "a", "state": [0.5, 1], "action": 1, "segments": [["a", 0.9], ["b", 0.25]]}
-    found = {"aa": {"steps": [step, {**step, "segments": []}], "command": "trace aa"}, "words": 3}
-    (table,) = step_tables(measured(found))
-    assert table.rows == (
-        ("1", "aa", "1", "a", "0.5000 1.0000", "1.0000", "a 0.9000 b 0.2500"),
-        ("1", "aa", "2", "a", "0.5000 1.0000", "1.0000", "empty"),
-    )
-    assert table.caption == "trace aa"
-    assert step_tables(measured(COUNTS)) == []
 
 
 def test_the_steps_that_were_measured_for_sun_et_al_are_there() -> None:

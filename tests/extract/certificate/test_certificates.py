@@ -10,13 +10,12 @@ import pytest
 from tests.attack.certified_runs import follow, pump
 from tests.extract.certificate.proved import ZOO as ZOO_FILES
 from tests.extract.certificate.proved import dyck_2, proof, recogniser
-from tests.extract.certificate.replaying import replay
 
 from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
-from stacklens.extract.certificate.abstraction import Bounds, Layout
-from stacklens.extract.certificate.certify import LAYOUTS, Proof, certify
+from stacklens.extract.certificate.abstraction import Bounds
+from stacklens.extract.certificate.certify import Proof, certify
 from stacklens.extract.certificate.claim import Certified, NotCertified
-from stacklens.extract.certificate.invariant import check_invariant, find_invariant
+from stacklens.extract.certificate.invariant import check_invariant
 from stacklens.extract.certificate.step_check import Unproved
 from stacklens.models.io import load_network
 
@@ -37,14 +36,6 @@ def test_trained_networks_are_certified(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*ZOO, *ROBUST])
-def test_random_runs_stay_in_the_boxes(name: str) -> None:
-    found = replay(proof(name), steps=30_000, seed=1)
-    assert found.steps >= 30_000
-    assert (found.outside, found.word) == (0, None)
-    assert found == replay(proof(name), steps=30_000, seed=1)
-
-
-@pytest.mark.parametrize("name", [*ZOO, *ROBUST])
 def test_certified_networks_follow_their_automata_on_random_and_on_pumped_words(name: str) -> None:
     found, rng = proof(name), np.random.default_rng(1)
     system, certificate = found.system, found.certificate
@@ -56,18 +47,6 @@ def test_pumped_words_find_a_network_that_drifts() -> None:
     model = load_network(ZOO_FILES / "marnn-stack-rnn-dyck-2.pt").model
     with pytest.raises(AssertionError, match="certified, but says"):
         pump(model, dyck_2(), 104, np.random.default_rng(1), steps=8_000)
-
-
-@pytest.mark.parametrize("layout", LAYOUTS[1:4], ids=str)
-@pytest.mark.parametrize("name", ["neural-stack-delayed-xor", ROBUST[1]])
-def test_however_boxes_are_laid_random_runs_stay_in_them(name: str, layout: Layout) -> None:
-    found = proof(name)
-    system = replace(found.system, layout=layout)
-    bounds = find_invariant(system, 6_000)
-    certificate = check_invariant(system, bounds)
-    assert certificate.margin > 0.02
-    seen = replay(Proof(system, bounds, certificate), steps=3_000)
-    assert (seen.outside, seen.word) == (0, None)
 
 
 def spoiled(pda: PushdownAutomaton) -> Iterator[PushdownAutomaton]:
@@ -139,12 +118,3 @@ def test_every_box_that_leaks_is_refused(name: str) -> None:
     for bounds in leaking(found):
         with pytest.raises(Unproved):
             check_invariant(found.system, bounds)
-
-
-def test_runs_that_leave_smaller_boxes_are_found_and_their_word_is_given() -> None:
-    found = proof("palindrome")
-    middle = {key: ((low + high) / 2, (low + high) / 2) for key, (low, high) in found.bounds.items()}
-    seen = replay(replace(found, bounds=middle), steps=5_000)
-    assert seen.outside > 1_000
-    assert seen.word is not None
-    assert len(list(found.system.automaton.run(seen.word))) == len(seen.word) + 1

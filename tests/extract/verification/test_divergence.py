@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import replace
 from itertools import product
@@ -8,25 +7,12 @@ from itertools import product
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from rich.console import Console
 from tests.extract.doctored import SlipperyNet, right
 from tests.extract.hand_built import HandMachine, StrengthNet, SuperpositionNet, hand_machines
-from tests.models.hand_made import hand_made
 
 from stacklens.automata.pda import Transition
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
-from stacklens.extract.summary import show_summary
 from stacklens.extract.verification.agreement import agree_on, agree_on_all, count_again
 from stacklens.extract.verification.divergence import divergence
-from stacklens.languages import get_language
-
-DYCK = get_language("dyck-2")
-
-
-def summary(result: Extraction) -> str:
-    console = Console(width=120, file=io.StringIO(), record=True)
-    show_summary(result, console, transitions=False)
-    return console.export_text()
 
 
 @settings(max_examples=40)
@@ -69,23 +55,6 @@ def test_a_slip_is_found_where_it_happens() -> None:
     assert moment.cut
     assert moment.margin == pytest.approx(0.5)
     assert json.loads(json.dumps(found.to_dict()))["first_step"] == 13
-
-
-def test_the_summary_shows_both_runs_around_that_step() -> None:
-    small = ExtractionConfig(max_length=4, long_words=100, deep_words=0, height=5, walks=5)
-    plain = extract(hand_made(right(), end="$"), DYCK, small)
-    result = replace(plain, divergence=divergence(right(), SlipperyNet(13), "(" * 13 + "]" + ")" * 12))
-    assert result.divergence is not None
-    assert result.divergence.first is not None
-    word, first = result.divergence.word, result.divergence.first
-    (line,) = [line for line in summary(result).splitlines() if "→" in line]
-    assert line.split("│")[1:3] == [f" → {first + 1:<2} ", f" {word[first]}     "]
-    assert "rejects" in line
-    assert "pop" in line
-    report = result.report()
-    assert report["divergence"]["word"] == word
-    assert report["divergence"]["first_step"] == first
-    assert report["counts"]["equal"]
 
 
 @settings(max_examples=30)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.extract.doctored import SlipperyNet, WornNet, right
+from tests.extract.doctored import WornNet, right
 
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import PushdownAutomaton, Word
@@ -71,22 +71,6 @@ def test_a_network_broken_at_a_length_has_exactly_that_horizon(breaks_at: int) -
         assert horizon.difference is not None
         assert len(horizon.difference.word) == first
         assert horizon.difference.kind == "exhaustive"
-
-
-@pytest.mark.parametrize(("net", "shortest"), [(SlipperyNet(6), 12), (WORN, 20)])
-def test_beyond_all_words_the_shortest_known_is_the_shortest_there_is(
-    net: StackModel[Any], shortest: int, worn_checks: tuple[Agreement, ...]
-) -> None:
-    """A network that slips at depth 6 errs on 12 symbols first, one that closes anything once it has read 9 ] on 20."""
-    checks = worn_checks if net is WORN else check_all(right(), net, DYCK, replace(FEW, max_length=4))
-    for horizon in find_horizons(right(), net, DYCK, checks).values():
-        assert horizon.length == 4
-        assert not horizon.exact
-        assert horizon.difference is not None
-        word = horizon.difference.word
-        assert len(word) == shortest
-        assert horizon.difference.height == greatest_heights(right(), [word])[0]
-        assert verdicts_on(net, [word])[0] != right().accepts(word)
 
 
 def check(length: int, word: Word | None = None, **other: Any) -> Agreement:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.models.base import Run, StackModel
-from stacklens.models.kernels.stack_scan import ScanShape, ScanWeights, looked_up, scan
 from stacklens.models.kernels.symbol_scan import SymbolScan, SymbolShape
 from stacklens.models.kernels.unit_scan import UnitScan, UnitShape
 from stacklens.models.networks.baselines import Baseline, BaselineConfig, BaselineKind
@@ -75,47 +74,6 @@ def test_many_steps_at_once_are_those_one_by_one(
     ours, theirs = gradients(net, fast), gradients(net, slow)
     for parameter, gradient in ours.items():
         torch.testing.assert_close(gradient, theirs[parameter], msg=f"the gradient of {parameter} differs")
-
-
-@pytest.mark.parametrize(
-    ("shape", "cells"),
-    [
-        (ScanShape("tanh", 2, 1, 0.0, None), 0),
-        (ScanShape("tanh", 3, 2, 0.0, 3), 2),
-        (ScanShape("sigmoid", 3, 2, -1.0, 2), 1),
-        (ScanShape("sigmoid", 2, 1, -1.0, 1), 0),
-    ],
-)
-def test_the_derivative_is_that_of_finite_differences(shape: ScanShape, cells: int) -> None:
-    steps, nets, words, size, stacks, width = 4, 2, 2, 3, 2, 2
-    generator = torch.Generator().manual_seed(1)
-
-    def draw(*sizes: int) -> torch.Tensor:
-        return torch.randn(*sizes, generator=generator, dtype=torch.float64)
-
-    rows = stacks * (shape.operations + width)
-    seen = size + stacks * shape.depth * width
-    weights = (draw(steps, nets, words, size), draw(nets, size, seen), draw(nets, rows, size), draw(nets, rows))
-    hidden, stored = draw(nets, words, size), draw(nets, words, stacks, cells, width)
-
-    def run(drive: torch.Tensor, *weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return scan(drive, ScanWeights(*weights), hidden, stored, shape)[:2]
-
-    assert torch.autograd.gradcheck(run, tuple(part.requires_grad_() for part in weights))
-
-
-def test_rows_of_many_symbols_have_the_same_gradients_as_those_of_few() -> None:
-    generator = torch.Generator().manual_seed(1)
-    symbols = torch.randint(1_000, (5, 3), generator=generator)
-    upstream = torch.randn(5, 3, 2, generator=generator)
-    gradients = []
-    for nets in (1, 0):  # with an axis of networks rows are chosen by a product
-        rows = torch.ones(*[1] * nets, 1_000, 2, requires_grad=True)
-        (looked_up(rows, symbols).reshape(5, 3, 2) * upstream).sum().backward()  # type: ignore[no-untyped-call]
-        gradients.append(rows.grad)
-    assert gradients[0] is not None
-    assert gradients[1] is not None
-    assert torch.allclose(gradients[0][0], gradients[1])
 
 
 # Whole words at once, with derivatives by hand, against the steps one by one with autograd's.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import Any, get_args
 
 import numpy as np
@@ -97,14 +96,6 @@ def test_a_batch_runs_as_the_equations_do_word_by_word(kind: ControllerKind, rou
             ]
             torch.testing.assert_close(outputs[:, n], expected[0], atol=1e-12, rtol=0)
             torch.testing.assert_close(readings[:, n], expected[1], atol=1e-12, rtol=0)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_reading_after_pop_and_push_enters_the_next_step(kind: ControllerKind) -> None:
-    steps = run(build(kind), symbols_of(3, 4))
-    assert steps[0].reading.abs().sum() == 0
-    for before, after in pairwise(steps):
-        assert torch.equal(after.reading, before.state.stack.reading())
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -54,19 +54,6 @@ def test_every_reading_length_and_segment_equals_the_papers_arrays(steps: list[t
         np.testing.assert_allclose(stack.lengths[0], left, rtol=0, atol=1e-12)
 
 
-@given(STEPS)
-def test_it_equals_the_strength_stack_of_grefenstette(steps: list[tuple[float, int]]) -> None:
-    strengths: list[float] = []
-    for stack, (action, _) in zip(after(steps)[1:], steps, strict=True):
-        pop, push = max(0.0, -action), max(0.0, action)
-        strengths = [max(0.0, s - max(0.0, pop - sum(strengths[i + 1 :]))) for i, s in enumerate(strengths)] + [push]
-        reading = np.zeros(N_SYMBOLS)
-        for i, strength in enumerate(strengths):
-            reading[steps[i][1]] += min(strength, max(0.0, 1 - sum(strengths[i + 1 :])))
-        np.testing.assert_allclose(stack.lengths[0], strengths, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(stack.reading()[0, 0], reading, rtol=0, atol=1e-12)
-
-
 def test_the_example_of_figures_5_and_6_reads_as_printed() -> None:
     start, first = after([(0.6, 0)])
     assert start.reading().tolist() == [[[0, 0, 0]]]
@@ -76,23 +63,6 @@ def test_the_example_of_figures_5_and_6_reads_as_printed() -> None:
     assert before.reading()[0, 0].tolist() == pytest.approx([0.4, 0.6, 0])
     assert last.lengths[0].tolist() == pytest.approx([0.32, 0.2, 0.24, 0, 0])
     assert last.reading()[0, 0].tolist() == pytest.approx([0.52, 0.24, 0])
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_gradients_through_many_steps_equal_finite_differences(seed: int) -> None:
-    generator = torch.Generator().manual_seed(seed)
-    actions = (torch.rand(7, 2, 1, 1, generator=generator, dtype=torch.float64) * 1.9 - 0.8).requires_grad_()
-    values = torch.rand(7, 2, 1, N_SYMBOLS, generator=generator, dtype=torch.float64).requires_grad_()
-
-    def run(actions: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        stack = ContinuousStack.empty((2,), N_SYMBOLS, values)
-        readings = []
-        for action, value in zip(actions, values, strict=True):
-            stack = stack.next(action, value)
-            readings.append(stack.reading())
-        return torch.stack(readings), stack.length, stack.underflow
-
-    assert torch.autograd.gradcheck(run, (actions, values))
 
 
 @given(
@@ -308,38 +278,6 @@ def test_whole_actions_make_a_discrete_stack_exactly(
         assert stack.stored.shape[-2] <= len(plain)  # no more is stored than there is
 
 
-@pytest.mark.parametrize("limit", [None, 2])
-def test_gradients_are_those_of_finite_differences(limit: int | None) -> None:
-    generator = torch.Generator().manual_seed(3)
-    raw = torch.randn(5, 2, 1, 3, generator=generator, dtype=torch.float64, requires_grad=True)
-    pushed = torch.randn(5, 2, 1, SUPERPOSITION_SIZE, generator=generator, dtype=torch.float64, requires_grad=True)
-
-    def run(raw: Tensor, pushed: Tensor) -> Tensor:
-        stack = fresh(2, empty=-1.0, depth=3, limit=limit)
-        for actions, values in zip(raw.softmax(-1), pushed, strict=True):
-            stack = stack.next(actions, values)
-        return stack.reading()
-
-    assert torch.autograd.gradcheck(run, (raw, pushed))
-
-
-@settings(max_examples=30)
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=6))
-def test_selected_stacks_go_on_as_they_would_have(index: list[int]) -> None:
-    generator = torch.Generator().manual_seed(0)
-    actions = torch.rand(6, 2, 4, 1, 2, generator=generator, dtype=torch.float64).softmax(-1)
-    pushed = torch.rand(6, 2, 4, 1, SUPERPOSITION_SIZE, generator=generator, dtype=torch.float64)
-    whole = fresh(2, 4, limit=4)
-    for step in range(3):
-        whole = whole.next(actions[step], pushed[step])
-    chosen = torch.tensor(index)
-    part = whole.select(chosen)
-    for step in range(3, 6):
-        whole = whole.next(actions[step], pushed[step])
-        part = part.next(actions[step][:, chosen], pushed[step][:, chosen])
-    assert torch.equal(part.cells(SHOWN), whole.cells(SHOWN)[:, chosen])
-
-
 def test_a_stack_cannot_be_made_of_cells_with_gaps_or_too_many_of_them() -> None:
     with pytest.raises(StacklensError, match="no gaps"):
         SuperpositionStack.from_cells(torch.tensor([[[[float("nan")], [2.0]]]]))
@@ -400,24 +338,6 @@ def test_soft_actions_mix_what_the_operations_leave(moves: list[tuple[list[float
         plain = [sum(share * cells[i] for share, cells in zip(shares, results, strict=True)) for i in range(RING_SIZE)]
         plain[0] += new
         assert ring.cells.flatten().tolist() == pytest.approx(plain, abs=1e-12)
-
-
-def test_gradients_leading_axes_and_selection() -> None:
-    generator = torch.Generator().manual_seed(2)
-    raw = torch.randn(4, 2, 3, 1, 5, generator=generator, dtype=torch.float64, requires_grad=True)
-    pushed = torch.rand(4, 2, 3, 1, 1, generator=generator, dtype=torch.float64, requires_grad=True)
-
-    def run(raw: Tensor, pushed: Tensor) -> Tensor:
-        ring = RingMemory.empty(tuple(raw.shape[1:-2]), RING_SIZE, 1, raw)
-        for actions, new in zip(raw.softmax(-1), pushed, strict=True):
-            ring = ring.next(actions, new)
-        return ring.cells
-
-    assert torch.autograd.gradcheck(run, (raw, pushed))
-    together = run(raw, pushed)
-    assert torch.equal(together[1], run(raw[:, 1], pushed[:, 1]))
-    index = torch.tensor([2, 2, 0])
-    assert torch.equal(RingMemory(together).select(index).cells, together[:, index])
 
 
 def test_wrong_shapes_are_refused_ring() -> None:

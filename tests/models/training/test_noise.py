@@ -14,7 +14,7 @@ from stacklens.models.base import StackModel
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM
 from stacklens.models.registry import build_model
 from stacklens.models.training.factory import make_trainer
-from stacklens.models.training.noise import blur, draw_noise, remembering
+from stacklens.models.training.noise import blur, draw_noise
 from stacklens.models.training.supervised import Fitting
 from stacklens.models.training.supervised_recipes import FitRecipe, fit_recipe, noise_robust
 
@@ -104,26 +104,6 @@ def test_blur_is_0_where_units_and_actions_have_decided(name: str) -> None:
     assert blur(net, made._replace(hidden=ends, actions=whole)).abs().max() < 1e-12
     middle = torch.full_like(ends, (low + high) / 2)
     assert torch.allclose(blur(net, made._replace(hidden=middle, actions=whole)), torch.ones(()).double())
-
-
-@pytest.mark.parametrize("name", ["lstm", "neural lstm"])
-def test_remembering_is_0_where_forget_gates_are_shut(name: str) -> None:
-    net = build_model(*NETWORKS[name], seed=1, nets=2)
-    assert torch.as_tensor(remembering(net)).shape == (2,)
-    parameters = dict(net.named_parameters())
-    with torch.no_grad():
-        for value in parameters.values():
-            if value.shape[1] == 12:  # four gates of three units; the second is the forget gate
-                value[:, 3:6] = 0.0
-        bias = next(value for key, value in parameters.items() if key.endswith(("input_bias", "bias_ih")))
-        bias[:, 3:6] = -4.0
-    assert torch.as_tensor(remembering(net)).abs().max() < 1e-12
-    hidden = torch.ones(2, 1, 6, dtype=torch.float64)
-    answer = net.controller(torch.zeros(1, dtype=torch.int64), hidden, net.initial_state(1).stack.reading())
-    more = hidden + torch.tensor([0.0] * 3 + [1.0] * 3)  # in every cell
-    grown = net.controller(torch.zeros(1, dtype=torch.int64), more, net.initial_state(1).stack.reading())
-    kept = (grown.hidden - answer.hidden)[..., 3:]
-    assert torch.allclose(kept, torch.sigmoid(torch.tensor(-4.0)).double(), rtol=1e-6)
 
 
 def test_a_resumed_training_goes_on_bit_for_bit() -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +12,6 @@ import torch
 
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Rounded
 from stacklens.models.training.loop import SideBySide
 from stacklens.models.training.online import OnlineRecipe, OnlineTraining, Symbol
 from stacklens.models.training.online_streams import learned_streams
@@ -122,36 +118,6 @@ def test_units_are_trained_by_hand_as_autograd_does(model: str, together: int) -
         moved = (right - before).detach()
         torch.testing.assert_close((left - before).detach(), moved, rtol=1e-3, atol=1e-4 * float(moved.abs().max()))
     np.testing.assert_allclose(by_hand.best, plain.best, rtol=1e-6)
-
-
-@pytest.mark.parametrize("rounded", [False, True])
-def test_entropies_are_those_of_the_network_read_symbol_by_symbol(rounded: bool) -> None:
-    made = training(replace(TINY, rounded=rounded))
-    found = made._entropies()
-    model: StackModel[Any] = Rounded(made.net) if rounded else made.net
-    pieces = "".join(
-        task().piece(int(n), rng) for rng in [np.random.default_rng((2, 0))] for n in rng.integers(2, 4, 10)
-    )
-    lost, state = np.zeros(2), model.initial_state(1)
-    for symbol, following in pairwise(pieces):
-        step = model.step(torch.tensor(["ab".index(symbol)]), state)
-        state = step.state
-        lost -= np.log(step.output[:, 0, "ab".index(following)].detach().numpy())
-    np.testing.assert_allclose(found, lost / (len(pieces) - 1))
-
-
-def test_a_good_network_never_keeps_a_worse_epoch() -> None:
-    made = training(replace(TINY, good=0.1))
-    made.epoch()
-    made.best = np.array([0.2, 0.3])  # in nats: below and above 0.1 digits
-    with torch.no_grad():
-        for value in made.net.parameters():
-            value.add_(1)
-    made.check()
-    assert made.rates.tolist() == [0.1, 0.1]
-    for name, value in made.net.named_parameters():
-        torch.testing.assert_close(value[0], made.best_weights[name][0])
-        assert not torch.equal(value[1], made.best_weights[name][1])
 
 
 def test_training_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path: Path) -> None:

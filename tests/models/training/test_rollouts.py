@@ -4,14 +4,10 @@ import pytest
 import torch
 
 from stacklens.languages import get_language
-from stacklens.languages.words import all_words
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.training.objectives import (
     OBJECTIVES,
     WordSet,
-    cut_at_dead,
-    end_objective,
-    prefix_objective,
 )
 
 PARENTHESES = get_language("parentheses")
@@ -80,23 +76,3 @@ def test_a_driving_force_wants_more_on_the_stack_even_where_there_is_enough(push
     assert without == pytest.approx(0.2**2 + (1 - length) ** 2)
     further = 0.1**2 - 2 * 0.1 * (length - 0.9)
     assert driven == pytest.approx(without if length < 0.9 else 0.2**2 + further)
-
-
-def test_networks_on_the_leading_axis_have_losses_and_gradients_of_their_own() -> None:
-    shape = NNPDAConfig(("(", ")"), "second", 3)
-    many = NNPDA(shape, seed=3, init=1.0, nets=3)
-    words = WordSet.of(PARENTHESES, cut_at_dead(PARENTHESES, all_words(("(", ")"), 4)))
-    weights = torch.rand(3, len(words.words), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    for objective in (end_objective, prefix_objective):
-        losses = objective(many, words, weights)
-        many.zero_grad()
-        losses.sum().backward()  # type: ignore[no-untyped-call]
-        for number in range(3):
-            single = NNPDA(shape, seed=3 + number, init=1.0)
-            mine = objective(single, words, weights[number])
-            mine.backward()  # type: ignore[no-untyped-call]
-            assert losses[number].item() == pytest.approx(mine.item(), rel=1e-12)
-            for name, parameter in many.named_parameters():
-                gradient = single.get_parameter(name).grad
-                assert parameter.grad is not None
-                torch.testing.assert_close(parameter.grad[number], gradient, rtol=1e-9, atol=1e-12)

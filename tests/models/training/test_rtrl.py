@@ -96,55 +96,12 @@ def test_carried_forward_and_propagated_back_the_approximate_gradient_is_one(
     )
 
 
-def answers_to_the_last_action_only(stack: ContinuousStack) -> bool:
-    """Return whether eq. 20 is exact for what ``stack``, of one word, shows.
-
-    So it is where the window of depth 1 is full and holds one symbol, or two, the upper of which is the last slot's;
-    and where less is there, but nothing was before that slot.
-    """
-    length = stack.length.item()
-    slots = list(
-        zip(stack.bottoms[0].tolist(), stack.tops[0].tolist(), stack.values[0].argmax(-1).tolist(), strict=True)
-    )
-    seen = [(number, symbol) for number, (low, high, symbol) in enumerate(slots) if high > max(low, length - 1)]
-    if not seen:
-        return not slots
-    sections = [symbol for i, (_, symbol) in enumerate(seen) if i == 0 or symbol != seen[i - 1][1]]
-    if length < 1:
-        return len(slots) == 1
-    upper = [number for number, symbol in seen if symbol == sections[-1]]
-    return len(sections) == 1 or (len(sections) == 2 and upper == [len(slots) - 1])
-
-
-def pushing(shape: NNPDAConfig, seed: int, init: float) -> NNPDA:
-    """Return a network that pushes more than it pops, so that its stack fills up."""
-    net = NNPDA(shape, seed=seed, init=init)
-    with torch.no_grad():
-        net.get_parameter("action_bias" if shape.order != "full" else "action_weights").add_(1.5)
-    return net
-
-
 def derivatives(net: NNPDA, word: Tensor) -> list[Tensor]:
     """Return the paper's derivatives of S_last, L and U after every step of one word, flat."""
     return [
         torch.cat([carried.hidden[0, -1], carried.length[0], carried.underflow[0]])
         for carried in forward_derivatives(net, word.unsqueeze(0))
     ]
-
-
-@given(shapes(), st.data())
-def test_the_gradient_is_exact_as_long_as_the_readings_answer_to_the_last_action_only(
-    shape: NNPDAConfig, data: st.DataObject
-) -> None:
-    net = pushing(shape, data.draw(st.integers(0, 99)), data.draw(st.sampled_from((0.1, 1.0))))
-    letters = len(shape.alphabet) + (shape.end is not None)
-    word = torch.tensor(data.draw(st.lists(st.integers(0, letters - 1), min_size=5, max_size=5)))
-    course, stacks = columns(net, word.unsqueeze(0))
-    for t, ours in enumerate(derivatives(net, word)):
-        if not answers_to_the_last_action_only(stacks[t]):
-            return
-        for part, column in zip(ours.chunk(3), course, strict=True):
-            torch.testing.assert_close(part, gradient_of(column[0, t], net), rtol=1e-9, atol=1e-12)
 
 
 def test_the_example_below_equation_20() -> None:

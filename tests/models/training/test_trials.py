@@ -62,15 +62,6 @@ def test_a_trial_ends_after_epochs_that_do_not_exceed_the_best(monkeypatch: pyte
     assert (second.best, second.last, second.epochs, second.test) == (0.6, 0.6, 6, 0.75)
 
 
-def test_a_trial_that_has_ended_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    scripted(monkeypatch, [[0.9, 0.1], [0.8, 0.2], [0.3, 0.3], [0.2, 0.4], [0.5, 0.5]])
-    ended, _ = run("neural-stack", STACK, (0, 1), replace(SMALL, epochs=4, patience=1))
-    scripted(monkeypatch, [[0.9], [0.8], [0.5]])
-    (two,) = run("neural-stack", STACK, (0,), replace(SMALL, epochs=2))
-    assert ended.epochs == 2
-    torch.testing.assert_close(weights(ended.network), weights(two.network), rtol=0, atol=1e-9)
-
-
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -32,7 +31,6 @@ from stacklens.models.base import StackModel
 from stacklens.models.io import ZOO, load_network
 from stacklens.models.networks.baselines import Baseline, BaselineConfig
 from stacklens.models.rounding import Rounded
-from stacklens.plain_fields import from_plain, to_plain
 from stacklens.probe.causal.interchange import interchange
 from stacklens.probe.causal.outcome import Causality, Share, wilson
 from stacklens.probe.intervene import intervene
@@ -84,20 +82,6 @@ def test_a_copy_in_the_hidden_vector_is_what_is_listened_to_and_not_the_stack() 
     assert found.states.worst_case.part == "hidden"
 
 
-def test_a_shortcut_in_the_hidden_vector_fails_up_to_its_height_and_not_above() -> None:
-    network = SHORTCUT
-    found = experiment(network)
-    assert experiment(REDUNDANT).symbols.accuracy < found.symbols.accuracy < 1.0
-    assert found.states.same.accuracy < 1.0
-    # above height 3 the top cell is listened to, at height 3 it is not
-    for height, heard in ((2, False), (3, False), (4, True), (6, True)):
-        word = "(" * height + "]"
-        seen = intervene(network, word, height, "cells", from_word="(" * (height - 1) + "[", rounded=True)
-        other = intervene(network, word, height, "cells", from_word="[" * height, rounded=True)
-        assert seen.output[0, -1, 1] == 1.0  # "(" lies below in either case: ")" may come
-        assert bool(other.output[0, -1, 3] == 1.0) is heard  # here "[" lies below the cell that was put in
-
-
 def test_the_worst_case_can_be_pasted_back() -> None:
     import stacklens as sl
 
@@ -131,22 +115,6 @@ def test_machines_of_cells_and_states_are_causal_in_all_that_they_are_asked(mach
         if part.what != "aligned":  # which is fitted, and need not fit
             assert math.isnan(part.accuracy) or part.accuracy == 1.0, str(part)
             assert math.isnan(part.same.accuracy) or part.same.accuracy == 1.0, str(part)
-
-
-def test_an_outcome_is_plain_data_a_table_and_text() -> None:
-    found = experiment(SHORTCUT, 60)
-    assert from_plain(Causality, json.loads(json.dumps(to_plain(found))), "causality") == found
-    table = found.to_frame()
-    assert table.interchanges.sum() == found.states.share.of + found.symbols.share.of
-    assert "worst: " in str(found)
-    assert found.to_dict()["symbols"]["accuracy"] == found.symbols.accuracy
-    assert found.to_dict()["states"]["accuracy"] is None
-    nothing = Causality.none("the network sleeps")
-    assert str(nothing.states) == "no score: the network sleeps"
-    assert nothing.to_dict()["symbols"]["accuracy"] is None
-    assert nothing.verdict == "not decided: the network sleeps"
-    again = Causality.from_dict(json.loads(json.dumps(found.to_dict())))
-    assert (again.verdict, again.table()) == (found.verdict, found.table())
 
 
 def test_a_report_of_an_earlier_version_is_read_as_it_was_meant() -> None:
