@@ -25,7 +25,7 @@ EXACT = {
 }
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * ("marnn" in name)) for name in EXACT])
 def test_a_trained_network_gives_an_automaton_that_nothing_contradicts(name: str) -> None:
     checkpoint = load_checkpoint(str(files("stacklens.models") / "zoo" / f"{name}.pt"))
     task = get_task(checkpoint.task["language"])

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from tests.models.representatives import REPRESENTATIVES
 from tests.viz.page_client import asked
 
 from stacklens.viz.dashboard.extractions import known
-from stacklens.viz.dashboard.networks import load, network_names, random_word
+from stacklens.viz.dashboard.networks import load, random_word
 from stacklens.viz.dashboard.routes import beginning_answer, word_answer
 
 DYCK, LONG = "marnn-stack-rnn-dyck-2", "([]([]))" * 75
@@ -24,7 +25,7 @@ def values(row: dict[str, Any]) -> list[Any]:
     return [None if place < 0 else row["names"][place] for place in row.get("at", [])]
 
 
-@pytest.mark.parametrize("name", [name for name in network_names() if "lstm" not in name])
+@pytest.mark.parametrize("name", REPRESENTATIVES)
 @pytest.mark.parametrize("rounded", [False, True])
 def test_a_beginning_says_what_the_whole_word_says_there(name: str, rounded: bool) -> None:
     word = (random_word(name, 3) * 300)[:600]

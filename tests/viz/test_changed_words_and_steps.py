@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from flask.testing import FlaskClient
+from tests.models.representatives import EVERY
 from tests.viz.networks import NETWORKS, network
 from tests.viz.page_client import asked
 
@@ -22,7 +23,6 @@ from stacklens.viz.bench.changed_stack import pieces_at
 from stacklens.viz.bench.changed_word import changed_word
 from stacklens.viz.bench.run import bench_run
 from stacklens.viz.dashboard.judging import known_specification
-from stacklens.viz.dashboard.networks import network_names
 from stacklens.viz.operations import operation_names
 from stacklens.viz.stacks import pieces_of
 
@@ -168,7 +168,7 @@ def test_the_first_difference_and_the_errors_are_those_of_the_two_runs(rounded: 
     assert seen > 2
 
 
-@pytest.mark.parametrize("name", network_names())
+@pytest.mark.parametrize("name", EVERY)
 def test_every_network_of_the_zoo_says_what_can_be_changed(name: str, client: FlaskClient) -> None:
     if name.startswith("buffered"):
         assert "reads from a queue" in asked(client, "changeable", 400, network=name)["problem"]

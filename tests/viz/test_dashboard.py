@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.face.quick import QUICK, read_once
+from tests.models.representatives import EVERY
 from tests.viz.networks import said
 from tests.viz.page_client import asked, filled
 
@@ -25,7 +26,7 @@ from stacklens.models.io import ZOO
 from stacklens.viz.dashboard import networks as uploads
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
-from stacklens.viz.dashboard.networks import load, network_names, random_word
+from stacklens.viz.dashboard.networks import load, random_word
 from stacklens.viz.dashboard.pictures import TABLES, drawn, figure_lines, table_lines, tabled
 from stacklens.viz.dashboard.routes import network_answer, word_answer
 from stacklens.viz.dashboard.steps import LONGEST_WORD
@@ -61,7 +62,7 @@ def test_an_address_that_makes_no_sense_is_the_usual_view(search: str | None) ->
     assert view_of(search) == View()
 
 
-@pytest.mark.parametrize("name", network_names())
+@pytest.mark.parametrize("name", EVERY)
 def test_every_network_of_the_zoo_has_words_and_is_shown(name: str) -> None:
     word = random_word(name, 3)
     assert word == random_word(name, 3)

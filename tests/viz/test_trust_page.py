@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from tests.models.representatives import REPRESENTATIVES
 from tests.viz.page_client import asked, filled
 
 from stacklens.extract.by_name import specification_of
@@ -20,7 +21,7 @@ from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.claims import claims_with_words, disagreements_of
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, shipped
 from stacklens.viz.dashboard.judging import LONGEST, judged_words, words_to_try
-from stacklens.viz.dashboard.networks import keep_upload, load, network_names
+from stacklens.viz.dashboard.networks import keep_upload, load
 from stacklens.viz.dashboard.python_lines import trust_lines
 
 NAME = "nnpda-1n0n"
@@ -141,7 +142,7 @@ def test_more_than_the_page_judges_at_once_is_refused_in_one_sentence(
     assert judged_words(NAME, text).problem == problem
 
 
-@pytest.mark.parametrize("name", network_names())
+@pytest.mark.parametrize("name", REPRESENTATIVES)
 def test_the_words_that_are_offered_can_be_judged(name: str, client: FlaskClient) -> None:
     del client
     found = judged_words(name, words_to_try(name, 3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,10 +24,16 @@ RECOGNISERS = ("parentheses", "1n0n", "palindrome")
 ZOO = (*RECOGNISERS, "stack-rnn-anbn", "neural-stack-reversal", "neural-stack-delayed-xor")
 FIRM = "marnn-stack-rnn-dyck-2-firm"  # disturbed in training, so that it can be certified
 ROBUST = (FIRM, "marnn-stack-rnn-dyck-3-noise-robust", "marnn-stack-lstm-dyck-2-noise-robust")
+SOME = ("palindrome", "stack-rnn-anbn", "neural-stack-reversal", FIRM)  # one for each memory
 PUBLISHED = ("stacknn/linear_reverse_task_20.dat", "stack-rnn-cpp/model_*")
 
 
-@pytest.mark.parametrize("name", [*ZOO, *ROBUST, *PUBLISHED])
+def chosen(*names: str) -> list[Any]:
+    """Return the names, of which `make test` takes one for each memory."""
+    return [pytest.param(name, marks=() if name in SOME else pytest.mark.slow) for name in names]
+
+
+@pytest.mark.parametrize("name", chosen(*ZOO, *ROBUST, *PUBLISHED))
 def test_trained_networks_are_certified(name: str) -> None:
     certificate = proof(name).certificate
     assert certificate.margin > 0.02
@@ -35,7 +42,7 @@ def test_trained_networks_are_certified(name: str) -> None:
     assert certificate.stack_limit == (104 if "marnn" in name else 200 if "stack-rnn" in name else 2**53)
 
 
-@pytest.mark.parametrize("name", [*ZOO, *ROBUST])
+@pytest.mark.parametrize("name", chosen(*ZOO, *ROBUST))
 def test_certified_networks_follow_their_automata_on_random_and_on_pumped_words(name: str) -> None:
     found, rng = proof(name), np.random.default_rng(1)
     system, certificate = found.system, found.certificate
@@ -67,7 +74,7 @@ def outputs(pda: PushdownAutomaton) -> set[str | tuple[str, ...] | None]:
     return {step.output for step in pda.transitions.values()}
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", chosen(*ZOO))
 def test_every_wrong_transition_is_refused(name: str) -> None:
     system = proof(name).system
     for pda in spoiled(system.automaton):
@@ -92,7 +99,7 @@ def test_wrong_verdicts_are_refused(name: str) -> None:
     assert "the network rejects and the automaton does not" in refused.reason
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", chosen(*ZOO))
 def test_the_margin_that_is_asked_for_is_kept(name: str) -> None:
     found = proof(name)
     system, margin = found.system, found.certificate.margin
@@ -112,7 +119,7 @@ def leaking(found: Proof) -> Iterator[Bounds]:
                 yield {**found.bounds, key: (cut[0], cut[1])}
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", chosen(*ZOO))
 def test_every_box_that_leaks_is_refused(name: str) -> None:
     found = proof(name)
     for bounds in leaking(found):

@@ -351,14 +351,14 @@ def test_wrong_shapes_are_refused_ring() -> None:
 
 WHOLE_SIZE = 2
 LARGE = 2_000.0  # softmax and sigmoid of half of it are 0 and 1 in 64 bits
-whole_moves = st.lists(st.tuples(st.sampled_from((-1, 0, 1)), values), max_size=60)
+list_moves = st.lists(st.tuples(st.sampled_from((-1, 0, 1)), values), max_size=60)
 
 
 def tensor(numbers: list[float]) -> Tensor:
     return torch.tensor(numbers, dtype=torch.float64).view(1, 1, -1)
 
 
-@given(whole_moves)
+@given(list_moves)
 def test_three_stacks_and_a_list_are_one(steps: list[tuple[int, list[float]]]) -> None:
     like = torch.zeros((), dtype=torch.float64)
     signed = ContinuousStack.empty((1,), WHOLE_SIZE, like)

@@ -52,7 +52,7 @@ def test_a_network_does_not_depend_on_those_trained_beside_it() -> None:
         torch.testing.assert_close(weights(many)[name][1], value[0], rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("stop", [1, 9, 10, 11, 25, 26, 46, 50])
+@pytest.mark.parametrize("stop", [1, 10, 26, 46])
 def test_a_stopped_and_resumed_training_equals_an_uninterrupted_one(stop: int, tmp_path: Path) -> None:
     straight = trained(10_000)
     half = trained(stop)
