@@ -25,11 +25,7 @@ from stacklens.probe.trace import trace
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 GRADED = Path(__file__).parents[1] / "data" / "graded-pops.pt"
 # live states, length checked, all words up to it
-NETWORKS = {
-    "parentheses": ((1,), 20, 2_097_151),
-    "1n0n": ((2,), 20, 2_097_151),
-    "palindrome": ((2, 3), 15, 21_523_360),
-}
+NETWORKS = {"parentheses": ((1,), 20, 2_097_151), "1n0n": ((2,), 20, 2_097_151), "palindrome": ((2, 3), 15, 21_523_360)}
 
 
 @cache

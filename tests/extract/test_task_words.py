@@ -34,15 +34,11 @@ def test_words_up_to_a_length_are_all_words_up_to_it(name: str, number: int) -> 
 
 def test_more_words_than_are_compared_one_by_one_are_refused() -> None:
     specification = TaskSpecification(get_task("reversal"))
-    with pytest.raises(
-        StacklensError, match=r"the task reversal has more than 50 words of length <= 12; ask for \d or"
-    ):
+    with pytest.raises(StacklensError, match=r"the task reversal has more than 50 words of length <= 12; ask for \d"):
         specification.short_words(50, 12)
     with pytest.raises(StacklensError, match="words of length <= 1000000000 were asked; ask for 1000 or less"):
         specification.short_words(50, 10**9)
-    with pytest.raises(
-        StacklensError, match="there are more than 50 words of length <= 9 over 4 symbols; ask for 2 or"
-    ):
+    with pytest.raises(StacklensError, match="there are more than 50 words of length <= 9 over 4 symbols; ask for 2"):
         TaskSpecification(get_task("dyck-2")).short_words(50, 9)
 
 

@@ -42,21 +42,9 @@ def test_what_was_meant_is_found_from_the_networks_kind(wrapped: bool) -> None:
 
 def test_what_makes_no_sense_is_refused_in_one_line() -> None:
     for given, kind, message in (
-        (
-            get_language("1n0n"),
-            "next set",
-            "next set network cannot be checked against the language 1n0n; give a task",
-        ),
-        (
-            get_language("anbn"),
-            "next symbol",
-            "next symbol network cannot be checked against the language anbn; give",
-        ),
-        (
-            get_language("anbn"),
-            "next set",
-            "next set network cannot be checked against the language anbn; give a task",
-        ),
+        (get_language("1n0n"), "next set", "next set network cannot be checked against the language 1n0n; give a task"),
+        (get_language("anbn"), "next symbol", "next symbol network cannot be checked against the language anbn; give"),
+        (get_language("anbn"), "next set", "next set network cannot be checked against the language anbn; give a task"),
         (
             get_task("anbn"),
             "recognition",

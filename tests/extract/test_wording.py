@@ -15,9 +15,7 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.fidelity import Fidelity
 from stacklens.extract.headline import headline, horizon_cell, horizon_claim, whole_word
 from stacklens.extract.summary import summary_text
-from stacklens.extract.wording import (
-    as_sentence,
-)
+from stacklens.extract.wording import as_sentence
 from stacklens.languages import get_language, get_task
 from stacklens.models.io import ZOO, load_model
 
@@ -138,12 +136,7 @@ def report(
             "proved equal to dyck-2; rounded network and network first differ on ()[]",
         ),
         (
-            report(
-                EQUAL,
-                NOT_CERTIFIED,
-                horizon(40, shown_by="bounded certificate"),
-                horizon(cycles=0, others=0),
-            ),
+            report(EQUAL, NOT_CERTIFIED, horizon(40, shown_by="bounded certificate"), horizon(cycles=0, others=0)),
             "proved equal to dyck-2; the rounded network follows it on all words of length <= 40 (bounded certificate) "
             "and on all others tried; the network follows it on all words of length <= 10",
         ),

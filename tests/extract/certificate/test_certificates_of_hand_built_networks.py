@@ -137,21 +137,11 @@ def test_what_may_be_pushed_on_a_stack_that_is_not_followed_may_lie_there(others
         (ListRNN(StackRNNConfig(ROUND)), DYCK, None, "a list-rnn cannot be certified; expected one of nnpda, "),
         (NNPDA(NNPDAConfig(ROUND), nets=2), DYCK, None, "nnpda holds 2 networks; certify one at a time"),
         (NNPDA(NNPDAConfig(("a", "b"))), DYCK, None, r"the network reads a b, the automaton \( \); certify it for its"),
-        (
-            StackRNN(StackRNNConfig(ROUND, n_stacks=2)),
-            DYCK,
-            None,
-            r"has 1 stacks, the network 2 of which \[0, 1\] were",
-        ),
+        (StackRNN(StackRNNConfig(ROUND, n_stacks=2)), DYCK, None, r"has 1 stacks, the network 2 of which \[0, 1\]"),
         (StackRNN(StackRNNConfig(ROUND, n_stacks=2)), DYCK, (2,), r"name as many as the automaton has"),
         (dyck(), DYCK, (), "the verdicts of a recogniser depend on its stack; name it among the stacks"),
         (dyck(), replace(DYCK, acceptance="output"), None, "gives verdicts, and the automaton accepts by output"),
-        (
-            NNPDA(NNPDAConfig(ROUND, "full", 15)),
-            DYCK,
-            None,
-            "full order with 15 neurons has too many corners to certify",
-        ),
+        (NNPDA(NNPDAConfig(ROUND, "full", 15)), DYCK, None, "full order with 15 neurons has too many corners to"),
     ],
 )
 def test_what_cannot_be_certified_is_refused_in_one_line(

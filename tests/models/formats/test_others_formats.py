@@ -166,19 +166,13 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {**MAPPING, "ignore": "*.weight"},
         r"no key names 1 tensor of the weights, after\.bias \(2,\);",
     ),
-    "nothing to ignore": (
-        {**MAPPING, "ignore": ["before.*"]},
-        "no key names 2 tensors",
-    ),
+    "nothing to ignore": ({**MAPPING, "ignore": ["before.*"]}, "no key names 2 tensors"),
     "a list in ignore": ({**MAPPING, "ignore": [["after.*"]]}, "ignore"),
     "a list for a key": (keyed(push_weight=[["new.weight"]]), "push weight is a list of 1; expected the name"),
     "a list in the alphabet": ({**MAPPING, "alphabet": [["("], ")"]}, "alphabet"),
     "no file": ({**MAPPING, "weights": "other.pt"}, "other.pt: no such file"),
     "no name": ({**MAPPING, "weights": 3}, "weights is 3; expected the name of a file"),
-    "a list in a list": (
-        keyed(input_weight=[["a"]]),
-        "keys input weight is a list of 1; expected the name",
-    ),
+    "a list in a list": (keyed(input_weight=[["a"]]), "keys input weight is a list of 1; expected the name"),
     "actions": ({**MAPPING, "actions": ["push", "pop"]}, r"actions weight has shape \(3, 5\); expected \(2, 5\)"),
 }
 

@@ -350,18 +350,10 @@ def test_every_controller_is_read_back(kind: ControllerKind, prefix: str, suffix
 @pytest.mark.parametrize(
     ("content", "alphabet", "message"),
     [
-        (
-            linear(10, 8),
-            None,
-            "8 inputs and 10 outputs: 6 symbols and values of 2 numbers, or 2 and 6, as in XOR; name",
-        ),
+        (linear(10, 8), None, "8 inputs and 10 outputs: 6 symbols and values of 2 numbers, or 2 and 6, as in XOR;"),
         (linear(9, 5), None, "5 inputs and 9 outputs, a buffered network's; expected 7 outputs"),
         (linear(8, 5), None, "5 inputs and 8 outputs; expected two more outputs than inputs .* with --alphabet"),
-        (
-            linear(7, 5),
-            "01234",
-            r"an alphabet of 5 symbols \(0 1 2 3 4\) does not fit; expected 1 to 4 different symbols",
-        ),
+        (linear(7, 5), "01234", r"an alphabet of 5 symbols \(0 1 2 3 4\) does not fit; expected 1 to 4 different"),
         (linear(7, 5), "00", "expected 1 to 4 different symbols"),
         (linear(3, 5), "0", "does not fit"),
         ({}, None, "found a dict; expected a StackNN state dict"),
@@ -374,16 +366,8 @@ def test_every_controller_is_read_back(kind: ControllerKind, prefix: str, suffix
         ({**linear(7, 5), "_network._linear.bias": torch.zeros(6)}, None, r"bias has shape \(6,\); expected \(7,\)"),
         ({**linear(7, 5), "_network._linear.bias": "7"}, None, "_linear.bias is '7'; expected a dense tensor"),
         ({**linear(7, 5), "_network._linear.bias": torch.full((7,), torch.nan)}, None, "bias holds NaN or infinite"),
-        (
-            {**linear(7, 5), "_network._GRU.weight_ih": torch.zeros(30, 5)},
-            None,
-            "found _network._GRU.weight_ih, .*LSTM controllers",
-        ),
-        (
-            {**state_dict("lstm"), "_network._lstm.weight_hh": torch.zeros(8, 4)},
-            None,
-            r"weight_hh .* expected \(16, 4\)",
-        ),
+        ({**linear(7, 5), "_network._GRU.weight_ih": torch.zeros(30, 5)}, None, "found _network._GRU.weight_ih,"),
+        ({**state_dict("lstm"), "_network._lstm.weight_hh": torch.zeros(8, 4)}, None, r"weight_hh .* expected \(16,"),
     ],
 )
 def test_what_is_no_such_network_is_refused_in_one_line(

@@ -418,10 +418,7 @@ class UnitTwin:
                 gradients[f"hidden_{layer}_weights"] += np.outer(of_sums, hidden)
                 for bias in ("input", "hidden"):
                     gradients[f"{bias}_{layer}_bias"] += of_sums
-                later[layer] = (
-                    self.clipped(weights[f"hidden_{layer}_weights"].T @ of_sums),
-                    self.clipped(of_cell),
-                )
+                later[layer] = (self.clipped(weights[f"hidden_{layer}_weights"].T @ of_sums), self.clipped(of_cell))
                 of_hidden = weights[f"input_{layer}_weights"].T @ of_sums
         for name, gradient in gradients.items():
             weights[name] += self.rate * gradient

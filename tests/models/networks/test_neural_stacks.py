@@ -133,13 +133,7 @@ def buffered_build(
     kind: ControllerKind, *, seed: int = 0, nets: int | None = None, extra_steps: int = 1, dequeue_first: bool = True
 ) -> BufferedNeuralStack:
     shape = BufferedConfig(
-        LETTERS,
-        ("x", "y"),
-        kind,
-        hidden=4,
-        cell_size=2,
-        extra_steps=extra_steps,
-        dequeue_first=dequeue_first,
+        LETTERS, ("x", "y"), kind, hidden=4, cell_size=2, extra_steps=extra_steps, dequeue_first=dequeue_first
     )
     net = BufferedNeuralStack(shape, seed=seed, nets=nets)
     with torch.no_grad():

@@ -5,10 +5,7 @@ import torch
 
 from stacklens.languages import get_language
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.training.objectives import (
-    OBJECTIVES,
-    WordSet,
-)
+from stacklens.models.training.objectives import OBJECTIVES, WordSet
 
 PARENTHESES = get_language("parentheses")
 

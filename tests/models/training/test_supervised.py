@@ -17,11 +17,7 @@ from stacklens.models.base import StackModel
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.training.supervised import Batch, Fitting, batch_losses
-from stacklens.models.training.supervised_recipes import (
-    SYMBOL_RECIPE,
-    FitRecipe,
-    suzgun_recipe,
-)
+from stacklens.models.training.supervised_recipes import SYMBOL_RECIPE, FitRecipe, suzgun_recipe
 
 DYCK, REVERSAL = get_task("dyck-1"), get_task("reversal")
 SMALL = FitRecipe(

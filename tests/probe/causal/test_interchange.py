@@ -141,11 +141,7 @@ EXPECTED: dict[str, tuple[HandMachine, HandMachine, dict[str, int | str | None]]
     "top in the hidden vector": (TOP_IN_STATE, DIRECT, {"states": None, "symbols": 0, "heads": "some", "same": "some"}),
     "top by states": (TOP_IN_STATE, TOP_IN_STATE, {"states": 1, "symbols": 1, "heads": 1, "same": 1}),
     # the contrary: a hidden vector that tells nothing, and cells one place higher than claimed
-    "top claimed of the hidden vector": (
-        DIRECT,
-        TOP_IN_STATE,
-        {"states": 0, "symbols": 0, "heads": "some", "same": 1},
-    ),
+    "top claimed of the hidden vector": (DIRECT, TOP_IN_STATE, {"states": 0, "symbols": 0, "heads": "some", "same": 1}),
     # two hidden vectors that take turns for nothing: an automaton that tells them apart predicts nothing of it
     "two vectors, told apart": (IDLING, IDLING, {"states": None, "symbols": 1, "heads": 1, "same": None}),
     "two vectors, one state": (IDLING, DIRECT, {"states": None, "symbols": 1, "heads": 1, "same": 1}),
