@@ -35,6 +35,7 @@ def run(folder: Path, tests: str, ci: str) -> list[str]:
     return done.stdout.splitlines()[:-1]
 
 
+@pytest.mark.slow
 def test_what_is_skipped_is_counted_in_one_line_with_the_reasons(tmp_path: Path) -> None:
     *_, line = run(tmp_path, TESTS + MORE, ci="")
     assert line == (
@@ -42,6 +43,7 @@ def test_what_is_skipped_is_counted_in_one_line_with_the_reasons(tmp_path: Path)
     )
 
 
+@pytest.mark.slow
 def test_in_ci_only_the_published_networks_may_be_missing(tmp_path: Path) -> None:
     *_, line = run(tmp_path, TESTS, ci="true")
     assert line == f"2 skipped (2: {ABSENT})"
