@@ -209,9 +209,10 @@ def test_signed_actions_make_it_the_continuous_stack() -> None:
 SUPERPOSITION_SIZE = 2
 SHOWN = 9
 
+pairs = st.lists(st.floats(-2, 2, allow_subnormal=False), min_size=SUPERPOSITION_SIZE, max_size=SUPERPOSITION_SIZE)
 raw_shares = st.lists(st.floats(0.01, 1), min_size=3, max_size=3)
-soft_moves = st.lists(st.tuples(raw_shares, values), max_size=25)
-superposition_whole_moves = st.lists(st.tuples(st.integers(0, 2), values), max_size=60)
+soft_moves = st.lists(st.tuples(raw_shares, pairs), max_size=25)
+superposition_whole_moves = st.lists(st.tuples(st.integers(0, 2), pairs), max_size=60)
 empties = st.sampled_from([0.0, -1.0])
 limits = st.sampled_from([None, 1, 3, 200])
 
@@ -351,7 +352,7 @@ def test_wrong_shapes_are_refused_ring() -> None:
 
 WHOLE_SIZE = 2
 LARGE = 2_000.0  # softmax and sigmoid of half of it are 0 and 1 in 64 bits
-list_moves = st.lists(st.tuples(st.sampled_from((-1, 0, 1)), values), max_size=60)
+list_moves = st.lists(st.tuples(st.sampled_from((-1, 0, 1)), pairs), max_size=60)
 
 
 def tensor(numbers: list[float]) -> Tensor:
