@@ -3,12 +3,13 @@ PYTHON ?= python3
 MINUTES ?= 20
 BIN := .venv/bin
 READY := .venv/ready
+SIDE_BY_SIDE := -n 2 --dist worksteal --durations 20 --durations-min 10
 
 .DEFAULT_GOAL := help
-.PHONY: help app demo test attack check bench docs gallery screenshots findings map format clean
+.PHONY: help app demo test test-all attack check bench docs gallery screenshots findings map format clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  make \1 : /p' $(MAKEFILE_LIST) | awk -F ' : ' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1 : /p' $(MAKEFILE_LIST) | awk -F ' : ' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 demo: $(READY) ## read the automaton out of a trained network, draw it to pda.svg and check it on 21 million words
 	@$(BIN)/extract-pda models/zoo/nnpda-palindrome.pt --max-length 15 --out pda.dot --out pda.svg
@@ -16,8 +17,11 @@ demo: $(READY) ## read the automaton out of a trained network, draw it to pda.sv
 app: $(READY) ## open the page in the browser, on http://127.0.0.1:8050
 	@$(BIN)/stacklens app
 
-test: $(READY) ## run all tests
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 20 --durations-min 10
+test: $(READY) ## run the tests but the slow ones
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow"
+
+test-all: $(READY) ## run all tests, as CI does: wheel, site, notebooks, most of the browser's and every network too
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 attack: $(READY) ## try to refute what the package says, with fresh seeds, for MINUTES=20
 	@$(BIN)/python -m tests.attack --minutes $(MINUTES)

@@ -18,6 +18,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Generator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from hypothesis import settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
+    from tests.shell.commands import Shell
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch is imported, which is later
 ROOT = str(Path(__file__).parents[1])
@@ -60,6 +62,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     text = report.longrepr[2] if isinstance(report.longrepr, tuple | list) else str(report.longrepr)
     return text.removeprefix("Skipped: ")
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """Return what runs a command in this process and gives its exit status and what it wrote."""
+    from tests.shell.commands import run
+
+    return partial(run, capsys, monkeypatch)
 
 
 _FLAGS = ("no-sandbox", "disable-dev-shm-usage", "disable-background-networking", "disable-component-update")

@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from stacklens.errors import StacklensError
-from stacklens.extras import check_extra, needing
-
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = (
@@ -46,6 +43,7 @@ def test_the_page_without_its_libraries_is_one_line_with_the_command(library: st
     assert done.stderr == "error: the page is not installed: pip install 'stacklens[page]'\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", ["dash", "dash_ag_grid", "diskcache", "psutil"])
 def test_any_part_of_the_page_says_so_too(library: str) -> None:
     done = run_without(library, code="import stacklens.viz.dashboard.view")
@@ -77,10 +75,3 @@ def test_what_is_optional_is_in_an_extra_and_in_no_requirement_of_all() -> None:
         name = library.replace("_", "-")
         assert name in extras
         assert f"{name}>" not in needed
-
-
-def test_a_defect_of_ours_is_not_taken_for_a_missing_library() -> None:
-    with pytest.raises(ImportError, match="no_such_name"), needing("the page", "page"):
-        from stacklens.errors import no_such_name  # type: ignore[attr-defined]  # noqa: F401
-    with pytest.raises(StacklensError, match=r"the moon is not installed: pip install 'stacklens\[space\]'"):
-        check_extra("the moon", "space", "sys", "no_such_library")

@@ -130,6 +130,7 @@ def test_every_room_is_linked_by_a_relative_link() -> None:
     assert {room.name for room in rooms()} == set(links)
 
 
+@pytest.mark.slow
 def test_an_editable_install_is_a_path_that_checkers_follow(another_project: Path) -> None:
     """No import hook, which no checker runs; and no bare `models` beside that of a user."""
     (path,) = another_project.glob(".venv/**/site-packages/__editable__*.pth")

@@ -35,6 +35,7 @@ def run(folder: Path, tests: str, ci: str) -> list[str]:
     return done.stdout.splitlines()[:-1]
 
 
+@pytest.mark.slow
 def test_what_is_skipped_is_counted_in_one_line_with_the_reasons(tmp_path: Path) -> None:
     *_, line = run(tmp_path, TESTS + MORE, ci="")
     assert line == (
@@ -42,6 +43,7 @@ def test_what_is_skipped_is_counted_in_one_line_with_the_reasons(tmp_path: Path)
     )
 
 
+@pytest.mark.slow
 def test_in_ci_only_the_published_networks_may_be_missing(tmp_path: Path) -> None:
     *_, line = run(tmp_path, TESTS, ci="true")
     assert line == f"2 skipped (2: {ABSENT})"
@@ -62,9 +64,3 @@ def test_a_published_network_that_is_missing_is_a_failure_where_the_others_are(
         published("stacknn/*.dat")
     (tmp_path / "published" / "one.dat").touch()
     assert published("*.dat").name == "one.dat"
-
-
-def test_a_folder_that_is_named_and_not_there_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STACKLENS_PUBLISHED", str(tmp_path / "nowhere"))
-    with pytest.raises(pytest.fail.Exception, match="nowhere: expected the networks"):
-        published("*.dat")

@@ -13,11 +13,9 @@ from stacklens.automata.description import formal_definition, transition_lines
 from stacklens.automata.epsilon import require_real_time, without_epsilon
 from stacklens.automata.formats import from_dot, from_jflap, from_json, to_aalpy, to_dot, to_jflap, to_json
 from stacklens.automata.formats.networkx import to_networkx
-from stacklens.automata.minimize import minimize
 from stacklens.automata.pda import EPSILON, NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.simulation import transduce_many, written_many
 from stacklens.errors import AutomatonError, UnknownSymbolError
-from stacklens.extract.evaluation.automaton_runs import moves, reference_heights, run_table, stacks_beside, state_names
 
 # reads a word over a and b, then, after the end, pops and writes it in reverse
 REVERSER = PushdownAutomaton(
@@ -86,17 +84,6 @@ def test_bad_steps_are_refused_in_one_line(steps: dict[Key, Transition], message
     assert "\n" not in str(refused.value)
 
 
-def test_steps_that_pop_all_come_to_an_end() -> None:
-    assert replace(ONE, transitions={("p", "", ("x",)): Transition("p", (POP,))}).accepts("") is False
-
-
-def test_several_stacks_take_none() -> None:
-    with pytest.raises(AutomatonError, match="with 2 stacks: expected one stack"):
-        replace(ONE, n_stacks=2, transitions={("p", "", ("⊥", "⊥")): Transition("q", (NONE, NONE))})
-    with pytest.raises(AutomatonError, match="the end marker must be a non-empty string"):
-        replace(ONE, end_marker="")
-
-
 def test_formats_know_them() -> None:
     assert from_json(to_json(REVERSER)) == from_dot(to_dot(REVERSER)) == REVERSER
     assert "ε, A → pop / a" in to_dot(REVERSER)
@@ -137,36 +124,3 @@ def test_algorithms_put_them_into_other_steps_or_say_why_not() -> None:
     found = compare(REVERSER, REVERSER)
     assert isinstance(found, Undecided)
     assert found.reason.startswith("equality needs a letter read in every step, and ε-steps stay: the step from read")
-
-
-def test_runs_are_shown_step_by_step_and_beside_letters() -> None:
-    table = run_table(REVERSER, "ab")
-    assert table["symbol"].tolist() == ["a", "b", "⊣", "ε", "ε"]
-    assert table["stack"].tolist() == ["A", "A B", "A B", "A", ""]
-    assert [move.target for move in moves(REVERSER, "a")] == ["read", "write", "write"]
-    assert state_names(REVERSER, "ab") == ["read", "read", "write"]
-    assert list(stacks_beside(REVERSER, "ab")) == [(("A",),), (("A", "B"),), ((),)]
-    heights = reference_heights(REVERSER, "ab")
-    assert heights is not None
-    assert heights.tolist() == [[1.0], [2.0], [0.0]]
-    assert moves(ONE, "aa")[-1].target is None
-
-
-def test_minimising_merges_states_that_write_alike() -> None:
-    twice: dict[Key, Transition] = {
-        (state.replace("write", "other"), symbol, tops): replace(step, target=step.target.replace("write", "other"))
-        for (state, symbol, tops), step in REVERSER.transitions.items()
-        if state == "write"
-    }
-    swapped: dict[Key, Transition] = {("write", "", ("A",)): Transition("other", (POP,), "a")}
-    pda = replace(
-        REVERSER,
-        states=("read", "write", "other"),
-        transitions={**REVERSER.transitions, **twice, **swapped},
-        accepting=frozenset({"write", "other"}),
-    )
-    small = minimize(pda)
-    assert len(small.states) == 2
-    assert small.written("aab") == ["b", "a", "a"]
-    with pytest.raises(AutomatonError, match="has no sink for all letters"):
-        minimize(pda, "keep")

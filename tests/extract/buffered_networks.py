@@ -18,11 +18,7 @@ _FULL, _EMPTY = (-8.0, 0.0, 16.0), (8.0, 0.0, -16.0)
 
 # pop, push, take the letter, write; whether what lies on the stack is written, not the letter; what is written in all
 PLANTED: dict[str, tuple[tuple[_Weights, ...], bool, Callable[[str], str]]] = {
-    "reads all, then pops and writes": (
-        (_NO_LETTER, _LETTER, _ALWAYS, _NO_LETTER),
-        True,
-        lambda word: word[::-1],
-    ),
+    "reads all, then pops and writes": ((_NO_LETTER, _LETTER, _ALWAYS, _NO_LETTER), True, lambda word: word[::-1]),
     "takes two steps a letter, and writes once": ((_FULL, _EMPTY, _FULL, _FULL), False, lambda word: word),
     "takes two steps a letter, and writes twice": (
         (_FULL, _EMPTY, _FULL, _ALWAYS),

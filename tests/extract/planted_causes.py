@@ -43,14 +43,7 @@ def swapped() -> sl.StackModel[Any]:
         return dead, shares, 1 - 0.5 * empty, (1 - dead) * last
 
     return sl.wrap(
-        None,
-        "()",
-        step=step,
-        hidden=1,
-        stack="superposition",
-        actions=("push", "none", "pop"),
-        name="swapped",
-        **_SET,
+        None, "()", step=step, hidden=1, stack="superposition", actions=("push", "none", "pop"), name="swapped", **_SET
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import product
 
-import numpy as np
 import pytest
 from tests.automata.strategies import plain_accepts
 from tests.extract.hand_built import NO_CELL, HandMachine, Rule, StrengthNet
@@ -14,10 +13,8 @@ from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition
 from stacklens.automata.rewriting import with_visible_top
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
-from stacklens.extract.search.machine import BOTTOM, EMPTY_CELL, StackSymbols, joined
 
 QUICK = ExtractionConfig(max_length=5, long_words=50, long_lengths=(5, 10), walks=5, height=5)
-AWKWARD = ("a", "b", "ab", "/", "\\", "\\/", "a/b", "⊥", "\\⊥", "⊥/a", " ", "a b", "\\ ", "s0")
 
 
 @pytest.mark.parametrize("sets", [(("a", "b"), ("ab",)), (("a",), ("a", "b")), (("ab", "b"), ("a", "b"))])
@@ -32,30 +29,6 @@ def test_states_that_predict_other_sets_are_not_taken_for_one(sets: tuple[tuple[
     assert result.status == 0
     assert result.automaton is not None
     assert compare(result.automaton, machine.automaton(), outputs="all") == Equal()
-
-
-@pytest.mark.parametrize("depth", [1, 2, 3])
-def test_windows_of_awkward_symbols_have_names_of_their_own(depth: int) -> None:
-    symbols = StackSymbols(AWKWARD, np.zeros((len(AWKWARD), 1)))
-    windows = {
-        (*cells, *(EMPTY_CELL,) * (depth - height))
-        for height in range(depth + 1)
-        for cells in product(range(len(AWKWARD)), repeat=height)
-    }
-    names = {symbols.window_name(window) for window in windows}
-    assert len(names) == len(windows)
-    assert [window for window in windows if symbols.window_name(window) == BOTTOM] == [(EMPTY_CELL,) * depth]
-    plain = StackSymbols(("s0", "("), np.zeros((2, 1)))
-    assert [plain.window_name((1, *(EMPTY_CELL,) * (depth - 1)))] == ["/".join(["(", *"⊥" * (depth - 1)])]
-
-
-def test_sets_of_awkward_symbols_have_names_of_their_own() -> None:
-    sets = [
-        tuple(symbol for symbol, there in zip(AWKWARD, row, strict=True) if there)
-        for row in product((False, True), repeat=len(AWKWARD))
-    ]
-    assert len({joined(one, AWKWARD) for one in sets}) == len(sets)
-    assert joined(("(", "["), ("(", ")", "[", "]")) == "(["
 
 
 def test_states_that_show_the_top_are_not_taken_for_one() -> None:

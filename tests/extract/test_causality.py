@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import stacklens as sl
-from stacklens.errors import StacklensError
 from stacklens.extract.causality import _is_renamed
 from stacklens.extract.result import Extraction
 
@@ -29,12 +28,6 @@ def test_a_result_says_what_its_states_and_symbols_are_the_cause_of(reversal: An
     assert reversal.causal(cases=100, automaton="raw").automaton == "raw"
     assert reversal.causal(cases=100, automaton=reversal.automaton).automaton == "given"
     assert 0 <= reversal.causal(cases=100, values="centre").states.accuracy <= 1
-
-
-def test_an_automaton_with_stacks_that_the_result_does_without_is_not_scored(reversal: Any) -> None:
-    two = replace(reversal.found, automaton=replace(reversal.automaton, transitions={}, n_stacks=2))
-    found = replace(reversal, second=two).causal(cases=100)
-    assert list(found.automata) == ["minimised", "raw", "reference"]
 
 
 def test_equal_automata_stand_side_by_side_with_what_a_random_network_does(reversal: Any) -> None:
@@ -76,21 +69,3 @@ def test_what_was_found_is_in_report_summary_and_file(reversal: Any, tmp_path: P
     assert loaded == result
     assert loaded.causality == result.causality
     assert loaded.causal(cases=100) == result.causality
-
-
-def test_what_cannot_be_interchanged_is_told(reversal: Any) -> None:
-    for arguments, message in (
-        ({"values": "mean"}, "values is 'mean'; expected source or centre"),
-        (
-            {"automaton": "small"},
-            "automaton is 'small'; expected all, minimised, raw, learned, clusters, reference, or an a",
-        ),
-        ({"cases": 1}, "cases must be a whole number of at least 2, not 1"),
-    ):
-        with pytest.raises(StacklensError, match=message):
-            reversal.causal(**arguments)
-    with pytest.raises(StacklensError, match="there is no automaton: it sleeps"):
-        replace(reversal, minimised=None, reason="it sleeps").causal()
-    buffered = replace(reversal, model=sl.load("buffered-neural-stack-reversal"))
-    with pytest.raises(StacklensError, match="reads and writes when it likes"):
-        buffered.causal()

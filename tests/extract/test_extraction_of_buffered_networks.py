@@ -9,32 +9,16 @@ import pytest
 import torch
 from tests.extract.buffered_networks import PLANTED, planted
 
-from stacklens.errors import StacklensError
 from stacklens.extract.answers import automaton_answers, network_answers
-from stacklens.extract.budget import Budget
-from stacklens.extract.buffer_look import StepSpecification, candidates_of_buffers, why_not_settled
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
-from stacklens.extract.fidelity import Fidelity, Rounding
-from stacklens.extract.samples import draw_samples
-from stacklens.extract.search.candidates import Scorer
-from stacklens.extract.verification.job import fitted
 from stacklens.models.networks.buffered import BufferedConfig, BufferedNeuralStack
-from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.rounding import Rounded
-from stacklens.models.views.buffer_steps import BufferSteps, letters_seen
 
 SMALL = ExtractionConfig(
     max_length=6, long_words=50, long_lengths=(8, 20), height=3, climbs=1, walks=3, cycles=2, shortening=1_000
 )
 WORDS = ["".join(word) for n in range(7) for word in product("ab", repeat=n)]
-
-
-NEAR = Fidelity(Rounding(1, 0, 1), None, 0.5, 0.0)
-
-
-def scorer_of(net: BufferedNeuralStack) -> Scorer:
-    return Scorer(net, draw_samples(net, None, 0), frozenset(), 0)
 
 
 @pytest.mark.parametrize(
@@ -63,22 +47,6 @@ def test_epsilon_steps_are_there_where_the_network_waits() -> None:
     assert reverser.written("aab") == ["b", "a", "a"]
 
 
-@pytest.mark.slow
-def test_epsilon_steps_need_no_end_marker() -> None:
-    once = extract(planted("takes two steps a letter, and writes once"), None, SMALL).automaton
-    assert once is not None
-    assert not once.real_time
-    assert once.transduce("ab")[:4] == [None, "a", None, "b"]
-
-
-def test_what_is_seen_step_by_step_is_the_front_of_the_queue() -> None:
-    view = BufferSteps(planted("takes two steps a letter, and writes once"))
-    assert letters_seen(view, ["ab", "", "a"]) == [("a", "a", "b", "b"), (), ("a", "a")]
-    reverser = BufferSteps(planted("reads all, then pops and writes"))
-    assert letters_seen(reverser, ["ab"]) == [("a", "b", "⊣", "⊣")]
-    assert StepSpecification(reverser, ["", "a", "b"], 1).short_words(9) == [(), ("a",), ("b",)]
-
-
 def test_graded_strengths_are_the_reason_why_there_is_none() -> None:
     net = planted("takes two steps a letter, and writes twice")
     with torch.no_grad():
@@ -89,29 +57,6 @@ def test_graded_strengths_are_the_reason_why_there_is_none() -> None:
     assert str(result.reason).startswith(
         "the network does not read, write, push and pop in whole steps: rounding its strengths changes what it writes"
     )
-
-
-@pytest.mark.slow
-def test_where_no_candidate_does_what_the_network_does_the_step_is_told() -> None:
-    net, other = planted("reads all, then pops and writes"), planted("writes nothing")
-    wrong = candidates_of_buffers(other, scorer_of(other), SMALL, NEAR, lambda *_: None, Budget())[2]
-    right, steps, found = candidates_of_buffers(net, scorer_of(net), SMALL, NEAR, lambda *_: None, Budget())
-    assert any(one.exact for one in right)
-    assert why_not_settled(steps, found).startswith("its steps settle into a pattern")
-    assert why_not_settled(steps, []).startswith("no finite set of states was found")
-    said = why_not_settled(steps, wrong)
-    assert said.startswith("it does not settle into a pattern: the best of ")
-    assert said.endswith(
-        "on 'a' at step 2, where nothing is left to read, the network takes the letter and writes a, and the candidate "
-        "takes the letter and writes nothing"
-    )
-
-
-def test_an_automaton_with_epsilon_steps_does_not_fit_a_network_that_answers_each_letter() -> None:
-    pda = extract(planted("reads all, then pops and writes"), None, SMALL).automaton
-    assert pda is not None
-    with pytest.raises(StacklensError, match="an automaton: takes ε-steps, but this network says something"):
-        fitted(pda, NeuralStack(NeuralStackConfig(("a", "b"))), "an automaton")
 
 
 def test_words_with_nulls_behind_them_are_answered_in_full() -> None:

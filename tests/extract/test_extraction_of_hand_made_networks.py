@@ -2,15 +2,14 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections import defaultdict
 
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.hand_made import GAIN, hand_made, input_pushing_automata, parentheses_net
 
-from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
+from stacklens.automata.pda import PushdownAutomaton
 from stacklens.automata.reachability import trim
 from stacklens.automata.simulation import accepts_many
 from stacklens.errors import StacklensError
@@ -49,19 +48,6 @@ def test_a_network_made_from_an_automaton_gives_that_automaton_back(pda: Pushdow
     assert found.end_marker is None
 
 
-@pytest.mark.slow
-@settings(max_examples=4)
-@given(input_pushing_automata())
-def test_a_network_with_a_trap_neuron_gives_back_all_but_the_empty_word(pda: PushdownAutomaton) -> None:
-    assume(any((state, top) == (pda.initial, "⊥") for state, _, (top,) in pda.transitions))  # else it rejects at once
-    found = outcome(hand_made(pda, order="full"))
-    words = all_words(pda.input_alphabet, 6)
-    by_stack = PushdownAutomaton(
-        pda.states, pda.input_alphabet, pda.stack_alphabet, pda.transitions, pda.initial, acceptance="empty stack"
-    )
-    assert accepts_many(found, words).tolist() == [False, *accepts_many(by_stack, words[1:]).tolist()]
-
-
 @pytest.mark.parametrize(
     ("name", "states", "symbols", "transitions"),
     [("parentheses", 1, 1, 3), ("1n0n", 2, 1, 4), ("palindrome", 2, 2, 11), ("dyck-2", 1, 2, 8)],
@@ -91,15 +77,6 @@ def test_a_second_order_net_for_parentheses_gives_one_state_as_in_figure_7() -> 
     assert all(found.accepts(word) == (word in language) for word in all_words(("(", ")"), 8))
 
 
-def test_a_network_that_never_uses_its_stack_has_no_stack_symbols() -> None:
-    pda = PushdownAutomaton(
-        ("s",), ("a", "b"), ("a", "b"), {("s", "a", ("⊥",)): Transition("s", (NONE,))}, "s", frozenset({"s"})
-    )
-    found = outcome(hand_made(pda, end="$"))
-    assert [word for word in all_words(("a", "b"), 4) if found.accepts(word)] == ["", "a", "aa", "aaa", "aaaa"]
-    assert not found.stack_alphabet
-
-
 def test_a_wrong_network_is_extracted_and_contradicted_by_the_shortest_word() -> None:
     language = get_language("palindrome")
     net = hand_made(language.automaton)
@@ -121,17 +98,6 @@ def test_a_wrong_network_is_extracted_and_contradicted_by_the_shortest_word() ->
     assert all(other.disagreements == 0 for other in result.checks if other.other == "rounded network")
 
 
-def test_one_changed_weight_is_enough_to_contradict_the_language() -> None:
-    language = get_language("parentheses")
-    net = parentheses_net()
-    with torch.no_grad():
-        net.action_weights.view(2, 6)[0, 4] = 0  # a closing bracket does nothing any more
-    result = extract(net, language, QUICK)
-    assert result.status == 1
-    assert result.contradicted is not None
-    assert result.contradicted.counterexample == ")"
-
-
 def test_a_language_over_other_symbols_is_refused_before_any_work() -> None:
     stages: list[str] = []
     with pytest.raises(StacklensError, match=r"^.*palindrome has the alphabet a b c, the network \( \); name the "):
@@ -139,26 +105,9 @@ def test_a_language_over_other_symbols_is_refused_before_any_work() -> None:
     assert stages == []
 
 
-def test_more_words_than_memory_holds_are_refused_before_any_work() -> None:
-    stages: list[str] = []
-    with pytest.raises(StacklensError, match=r"too many"):
-        extract(parentheses_net(), None, ExtractionConfig(max_length=60), told_by(stages))
-    assert stages == []
-
-
 def told_by(stages: list[str]) -> Told:
     """Return what writes down the names of stages."""
     return lambda stage, *_: stages.append(stage)
-
-
-def test_how_far_the_long_stages_have_come_is_told() -> None:
-    told: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
-    extract(parentheses_net(), get_language("parentheses"), QUICK, lambda stage, *come: told[stage].append(come))
-    assert {stage: come[0] for stage, come in told.items()} == dict.fromkeys(told, (0, None))
-    assert told["look for states"][1][0] == 1
-    checks = told["check the automaton"][1:]
-    assert [done for done, _ in checks] == [*range(1, len(checks) + 1)]
-    assert {total for _, total in checks} == {len(checks)}
 
 
 def test_every_stage_is_told_and_timed_and_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -171,34 +120,3 @@ def test_every_stage_is_told_and_timed_and_logged(caplog: pytest.LogCaptureFixtu
     assert len(stages) >= 3
     assert all(result.seconds.values())  # each does something
     assert sum(result.seconds.values()) <= time.perf_counter() - begun
-
-
-def test_the_number_of_states_to_try_can_be_given() -> None:
-    language = get_language("palindrome")
-    net = hand_made(language.automaton)
-    fine, coarse = (extract(net, language, dataclasses.replace(QUICK, states=states)) for states in (2, 1))
-    assert fine.status == 0
-    assert {candidate.quantiser for candidate in fine.candidates} == {"2 clusters"}
-    assert {candidate.quantiser for candidate in coarse.candidates if candidate.split is None} == {"1 cluster"}
-    assert [candidate.quantiser for candidate in coarse.candidates if candidate.split is not None] == ["2 clusters"]
-    assert coarse.status == 0
-
-
-def test_the_same_seed_gives_the_same_report() -> None:
-    language = get_language("palindrome")
-    net = hand_made(language.automaton)
-    one, other = (extract(net, language, dataclasses.replace(QUICK, seed=3)).report() for _ in range(2))
-    for report in (one, other):
-        report.pop("seconds")
-    assert one == other
-
-
-@pytest.mark.slow
-def test_the_checks_are_the_same_with_two_processes() -> None:
-    language = get_language("1n0n")
-    config = ExtractionConfig(max_length=8, long_words=100, deep_words=2, depth=50)
-    alone, together = (
-        extract(hand_made(language.automaton), language, dataclasses.replace(config, jobs=jobs)) for jobs in (1, 2)
-    )
-    assert together.checks == alone.checks
-    assert len(alone.checks) == 8  # of the network alone, beside all words, where the rest is proved

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 
@@ -9,7 +8,6 @@ from tests.extract.ring_networks import ListCounter, RingCounter, RingTape
 
 import stacklens as sl
 from stacklens.automata.compare import Equal
-from stacklens.extract.evaluation.trust import claims_of
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 
 QUICK = ExtractionConfig(
@@ -78,23 +76,6 @@ def test_a_list_is_two_stacks_of_which_those_are_kept_that_matter() -> None:
     assert (result.stacks.kept, result.memories) == ((0,), (0,))
     assert "1 of 2 matter: the right of list 1 is ignored" in str(result)
     check_that_it_counts(result)
-
-
-def test_what_it_rests_on_is_in_summary_and_report() -> None:
-    result = counter("pop right", "pop left")
-    line = next(line for line in str(result).splitlines() if line.startswith("seen as"))
-    assert line.startswith("seen as    the network with its ring as one stack, assuming that the ring of 60 cells does")
-    assert "(up to height 59)" in line
-    entry = result.report()["view"]
-    assert set(entry) == {"name", "assumes", "shown", "cells", "memories", "tried"}
-    assert [one["differences"] for one in entry["tried"]][:1] == [0]
-    assert json.loads(json.dumps(entry)) == entry
-    said = {claim.what: claim for claim in claims_of(result.report())}
-    assert (said["seen as"].verdict, said["seen as"].says) == ("note", line.removeprefix("seen as    "))
-    older = {name: value for name, value in result.report().items() if name != "view"}
-    assert "seen as" not in {claim.what for claim in claims_of(older)}
-    assert result.report()["certificate"]["verdict"] == "not tried"
-    assert "its ring as one stack" in result.report()["certificate"]["reason"]
 
 
 @pytest.mark.slow

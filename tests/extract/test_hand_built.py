@@ -65,31 +65,10 @@ def test_a_stack_of_pushes_and_pops(machine: HandMachine, cell_size: int, empty:
 
 
 @pytest.mark.slow
-@settings(max_examples=5)
-@given(hand_machines(("push", "pop", "none"), ALL), st.sampled_from((0.0, -1.0)))
-def test_a_stack_with_no_op(machine: HandMachine, empty: float) -> None:
-    check(SuperpositionNet(machine, True, empty_value=empty), machine)
-
-
-@pytest.mark.slow
-@settings(max_examples=4)
-@given(hand_machines(("push", "pop", "none"), SPEAKING, depth=2), st.sampled_from((0.0, -1.0)))
-def test_a_stack_of_which_two_cells_are_seen(machine: HandMachine, empty: float) -> None:
-    check(SuperpositionNet(machine, True, empty_value=empty), machine)
-
-
-@pytest.mark.slow
 @settings(max_examples=4)
 @given(hand_machines(("push", "pop", "none"), SPEAKING, n_stacks=2), st.booleans())
 def test_two_stacks(machine: HandMachine, wide: bool) -> None:
     check(SuperpositionNet(machine, True, cell_size=1 + wide), machine)
-
-
-@pytest.mark.slow
-@settings(max_examples=5)
-@given(hand_machines(("push", "pop"), SPEAKING, depth=2))
-def test_two_cells_without_no_op(machine: HandMachine) -> None:
-    check(SuperpositionNet(machine, False), machine)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from tests.models.published_networks import published
 from stacklens.automata.compiled import compile_tables
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.automata.simulation import transduce_many
-from stacklens.extract.answers import automaton_answers, network_answers
+from stacklens.extract.answers import network_answers
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.languages import get_task
 from stacklens.languages.words import all_words
@@ -63,34 +63,6 @@ def next_sets(word: str) -> list[tuple[str, ...] | None]:
     return sets
 
 
-@cache
-def prefixes(length: int) -> tuple[list[str], np.ndarray]:
-    """Return all prefixes of balanced words of this length, and what may follow after each symbol, as sets' numbers."""
-    found: list[tuple[str, str, list[int]]] = [("", "", [])]
-    for _ in range(length):
-        longer = []
-        for word, closing, numbers in found:
-            for symbol in "([" + closing[-1:]:
-                after = closing + {"(": ")", "[": "]"}[symbol] if symbol in "([" else closing[:-1]
-                number = sum(1 << "()[]".index(s) for s in "([" + after[-1:])
-                longer.append((word + symbol, after, [*numbers, number]))
-        found = longer
-    return [word for word, _, _ in found], np.array([numbers for _, _, numbers in found])
-
-
-def dyck_word(length: int, depth: int, rng: random.Random) -> str:
-    """Return a balanced word that climbs to ``depth`` at once, and wanders below it then."""
-    word, closing = "", list[str]()
-    while len(word) < length:
-        climbing = len(word) < depth or (len(closing) < depth and rng.random() < 0.5)
-        if not closing or (climbing and len(word) + len(closing) < length):
-            kind = rng.randrange(2)
-            word, closing = word + "(["[kind], [*closing, ")]"[kind]]
-        else:
-            word += closing.pop()
-    return word
-
-
 @pytest.mark.slow
 def test_the_dyck_network_gives_an_automaton_that_is_right_on_every_short_word() -> None:
     pda = automaton("marnns")
@@ -110,21 +82,6 @@ def test_a_cycle_repeated_breaks_the_published_dyck_network_that_all_other_searc
     expected = [sum(1 << "()[]".index(s) for s in said or ()) for said in next_sets(word)]
     assert rounded.tolist() != expected
     assert rounded[:-1].tolist() == expected[:-1]
-
-
-@pytest.mark.slow
-def test_and_on_every_prefix_of_length_12() -> None:
-    words, expected = prefixes(12)
-    answers = automaton_answers(automaton("marnns"), extracted("marnns").model, words)
-    assert np.array_equal(answers, expected)
-
-
-@pytest.mark.slow
-def test_and_on_words_of_length_1000_and_100_deep() -> None:
-    pda, rng = automaton("marnns"), random.Random(1)
-    words = [dyck_word(1_000, depth, rng) for depth in (5, 20, 60, 100) for _ in range(10)]
-    words += ["(" * 5_000 + ")" * 5_000]  # the automaton has no limit, other than the network with its 104 cells
-    assert said(pda, words) == [next_sets(word) for word in words]
 
 
 @pytest.mark.slow
@@ -153,11 +110,3 @@ def test_the_linear_reversal_networks_automaton_reverses_the_authors_words_and_l
     assert ["".join(answer[len(word) :]) for word, answer in zip(words, answers, strict=True)] == [
         word[::-1] for word in words
     ]
-
-
-@pytest.mark.slow
-def test_no_automaton_stands_for_the_lstm_reversal_network() -> None:
-    result = extracted("lstm_reverse_task")
-    assert result.status == 3
-    assert result.minimised is None
-    assert result.reason is not None

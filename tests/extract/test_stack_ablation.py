@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from stacklens.errors import StacklensError
-from stacklens.extract.stack_ablation import WithoutStacks, relevant_stacks
+from stacklens.extract.stack_ablation import relevant_stacks
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
-from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
 
 WORDS = ["aababbbaab", "abab", "bbbbaaaaab", "", "aaaaabbbbb", "abba"]
@@ -69,31 +67,6 @@ def test_nothing_is_dropped_where_every_stack_matters() -> None:
     use = relevant_stacks(net, WORDS)
     assert use.kept == (0, 1)
     assert use.without(net) is net
-
-
-def test_outputs_that_do_not_count_may_change() -> None:
-    net = counter(n_stacks=2, used=0)
-    never = np.zeros((len(WORDS), 10), dtype=bool)
-    assert relevant_stacks(net, WORDS, never).kept == ()
-    assert relevant_stacks(net, WORDS).kept == (0,)
-
-
-def test_a_network_of_no_stack_has_no_actions() -> None:
-    net = WithoutStacks(counter(), ())
-    assert (net.n_stacks, net.action_kind) == (0, "none")
-    step = Rounded(net).step(torch.tensor([0, 1]), net.initial_state(2))
-    assert step.actions.shape == (2, 0, 2)
-    assert step.output.shape == (2, 2)
-
-
-def test_a_single_stack_is_always_kept() -> None:
-    assert relevant_stacks(counter(n_stacks=1, used=0), WORDS).kept == (0,)
-
-
-@pytest.mark.parametrize("kept", [(3,), (1, 0), (1, 1), (-1,)])
-def test_stacks_that_are_not_there_cannot_be_kept(kept: tuple[int, ...]) -> None:
-    with pytest.raises(StacklensError, match="there are 3, counted from 0"):
-        WithoutStacks(counter(), kept)
 
 
 def test_a_stack_that_only_ever_pushes_counts_as_state() -> None:

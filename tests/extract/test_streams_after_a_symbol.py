@@ -9,7 +9,7 @@ import pytest
 
 from stacklens.automata.pda import Word
 from stacklens.extract.answers import network_answers
-from stacklens.extract.by_name import specification_for, specification_of, true_automaton
+from stacklens.extract.by_name import specification_for, specification_of
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.extract.specification import Specification
 from stacklens.languages import get_task
@@ -78,11 +78,3 @@ def test_its_automaton_is_that_of_the_streams_after_the_letter(path: Path) -> No
     assert found.status == 0
     assert found.automaton is not None
     assert found.automaton.transduce("baabbab")[3:] == ["b", "a", found.automaton.transduce("baabba")[-1], "a"]
-
-
-def test_the_true_automaton_of_a_word_that_begins_so_is_that_of_the_stream_after_it(path: Path) -> None:
-    checkpoint = load_network(path)
-    after, alone = true_automaton(checkpoint, "baab"), true_automaton(checkpoint, "aab")
-    assert after is not None
-    assert alone is not None
-    assert after.transduce("baabb") == [None, *alone.transduce("aabb")]

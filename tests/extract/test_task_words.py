@@ -16,17 +16,6 @@ from stacklens.extract.verification.checks import _whole_lengths
 from stacklens.languages.catalogue import get_task, task_names
 from stacklens.models.io import load_network
 
-
-@pytest.mark.parametrize("name", [name for name in task_names() if name not in ("dyck-N", "dyck-K-M")])
-def test_every_task_gives_words_that_it_understands(name: str) -> None:
-    task = get_task(name)
-    words = TaskSpecification(task).long_words(40, (10, 20), 0)
-    assert words
-    assert words == TaskSpecification(task).long_words(40, (10, 20), 0)
-    if task.kind != "next set":  # of which half are near-misses
-        assert all(len(task.expected(word)) == len(word) for word in words)
-
-
 STREAMS = [name for name in task_names() if name not in ("dyck-N", "dyck-K-M") and get_task(name).kind != "next set"]
 
 
@@ -43,24 +32,13 @@ def test_words_up_to_a_length_are_all_words_up_to_it(name: str, number: int) -> 
     assert specification.short_words(number, longest - 1) == [word for word in words if len(word) < longest]
 
 
-def test_a_list_that_is_cut_is_not_called_all_words_of_its_length() -> None:
-    specification = TaskSpecification(get_task("reversal"))
-    by_length = [len(specification.short_words(100_000, length)) for length in range(9)]
-    for number in range(1, 200):
-        assert len(specification.short_words(number)) == max(n for n in by_length if n <= number)
-
-
 def test_more_words_than_are_compared_one_by_one_are_refused() -> None:
     specification = TaskSpecification(get_task("reversal"))
-    with pytest.raises(
-        StacklensError, match=r"the task reversal has more than 50 words of length <= 12; ask for \d or"
-    ):
+    with pytest.raises(StacklensError, match=r"the task reversal has more than 50 words of length <= 12; ask for \d"):
         specification.short_words(50, 12)
     with pytest.raises(StacklensError, match="words of length <= 1000000000 were asked; ask for 1000 or less"):
         specification.short_words(50, 10**9)
-    with pytest.raises(
-        StacklensError, match="there are more than 50 words of length <= 9 over 4 symbols; ask for 2 or"
-    ):
+    with pytest.raises(StacklensError, match="there are more than 50 words of length <= 9 over 4 symbols; ask for 2"):
         TaskSpecification(get_task("dyck-2")).short_words(50, 9)
 
 

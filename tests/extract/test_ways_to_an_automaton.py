@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from tests.extract.doctored import ResidueNet, SlipperyNet
+from tests.extract.doctored import ResidueNet
 from tests.extract.hand_built import HandMachine, Place, Rule, SuperpositionNet
 from tests.models.hand_made import parentheses_net
 
 from stacklens.automata.compare import Equal
-from stacklens.extract.config import ExtractionConfig, Method
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.fidelity import MOST_CHANGED, Fidelity, Rounding, caution, rounding_makes_another
 from stacklens.extract.result_file import load_result
 from stacklens.extract.samples import draw_samples
-from stacklens.extract.search.candidate_search import fewest_disagreements, is_near, repair
+from stacklens.extract.search.candidate_search import is_near
 from stacklens.extract.search.candidates import LEARNING, Candidate, Scorer
 from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.verification.checks import check_sampled
 from stacklens.languages import get_language
-from stacklens.probe.trace import trace
 
 QUICK = ExtractionConfig(
     max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=30, height=8, walks=10, cycles=20
 )
 DYCK = get_language("parentheses")
-
-
-@pytest.mark.parametrize("method", ["learn", "kmeans"])
-def test_the_report_says_which_way_gave_the_automaton(method: Method) -> None:
-    result = extract(parentheses_net(), DYCK, replace(QUICK, method=method))
-    report = json.loads(json.dumps(result.report()))
-    assert (result.status, report["method"], report["second"]) == (0, method, None)
-    assert {candidate.method for candidate in result.candidates} == {method}
-    assert report["budget"] == {"seconds": 60.0, "ran_out": False, "cut": False}
-    assert ("learned from" in str(result)) is (method == "learn")
 
 
 def test_a_budget_that_is_used_up_at_once_ends_the_search_and_is_named() -> None:
@@ -48,12 +36,6 @@ def test_a_budget_that_is_used_up_at_once_ends_the_search_and_is_named() -> None
     assert result.report()["budget"]["ran_out"]
     assert (result.status, result.minimised) == (3, None)
     assert "the search ended after 1e-09 seconds of processor time" in str(result)
-
-
-def test_where_clusters_are_asked_for_they_come_first() -> None:
-    result = extract(parentheses_net(), DYCK, replace(QUICK, states=2))
-    assert result.found is not None
-    assert result.found.method == "kmeans"
 
 
 def test_what_few_stacks_explain_is_what_the_network_does_and_not_how(tmp_path: Path) -> None:
@@ -115,12 +97,6 @@ def test_an_automaton_with_errors_is_contradicted_by_a_word() -> None:
     assert not check_sampled(found_with(3), scorer, net, (found,))  # one word is enough
 
 
-def test_a_network_that_slips_at_one_depth_is_nowhere_called_right() -> None:
-    for depth in (2, 6):
-        result = extract(SlipperyNet(depth), get_language("dyck-2"), replace(QUICK, method="learn", budget=5.0))
-        assert result.status != 0
-
-
 def test_much_changed_by_rounding_calls_for_caution() -> None:
     def rounded(disagreements: int) -> Fidelity:
         return Fidelity(Rounding(1_000, disagreements, 100), None, 0.5, 0.0)
@@ -129,22 +105,6 @@ def test_much_changed_by_rounding_calls_for_caution() -> None:
     assert "not what the network does" in (caution(rounded(24)) or "")
     result = extract(parentheses_net(), DYCK, QUICK)
     assert (result.status, replace(result, caution="so").status) == (0, 1)
-
-
-def test_what_is_learned_has_no_clusters_to_split() -> None:
-    net = parentheses_net()
-    scorer = Scorer(net, draw_samples(net, None, 0), frozenset(), 0)
-    seen = trace(net, scorer.samples.traced, rounded=True, stacks=False)
-    assert list(repair(scorer, found_with(0), seen, (), QUICK)) == []
-
-
-def test_the_smallest_exact_candidate_wins_and_else_the_cheapest() -> None:
-    small, large = get_language("parentheses").automaton, get_language("palindrome").automaton
-    exact = [Candidate("", 1, "vote", 1, 0, 0.0, automaton=pda) for pda in (large, small)]
-    wrong = Candidate("", 1, "vote", 1, 1, 0.0, automaton=small)
-    assert fewest_disagreements([wrong, *exact]) is exact[1]
-    assert fewest_disagreements([replace(exact[0], disagreements=9), wrong]) is wrong
-    assert fewest_disagreements([]) is None
 
 
 @pytest.mark.parametrize(("drive", "status"), [(1.386, 3), (2.95, 1)])

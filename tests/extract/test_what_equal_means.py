@@ -8,11 +8,9 @@ from functools import cache
 import pytest
 
 from stacklens.automata.compare import Different, Equal, compare
-from stacklens.automata.minimize import minimize
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
-from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.task_specification import TaskSpecification
-from stacklens.languages.catalogue import get_language, get_task
+from stacklens.languages.catalogue import get_task
 
 SETS = ("dyck-1", "dyck-2", "homomorphic-palindrome", "homomorphic-palindrome-nonempty", "simple-palindrome-nonempty")
 STREAMS = ("anbn", "anb2n", "anbmcnm", "memorization", "reversal")
@@ -73,31 +71,3 @@ def test_beyond_the_words_of_a_task_nothing_is_asked_and_the_domain_says_so(name
     found = TaskSpecification(get_task(name)).compare(replace(pda, transitions={**further, **pda.transitions}))
     assert isinstance(found, Equal)
     assert found.domain.startswith("all words of the task")
-
-
-def test_where_not_all_outputs_count_the_domain_says_so() -> None:
-    assert TaskSpecification(get_task("anbn")).compare(specification("anbn")) == Equal(
-        "all words of the task, wherever an output counts"
-    )
-    assert LanguageSpecification(get_language("dyck-2")).compare(get_language("dyck-2").automaton) == Equal("all words")
-
-
-def test_sets_that_do_not_tell_which_words_are_complete_are_compared_on_all_words() -> None:
-    class Ambiguous(TaskSpecification):
-        complete = frozenset()
-
-        def __init__(self) -> None:
-            super().__init__(get_task("dyck-2"))
-            self.complete = frozenset()
-
-    pda = specification("dyck-2")
-    assert Ambiguous().compare(replace(pda, accepting=frozenset())) == Equal("all words")
-    assert isinstance(Ambiguous().compare(going_on(pda)), Different)
-
-
-def test_a_minimised_predictor_is_cut_where_it_was() -> None:
-    pda = replace(going_on(specification("dyck-2")), acceptance="output", accepting_outputs=frozenset({("(", "[")}))
-    small = minimize(pda, "as it is")
-    assert compare(small, pda) == Equal()
-    assert small.transduce(")]")  # ends nowhere, and is read all the same
-    assert isinstance(compare(minimize(pda), pda), Different)

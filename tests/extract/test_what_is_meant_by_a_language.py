@@ -5,39 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
-from tests.extract.hand_built import HandMachine, StrengthNet
-from tests.extract.many_symbols import bracket_net
 
 import stacklens as sl
-from stacklens.automata.compare import Equal
 from stacklens.automata.formats.json import to_json
-from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
-from stacklens.extract.answers import differences
-from stacklens.extract.by_name import specification_for, specification_of, subject_named
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.extract.by_name import specification_for, specification_of
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.task_specification import TaskSpecification
-from stacklens.extract.verification.agreement import agree_on, agree_on_all
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.dyck import Dyck
-from stacklens.languages.tasks.next_sets import DyckNextSet
 from stacklens.models.io import Checkpoint, load_network, save_model
 from stacklens.models.training.factory import make_trainer
 
 QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=2, depth=20, height=5, walks=5)
-
-
-def test_a_predictor_that_is_given_a_language_is_checked_against_the_task_of_that_language() -> None:
-    net = bracket_net(DyckNextSet(2))
-    result = extract(net, get_language("dyck-2"), QUICK)
-    assert isinstance(result.language, TaskSpecification)
-    assert result.status == 0
-    assert result.proof == Equal("all words")
-    assert {check.disagreements for check in result.checks} == {0}
-    assert {check.other for check in result.checks} == {"language", "rounded network", "network"}
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
@@ -59,21 +42,9 @@ def test_what_was_meant_is_found_from_the_networks_kind(wrapped: bool) -> None:
 
 def test_what_makes_no_sense_is_refused_in_one_line() -> None:
     for given, kind, message in (
-        (
-            get_language("1n0n"),
-            "next set",
-            "next set network cannot be checked against the language 1n0n; give a task",
-        ),
-        (
-            get_language("anbn"),
-            "next symbol",
-            "next symbol network cannot be checked against the language anbn; give",
-        ),
-        (
-            get_language("anbn"),
-            "next set",
-            "next set network cannot be checked against the language anbn; give a task",
-        ),
+        (get_language("1n0n"), "next set", "next set network cannot be checked against the language 1n0n; give a task"),
+        (get_language("anbn"), "next symbol", "next symbol network cannot be checked against the language anbn; give"),
+        (get_language("anbn"), "next set", "next set network cannot be checked against the language anbn; give a task"),
         (
             get_task("anbn"),
             "recognition",
@@ -84,35 +55,6 @@ def test_what_makes_no_sense_is_refused_in_one_line() -> None:
     ):
         with pytest.raises(StacklensError, match=message):
             specification_for(given, kind)  # type: ignore[arg-type]
-
-
-def test_a_recogniser_that_is_given_a_task_of_next_sets_is_checked_against_its_language() -> None:
-    found = specification_for(get_task("simple-palindrome"), "recognition")
-    assert isinstance(found, LanguageSpecification)
-    assert found.language == get_language("simple-palindrome")
-    assert specification_for(get_language("simple-palindrome"), "next set") is not None
-
-
-def test_answers_of_a_recogniser_and_of_a_predictor_are_never_compared() -> None:
-    net, language = bracket_net(DyckNextSet(2)), LanguageSpecification(Dyck(2))
-    automaton = get_task("dyck-2").reference
-    assert automaton is not None
-    with pytest.raises(StacklensError, match="says which words are members, and a next set network says something"):
-        agree_on(automaton, net, language, ["()", "([])"], "long")
-    with pytest.raises(StacklensError, match="says which words are members"):
-        agree_on_all(automaton, net, language, 3)
-    one, four = np.zeros((3, 1), np.int32), np.zeros((3, 4), np.int32)
-    with pytest.raises(StacklensError, match=r"shape \(3, 4\) and \(3, 1\) are not to the same question"):
-        differences(four, one)
-    with pytest.raises(StacklensError, match="not to the same question"):
-        differences(four, four, one > 0)
-    assert not differences(four, four, four > 0).any()
-
-
-def test_a_recogniser_is_not_compared_with_the_outputs_of_a_task() -> None:
-    net = StrengthNet(HandMachine(1, ("(", ")", "[", "]"), 1, 1, 1, "recognition", {}, frozenset({0})))
-    with pytest.raises(StacklensError, match=r"the output .* is none of this recognition network's"):
-        TaskSpecification(get_task("dyck-2")).answers(net, ["()"])
 
 
 @pytest.mark.parametrize(
@@ -136,22 +78,6 @@ def test_the_file_of_a_language_is_refused_for_a_network_with_a_task_and_its_tas
         f"{tmp_path / 'br.cfg'}: a grammar or an automaton is for networks that accept or reject whole words, and this "
         f"is a {tasks}"
     )
-
-
-def test_a_name_that_is_no_file_and_no_task_is_unknown_and_a_file_called_as_a_task_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    network = load_network("marnn-stack-rnn-dyck-2")
-    with pytest.raises(UnknownNameError, match="unknown task 'klingon': expected one of addition, "):
-        specification_of(network, "klingon")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "dyck-2").touch()
-    found = specification_of(network, "dyck-2")
-    assert isinstance(found, TaskSpecification)
-    with pytest.raises(StacklensError, match="name its task, such as dyck-2, dyck-2-3, "):
-        subject_named("x.cfg", "next set", "()[]")
-    with pytest.raises(StacklensError, match="name its task, such as dyck-16, dyck-16-3, homomorphic-palindrome, "):
-        subject_named("x.cfg", "next set", [str(number) for number in range(4_000)])
 
 
 @pytest.mark.parametrize("name", ["br.cfg", "br.json"])

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.extract.planted_causes import balanced_sets, counter_in_hidden, guessing, many_stacks, swapped, unnormalised
-from tests.extract.ring_networks import RingTape
 from tests.face.quick import QUICK as FEW
-from tests.face.quick import quick_failure
-from tests.shell.commands import DATA, check_quickly, run
+from tests.shell.commands import DATA, Shell, check_quickly
 from torch import Tensor
 
 import stacklens as sl
 from stacklens.automata.formats.by_suffix import read_automaton
 from stacklens.extract.answers import network_answers
 from stacklens.extract.by_name import specification_of_network
-from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.extract.partings import said_by_all
 from stacklens.extract.result_file import load_result
 from stacklens.extract.samples import Samples
-from stacklens.extract.specification import Specification
-from stacklens.languages import get_task
-from stacklens.languages.tasks.own import OwnTask
 
 QUICK: dict[str, Any] = {**FEW, "max_length": 6, "method": "learn", "budget": 0.5, "quiet": True}
 FOUND = {**QUICK, "budget": 30.0}  # where there is an automaton, which a slow machine should find, too
@@ -93,29 +86,6 @@ def test_the_threshold_at_which_a_predictor_is_right_is_told_and_works(low: floa
     assert again.diagnosis is None or again.diagnosis.cause.name != "another threshold"
 
 
-def test_a_task_of_ones_own_tells_the_threshold_too_and_one_without_short_words_tells_none() -> None:
-    model = balanced_sets(lambda p: 0.1 * p)
-    task = OwnTask("own", "()", get_task("dyck-1").expected, lambda size, _: "(" * size, kind="next set")
-    result = sl.extract(model, task, **QUICK)
-    assert result.threshold is not None
-    assert result.threshold.better is not None
-    assert result.threshold.better.words == 60
-    long = OwnTask(
-        "long", "()", get_task("dyck-1").expected, lambda size, _: "(" * (size if size > 14 else 0), kind="next set"
-    )
-    result = sl.extract(model, long, **QUICK)
-    assert result.threshold is not None
-    assert result.threshold.better is None
-
-
-def test_the_better_threshold_is_kept_with_the_result(tmp_path: Path) -> None:
-    result = sl.extract(balanced_sets(lambda p: 0.1 * p), "dyck-1", **QUICK)
-    result.save(tmp_path / "r.json")
-    assert result.threshold is not None
-    assert result.threshold.better is not None
-    assert sl.load(tmp_path / "r.json").threshold == result.threshold
-
-
 def test_probabilities_taken_for_logits_and_logits_for_probabilities_are_no_better_threshold() -> None:
     soft: dict[str, Any] = {"forward": lambda p: 0.01 + 0.98 * p}
     for made, measured in (
@@ -126,23 +96,6 @@ def test_probabilities_taken_for_logits_and_logits_for_probabilities_are_no_bett
         assert result.diagnosis is not None
         assert result.diagnosis.cause.name == "adapter suspicious"
         assert measured in result.diagnosis.cause.measured
-
-
-def test_a_ring_that_comes_round_is_no_stack() -> None:
-    config = ExtractionConfig(max_length=6, long_words=60, long_lengths=(10, 30), cycles=6, walks=10, climbs=1)
-    found = extract(RingTape(3), None, config).diagnosis
-    assert found is not None
-    assert found.cause.name == "memory is no stack"
-    assert found.accuracy is None
-
-
-def test_a_search_that_ended_early_says_so() -> None:
-    found = quick_failure().diagnosis
-    assert found is not None
-    assert (found.cause.name, "the search ended after 1e-09 seconds" in found.cause.measured) == (
-        "time limit reached",
-        True,
-    )
 
 
 @pytest.mark.parametrize("name", ["nnpda-1n0n", "marnn-stack-rnn-dyck-2"])
@@ -179,37 +132,6 @@ def test_a_network_that_drifts_is_told_with_the_step_at_which_it_parts() -> None
     assert early.cause.name == "time limit reached"
 
 
-def test_the_table_counts_who_is_right() -> None:
-    """Against a count of our own: the same words, judged by the network and by balance."""
-    result = planted("guessing")
-    assert result.diagnosis is not None
-    table = result.diagnosis.accuracy
-    assert table is not None
-    assert [row.low for row in table.rows] == [1, 17, 33, 49, 65]
-    for row in table.rows:
-        words = _words_of(result.language, row.low, row.high)
-        assert row.words == len(words)
-        verdicts = sl.trace(result.model, words).verdicts
-        assert row.network == sum(_balanced(word) is bool(said) for word, said in zip(words, verdicts, strict=True))
-
-
-def _words_of(language: Specification | None, low: int, high: int) -> list[str]:
-    """The words that the table is drawn from: ten members and ten near-misses of every four lengths."""
-    drawn: Any = getattr(language, "language", None)
-    return [
-        word
-        for member in (True, False)
-        for number, first in enumerate(range(1, 81, 4))
-        if low <= first <= high
-        for word in drawn.sample(10, (first, first + 3), member, number)
-    ]
-
-
-def _balanced(word: str) -> bool:
-    heights = [word[:n].count("(") - word[:n].count(")") for n in range(len(word) + 1)]
-    return min(heights) == heights[-1] == 0
-
-
 def test_where_they_part_is_the_shortest_word_and_all_say_so_themselves() -> None:
     result = planted("graded")
     assert result.diagnosis is not None
@@ -244,26 +166,19 @@ def test_the_best_automaton_comes_with_its_errors_and_is_marked(tmp_path: Path) 
     assert loaded.best == best
 
 
-def test_a_result_of_earlier_says_what_it_said() -> None:
-    old = replace(planted("graded"), diagnosis=None)
-    assert old.best is None
-    assert old.why().startswith("There is no automaton: ")
-    assert "Likely cause" not in old.why()
-
-
 def test_the_shell_writes_the_best_only_where_it_is_asked_to_and_marks_the_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_quickly(monkeypatch)
     outs, kept = [tmp_path / f"x.{suffix}" for suffix in ("json", "jff", "dot")], tmp_path / "r.json"
     targets: list[str | Path] = [word for out in outs for word in ("--out", out)]
     given: list[str | Path] = [DATA / "graded-pops.pt", "--max-length", "4", *targets]
-    found = run(capsys, monkeypatch, "extract-pda", *given, "--save", kept)
+    found = shell("extract-pda", *given, "--save", kept)
     assert (found.status, any(out.exists() for out in outs)) == (3, False)
     assert "\nLikely cause: graded actions: " in found.out
     assert "no automaton was written; with --best --out writes the best, which is not faithful" in found.out
     for command, arguments in (("extract-pda", given), ("stacklens", ["show", kept, *targets])):
-        found = run(capsys, monkeypatch, command, *arguments, "--best")
+        found = shell(command, *arguments, "--best")
         assert found.status == 3
         for out in outs:
             assert f"wrote {out}" in found.out

@@ -15,18 +15,7 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.fidelity import Fidelity
 from stacklens.extract.headline import headline, horizon_cell, horizon_claim, whole_word
 from stacklens.extract.summary import summary_text
-from stacklens.extract.wording import (
-    agreement_claim,
-    as_sentence,
-    automaton_claim,
-    before_claim,
-    certificate_claim,
-    depth_claim,
-    network_claim,
-    proof_claim,
-    rounding_claim,
-    word_shown,
-)
+from stacklens.extract.wording import as_sentence
 from stacklens.languages import get_language, get_task
 from stacklens.models.io import ZOO, load_model
 
@@ -42,26 +31,6 @@ def test_summary_and_claims_say_the_same() -> None:
     assert f"automaton  {sizes}\n" in summary
     assert f"({before}; read off " in summary
     assert f"certified  {claims['certificate'].replace('the automaton', 'it')}" in summary
-
-
-def test_one_of_a_kind_is_in_the_singular_and_a_second_stack_is_told() -> None:
-    sizes = {
-        "states": 1,
-        "stack_symbols": 1,
-        "transitions": 1,
-        "before_minimization": {"states": 2, "stack_symbols": 1},
-    }
-    assert automaton_claim(sizes) == "1 state, 1 stack symbol, 1 transition"
-    assert automaton_claim(sizes, 2) == "1 state, 1 stack symbol, 2 stacks, 1 transition"
-    before = {"states": 2, "stack_symbols": 1}
-    assert before_claim({"before_minimization": before}) == "2 states, 1 stack symbol before minimisation"
-    assert depth_claim(1) == "the network's stack has 1 cell; all claims end there"
-
-
-def test_where_no_machine_was_tried_nothing_was_outvoted() -> None:
-    fidelity = {"rounding": {"words": 1, "disagreements": 0}, "action_margin": 0.25, "minority_transitions": None}
-    assert rounding_claim(fidelity) == "changes 0 of 1 verdict; smallest action margin 0.250"
-    assert rounding_claim({**fidelity, "minority_transitions": 0.015}).endswith("0.250; 1.5% of transitions outvoted")
 
 
 def test_of_a_network_without_actions_no_margin_is_told() -> None:
@@ -84,45 +53,6 @@ def test_of_a_large_automaton_the_first_transitions_are_shown() -> None:
     assert "q42" not in shown
     assert shown.endswith("and 183 transitions more: print(result.automaton) has all, --out pda.svg draws them")
     assert "q222" in str(large)
-
-
-@pytest.mark.parametrize(
-    ("proof", "other", "says"),
-    [
-        ({"verdict": "equal", "domain": "all words"}, None, "equal for all words"),
-        ({"verdict": "equal"}, "dyck-1", "equal to dyck-1 for all words"),
-        (
-            {"verdict": "different", "reason": "one accepts", "counterexample": ""},
-            None,
-            "different: one accepts, on the empty word",
-        ),
-        (
-            {"verdict": "undecided", "reason": "two stacks", "counterexample": None},
-            "dyck-1",
-            "undecided: two stacks",
-        ),
-    ],
-)
-def test_a_proof_names_the_other_automaton_only_where_it_is_asked_to(
-    proof: dict[str, Any], other: str | None, says: str
-) -> None:
-    assert proof_claim(proof, other) == says
-
-
-def test_without_a_certificate_its_reason_is_told() -> None:
-    assert certificate_claim({"verdict": "not certified", "reason": "at (q): why"}) == "not certified: at (q): why"
-
-
-def test_kinds_of_words_are_named() -> None:
-    check = {"words": 1_000, "max_length": 2_002, "disagreements": 0}
-    ends = [agreement_claim({**check, "kind": kind}).split(" in ", 1)[1] for kind in ("long", "deep")]
-    assert ends == ["1,000 words of length <= 2,002", "1,000 deep words of length <= 2,002"]
-    assert "cycles repeated in words" in agreement_claim({**check, "kind": "pumped"})
-
-
-def test_a_network_of_many_letters_is_named_in_a_line() -> None:
-    model = {"name": "nnpda", "alphabet": [str(number) for number in range(1_000)]}
-    assert network_claim(model, "numbers").endswith("(1,000 symbols); language numbers")
 
 
 def horizon(length: int | None = 10, first: str | None = None, **more: Any) -> dict[str, Any]:
@@ -206,12 +136,7 @@ def report(
             "proved equal to dyck-2; rounded network and network first differ on ()[]",
         ),
         (
-            report(
-                EQUAL,
-                NOT_CERTIFIED,
-                horizon(40, shown_by="bounded certificate"),
-                horizon(cycles=0, others=0),
-            ),
+            report(EQUAL, NOT_CERTIFIED, horizon(40, shown_by="bounded certificate"), horizon(cycles=0, others=0)),
             "proved equal to dyck-2; the rounded network follows it on all words of length <= 40 (bounded certificate) "
             "and on all others tried; the network follows it on all words of length <= 10",
         ),
@@ -314,13 +239,6 @@ def test_a_contradicted_certificate_is_not_told() -> None:
 def test_a_horizon_is_told_with_both_ends(entry: dict[str, Any], says: str, cell: str) -> None:
     assert horizon_claim(entry) == says
     assert horizon_cell(entry) == cell
-
-
-def test_a_word_is_shown_by_its_parts_where_that_is_shorter() -> None:
-    assert word_shown("", 0) == "the empty word"
-    assert word_shown("(5 )5", 2) == "(5 )5"
-    assert word_shown("ababab", 6, "'ab' 3 times") == "ababab"
-    assert word_shown("ab" * 30, 60, "'ab' 30 times") == "'ab' 30 times (length 60)"
 
 
 def test_a_word_that_is_cut_or_told_by_its_parts_is_there_in_full_to_be_pasted() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.face.quick import BUFFERED, QUICK, quick_failure, quick_result
+from tests.face.quick import quick_failure, quick_result
 
 import stacklens as sl
-from stacklens.errors import UnknownNameError, UnknownSymbolError
+from stacklens.errors import UnknownNameError
 from stacklens.languages import get_language, get_task
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 
@@ -35,12 +35,6 @@ def test_one_word_or_many_are_traced(words: list[str], expected: tuple[str, ...]
     assert sl.trace(NAME, words).words == expected
 
 
-def test_a_symbol_outside_the_alphabet_is_named() -> None:
-    for words in ("(a)", ["(", "a"], [["(", "a"]]):
-        with pytest.raises(UnknownSymbolError, match="symbol 'a' is not in the alphabet"):
-            sl.trace(NAME, words)
-
-
 def test_a_trace_draws_what_its_network_s_paper_draws() -> None:
     seen = sl.trace(NAME, ["([])", "()"])
     assert "marnn-stack-rnn" in str(seen.plot().layout.title)
@@ -51,35 +45,9 @@ def test_a_trace_draws_what_its_network_s_paper_draws() -> None:
         seen.plot(2)
 
 
-def test_a_trace_that_does_not_know_its_network_says_so() -> None:
-    from stacklens.probe.trace import trace
-
-    seen = trace(sl.load(NAME), "()")
-    with pytest.raises(sl.StacklensError, match=r"make it with sl\.trace"):
-        seen.plot()
-    assert "<table" in seen._repr_html_()
-
-
-@pytest.mark.slow
-def test_the_task_is_that_of_the_file_or_the_one_given() -> None:
-    for given in (None, "dyck-2", get_task("dyck-2"), get_language("dyck-2")):
-        result = sl.extract(sl.load(NAME), given, **QUICK)
-        assert result == quick_result(NAME)
-        assert result.language_name == "dyck-2"
-    with pytest.raises(UnknownNameError, match="unknown task 'dyk'"):
-        sl.extract(NAME, "dyk")
-    with pytest.raises(sl.StacklensError, match="alphabet"):
-        sl.extract(NAME, "dyck-3")
-
-
 def test_a_setting_that_there_is_not_is_named() -> None:
     with pytest.raises(sl.StacklensError, match="extract has no setting sead; it has max_length, "):
         sl.extract(NAME, sead=1)
-
-
-def test_what_is_no_network_is_refused() -> None:
-    with pytest.raises(sl.StacklensError, match="expected a network, or the name or path of one, not an int"):
-        sl.trace(3, "()")  # type: ignore[arg-type]
 
 
 def test_an_automaton_is_verified_on_all_words(tmp_path: Path) -> None:
@@ -92,13 +60,6 @@ def test_an_automaton_is_verified_on_all_words(tmp_path: Path) -> None:
             (result.automaton if given.stem == "pda" else result).save(given)
         assert sl.verify(given, NAME, max_length=6) == found
     assert "0 disagreements in 5,461 words, all of length <= 6" in str(found)
-
-
-def test_an_automaton_that_is_another_one_is_told_by_a_word() -> None:
-    wrong = sl.verify(get_language("anbn").automaton, recogniser(), "anb2n", max_length=6)
-    assert wrong.status == 1
-    assert wrong.first == "ab"
-    assert wrong.disagreements >= 3
 
 
 def recogniser() -> NNPDA:
@@ -127,15 +88,6 @@ def test_a_result_without_an_automaton_gives_the_reason_and_can_be_asked(tmp_pat
                 use(result)
         assert "automaton  none: no finite set of states was found" in str(result)
     assert some.automaton is some.minimised
-
-
-def test_an_automaton_alone_cannot_be_verified() -> None:
-    with pytest.raises(sl.StacklensError, match="name its network or a language, or give the result"):
-        sl.verify(get_language("anbn").automaton)
-    with pytest.raises(sl.StacklensError, match="there is no automaton: no finite set of states was found"):
-        sl.verify(quick_failure())
-    with pytest.raises(sl.StacklensError, match="a buffered-neural-stack answers to whole words"):
-        sl.verify(quick_result(BUFFERED))
 
 
 def test_a_certificate_is_for_an_automaton_or_a_result() -> None:
@@ -180,13 +132,6 @@ def test_a_trained_network_knows_its_training_and_can_be_saved(tmp_path: Path) -
     assert sl.trace(tmp_path / "net.pt", "(())") == seen
 
 
-def test_what_cannot_be_trained_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="unknown model 'marn'"):
-        sl.train("marn", "dyck-2")
-    with pytest.raises(sl.StacklensError, match="marnn-stack-rnn has no option layers"):
-        sl.train("marnn-stack-rnn", "dyck-2", layers=2)
-
-
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
@@ -203,16 +148,3 @@ def test_what_cannot_be_trained_is_refused() -> None:
 def test_settings_that_make_no_sense_are_refused_before_any_work(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(sl.StacklensError, match=says):
         sl.extract("nnpda-palindrome", **settings)
-
-
-def test_what_is_no_name_word_or_number_is_named() -> None:
-    with pytest.raises(sl.StacklensError, match="expected a name or a path, not an int"):
-        sl.load(3)  # type: ignore[call-overload]
-    with pytest.raises(sl.StacklensError, match="expected a word or a list of words, not an int"):
-        sl.trace("nnpda-palindrome", 5)  # type: ignore[arg-type]
-    with pytest.raises(sl.StacklensError, match="expected a word, as text or as a list of symbols, not an int"):
-        sl.trace("nnpda-palindrome", ["abcba", 5])  # type: ignore[list-item]
-    with pytest.raises(sl.StacklensError, match="seeds is how many networks are trained, at least 1, not 0"):
-        sl.train("nnpda", "parentheses", seeds=0)
-    with pytest.raises(sl.StacklensError, match="a seed is a whole number from 0 to 4294967295, not -1"):
-        sl.train("nnpda", "parentheses", seed=-1)

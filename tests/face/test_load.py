@@ -47,7 +47,7 @@ def test_a_file_of_that_name_here_comes_first() -> None:
 
 
 def test_format_and_alphabet_are_those_of_the_shell(tmp_path: Path) -> None:
-    from tests.models.formats.test_format_stacknn import state_dict
+    from tests.models.formats.test_published_formats import state_dict
 
     path = tmp_path / "net.dat"
     torch.save(state_dict(), path)
@@ -127,17 +127,3 @@ def test_an_automaton_that_was_saved_is_loaded(suffix: str, tmp_path: Path) -> N
     pda.save(tmp_path / f"pda{suffix}")
     loaded = sl.load(tmp_path / f"pda{suffix}")
     assert isinstance(sl.compare(loaded, pda), sl.Equal)
-
-
-def test_an_automaton_is_saved_by_its_suffix_only(tmp_path: Path) -> None:
-    pda = get_language("palindrome").automaton
-    pda.save(tmp_path / "pda.svg", "palindromes")
-    assert "palindromes" in (tmp_path / "pda.svg").read_text(encoding="utf-8")
-    with pytest.raises(sl.StacklensError, match=r"expected a name that ends in \.dot"):
-        pda.save(tmp_path / "pda.txt")
-
-
-def test_a_json_file_that_is_nothing_of_ours_is_refused_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text('{"format": "other"}', encoding="utf-8")
-    with pytest.raises(FileFormatError, match="not an automaton file"):
-        sl.load(tmp_path / "x.json")

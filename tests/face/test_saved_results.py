@@ -6,7 +6,6 @@ import json
 import random
 import shutil
 import time
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -91,14 +90,6 @@ def test_a_result_saved_before_there_were_horizons_gets_what_its_checks_know(tmp
     assert str(old).startswith("As stored, not checked: proved equal to palindrome; the rounded network follows it on ")
 
 
-def test_times_do_not_count_and_what_came_out_does() -> None:
-    result = quick_failure()
-    assert replace(result, seconds={}, config=None) == result
-    assert replace(result, reason="something else") != result
-    assert replace(result, model=sl.load("marnn-stack-rnn-dyck-2")) != result
-    assert result != "a result"
-
-
 def test_the_network_is_opened_when_it_is_touched(tmp_path: Path) -> None:
     file = tmp_path / "net.pt"
     shutil.copy(ZOO / "buffered-neural-stack-reversal.pt", file)
@@ -122,20 +113,6 @@ def test_the_network_is_opened_when_it_is_touched(tmp_path: Path) -> None:
         loaded.model  # noqa: B018
 
 
-def test_a_network_that_was_in_no_file_cannot_be_opened(tmp_path: Path) -> None:
-    model = sl.load("buffered-neural-stack-reversal")
-    model.origin = None
-    sl.extract(model, "reversal", **IN_VAIN).save(tmp_path / "result.json")
-    with pytest.raises(FileFormatError, match="was in no file; save it, and extract again"):
-        sl.load(tmp_path / "result.json").model  # noqa: B018
-
-
-def test_a_result_is_written_to_json_only(tmp_path: Path) -> None:
-    with pytest.raises(sl.StacklensError, match=r"expected a name that ends in \.json"):
-        quick_failure().save(tmp_path / "result.pickle")
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -151,13 +128,6 @@ def test_a_damaged_result_is_refused(change: dict[str, Any], says: str, saved: P
     content = {**json.loads(saved.read_text(encoding="utf-8")), **change}
     (tmp_path / "bad.json").write_text(json.dumps(content), encoding="utf-8")
     assert says in complaint(tmp_path / "bad.json")
-
-
-def test_what_no_type_says_is_looked_at_too(saved: Path, tmp_path: Path) -> None:
-    content = json.loads(saved.read_text(encoding="utf-8"))
-    content["fields"]["counts"] = {"type": "AcceptedCounts", "exhaustive": [1], "counted": []}
-    (tmp_path / "bad.json").write_text(json.dumps(content), encoding="utf-8")
-    assert complaint(tmp_path / "bad.json").startswith("counts are of different lengths")
 
 
 @pytest.mark.parametrize("end", [0, 1, 100, -3])

@@ -33,33 +33,6 @@ def test_a_value_is_one_line_in_a_list(value: object, line: str) -> None:
     assert repr(value()) == line
 
 
-def test_a_result_without_an_automaton_says_why_in_its_line() -> None:
-    line = repr(quick_failure())
-    assert line.startswith(
-        "<Extraction of buffered-neural-stack-reversal: no automaton: no finite set of states was found"
-    )
-    assert "\n" not in line
-
-
-def test_text_is_for_people() -> None:
-    assert "\nrecipe     Sun et al. 1993" in str(sl.load(NAME))
-    assert str(sl.trace(NAME, "abcba")).splitlines()[0].split()[:3] == ["word", "step", "symbol"]
-    lines = str(get_language("palindrome").automaton).splitlines()
-    assert lines[0].startswith("M = (Q, Σ, Γ")
-    assert len(lines) == 9 + 11
-    first, blank, *rest = str(quick_result(NAME)).splitlines()
-    assert first.startswith(
-        "Proved equal to palindrome; the rounded network follows it on words of every length that need at most 2^53 "
-        "cells of a stack (certificate); "
-    )
-    assert blank == ""
-    assert rest[0] == "network    nnpda over a b c; language palindrome"
-    assert rest[1].startswith("automaton  2 states")
-    assert [line[11:] for line in rest if line.startswith("horizon")] == [
-        "rounded network: agrees on words of every length that need at most 2^53 cells of a stack (certificate)"
-    ]
-
-
 def test_a_notebook_shows_drawings_that_ask_no_other_host() -> None:
     shown = {
         "network": sl.load(NAME)._repr_html_(),
@@ -89,16 +62,3 @@ def test_where_it_is_not_faithful_it_says_why_and_what_to_do() -> None:
     assert "\nMeasured:\n- rounding the actions changes " in why
     assert "\nWhat to do next:\n- " in why
     assert quick_result(NAME).why().startswith("Nothing contradicts the automaton")
-
-
-@pytest.mark.slow
-def test_a_contradiction_is_told_with_its_word() -> None:
-    result = sl.extract("marnn-stack-rnn-dyck-2", max_length=5, long_words=50, deep_words=2, depth=20)
-    assert result.status == 1
-    why = result.why()
-    assert why.startswith("Proved equal to dyck-2; the rounded network is first known to differ on ")
-    assert "The automaton differs from the rounded network on " in why
-    assert "keep the automaton: it is right about dyck-2" in why
-    assert "train the network against noise" in why
-    assert "states=" not in why
-    assert "; proved equal to dyck-2; the rounded network is first known to differ on " in repr(result)

@@ -53,11 +53,6 @@ def _even(words: list[tuple[str, ...]]) -> list[bool]:
     return [len(word) % 2 == 0 for word in words]
 
 
-def test_spaces_between_symbols_that_stand_side_by_side_are_to_be_left_out() -> None:
-    with pytest.raises(UnknownSymbolError, match=r"symbol ' ' is not in the alphabet a b c: .*leave out the spaces$"):
-        sl.trace(NAME, "a b c")
-
-
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -69,12 +64,6 @@ def test_spaces_between_symbols_that_stand_side_by_side_are_to_be_left_out() -> 
 def test_what_is_no_word_is_named(words: Any, expected: str) -> None:
     with pytest.raises(sl.StacklensError, match=expected):
         sl.trace(NAME, words)
-
-
-@pytest.mark.parametrize("word", ["", [], [""]])
-def test_nothing_is_salient_in_the_empty_word(word: Any) -> None:
-    with pytest.raises(sl.StacklensError, match="the network decides nothing on the empty word"):
-        sl.saliency(NAME, word)
 
 
 def test_saliency_is_of_one_word() -> None:

@@ -13,15 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.models.registry import build_model
-from stacklens.models.training.loop import (
-    SideBySide,
-    batches_by_length,
-    clip_gradients,
-    cosine,
-    in_order,
-    log_loss,
-    unstacked,
-)
+from stacklens.models.training.loop import SideBySide, batches_by_length, clip_gradients, cosine, in_order, log_loss
 
 SHAPE = {"alphabet": ("a", "b"), "hidden": 3, "n_stacks": 1}
 
@@ -86,28 +78,6 @@ def test_checks_come_as_often_as_they_should_and_after_the_last_epoch() -> None:
     assert training.epochs_done == 5
 
 
-def test_a_settled_training_is_done() -> None:
-    training = Counting()
-    training.settled = True
-    training.run()
-    assert training.done
-    assert not training.events
-
-
-def test_torch_runs_on_one_thread_in_an_epoch_and_as_before_after_it() -> None:
-    class Watching(Counting):
-        def check(self) -> None:
-            self.events = [str(torch.get_num_threads())]
-
-    training, before = Watching(), torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        training.epoch()
-        assert (training.events, torch.get_num_threads()) == (["1"], 2)
-    finally:
-        torch.set_num_threads(before)
-
-
 @pytest.mark.parametrize(("which", "first", "second"), [(0, 1, 0), (np.array([False, True]), 0, 1), (..., 1, 1)])
 def test_only_the_networks_meant_are_kept_and_brought_back(which: int, first: int, second: int) -> None:
     training = Counting()
@@ -125,36 +95,12 @@ def test_only_the_networks_meant_are_kept_and_brought_back(which: int, first: in
             assert torch.equal(value[number], (begun if back else now)[name][number])
 
 
-def test_networks_come_out_alone_and_together_with_the_weights_that_were_kept() -> None:
-    training = Counting()
-    training.run()  # keeps nothing
-    together = training.whole(training.best_weights).state_dict()
-    for number in range(2):
-        alone = training.network(number)
-        begun = build_model("stack-rnn", SHAPE, seed=3 + number).state_dict()
-        assert not alone.training
-        for name, value in alone.state_dict().items():
-            assert torch.equal(value, begun[name])
-            assert torch.equal(value, together[name][number])
-
-
-def test_a_network_with_other_weights_is_not_made() -> None:
-    with pytest.raises(RuntimeError, match="size mismatch"):
-        unstacked(build_model("stack-rnn", {**SHAPE, "hidden": 4}), Counting().best_weights, 0)
-
-
 @given(st.lists(st.floats(1e-3, 1), min_size=2, max_size=2), st.integers(0, 1))
 def test_the_log_loss_is_the_surprise_at_what_should_be_said(weights: list[float], target: int) -> None:
     said = torch.tensor(weights, dtype=torch.float64) / sum(weights)
     found = log_loss(said.expand(4, 3, 5, 2), torch.full((4, 1, 5), target))
     assert found.shape == (4, 3, 5)
     assert found.tolist() == pytest.approx(np.full((4, 3, 5), -math.log(weights[target] / sum(weights))), abs=1e-12)
-
-
-def test_no_probability_is_so_small_that_its_loss_has_no_end() -> None:
-    said, target = torch.tensor([[0.0, 1.0]], dtype=torch.float64), torch.tensor([0])
-    assert log_loss(said, target).item() == pytest.approx(-math.log(1e-12))
-    assert log_loss(said, target, least=None).item() == pytest.approx(-math.log(torch.finfo(torch.float64).tiny))
 
 
 def test_gradients_are_shortened_network_by_network_and_only_where_they_are_too_long() -> None:

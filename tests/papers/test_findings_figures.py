@@ -49,24 +49,12 @@ def test_a_network_is_called_by_the_best_that_can_be_said_of_it(outcome: str) ->
     assert outcome_of(Network(0, {}, True, FOUND[outcome])) == outcome
 
 
-def test_an_extraction_that_was_given_up_has_no_automaton() -> None:
-    given_up = {"status": 3, "seconds": 10.0, "reason": "it took more than 10 s"}
-    assert outcome_of(Network(0, {}, True, given_up)) == "no automaton"
-    assert len(horizons_figure(networks([results(Network(0, {}, True, given_up))])).data) == 0
-
-
 def test_every_network_is_in_one_bar_of_its_row() -> None:
     found = shown(networks([everything()]))
     bars = outcomes_figure(found).data
     counts = Counter(found.outcome)
     assert {bar.name: sum(bar.x) for bar in bars} == dict(counts)
     assert {row for bar in bars for row in bar.y} == {"a-table: a row"}
-
-
-def test_networks_without_a_stack_of_which_nothing_was_looked_into_are_left_out() -> None:
-    failed, looked_into = Network(0, {}, False), Network(1, {}, True, extraction(3))
-    for given, stacks, seeds in (([failed], False, []), ([failed], True, [0]), ([failed, looked_into], False, [0, 1])):
-        assert list(shown(networks([results(*given, stacks=stacks)])).seed) == seeds
 
 
 def test_every_network_that_was_looked_into_is_a_mark_with_its_measures() -> None:

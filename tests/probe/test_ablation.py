@@ -9,8 +9,6 @@ from tests.extract.hand_built import HandMachine, Place, Rule, StrengthNet, Supe
 from tests.models.hand_made import parentheses_net
 from tests.probe.plain_interventions import PlainStackRNN
 
-import stacklens as sl
-from stacklens.errors import StacklensError
 from stacklens.languages.words import all_words
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 from stacklens.probe.ablation import Ablated, ablations
@@ -78,19 +76,3 @@ def test_operations_of_every_kind_of_action_can_be_left_out() -> None:
     shares = trace(Ablated(SuperpositionNet(counter(1), no_op=True), operation=0), "aab").actions
     assert shares.sum(-1) == pytest.approx(1)
     assert shares[..., 0].max() == 0
-
-
-def test_networks_and_words_that_cannot_be_ablated_are_told() -> None:
-    with pytest.raises(StacklensError, match="nothing to ablate on"):
-        ablations(parentheses_net(), [])
-    with pytest.raises(StacklensError, match="no parts that can be left out step by step"):
-        sl.ablate("buffered-neural-stack-reversal", words=["01"])
-
-
-def test_the_public_face_asks_for_the_language_where_one_is_known() -> None:
-    found = sl.ablate("nnpda-palindrome", words=["abcba", "abcab", "c", "bcb"])
-    assert found.whole.accuracy == 1.0
-    table = found.to_frame()
-    assert list(table.columns[:5]) == ["kind", "name", "role", "accuracy", "importance"]
-    assert table.importance.max() > 0
-    assert "whole network: accuracy 1.000" in str(found)

@@ -5,10 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.models.hand_made import parentheses_net
 from tests.probe.causal.mechanisms import BRACKETS
 from tests.probe.plain_interventions import PlainStackRNN
 
@@ -30,20 +28,6 @@ def test_distances_are_those_of_a_double_loop(points: list[tuple[int, float, flo
         assert found.within[number] == pytest.approx(np.mean([np.hypot(*(one - centre)) for one in mine]), abs=1e-9)
     assert np.array(found.between) == pytest.approx(np.array(found.between).T)
     assert list(found.to_frame().group) == list(found.names)
-
-
-def test_there_is_nothing_to_measure_of_no_vectors() -> None:
-    with pytest.raises(StacklensError, match="no vectors"):
-        distances(np.zeros((0, 2)), np.array([]))
-    with pytest.raises(StacklensError, match="give some words"):
-        horizon_curve(parentheses_net(), [""])
-
-
-def test_a_network_that_is_whole_already_never_parts_from_its_rounded_form() -> None:
-    curve = horizon_curve(parentheses_net(), ["(())", "()", "(((("])
-    assert curve.first is None
-    assert max(curve.distance) < 1e-6
-    assert curve.running == (3, 3, 3, 2, 2)
 
 
 def test_a_soft_network_parts_where_its_answers_do() -> None:
@@ -93,30 +77,6 @@ def test_the_top_comes_from_the_step_that_laid_it() -> None:
     assert np.isnan(saliency(MarnnStackRNN(MarnnConfig(("(", ")"))), "()").agreement)  # no automaton, no origins
 
 
-def test_people_read_steps_that_count_from_1() -> None:
-    told = list[tuple[str, int, int | None]]()
-    network = sl.load("neural-stack-reversal")
-    found = sl.saliency(network, "01##", progress=lambda *progress: told.append(progress))
-    assert told == [("saliency", 1, 4), ("saliency", 2, 4), ("saliency", 3, 4)]
-    lines = [line.split() for line in str(found).splitlines()]
-    assert lines[0] == ["step", "symbol", "margin", "pushed_by", "remembered_from", "top_from"]
-    assert [line[0] for line in lines[1:5]] == ["1", "2", "3", "4"]
-    assert [line[-1] for line in lines[1:5]] == ["none", "1", "2", "1"]
-    assert found.to_frame().step.tolist() == [0, 1, 2, 3]  # data count as a trace does
-    unknown = saliency(MarnnStackRNN(MarnnConfig(("(", ")"))), "()")
-    assert str(unknown).endswith("\n(): pushes agree with the automaton's top at – of decisions")
-    with pytest.raises(StacklensError, match="decides nothing on the empty word"):
-        saliency(network, "")
-
-
-def test_there_is_nothing_to_trace_back_without_a_stack() -> None:
-    from stacklens.models.networks.baselines import Baseline, BaselineConfig
-
-    with pytest.raises(StacklensError, match="no stack whose pushes could be traced back"):
-        saliency(Baseline(BaselineConfig(("(", ")"), "rnn")), "()")
-    assert torch.is_grad_enabled()
-
-
 def test_the_first_word_that_parts_is_shown_up_to_where_it_does() -> None:
     net = sl.load("marnn-stack-rnn-dyck-2")
     words = ["()" * 60, "()" + "[()]" * 15, "([])" * 13 + "()()"]
@@ -133,13 +93,6 @@ def test_the_first_word_that_parts_is_shown_up_to_where_it_does() -> None:
     assert str(before).endswith("\nno word parts")
     long = replace(found, parting="()" * 300)
     assert str(long).endswith(f"parts at step {found.first}; the word is in the `parting` of sl.horizon_curve")
-
-
-def test_of_a_recogniser_the_word_is_shown_whose_verdict_differs() -> None:
-    net = sl.load("nnpda-palindrome")
-    found = horizon_curve(net, ["abcba", "b" * 95 + "c" + "b" * 94])
-    assert found.parting is not None
-    assert sl.trace(net, found.parting).verdicts[0] != sl.trace(net, found.parting, rounded=True).verdicts[0]
 
 
 def test_a_network_without_actions_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

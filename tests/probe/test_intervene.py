@@ -4,14 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.extract.hand_built import StrengthNet, SuperpositionNet, hand_machines
-from tests.models.hand_made import hand_made, input_pushing_automata
 from tests.probe.plain_interventions import PlainNNPDA, PlainStackRNN
 
-from stacklens.errors import StacklensError, UnknownSymbolError
+from stacklens.errors import StacklensError
 from stacklens.models.base import StackModel
 from stacklens.models.networks.baselines import Baseline, BaselineConfig
 from stacklens.models.networks.joulin import ListRNN, ListRNNConfig, StackRNN, StackRNNConfig
@@ -19,7 +17,7 @@ from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfi
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
 from stacklens.probe.intervene import intervene
-from stacklens.probe.trace import Trace, trace
+from stacklens.probe.trace import trace
 
 WORDS = st.text("()", min_size=1, max_size=7)
 
@@ -112,25 +110,6 @@ def test_a_continuous_stack_with_another_vector_action_or_height_is_that_of_a_pl
     assert seen.lengths[0, -1].sum() == pytest.approx(plain.stack.length, abs=1e-9)
 
 
-@pytest.mark.parametrize("place", [0, 1])
-def test_a_cell_of_a_continuous_stack_is_what_lies_so_deep_below_its_top(place: int) -> None:
-    pushes = torch.zeros(1, 1)
-    net = NNPDA(NNPDAConfig(("a", "b"), "full", 1, trap=False), seed=1)
-    table = torch.tensor([0.75, 0.5], dtype=torch.float64).expand(2, 3, -1)  # a pushes .75, b pushes .5
-    zeros = torch.zeros_like(net.state_weights)
-    net.load_state_dict(
-        {"state_weights": zeros, "state_bias": zeros[:, 0], "action_weights": table.reshape(1, -1).clone()}
-    )
-    # aab is a .75, a .75, b .5, whose top 1 is b .5 and a .5; below it lie a .25 and a .75
-    assert trace(net, "aaba").reading[0, 3, 0].tolist() == [0.5, 0.5]
-    seen = intervene(net, "aaba", 3, {"cells": [0, 1]}, cell=place)
-    assert seen.reading[0, 3, 0].tolist() == ([0.0, 1.0] if place == 0 else [0.5, 0.5])
-    taken = intervene(net, "aaba", 3, "cells", from_word="bb", cell=place, from_cell=0)
-    assert taken.reading[0, 3, 0].tolist() == ([0.0, 1.0] if place == 0 else [0.5, 0.5])
-    assert seen.lengths is None
-    assert pushes.sum() == 0
-
-
 @settings(max_examples=30)
 @given(
     machine=hand_machines(["push", "pop", "none"], ["next symbol", "recognition"]),
@@ -152,23 +131,6 @@ def test_everything_of_another_run_together_makes_the_network_go_on_as_that_run(
     for row, (word, other) in enumerate(zip(words, others, strict=True)):
         ours, theirs = seen.output[row, len(word) :][: len(tail)], plain.output[row, len(other) :][: len(tail)]
         assert np.array_equal(ours, theirs)
-
-
-@settings(max_examples=15)
-@given(pda=input_pushing_automata(), word=st.text("ab", min_size=2, max_size=6))
-def test_one_batch_is_many_single_interventions(pda: Any, word: str) -> None:
-    if not {"a", "b"} <= set(pda.input_alphabet):
-        return
-    net = hand_made(pda, end="e")
-    words = [word[:n] + word for n in range(len(word))]
-    at, sources = np.arange(len(words)), [word[n:] for n in range(len(words))]
-    for part in ("hidden", "cells"):
-        whole = intervene(net, words, at, part, from_word=sources, rounded=True)
-        for row in range(len(words)):
-            one = intervene(net, words[row], int(at[row]), part, from_word=[sources[row]], rounded=True)
-            steps = len(words[row]) + 1
-            assert whole.hidden[row, : steps + 1] == pytest.approx(one.hidden[0], abs=1e-12)
-            assert whole.verdicts[row] == one.verdicts[0]
 
 
 def test_setting_what_is_there_anyway_changes_nothing_at_all() -> None:
@@ -216,16 +178,6 @@ def test_zero_mean_rounded_and_the_centre_of_a_state_are_what_they_say() -> None
     found = intervene(net, word, 1, {"hidden": "centre"}, automaton=turns, reference=reference)
     seen = trace(net, reference).hidden
     assert found.hidden[0, 1] == pytest.approx(seen[:, 1::2].reshape(-1, 4).mean(0))
-
-
-@pytest.mark.parametrize("rounded", [False, True])
-def test_units_that_lie_between_0_and_1_are_rounded_in_their_middle(rounded: bool) -> None:
-    net = StackRNN(StackRNNConfig(("a", "b"), hidden=5, recurrent=True), seed=2)
-    before = trace(net, "abab", rounded=rounded).hidden[0, 2]
-    assert (before > 0).all()
-    assert (before < 0.5).any()
-    after = intervene(net, "abab", 2, {"hidden": "rounded"}, rounded=rounded).hidden[0, 2]
-    assert after.tolist() == (before > 0.5).astype(float).tolist()
 
 
 def test_the_height_of_a_rounded_stack_is_how_many_cells_it_keeps() -> None:
@@ -294,24 +246,3 @@ def test_actions_are_those_that_a_network_of_the_kind_could_have() -> None:
     assert intervene(nnpda, "(())", 2, {"actions": -1}).actions[0, 2, 0].tolist() == [-1]
     assert intervene(strengths, "(())", 2, {"actions": 1}).actions[0, 2, 0].tolist() == [1, 1]
     assert intervene(stack_rnn(), "(())", 2, {"actions": [0.333, 0.666]}).actions[0, 2, 0].tolist() == [0.333, 0.666]
-
-
-def test_networks_without_a_stack_a_vector_or_steps_say_so() -> None:
-    baseline = Baseline(BaselineConfig(("(", ")"), "rnn"), seed=1)
-    for part in ("cells", "actions", "height"):
-        with pytest.raises(StacklensError, match="the rnn has no stack"):
-            intervene(baseline, "()", 1, {part: 0})
-    linear = NeuralStack(NeuralStackConfig(("(", ")")), seed=1)
-    with pytest.raises(StacklensError, match="has no hidden vector"):
-        intervene(linear, "()", 1, {"hidden": "zero"})
-    with pytest.raises(StacklensError, match="several networks on one axis"):
-        intervene(MarnnStackRNN(MarnnConfig(("(", ")")), nets=2), "()", 1, {"hidden": "zero"})
-    ring = BabyNTM(MarnnConfig(("(", ")"), stack_limit=9), seed=1)
-    with pytest.raises(StacklensError, match="it has no height"):
-        intervene(ring, "()", 1, {"height": 0}, rounded=True)
-    with pytest.raises(UnknownSymbolError):
-        intervene(baseline, "(x", 1, {"hidden": "zero"})
-
-
-def test_an_intervention_is_a_trace() -> None:
-    assert isinstance(intervene(stack_rnn(), "()", 1, {"hidden": "zero"}), Trace)

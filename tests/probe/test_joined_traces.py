@@ -78,11 +78,6 @@ def test_what_is_not_in_a_trace_cannot_be_chosen(choice: dict[str, Any], message
         trace(parentheses_net(), ["()"]).with_automaton(BRACKETS).select(**choice)
 
 
-def test_a_trace_without_an_automaton_says_how_to_join_one() -> None:
-    with pytest.raises(StacklensError, match=r"join one with trace\.with_automaton"):
-        trace(parentheses_net(), ["()"]).select(state="q")
-
-
 def test_a_joined_trace_is_saved_with_its_automaton(tmp_path: Path) -> None:
     plain = sl.trace("nnpda-parentheses", ["(())", "())"])
     joined = plain.with_automaton(BRACKETS)
@@ -92,16 +87,3 @@ def test_a_joined_trace_is_saved_with_its_automaton(tmp_path: Path) -> None:
     assert loaded == joined
     assert loaded.select(state="q").to_frame().equals(joined.select(state="q").to_frame())
     assert loaded.model.name == plain.model.name  # type: ignore[union-attr]
-
-
-def test_a_trace_becomes_an_xarray_where_there_is_one() -> None:
-    seen = trace(parentheses_net(), ["()"]).with_automaton(BRACKETS)
-    try:
-        import xarray  # type: ignore[import-not-found, unused-ignore]  # noqa: F401
-    except ImportError:
-        with pytest.raises(StacklensError, match="xarray is not installed: pip install xarray"):
-            seen.to_xarray()
-        return
-    found = seen.to_xarray()
-    assert found.hidden.dims == ("word", "moment", "unit")
-    assert found.depth.values.tolist() == [[0, 1, 0, 0]]

@@ -40,14 +40,6 @@ def test_vectors_that_hold_nothing_are_no_better_than_the_majority() -> None:
         assert probe.accuracy <= probe.majority + 0.05
 
 
-def test_one_class_is_nothing_to_probe_for_and_the_same_seed_finds_the_same() -> None:
-    found = linear_probes(joined(), targets=("state", "top"), seed=3)
-    assert [probe.target for probe in found.probes] == ["top"]
-    assert found == linear_probes(joined(), targets=("state", "top"), seed=3)
-    with pytest.raises(StacklensError, match="no probe for 'state'; there are top"):
-        found["state"]
-
-
 def test_what_cannot_be_probed_is_told() -> None:
     with pytest.raises(StacklensError, match="there is no probe for 'colour'; expected some of state, depth"):
         linear_probes(joined(), targets=("colour",))

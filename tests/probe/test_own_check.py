@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -42,10 +41,6 @@ def test_nothing_is_off_in_the_right_ones() -> None:
     model = wrap(causal, "()", forward=causal, outputs="next set", activation="sigmoid")
     assert check(model, lambda word: own(word, causal), WORDS)
     assert check(model, causal, WORDS)  # which takes no text
-
-
-def shifted(x: Tensor) -> Tensor:
-    return x.flip(1)
 
 
 WRONG: dict[str, tuple[Callable[[], StackModel[Any]], str, str]] = {
@@ -129,58 +124,6 @@ def test_probabilities_that_are_taken_for_logits_are_named(activation: Any) -> N
     assert (other.cause, f"the {activation} is taken twice" in str(other)) == ("probabilities", True)
 
 
-def test_small_logits_are_not_taken_for_probabilities() -> None:
-    made: dict[str, Any] = {"outputs": "next set", "activation": "sigmoid", "symbols": "index"}
-    causal = Causal()
-
-    def logits(x: Tensor) -> Tensor:  # all from 0.1 to 0.2, as of a network that learned nothing
-        return 0.15 + 0.05 * torch.as_tensor(causal(x)).tanh()
-
-    assert check(wrap(causal, "()", forward=logits, **made), logits, WORDS)
-
-
-@pytest.mark.parametrize("threshold", [0.5, 0.2])
-def test_logits_are_named_at_any_threshold(threshold: float) -> None:
-    model = stepped(lambda h, a, new, _: (h, a, new, torch.sigmoid(RNN.next_(h))), threshold=threshold)
-    found = check(model, lambda word: torch.logit(own(word)), WORDS)
-    assert (found.cause, "of which the sigmoid is taken here" in str(found)) == ("logits", True)
-
-
-def test_a_batch_that_is_taken_for_time_is_a_missing_axis() -> None:
-    torch.manual_seed(0)
-    gru, head = nn.GRU(2, 3), nn.Linear(3, 2)  # batch_first is not set
-
-    def step(x: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
-        said, after = gru(x[:, None], h[:1, None].transpose(0, 1).contiguous())
-        return after[0].expand(len(x), -1), head(said[:, 0]).sigmoid()
-
-    model = wrap(nn.ModuleList([gru, head]), "()", step=step, hidden=3, outputs="next set")
-    found = check(model, own, WORDS)
-    assert found.cause == "a missing axis"
-    assert "has other outputs alone than in a batch" in str(found)
-
-
-def test_outputs_of_another_shape_are_a_missing_axis() -> None:
-    found = check(wrap(RNN, "()", step=RNN.step, **SET), lambda word: own(word)[0, :, 0], WORDS)
-    assert (found.cause, "outputs of shape (8,); expected (1, 8, 2)" in str(found)) == ("a missing axis", True)
-
-
-def test_an_adapter_s_swapped_signs_are_named() -> None:
-    step: Any = lambda x, h, top: (h, x[:, :1] - x[:, 1:], torch.cat([top, top], 1)[:, :2].sigmoid())  # noqa: E731
-    made: dict[str, Any] = {"stack": "continuous", "outputs": "next set", "hidden": 0}
-    parts: dict[str, Any] = {"returns": ("hidden", "actions", "output")}
-    right = wrap(None, "()", step=step, **made, **parts)
-    wrong = wrap(None, "()", step=lambda x, h, top: (h, -step(x, h, top)[1], step(x, h, top)[2]), **made, **parts)
-
-    def forward(word: str) -> Tensor:
-        from stacklens.probe.trace import trace
-
-        return torch.from_numpy(trace(right, word).output)
-
-    assert check(right, forward, WORDS)
-    assert check(wrong, forward, WORDS).cause == "swapped operations"
-
-
 class _Rounding(SuperpositionStack):
     """A stack that keeps a value only up to 0.5."""
 
@@ -234,10 +177,3 @@ def test_a_forward_pass_that_fails_is_one_line() -> None:
         check(model, lambda word: SimpleNamespace(logits=own(word)), WORDS)
     with pytest.raises(StacklensError, match=r"give some words of one symbol or more over \( \)"):
         check(model, own, [""])
-
-
-def test_an_adapter_that_fails_is_one_line() -> None:
-    model: Any = wrap(RNN, "()", step=RNN.step, **SET)
-    model.choice = replace(model.choice, from_cells=lambda cells: cells @ cells)
-    with pytest.raises(StacklensError, match="the adapter StackRNN failed: "):
-        check(model, own, WORDS)

@@ -4,9 +4,8 @@ from io import StringIO
 from typing import Any
 
 from rich.console import Console
-from tests.models.hand_made import hand_made, parentheses_net
+from tests.models.hand_made import parentheses_net
 
-from stacklens.languages import get_language
 from stacklens.models.base import StackModel
 from stacklens.models.registry import build_model
 from stacklens.probe.step_table import rich_step_table
@@ -29,18 +28,6 @@ def test_a_step_is_a_row_with_state_action_and_the_stack_bottom_first() -> None:
     assert cells[0][2] == "1.0000 0.0000"
 
 
-def test_an_empty_stack_and_a_rejection_are_said_in_words() -> None:
-    *_, pop, _ = shown(parentheses_net(), "())")
-    assert "empty" in pop
-    assert "rejected" in pop
-
-
-def test_the_word_is_chosen_by_its_number_and_square_brackets_are_shown() -> None:
-    rows = shown(hand_made(get_language("dyck-2").automaton, end="$"), "(", "[[", word=1)
-    assert "[ 1.0000 [ 1.0000" in rows[1]
-    assert "(" not in "".join(rows)
-
-
 def test_other_stacks_show_operations_pushed_values_readings_and_what_is_said() -> None:
     net = build_model("stack-rnn", {"alphabet": "ab", "hidden": 3, "n_stacks": 2}, seed=1)
     seen, (first, second, *_) = trace(net, ["ab"]), shown(net, "ab")
@@ -50,12 +37,3 @@ def test_other_stacks_show_operations_pushed_values_readings_and_what_is_said() 
     assert one[3:5] == [f"{seen.pushed[0, 0, 0, 0]:.2f}", "-1.00 -1.00"]
     assert one[5] == f"{'ab'[int(seen.output[0, 0].argmax())]} {seen.output[0, 0].max():.2f}"
     assert two[2] == f"push {seen.actions[0, 0, 1, 0]:.2f}  pop {seen.actions[0, 0, 1, 1]:.2f}"
-
-
-def test_predicted_sets_and_the_largest_of_many_operations_are_shown() -> None:
-    net = build_model("baby-ntm", {"alphabet": "()", "hidden": 3}, seed=1)
-    seen, (row,) = trace(net, ["("]), shown(net, "(")
-    cells = [cell.strip() for cell in row.split("│")[1:-1]]
-    best = int(seen.actions[0, 0, 0].argmax())
-    assert cells[2] == f"{net.operations[best]} {seen.actions[0, 0, 0, best]:.2f}"
-    assert cells[5] == "{" + " ".join(c for c, value in zip("()", seen.output[0, 0], strict=True) if value > 0.5) + "}"

@@ -5,16 +5,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.models.hand_made import hand_made, parentheses_net
 from tests.models.plain import PlainStack
 
-from stacklens.errors import StacklensError, UnknownSymbolError
-from stacklens.languages import get_language
 from stacklens.languages.words import all_words
-from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.registry import build_model
-from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
 
 ARRAYS = ("hidden", "actions", "pushed", "reading", "output", "rejected", "symbols", "lengths")
@@ -34,34 +29,6 @@ def linear_net(actions: dict[str, float]) -> NNPDA:
         {"state_weights": zeros, "state_bias": zeros[:, 0], "action_weights": table.reshape(1, -1).clone()}
     )
     return shaped
-
-
-@pytest.mark.parametrize("end", [None, "e"])
-def test_arrays_are_words_by_steps_and_nan_beyond_a_words_end(end: str | None) -> None:
-    seen = trace(net(end), WORDS)
-    steps = [len(word) + (end is not None) for word in WORDS]
-    longest, cells = max(steps), 3 + (end is not None)
-    assert seen.steps.tolist() == steps
-    assert seen.words == tuple(WORDS)
-    assert seen.letters == (("a", "b", "c") if end is None else ("a", "b", "c", "e"))
-    assert seen.hidden.shape == (5, longest + 1, 4)
-    assert seen.actions.shape == (5, longest, 1, 1)
-    assert seen.pushed.shape == seen.reading.shape == (5, longest, 1, cells)
-    assert seen.output.shape == (5, longest, 4)
-    assert seen.rejected.shape == seen.symbols.shape == (5, longest)
-    assert seen.lengths is not None
-    assert seen.lengths.shape == (5, longest, longest)
-    for word, n in enumerate(steps):
-        assert seen.valid[word].tolist() == [True] * n + [False] * (longest - n)
-        assert np.isfinite(seen.hidden[word, : n + 1]).all()
-        assert np.isnan(seen.hidden[word, n + 1 :]).all()
-        for array in (seen.actions, seen.pushed, seen.reading, seen.output, seen.lengths):
-            assert np.isfinite(array[word, :n]).all()
-            assert np.isnan(array[word, n:]).all()
-        assert not seen.rejected[word, n:].any()
-        assert (seen.symbols[word, n:] == -1).all()
-        read = "".join(seen.letters[number] for number in seen.symbols[word, :n])
-        assert read == WORDS[word] + (end or "")
 
 
 @pytest.mark.parametrize("rounded", [False, True])
@@ -93,12 +60,6 @@ def test_hand_checked_values_of_a_net_that_pushes_three_quarters_and_pops_a_half
     assert rounded.segments(0, 2) == [("a", 1), ("a", 1)]
 
 
-def test_a_pop_of_an_empty_stack_rejects_from_that_step_on() -> None:
-    seen = trace(parentheses_net(), ["())("])
-    assert seen.rejected.tolist() == [[False, False, True, True, True]]
-    assert seen.verdicts.tolist() == [False]
-
-
 @settings(max_examples=40)
 @given(seed=st.integers(0, 500), word=st.text("abc", max_size=12))
 def test_segments_are_the_papers_arrays(seed: int, word: str) -> None:
@@ -112,25 +73,6 @@ def test_segments_are_the_papers_arrays(seed: int, word: str) -> None:
         assert [x for _, x in segments] == pytest.approx([x for _, x in expected], abs=1e-12)
 
 
-@pytest.mark.parametrize("end", [None, "e"])
-@pytest.mark.parametrize("rounded", [False, True])
-def test_verdicts_are_the_networks(end: str | None, rounded: bool) -> None:
-    words = all_words(("a", "b", "c"), 4)
-    for seed in (28, 32):
-        network = NNPDA(NNPDAConfig(("a", "b", "c"), "third", 3, end=end, trap=False), seed=seed, init=2.0)
-        expected = verdicts_on(Rounded(network) if rounded else network, words)
-        assert trace(network, words, rounded=rounded, stacks=False).verdicts.tolist() == expected.tolist()
-
-
-def test_a_rounded_trace_of_a_hand_made_net_is_the_automatons_run() -> None:
-    pda = get_language("palindrome").automaton
-    seen = trace(hand_made(pda, end="$"), ["abcba"], rounded=True)
-    states = (pda.initial, *(state for state in pda.states if state != pda.initial))
-    for step, configuration in enumerate(list(pda.run("abcba"))[1:]):
-        assert [symbol for symbol, _ in seen.segments(0, step)] == list(configuration.stacks[0])
-        assert states[int(seen.hidden[0, step + 1].argmax())] == configuration.state
-
-
 def test_only_empty_words_have_no_steps_but_a_verdict() -> None:
     seen = trace(net(), ["", ""])
     assert seen.steps.tolist() == [0, 0]
@@ -139,31 +81,6 @@ def test_only_empty_words_have_no_steps_but_a_verdict() -> None:
     assert len(seen.to_frame()) == 0
     assert trace(net("e"), "").steps.tolist() == [1]
     assert trace(net(), []).verdicts.shape == (0,)
-
-
-def test_more_words_than_one_chunk_are_all_there() -> None:
-    words = ["ab"] * 2_049 + ["cba"]
-    seen = trace(net(), words, stacks=False)
-    assert seen.hidden.shape == (2_050, 4, 4)
-    np.testing.assert_allclose(seen.hidden[2_048], seen.hidden[0], atol=1e-12)  # rows are summed by other kernels
-    assert seen.lengths is None
-
-
-def test_segments_need_the_stacks_to_be_kept() -> None:
-    seen = trace(net(), "ab", stacks=False)
-    with pytest.raises(StacklensError, match=r"^this trace has no stack contents: trace a .* with stacks=True$"):
-        seen.segments(0, 0)
-    kept = trace(net(), ["ab", "abc"])
-    with pytest.raises(StacklensError, match="there is no word 9: the trace has 2 words, from 0"):
-        kept.segments(word=9, step=0)
-    for step in (2, -1, 0.5):
-        with pytest.raises(StacklensError, match=f"there is no step {step}: word 0 has 2 steps, from 0"):
-            kept.segments(0, step)  # type: ignore[arg-type]
-
-
-def test_a_symbol_outside_the_alphabet_is_named() -> None:
-    with pytest.raises(UnknownSymbolError, match=r"^symbol 'x' is not in the alphabet a b c$"):
-        trace(net(), ["abx"])
 
 
 def test_a_data_frame_has_one_row_a_step() -> None:
@@ -202,8 +119,3 @@ def test_a_trace_keeps_the_cells_after_every_step(name: str, config: dict[str, o
             cells = state.stack.topmost(seen.cells.shape[3])
             np.testing.assert_allclose(seen.cells[number, step], cells[0].detach(), atol=1e-12)
     assert np.isnan(seen.cells[1, 2:]).all()
-
-
-def test_networks_without_cells_have_none_in_their_traces() -> None:
-    for name in ("nnpda", "neural-stack", "buffered-neural-stack", "rnn"):
-        assert trace(build_model(name, {"alphabet": "ab"}, seed=1), "ab", stacks=True).cells is None

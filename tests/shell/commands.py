@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from stacklens.cli import extract as extract_command
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.models.base import StackModel
 
-__all__ = ["DATA", "ROOT", "ZOO", "Outcome", "check_quickly", "run"]
+__all__ = ["DATA", "ROOT", "ZOO", "Outcome", "Shell", "check_quickly", "run"]
 
 ROOT = Path(stacklens.__file__).parent
 ZOO = ROOT / "models" / "zoo"
@@ -31,6 +32,9 @@ class Outcome:
     status: int
     out: str
     error: str
+
+
+Shell = Callable[..., Outcome]  # the fixture: a command and its arguments
 
 
 def run(

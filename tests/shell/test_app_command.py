@@ -15,10 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.shell.commands import run
 
 import stacklens as sl
-from stacklens.viz.dashboard.app import new_application
 
 pytestmark = pytest.mark.slow
 
@@ -53,59 +51,6 @@ def test_outside_this_machine_the_page_opens_with_the_printed_link_only(tmp_path
                 urllib.request.urlopen(forged)
         finally:
             process.kill()
-
-
-def test_without_a_token_the_server_that_is_started_answers_nothing_that_a_proxy_has_sent(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "stacklens", "app", "--port", "0"]
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "STACKLENS_CACHE": str(tmp_path / "store")}
-    environment.pop("STACKLENS_TOKEN", None)
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=environment, text=True, stdout=pipe, stderr=subprocess.DEVNULL) as process:
-        assert process.stdout is not None
-        try:
-            base = process.stdout.readline().split()[3]
-            assert isinstance(read(f"{base}/api/papers"), dict)
-            for name, value in PROXIED.items():
-                with pytest.raises(urllib.error.HTTPError, match="403") as refused:
-                    urllib.request.urlopen(urllib.request.Request(f"{base}/api/papers", headers={name: value}))
-                assert "this page is behind a proxy" in refused.value.read().decode()
-        finally:
-            process.kill()
-
-
-PROXIED = {
-    "X-Forwarded-For": "10.0.0.7",
-    "x-forwarded-for": "",
-    "X-Forwarded-Proto": "https",
-    "X-Forwarded-Host": "page.example.org",
-    "X-Forwarded-By": "127.0.0.1",
-    "Forwarded": "for=10.0.0.7;proto=https",
-    "X-Real-IP": "10.0.0.7",
-    "Via": "1.1 proxy",
-}
-
-
-@pytest.mark.parametrize("what", ["open folder", "file", "no database", "folder in its place"])
-def test_a_cache_that_cannot_be_used_is_one_line_before_anything_is_served(
-    what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = tmp_path / "store"
-    if what == "file":
-        store.touch()
-    else:
-        store.mkdir(mode=0o755 if what == "open folder" else 0o700)
-    if what == "no database":
-        (store / "cache.db").write_text("no database " * 400, encoding="utf-8")
-    elif what == "folder in its place":
-        (store / "cache.db").mkdir()
-    monkeypatch.setenv("STACKLENS_CACHE", str(store))
-    monkeypatch.setattr("waitress.create_server", None)
-    found = run(capsys, monkeypatch, "stacklens", "app", "--host", "0.0.0.0", "--port", "0")
-    assert (found.status, found.out, found.error.count("\n")) == (2, "", 1)
-    assert found.error.startswith("error: ")
-    assert all(part in found.error for part in (str(store), "STACKLENS_CACHE"))
-    with pytest.raises(sl.StacklensError, match="STACKLENS_CACHE"):
-        new_application()
 
 
 OWN = """

@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.shell.commands import ZOO, run
+from tests.shell.commands import ZOO, Shell
 
 from stacklens.cli.shell import MOST_JOBS
 
@@ -60,10 +60,7 @@ def timed_out(*_: object) -> None:
         ("stacklens export pipe --html x.html", "pipe: is a pipe; expected"),
         ("stacklens app pipe --port 0", "pipe: is a pipe; expected"),
         ("stacklens train nnpda --language 1n0n --resume pipe --out x.pt", "pipe: is a pipe; expected"),
-        (
-            "stacklens papers report --findings x.md --readme pipe",
-            "pipe: is a pipe; expected a file with a Markdown file",
-        ),
+        ("stacklens papers report --findings x.md --readme pipe", "pipe: is a pipe; expected a file with a Markdown"),
         # what is written can be written
         ("extract-pda net.pt --out LONG.json", "File name too long; nothing was written"),
         ("extract-pda net.pt --report LONG", "File name too long; nothing was written"),
@@ -92,14 +89,8 @@ def timed_out(*_: object) -> None:
         ("extract-pda net.pt --report hard.pt", "cannot write hard.pt: it is the network's own file; choose another"),
         ("extract-pda net.pt --out soft.json", "cannot write soft.json: it is the network's own file; choose another"),
         ("stacklens verify net.pt --journal ./net.pt", "cannot write net.pt: it is the network's own file; choose"),
-        (
-            "stacklens verify net.pt --automaton there.json --report there.json",
-            "there.json: it is the automaton's own file",
-        ),
-        (
-            "extract-pda net.pt --language there.json --out there.json",
-            "there.json: it is the language's own file; choose",
-        ),
+        ("stacklens verify net.pt --automaton there.json --report there.json", "there.json: it is the automaton's"),
+        ("extract-pda net.pt --language there.json --out there.json", "there.json: it is the language's own file;"),
         # numbers
         ("extract-pda net.pt --seed " + 30 * "9", "Invalid value for '--seed': "),
         ("stacklens train nnpda --language 1n0n --seed " + 30 * "9", "Invalid value for '--seed': "),
@@ -121,14 +112,14 @@ def timed_out(*_: object) -> None:
     ],
 )
 def test_an_odd_command_line_is_one_line_and_status_2_and_writes_nothing(
-    arguments: str, message: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    arguments: str, message: str, folder: Path, shell: Shell
 ) -> None:
     before = {path.name: path.lstat().st_mtime_ns for path in folder.iterdir()}
     command, *words = [word.replace("LONG", 300 * "x") for word in arguments.split()]
     signal.signal(signal.SIGALRM, timed_out)
     signal.alarm(60)
     try:
-        found = run(capsys, monkeypatch, command, *words)
+        found = shell(command, *words)
     finally:
         signal.alarm(0)
     assert (found.status, found.out) == (2, "")

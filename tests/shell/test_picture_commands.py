@@ -11,38 +11,17 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.models.hand_made import parentheses_net
-from tests.shell.commands import ZOO, check_quickly, run
-
-from stacklens.automata.formats.json import to_json
-from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
-from stacklens.languages import get_language
-from stacklens.models.io import Checkpoint, save_model
+from tests.shell.commands import ZOO, Shell, check_quickly
 
 ROOT = Path(__file__).parents[2]
 NET = ZOO / "marnn-stack-rnn-dyck-2.pt"
 
 
-def figures_drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Return the list to which the figures are added that would be written to files."""
-    drawn = []
-
-    def picture(figure: Any, *_: str) -> bytes:
-        drawn.append(figure)
-        return b""
-
-    monkeypatch.setattr("stacklens.viz.pictures.picture", picture)
-    return drawn
-
-
-def test_trace_writes_figures_and_numbers_in_one_go(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trace_writes_figures_and_numbers_in_one_go(tmp_path: Path, shell: Shell) -> None:
     page, data, steps = (tmp_path / name for name in ("t.html", "t.json", "t.csv"))
-    found = run(capsys, monkeypatch, "stacklens", "trace", NET, "([])", "--out", page, "--out", data, "--out", steps)
+    found = shell("stacklens", "trace", NET, "([])", "--out", page, "--out", data, "--out", steps)
     assert (found.status, found.error) == (0, "")
     assert found.out == f"wrote {page}\nwrote 4 steps to {data}\nwrote 4 steps to {steps}\n"
     html = page.read_text(encoding="utf-8")
@@ -52,85 +31,28 @@ def test_trace_writes_figures_and_numbers_in_one_go(
     assert len(steps.read_text(encoding="utf-8").splitlines()) == 5
 
 
-def test_the_depth_under_the_word_is_how_deep_the_brackets_are_nested(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn = figures_drawn(monkeypatch)
-    assert run(capsys, monkeypatch, "stacklens", "trace", NET, "([])[", "--out", tmp_path / "t.html").status == 0
-    assert list(drawn[0].data[-1].y) == [1, 2, 1, 0, 1]
-
-
-@pytest.mark.parametrize("figure", ["actions", "stack", "operations", "hidden", "map", "segments"])
-def test_a_figure_is_chosen_by_name(
-    figure: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "t.html"
-    found = run(
-        capsys, monkeypatch, "stacklens", "trace", NET, "()", "--figure", figure, "--theme", "dark", "--out", out
-    )
-    assert (found.status, found.error) == (0, "")
-    assert out.is_file()
-
-
-def test_the_stack_and_states_of_an_automaton_stand_under_the_word(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    net, pda, out = (tmp_path / name for name in ("net.pt", "pda.json", "t.html"))
-    save_model(net, Checkpoint(parentheses_net(), {"language": "parentheses"}))
-    pda.write_text(to_json(get_language("parentheses").automaton), encoding="utf-8")
-    drawn = figures_drawn(monkeypatch)
-    arguments = ("trace", net, "(()", "--rounded", "--automaton", pda, "--out", out)
-    assert run(capsys, monkeypatch, "stacklens", *arguments).status == 0
-    assert "nnpda, rounded on (()" in drawn[0].layout.title.text
-    (initial,) = {get_language("parentheses").automaton.initial}
-    assert list(drawn[0].data[-2].text[0]) == [*[initial] * 3, "end"]
-    assert "automaton's stack after each step" in [note.text for note in drawn[0].layout.annotations]
-    wrong = PushdownAutomaton(("q",), ("(", ")"), (), {("q", "(", ("⊥",)): Transition("q", (NONE,))}, "q", frozenset())
-    pda.write_text(to_json(wrong), encoding="utf-8")
-    assert run(capsys, monkeypatch, "stacklens", *arguments).status == 0
-    assert list(drawn[1].data[-1].y) == [1, 2, 1]  # of the reference, not of the automaton
-    other = tmp_path / "other.json"
-    other.write_text(to_json(get_language("palindrome").automaton), encoding="utf-8")
-    found = run(capsys, monkeypatch, "stacklens", "trace", net, "(()", "--automaton", other)
-    assert found.status == 2
-    assert found.error == f"error: {other} reads a b c; expected the network's alphabet ( )\n"
-
-
 def test_a_picture_is_refused_before_the_network_is_read_where_there_is_no_browser(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BROWSER_PATH", "/none")
-    found = run(capsys, monkeypatch, "stacklens", "trace", "none.pt", "()", "--out", tmp_path / "t.svg")
+    found = shell("stacklens", "trace", "none.pt", "()", "--out", tmp_path / "t.svg")
     assert found.status == 2
     assert found.error.startswith("error: cannot draw .svg or .png: no Chrome or Chromium was found; install one")
 
 
-@pytest.mark.parametrize("command", ["trace", "export"])
-def test_the_networks_own_file_is_not_replaced(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    net = tmp_path / "net.html"
-    net.write_bytes(NET.read_bytes())
-    arguments = ("trace", net, "()", "--out", net) if command == "trace" else ("export", net, "--html", net)
-    found = run(capsys, monkeypatch, "stacklens", *arguments)
-    assert found.status == 2
-    assert found.error == f"error: cannot write {net}: it is the network's own file; choose another name\n"
-    assert net.read_bytes() == NET.read_bytes()
-
-
 def test_export_writes_a_page_with_automaton_checks_proof_and_traces(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_quickly(monkeypatch)
     out = tmp_path / "report.html"
     arguments = ("export", ZOO / "nnpda-palindrome.pt", "--html", out, "--max-length", "5", "--word", "abcba")
-    found = run(capsys, monkeypatch, "stacklens", *arguments)
+    found = shell("stacklens", *arguments)
     assert (found.status, found.out, found.error) == (0, f"wrote {out}\n", "")
     html = out.read_text(encoding="utf-8")
     assert "equal for all words (proof)" in html
     assert "nnpda on abcba: accepted" in html
     assert "<svg" in html
-    assert run(capsys, monkeypatch, "stacklens", *arguments, "--word", "x").status == 2
+    assert shell("stacklens", *arguments, "--word", "x").status == 2
 
 
 @pytest.mark.slow
@@ -153,30 +75,10 @@ def test_the_page_says_where_it_is_opens_files_and_ends(tmp_path: Path) -> None:
         assert serving.stdout.read() == ""
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [(None, "no such file; expected a network"), (b"x", "not a PyTorch file")],
-    ids=["none", "text"],
-)
-def test_a_file_that_cannot_be_opened_is_one_line(
-    content: bytes | None,
-    said: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    bad = tmp_path / "bad.pt"
-    if content is not None:
-        bad.write_bytes(content)
-    found = run(capsys, monkeypatch, "stacklens", "app", bad, "--port", "0")
-    assert (found.status, found.out) == (2, "")
-    assert found.error.startswith(f"error: {bad}: {said}")
-
-
-def test_a_port_that_is_taken_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_that_is_taken_is_one_line(shell: Shell) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        found = run(capsys, monkeypatch, "stacklens", "app", "--port", str(port))
+        found = shell("stacklens", "app", "--port", str(port))
     assert found.status == 2
     assert found.error.startswith(f"error: cannot listen on 127.0.0.1:{port}: ")
     assert found.error.endswith("; choose another --port or --host\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.shell.commands import DATA, run
+from tests.shell.commands import DATA, Shell
 
 NETWORK = "nnpda-palindrome"
 
@@ -18,19 +18,15 @@ NETWORK = "nnpda-palindrome"
         (("saliency", NETWORK, "abcba"), "pushes agree with the automaton's top"),
     ],
 )
-def test_each_command_prints_what_it_found(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], expected: str
-) -> None:
-    done = run(capsys, monkeypatch, "stacklens", "probe", *arguments)
+def test_each_command_prints_what_it_found(shell: Shell, arguments: tuple[str, ...], expected: str) -> None:
+    done = shell("stacklens", "probe", *arguments)
     assert done.status == 0, done.error
     assert expected in done.out
 
 
-def test_tables_and_figures_are_written(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_tables_and_figures_are_written(shell: Shell, tmp_path: Path) -> None:
     table, figure = tmp_path / "t.csv", tmp_path / "t.html"
-    done = run(capsys, monkeypatch, "stacklens", "probe", "ablate", NETWORK, "--out", str(table), "--out", str(figure))
+    done = shell("stacklens", "probe", "ablate", NETWORK, "--out", str(table), "--out", str(figure))
     assert done.status == 0, done.error
     assert table.read_text(encoding="utf-8").startswith("kind,name,role,accuracy,importance")
     assert "plotly" in figure.read_text(encoding="utf-8")
@@ -44,32 +40,25 @@ def test_tables_and_figures_are_written(
         (("saliency", NETWORK, "a" * 1_001), "has 1,001 symbols; expected at most 1,000"),
         (("saliency", NETWORK, "ε"), "the network decides nothing on the empty word"),
         (("saliency", NETWORK, ""), "the network decides nothing on the empty word"),
-        (
-            ("horizon", str(DATA / "rau" / "dyck2-depth3-transformer")),
-            "has no stack whose actions could be rounded: rounded it is itself",
-        ),
+        (("horizon", str(DATA / "rau" / "dyck2-depth3-transformer")), "has no stack whose actions could be rounded:"),
         (("linear", "neural-stack-reversal"), "no hidden vector to probe"),
         (("causal", "no-such.json"), "no-such.json"),
     ],
 )
-def test_bad_input_is_one_line(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], expected: str
-) -> None:
-    done = run(capsys, monkeypatch, "stacklens", "probe", *arguments)
+def test_bad_input_is_one_line(shell: Shell, arguments: tuple[str, ...], expected: str) -> None:
+    done = shell("stacklens", "probe", *arguments)
     assert done.status == 2
     assert expected in done.error
     assert done.error.count("\n") == 1
 
 
-def test_an_extraction_is_followed_by_interchanges_where_these_are_asked_for(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_extraction_is_followed_by_interchanges_where_these_are_asked_for(shell: Shell, tmp_path: Path) -> None:
     saved, drawn = tmp_path / "r.json", tmp_path / "r.csv"
     network = "marnn-stack-rnn-string-reversal"
-    done = run(capsys, monkeypatch, "extract-pda", network, "--causal", "--max-length", "4", "--save", str(saved))
+    done = shell("extract-pda", network, "--causal", "--max-length", "4", "--save", str(saved))
     assert done.status == 0, done.error
     assert "causal     of four automata that are proved equal, the minimised one is what the network" in done.out
     assert "symbols          1,000       1.000 (0.98" in done.out
-    again = run(capsys, monkeypatch, "stacklens", "probe", "causal", str(saved), "--cases", "100", "--out", str(drawn))
+    again = shell("stacklens", "probe", "causal", str(saved), "--cases", "100", "--out", str(drawn))
     assert again.status == 0, again.error
     assert drawn.read_text(encoding="utf-8").startswith("what,name,interchanges,accuracy,low,high\nstate,q0,")

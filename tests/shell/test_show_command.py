@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.attack.made_results import DIGESTS, FORGERIES, forged
-from tests.shell.commands import ZOO, check_quickly, run
+from tests.shell.commands import ZOO, Shell, check_quickly
 
 import stacklens as sl
 
@@ -21,12 +21,12 @@ _SAVED: dict[str, bytes] = {}  # what was printed, and the file: made once
 
 
 @pytest.fixture
-def kept(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[Path, str]:
+def kept(tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, str]:
     """Return a saved result, and what extract-pda printed of it; the working directory is an empty folder."""
     monkeypatch.chdir(tmp_path)
     if not _SAVED:
         check_quickly(monkeypatch)
-        found = run(capsys, monkeypatch, "extract-pda", NAME, "--max-length", "5", "--save", "r.json")
+        found = shell("extract-pda", NAME, "--max-length", "5", "--save", "r.json")
         assert found.status == 0
         assert found.out.endswith("wrote r.json\n")
         _SAVED[found.out.removesuffix("wrote r.json\n")] = Path("r.json").read_bytes()
@@ -35,11 +35,9 @@ def kept(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     return tmp_path / "r.json", printed
 
 
-def test_a_kept_result_is_shown_again(
-    kept: tuple[Path, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kept_result_is_shown_again(kept: tuple[Path, str], shell: Shell) -> None:
     path, printed = kept
-    shown = run(capsys, monkeypatch, "stacklens", "show", path)
+    shown = shell("stacklens", "show", path)
     assert shown.status == 0
     certified = "the rounded network follows it on words of every length that need at most 2^53 cells of a stack"
     assert shown.out.startswith(f"Proved equal to palindrome; {certified} (certificate); ")
@@ -48,10 +46,10 @@ def test_a_kept_result_is_shown_again(
         assert whole
         again = line.startswith(("proof ", "certified ", "network ", "automaton ", "horizon ", "depth ")) or "│" in line
         assert again <= (line in shown.out)
-    why = run(capsys, monkeypatch, "stacklens", "show", path, "--why")
+    why = shell("stacklens", "show", path, "--why")
     assert why.out.startswith("as stored, not checked:\nNothing contradicts the automaton")
     out = ("--out", "pda.svg", "--out", "pda.json", "--out", "pda.cfg")
-    drawn = run(capsys, monkeypatch, "stacklens", "show", path, *out)
+    drawn = shell("stacklens", "show", path, *out)
     assert drawn.out.endswith("wrote pda.svg\nwrote pda.json\nwrote pda.cfg\n")
     assert Path("pda.cfg").read_text(encoding="utf-8").endswith(f"\n{sl.load(path).grammar()}\n")
     assert str(sl.load(path).grammar()) == "S -> a S a | b S b | c"
@@ -60,15 +58,15 @@ def test_a_kept_result_is_shown_again(
 
 
 def test_a_kept_result_is_verified_and_judged_without_its_automaton_in_another_file(
-    kept: tuple[Path, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    kept: tuple[Path, str], shell: Shell
 ) -> None:
     path, _ = kept
-    found = run(capsys, monkeypatch, "stacklens", "verify", path, "--max-length", "6")
+    found = shell("stacklens", "verify", path, "--max-length", "6")
     assert found.status == 0
     assert "0 disagreements in 1,093 words, all of length <= 6" in found.out
     assert not Path("r.verify.jsonl").exists()
     Path("words.txt").write_text("abcba\nabc\n", encoding="utf-8")
-    judged = run(capsys, monkeypatch, "stacklens", "judge", path, "words.txt", "--out", "table.csv")
+    judged = shell("stacklens", "judge", path, "words.txt", "--out", "table.csv")
     assert judged.status == 0
     assert Path("table.csv").read_text(encoding="utf-8").splitlines()[0].count("automaton") == 1
 
@@ -86,94 +84,66 @@ def test_a_kept_result_is_verified_and_judged_without_its_automaton_in_another_f
         (["extract", NAME, "--save", "x.json", "--report", "x.json"], "they are one file"),
     ],
 )
-def test_bad_input_is_one_line(
-    arguments: list[str],
-    says: str,
-    kept: tuple[Path, str],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_bad_input_is_one_line(arguments: list[str], says: str, kept: tuple[Path, str], shell: Shell) -> None:
     before = kept[0].read_bytes()
-    found = run(capsys, monkeypatch, "stacklens", *arguments)
+    found = shell("stacklens", *arguments)
     assert (found.status, found.out, found.error.count("\n")) == (2, "", 1)
     assert says in found.error
     assert kept[0].read_bytes() == before
 
 
 def test_a_result_without_an_automaton_is_kept_and_shown_too(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    kept = run(capsys, monkeypatch, "extract-pda", *_IN_VAIN, "--save", "r.json")
-    shown = run(capsys, monkeypatch, "stacklens", "show", "r.json", "--out", "pda.dot")
+    kept = shell("extract-pda", *_IN_VAIN, "--save", "r.json")
+    shown = shell("stacklens", "show", "r.json", "--out", "pda.dot")
     assert (kept.status, shown.status) == (3, 3)
     first, *others = shown.out.splitlines()
     assert first == f"{kept.out.splitlines()[0].removesuffix('.')} (as stored, not checked)."
     assert {line.removesuffix(" (as stored, not checked)") for line in others} >= set(kept.out.splitlines()[1:-1])
     assert not Path("pda.dot").exists()
-    verified = run(capsys, monkeypatch, "stacklens", "verify", "r.json")
+    verified = shell("stacklens", "verify", "r.json")
     assert verified.status == 3
     assert verified.out.endswith("(as stored, not checked)\n")
 
 
-def test_names_of_the_zoo_work_from_any_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_of_the_zoo_work_from_any_folder(tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    traced = run(capsys, monkeypatch, "stacklens", "trace", "marnn-stack-rnn-dyck-2", "([])")
+    traced = shell("stacklens", "trace", "marnn-stack-rnn-dyck-2", "([])")
     assert (traced.status, traced.out.splitlines()[-1]) == (0, "accepted")
-    found = run(capsys, monkeypatch, "stacklens", "trace", "marnn-stack-rnn-dick-2", "([])")
+    found = shell("stacklens", "trace", "marnn-stack-rnn-dick-2", "([])")
     assert found.status == 2
     assert "did you mean marnn-stack-rnn-dyck-2, " in found.error
-    helped = run(capsys, monkeypatch, "stacklens", "trace", "-h")
+    helped = shell("stacklens", "trace", "-h")
     assert "a file of that name here comes first" in " ".join(helped.out.split())
 
 
-@pytest.mark.parametrize("command", ["trace NAME ()", "export NAME --html x.html", "verify NAME", "judge NAME w.txt"])
-def test_a_name_that_is_nearly_one_of_the_zoo_is_answered_with_it(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    found = run(capsys, monkeypatch, "stacklens", *command.replace("NAME", "nnpda-palindrom").split())
-    assert (found.status, found.error.count("\n")) == (2, 1)
-    assert found.error.startswith("error: nnpda-palindrom: no such file; expected a network")
-    assert "did you mean nnpda-palindrome, " in found.error
-
-
-def test_the_page_opens_a_network_of_the_zoo_under_its_own_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from stacklens.viz.dashboard.opening import opened_at_start
-
-    monkeypatch.chdir(tmp_path)
-    assert opened_at_start("nnpda-palindrome") == [{"network": "nnpda-palindrome"}]
-
-
 def test_the_word_on_which_a_network_differs_can_be_pasted(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     saved, network = ZOO / "marnn-stack-rnn-dyck-2.json", "marnn-stack-rnn-dyck-2"
-    shown = run(capsys, monkeypatch, "stacklens", "show", saved)
+    shown = shell("stacklens", "show", saved)
     words = [line.split(":")[1].strip() for line in shown.out.splitlines() if line.startswith("           in full: ")]
     assert len(words) == 2
     for word in words:
-        assert run(capsys, monkeypatch, "stacklens", "trace", network, word).status == 0
-    verified = run(capsys, monkeypatch, "stacklens", "verify", saved, "--max-length", "3")
+        assert shell("stacklens", "trace", network, word).status == 0
+    verified = shell("stacklens", "verify", saved, "--max-length", "3")
     assert [f"           in full: {word}" in verified.out.splitlines() for word in words] == [True, True]
 
 
 @pytest.mark.parametrize("digests", DIGESTS)
 @pytest.mark.parametrize("what", FORGERIES)
 def test_no_command_repeats_what_a_file_claims_falsely(
-    what: str, digests: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    what: str, digests: str, tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("r.json").write_text(json.dumps(forged(what, digests)), encoding="utf-8")
     deep = "1010" if "10^18" in what else "aca" if what == "other counts" else "(" * 8
     Path("words.txt").write_text(f"{deep}\n", encoding="utf-8")
     commands = (("show", "r.json"), ("verify", "r.json", "--max-length", "3"), ("judge", "r.json", "words.txt"))
-    shown, verified, judged = (run(capsys, monkeypatch, "stacklens", *command) for command in commands)
+    shown, verified, judged = (shell("stacklens", *command) for command in commands)
     if digests == "stale":
         for found in (shown, verified, judged):
             assert (found.status, found.out) == (2, "")

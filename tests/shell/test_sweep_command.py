@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from functools import partial
 from pathlib import Path
@@ -10,13 +9,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from tests.models.hand_made import parentheses_net
-from tests.shell.commands import check_quickly, run
+from tests.shell.commands import Shell
 
 from stacklens.extract.evaluation import sweep_row
 from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
 from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.models.io import Checkpoint, load_checkpoint, save_model
-from stacklens.models.training.recognition_recipes import RECIPES
+from stacklens.models.io import Checkpoint, save_model
 
 OURS = {"kind": "recognition", "language": "parentheses"}
 QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=1, depth=20, height=5, climbs=1, walks=5, cycles=8)
@@ -32,11 +30,9 @@ def _in_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setattr(sweep_row, "extract", lambda model, language, _: extract(model, language, QUICK))
 
 
-def test_a_pattern_gives_a_table_and_the_files_asked_for(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pattern_gives_a_table_and_the_files_asked_for(shell: Shell) -> None:
     out = ("--out", "sweep.csv", "--out", "sweep.html", "--out", "sweep.json")
-    outcome = run(capsys, monkeypatch, "stacklens", "sweep", "runs/*.pt", "--language", "parentheses", *out)
+    outcome = shell("stacklens", "sweep", "runs/*.pt", "--language", "parentheses", *out)
     assert (outcome.status, outcome.error) == (0, "")
     lines = [line for line in outcome.out.splitlines() if line.startswith("│")]
     assert [line.split("│")[1].strip() for line in lines] == ["runs/one.pt", "runs/two.pt"]
@@ -49,18 +45,7 @@ def test_a_pattern_gives_a_table_and_the_files_asked_for(
     assert sorted(path.name for path in Path().iterdir()) == ["runs", "sweep.csv", "sweep.html", "sweep.json"]
 
 
-def test_a_file_that_cannot_be_read_is_told_and_gives_status_1(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("runs/three.pt").write_bytes(b"nothing")
-    outcome = run(capsys, monkeypatch, "stacklens", "sweep", "runs")
-    assert (outcome.status, outcome.error) == (1, "")
-    assert outcome.out.splitlines()[-1].startswith("runs/three.pt: not a PyTorch file")
-
-
-def test_a_sweep_that_was_begun_goes_on_only_when_asked_to(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_that_was_begun_goes_on_only_when_asked_to(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(model: object, *_: object) -> None:
         if getattr(model, "origin").name == "two":  # noqa: B009
             raise KeyboardInterrupt
@@ -68,13 +53,13 @@ def test_a_sweep_that_was_begun_goes_on_only_when_asked_to(
 
     with monkeypatch.context() as patched:
         patched.setattr(sweep_row, "extract", killed)
-        outcome = run(capsys, monkeypatch, "stacklens", "sweep", "runs", "--out", "t.csv")
+        outcome = shell("stacklens", "sweep", "runs", "--out", "t.csv")
     assert (outcome.status, outcome.error) == (130, "")
     assert sorted(path.name for path in Path().iterdir()) == ["runs", "t.sweep.jsonl"]
-    refused = run(capsys, monkeypatch, "stacklens", "sweep", "runs", "--out", "t.csv")
+    refused = shell("stacklens", "sweep", "runs", "--out", "t.csv")
     assert refused.status == 2
     assert "this job was begun and not finished; go on with --resume" in refused.error
-    done = run(capsys, monkeypatch, "stacklens", "sweep", "runs", "--out", "t.csv", "--resume")
+    done = shell("stacklens", "sweep", "runs", "--out", "t.csv", "--resume")
     assert (done.status, done.error) == (0, "")
     assert sorted(path.name for path in Path().iterdir()) == ["runs", "t.csv"]
 
@@ -89,34 +74,9 @@ def test_a_sweep_that_was_begun_goes_on_only_when_asked_to(
         (("runs", "--scheduler", "nowhere"), "no Dask scheduler with a worker at 'nowhere'"),
     ],
 )
-def test_what_cannot_be_done_is_one_line(
-    arguments: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    outcome = run(capsys, monkeypatch, "stacklens", "sweep", *arguments)
+def test_what_cannot_be_done_is_one_line(arguments: tuple[str, ...], told: str, shell: Shell) -> None:
+    outcome = shell("stacklens", "sweep", *arguments)
     assert (outcome.status, outcome.out) == (2, "")
     assert told in outcome.error
     assert outcome.error.count("\n") == 1
     assert not list(Path().glob("*.jsonl"))
-
-
-@pytest.mark.slow
-def test_snapshots_of_a_training_are_swept_to_tell_when_the_automaton_settles(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (stage,) = RECIPES["parentheses"].stages
-    short = dataclasses.replace(RECIPES["parentheses"], stages=(dataclasses.replace(stage, epochs=150),))
-    monkeypatch.setitem(RECIPES, "parentheses", short)
-    command = ("train", "nnpda", "--language", "parentheses", "--seeds", "2", "--out", "net.pt")
-    outcome = run(capsys, monkeypatch, "stacklens", *command, "--snapshots", "4")
-    assert outcome.status == 0
-    assert outcome.out.splitlines()[-1] == "wrote 4 snapshots of it to net.snapshots"
-    files = sorted(Path("net.snapshots").iterdir())
-    assert load_checkpoint(files[0]).provenance["updates"] == 0
-    check_quickly(monkeypatch)
-    outcome = run(capsys, monkeypatch, "stacklens", "sweep", "net.snapshots", "--out", "t.csv")
-    assert outcome.status == 0
-    table = pd.read_csv("t.csv")
-    assert table.updates.is_monotonic_increasing
-    last = table.automaton.iloc[-1]
-    settled = table.updates[table.automaton.iloc[::-1].eq(last).cummin().iloc[::-1]].min()
-    assert f"settles at update {settled:,}" in outcome.out

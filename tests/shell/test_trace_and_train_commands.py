@@ -1,16 +1,14 @@
 from __future__ import annotations
 
 import dataclasses
-import errno
 import os
 import signal
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import torch
 from tests.models.hand_made import parentheses_net
-from tests.shell.commands import check_quickly, run
+from tests.shell.commands import Shell, check_quickly
 
 from stacklens.languages import get_language
 from stacklens.models.io import Checkpoint, load_checkpoint, save_model
@@ -32,17 +30,15 @@ def same_weights(one: Path, other: Path) -> bool:
     return all(torch.equal(left[name], right[name]) for name in right)
 
 
-def test_trace_shows_every_step_and_the_verdict(
-    net: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    accepted = run(capsys, monkeypatch, "stacklens", "trace", net, "(())")
+def test_trace_shows_every_step_and_the_verdict(net: Path, shell: Shell) -> None:
+    accepted = shell("stacklens", "trace", net, "(())")
     assert (accepted.status, accepted.error) == (0, "")
     assert accepted.out.endswith("accepted\n")
     assert len([line for line in accepted.out.splitlines() if line.startswith("│")]) == 5
-    rejected = run(capsys, monkeypatch, "stacklens", "trace", net, "())", "--rounded")
+    rejected = shell("stacklens", "trace", net, "())", "--rounded")
     assert (rejected.status, rejected.error) == (0, "")
     assert rejected.out.endswith("rejected\n")
-    assert run(capsys, monkeypatch, "stacklens", "trace", net, "").out.endswith("accepted\n")
+    assert shell("stacklens", "trace", net, "").out.endswith("accepted\n")
 
 
 @pytest.mark.parametrize(
@@ -56,34 +52,23 @@ def test_trace_shows_every_step_and_the_verdict(
     ],
 )
 def test_a_transducer_is_said_to_answer_and_not_to_accept_and_epsilon_is_the_empty_word(
-    network: str, word: str, says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    network: str, word: str, says: str, shell: Shell
 ) -> None:
-    found = run(capsys, monkeypatch, "stacklens", "trace", network, word)
+    found = shell("stacklens", "trace", network, word)
     assert (found.status, found.out.splitlines()[-1]) == (0, says)
-
-
-def test_trace_writes_the_steps_as_a_table(
-    net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = run(capsys, monkeypatch, "stacklens", "trace", net, "(()", "--out", tmp_path / "steps.csv")
-    assert (found.status, found.error) == (0, "")
-    assert found.out == f"wrote 4 steps to {tmp_path / 'steps.csv'}\n"
-    frame = pd.read_csv(tmp_path / "steps.csv")
-    assert frame.symbol.tolist() == ["(", "(", ")", "e"]
-    assert frame.action_0_0.tolist() == [1, 1, -1, 0]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("epochs", [1, 74])
 def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_network_comes(
-    epochs: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    epochs: int, tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (stage,) = RECIPES["parentheses"].stages
     brief = dataclasses.replace(stage, epochs=120)
     short = dataclasses.replace(RECIPES["parentheses"], stages=(brief,), check_length=8)
     monkeypatch.setitem(RECIPES, "parentheses", short)
     straight, stopped, resumed = (tmp_path / f"{name}.pt" for name in ("straight", "stopped", "resumed"))
-    found = run(capsys, monkeypatch, "stacklens", *TRAIN, "--out", straight)
+    found = shell("stacklens", *TRAIN, "--out", straight)
     assert (found.status, found.error) == (0, "")
     assert f"to {straight}" in found.out
     with monkeypatch.context() as patched:
@@ -95,7 +80,7 @@ def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_network_comes(
                 os.kill(os.getpid(), signal.SIGINT)
 
         patched.setattr(Training, "epoch", interrupted)
-        found = run(capsys, monkeypatch, "stacklens", *TRAIN, "--out", stopped)
+        found = shell("stacklens", *TRAIN, "--out", stopped)
     assert (found.status, found.error) == (130, "")
     assert f"stopped; {stopped} holds the best network so far; go on with --resume {stopped}" in found.out
     checkpoint = load_checkpoint(stopped)
@@ -104,18 +89,16 @@ def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_network_comes(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if epochs > 1:
         check_quickly(monkeypatch)
-        assert run(capsys, monkeypatch, "extract-pda", stopped, "--max-length", "5", "--quiet").status in (0, 1, 3)
-    found = run(capsys, monkeypatch, "stacklens", *TRAIN, "--resume", stopped, "--out", resumed)
+        assert shell("extract-pda", stopped, "--max-length", "5", "--quiet").status in (0, 1, 3)
+    found = shell("stacklens", *TRAIN, "--resume", stopped, "--out", resumed)
     assert (found.status, found.error) == (0, "")
     assert same_weights(straight, resumed)
     assert load_checkpoint(resumed).training is None
-    assert run(capsys, monkeypatch, "stacklens", *TRAIN, "--resume", stopped).status == 0
+    assert shell("stacklens", *TRAIN, "--resume", stopped).status == 0
     assert same_weights(straight, stopped)  # without --out the file itself goes on
 
 
-def test_a_training_is_resumed_only_with_the_options_it_was_begun_with(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_training_is_resumed_only_with_the_options_it_was_begun_with(tmp_path: Path, shell: Shell) -> None:
     stopped = tmp_path / "stopped.pt"
     training = Training(recipe_for(get_language("parentheses")), get_language("parentheses"), seed=1, nets=2)
     training.epoch()
@@ -128,23 +111,9 @@ def test_a_training_is_resumed_only_with_the_options_it_was_begun_with(
         ("--neurons", "4", "n_states=3"),
         ("--order", "third", "order=second"),
     ]:
-        found = run(capsys, monkeypatch, "stacklens", *TRAIN, "--resume", stopped, option, value)
+        found = shell("stacklens", *TRAIN, "--resume", stopped, option, value)
         assert (found.status, found.out) == (2, "")
         assert found.error.startswith(f"error: {stopped}: this training cannot be resumed: ")
         assert message in found.error
         assert found.error.count("\n") == 1
     assert stopped.read_bytes() == before
-
-
-def test_a_training_that_cannot_be_written_leaves_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "fsync", fail)
-    monkeypatch.setattr(Training, "done", True)
-    found = run(capsys, monkeypatch, "stacklens", *TRAIN, "--out", tmp_path / "x.pt")
-    assert found.status == 2
-    assert found.error == f"error: cannot write {tmp_path / 'x.pt'}: No space left on device; nothing was written\n"
-    assert list(tmp_path.iterdir()) == []

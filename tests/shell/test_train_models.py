@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -65,18 +64,6 @@ def test_every_model_trains_and_writes_a_checkpoint_that_loads_and_traces(model:
     assert seen.hidden.shape[:2] == (1, 3)
 
 
-def test_options_reach_the_network(tmp_path: Path) -> None:
-    out = tmp_path / "net.pt"
-    options = ["--controller", "rnn", "--hidden", "3", "--cell-size", "4", "--epochs", "1", "--seeds", "1"]
-    train("neural-stack", "--language", "reversal", *options, "--out", out)
-    config = load_checkpoint(out).model.config()
-    assert (config["controller"], config["hidden"], config["cell_size"]) == ("rnn", 3, 4)
-    options = ["--stacks", "2", "--depth", "3", "--no-op", "--recurrent", "--epochs", "1", "--seeds", "1"]
-    train("stack-rnn", "--language", "anbn", *options, "--out", out)
-    config = load_checkpoint(out).model.config()
-    assert [config[name] for name in ("n_stacks", "depth", "no_op", "recurrent")] == [2, 3, True, True]
-
-
 def test_ctrl_c_leaves_a_checkpoint_that_goes_on_as_if_nothing_had_been(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,14 +90,6 @@ def interrupted(epoch: Callable[[Fitting], None]) -> Callable[[Fitting], None]:
     return stopping
 
 
-def test_a_training_that_is_over_or_another_one_is_not_resumed(tmp_path: Path) -> None:
-    out = tmp_path / "net.pt"
-    arguments: tuple[Any, ...] = ("rnn", "--language", "dyck-1", "--seeds", "1")
-    train(*arguments, "--out", out)
-    with pytest.raises(StacklensError, match=r"net\.pt: this training is over"):
-        train(*arguments, "--resume", out)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -126,10 +105,3 @@ def test_a_training_that_is_over_or_another_one_is_not_resumed(tmp_path: Path) -
 def test_bad_arguments_are_told(arguments: tuple[str, ...], message: str) -> None:
     with pytest.raises(StacklensError, match=message):
         train(*arguments)
-
-
-@pytest.mark.parametrize("option", ["--stacks", "--order", "--controller"])
-def test_an_option_of_another_model_is_no_option(option: str) -> None:
-    result = CliRunner().invoke(app, ["train", "rnn", "--language", "dyck-1", option, "1"])
-    assert result.exit_code == 2
-    assert "No such option" in result.output

@@ -7,14 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.shell.commands import DATA, ZOO, check_quickly, run
+from tests.shell.commands import DATA, ZOO, Shell, check_quickly
 
-from stacklens.automata.formats import to_dot, to_jflap, to_json
+from stacklens.automata.formats import to_jflap, to_json
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.cli.verify_all import networks_in
 from stacklens.extract import extraction
 from stacklens.languages import get_language
-from stacklens.languages.catalogue import get_task
 
 NETWORK = ZOO / "nnpda-palindrome.pt"
 PALINDROMES = get_language("palindrome").automaton
@@ -32,11 +31,9 @@ def doctored() -> PushdownAutomaton:
     return replace(PALINDROMES, transitions={**rules, **dict(pops[:1])})
 
 
-def test_nothing_contradicts_the_right_automaton(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_contradicts_the_right_automaton(shell: Shell) -> None:
     Path("pda.jff").write_text(to_jflap(PALINDROMES), encoding="utf-8")
-    outcome = run(capsys, monkeypatch, "stacklens", "verify", NETWORK, "--automaton", "pda.jff", "--max-length", "9")
+    outcome = shell("stacklens", "verify", NETWORK, "--automaton", "pda.jff", "--max-length", "9")
     lines = outcome.out.splitlines()
     assert outcome.status == 0
     assert lines[0] == (
@@ -57,13 +54,11 @@ def test_nothing_contradicts_the_right_automaton(
     assert [path.name for path in Path().iterdir()] == ["pda.jff"]  # the journal is gone
 
 
-def test_the_report_is_the_same_whatever_the_number_of_processes(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_report_is_the_same_whatever_the_number_of_processes(shell: Shell) -> None:
     Path("pda.json").write_text(to_json(doctored()), encoding="utf-8")
     command: list[str | Path] = ["verify", NETWORK, "--automaton", "pda.json", "--max-length", "13"]
     for jobs in ("1", "2"):
-        outcome = run(capsys, monkeypatch, "stacklens", *command, "--jobs", jobs, "--report", f"{jobs}.json", "--quiet")
+        outcome = shell("stacklens", *command, "--jobs", jobs, "--report", f"{jobs}.json", "--quiet")
         assert outcome.status == 1
         assert outcome.out.startswith(
             "different from palindrome, first on bcb; rounded network and network first differ"
@@ -78,7 +73,7 @@ def test_the_report_is_the_same_whatever_the_number_of_processes(
 
 
 def test_without_an_automaton_it_is_extracted_and_kept_in_the_journal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_quickly(monkeypatch)
 
@@ -88,65 +83,21 @@ def test_without_an_automaton_it_is_extracted_and_kept_in_the_journal(
     command: list[str | Path] = ["verify", ZOO / "nnpda-parentheses.pt", "--max-length", "6"]
     with monkeypatch.context() as patch:
         patch.setattr("stacklens.extract.verification.exhaustive.verify_exhaustively", stop)
-        assert run(capsys, monkeypatch, "stacklens", *command).status == 130
+        assert shell("stacklens", *command).status == 130
     journal = Path("nnpda-parentheses.verify.jsonl")
     assert "automaton" in json.loads(journal.read_text(encoding="utf-8").splitlines()[1])["kept"]
-    refused = run(capsys, monkeypatch, "stacklens", *command)
+    refused = shell("stacklens", *command)
     assert (refused.status, refused.error) == (
         2,
         f"error: {journal}: this job was begun and not finished; go on with --resume, or delete the file\n",
     )
-    other = run(capsys, monkeypatch, "stacklens", *command[:-1], "7", "--resume")
+    other = shell("stacklens", *command[:-1], "7", "--resume")
     assert "another job: its max_length is 6, this one's 7" in other.error
     monkeypatch.setattr("stacklens.extract.extraction.extract", stop)
-    outcome = run(capsys, monkeypatch, "stacklens", *command, "--resume")
+    outcome = shell("stacklens", *command, "--resume")
     assert outcome.status == 0
     assert "0 disagreements in 127 words, all of length <= 6" in outcome.out
     assert not journal.exists()
-
-
-def test_a_network_without_an_automaton(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    check_quickly(monkeypatch)
-    outcome = run(capsys, monkeypatch, "stacklens", "verify", DATA / "graded-pops.pt", "--max-length", "4")
-    assert outcome.status == 3
-    assert outcome.out.startswith("automaton  none: ")
-    assert not list(Path().glob("*.jsonl"))
-
-
-def test_a_predictor_is_verified_with_its_outputs(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pda = get_task("dyck-2").reference
-    assert pda is not None
-    Path("pda.dot").write_text(to_dot(pda), encoding="utf-8")
-    command: list[str | Path] = [
-        "verify",
-        ZOO / "marnn-stack-rnn-dyck-2.pt",
-        "--automaton",
-        "pda.dot",
-        "--max-length",
-        "6",
-    ]
-    outcome = run(capsys, monkeypatch, "stacklens", *command)
-    assert outcome.status == 0
-    assert outcome.out.count("0 disagreements in 5,461 words, all of length <= 6") == 3
-
-
-@pytest.mark.parametrize("scheduler", ["x", "tls://127.0.0.1:9", "tcp://127.0.0.1:99999"])
-def test_a_scheduler_that_is_none_leaves_no_journal_in_the_way_of_the_next_run(
-    scheduler: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("distributed")
-    Path("pda.json").write_text(to_json(PALINDROMES), encoding="utf-8")
-    command: list[str | Path] = ["verify", NETWORK, "--automaton", "pda.json", "--max-length", "4"]
-    refused = run(capsys, monkeypatch, "stacklens", *command, "--scheduler", scheduler)
-    assert refused.status == 2
-    assert refused.error.startswith(
-        f"error: no Dask scheduler with a worker at {scheduler!r}: expected an address like"
-    )
-    assert refused.error.count("\n") == 1
-    assert [path.name for path in Path().iterdir()] == ["pda.json"]
-    assert run(capsys, monkeypatch, "stacklens", *command).status == 0
 
 
 @pytest.mark.parametrize(
@@ -165,25 +116,23 @@ def test_a_scheduler_that_is_none_leaves_no_journal_in_the_way_of_the_next_run(
         (["--all", "--published", "."], "--published .: no networks there; expected a folder"),
     ],
 )
-def test_bad_arguments_are_one_line(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str | Path], message: str
-) -> None:
+def test_bad_arguments_are_one_line(shell: Shell, arguments: list[str | Path], message: str) -> None:
     Path("dyck.json").write_text(to_json(get_language("dyck-2").automaton), encoding="utf-8")
-    outcome = run(capsys, monkeypatch, "stacklens", "verify", *arguments)
+    outcome = shell("stacklens", "verify", *arguments)
     assert outcome.status == 2
     assert message in outcome.error
     assert outcome.error.count("\n") == 1
 
 
 def test_the_table_has_proof_counts_and_certificate(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     check_quickly(monkeypatch)
     monkeypatch.setattr("stacklens.cli.verify_all.extract", extraction.extract)
     zoo = [ZOO / "nnpda-parentheses.pt", DATA / "graded-pops.pt"]
     monkeypatch.setattr("stacklens.cli.verify_all.networks_in", lambda _: zoo)
     report = tmp_path / "verify.json"
-    outcome = run(capsys, monkeypatch, "stacklens", "verify", "--all", "--max-length", "8", "--report", report)
+    outcome = shell("stacklens", "verify", "--all", "--max-length", "8", "--report", report)
     assert outcome.status == 0
     rows = json.loads(report.read_text(encoding="utf-8"))["networks"]
     assert [row["network"] for row in rows] == ["nnpda-parentheses.pt", "graded-pops.pt"]

@@ -64,13 +64,6 @@ def test_a_file_that_outgrows_its_disk_is_not_there_at_all(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_long_name_is_written_and_one_too_long_for_the_disk_is_an_error(tmp_path: Path) -> None:
-    write_whole(tmp_path / ("x" * 250), "fits")
-    with pytest.raises(StacklensError, match=r": File name too long; nothing was written$"):
-        write_whole(tmp_path / ("x" * 300), "does not")
-    assert len(list(tmp_path.iterdir())) == 1
-
-
 def test_a_folder_or_a_file_in_place_of_a_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(StacklensError, match=r"^cannot write .*: it is a folder; expected the name of a file$"):
         write_whole(tmp_path, "x")

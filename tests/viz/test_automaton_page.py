@@ -21,13 +21,12 @@ from stacklens.extract.by_name import specification_of
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.models.io import ZOO
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.automaton_views import drift_view, shown
+from stacklens.viz.dashboard.automaton_views import shown
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
 from stacklens.viz.dashboard.networks import keep_upload, load
 from stacklens.viz.dashboard.python_lines import automaton_lines
 from stacklens.viz.report import report_page
 
-ROOT = Path(__file__).parents[2]
 NAME = "nnpda-palindrome"
 QUICK = ExtractionConfig(max_length=4, long_words=100, deep_words=1, depth=30, height=5, walks=5)
 
@@ -145,11 +144,6 @@ def test_figures_are_those_of_the_network_that_is_chosen(client: FlaskClient) ->
     assert map_["layout"]["paper_bgcolor"] == "#16181D"
 
 
-def test_stacks_of_a_long_word_are_not_drawn(client: FlaskClient) -> None:
-    (figure,) = filled(client, "figures", network=NAME, figure="stacks", word="a" * 1_001).figures
-    assert figure["layout"]["annotations"][0]["text"] == "Stacks are drawn for words of at most 1,000 symbols."
-
-
 def test_the_visits_of_a_state_or_of_the_first(client: FlaskClient) -> None:
     for state, shown_ in (("", "q0"), ("q1", "q1"), ("gone", "q0")):
         found = filled(client, "automaton", network=NAME, state=state)
@@ -166,19 +160,6 @@ def test_the_automaton_comes_as_a_file(client: FlaskClient, result: Extraction, 
     assert answer.headers["Content-Disposition"] == f'attachment; filename="{NAME}.{suffix}"'
     if suffix == "json":
         assert from_json(answer.text) == result.automaton
-
-
-def test_what_a_format_cannot_say_is_said(client: FlaskClient, result: Extraction) -> None:
-    pda = replace(dyck([("(", ")")]), end_marker="e")
-    keep_extraction("nnpda-parentheses", ExtractionSettings(), replace(result, minimised=pda))
-    assert "JFLAP" in asked(client, "file", 400, network="nnpda-parentheses", suffix="jff")["problem"]
-
-
-def test_python_lines_name_every_setting_that_is_not_the_usual_one() -> None:
-    assert ExtractionSettings().call() == "sl.extract(network)"
-    assert ExtractionSettings(max_length=0).call() == "sl.extract(network, max_length=0)"
-    strange = ExtractionSettings(states=3, seed=1, language="dyck-1")
-    assert strange.call() == "sl.extract(network, 'dyck-1', states=3, seed=1)"
 
 
 @pytest.mark.parametrize("rounded", [False, True])
@@ -218,26 +199,3 @@ def test_a_report_shows_who_visits_which_state(result: Extraction) -> None:
     states = tuple(f"q{number}" for number in range(61))
     large = replace(result, minimised=PushdownAutomaton(states, ("a", "b", "c"), ("a", "b"), {}, "q0"))
     assert "No drawing: this automaton has 61 states and 0 edges" in report_page(large, [], "report")
-
-
-def test_what_drifts_is_drawn_where_a_word_that_goes_round_breaks_the_network(result: Extraction) -> None:
-    one = shown(NAME)
-    assert (drift_view(one, "light") is None) == (result.drift is None)
-    entry = {
-        "word": "()()()",
-        "cycle": "()",
-        "symbol": ")",
-        "decision": "output )",
-        "quantity": "hidden unit 1",
-        "per_cycle": 0.1,
-        "cycles": [1, 2, 3],
-        "values": [0.1, 0.2, 0.6],
-        "margins": [0.4, 0.3, -0.1],
-        "threshold": 0.5,
-        "first_broken": 3,
-    }
-    drifting = replace(one, known=replace(one.known, report={**one.known.report, "drift": entry}))
-    figure = drift_view(drifting, "dark")
-    assert figure is not None
-    assert list(figure.data[0]["y"]) == entry["values"]
-    assert "broken at cycle 3" in figure.layout.title.text

@@ -13,25 +13,22 @@ from hypothesis import strategies as st
 from tests.automata.strategies import dyck, palindromes, pushdown_automata, words_of
 
 from stacklens.automata.formats.dot import group_places
-from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
-from stacklens.errors import StacklensError, UnknownSymbolError
+from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
+from stacklens.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.evaluation.automaton_runs import (
     moves,
     run_table,
     stacks_after,
-    states_of,
     visit_table,
     visiting_words,
     visits,
 )
 from stacklens.models.io import ZOO, load_network
 from stacklens.probe.trace import trace
-from stacklens.viz.automaton import MOST_STATES, discrete_panel, stacks_figure
+from stacklens.viz.automaton import MOST_STATES, discrete_panel
 from stacklens.viz.bench.drawing import bench_drawing
-from stacklens.viz.hidden import state_map
 
-SVG = "{http://www.w3.org/2000/svg}"
 NET = load_network(ZOO / "nnpda-palindrome.pt")
 
 
@@ -113,25 +110,6 @@ def test_moves_are_the_run_with_the_number_of_every_transition(data: st.DataObje
     assert table["next"].tolist() == [move.target or "" for move in made]
 
 
-def test_a_symbol_of_another_alphabet_is_refused() -> None:
-    with pytest.raises(UnknownSymbolError, match="symbol 'x' is not in the alphabet a b c"):
-        moves(palindromes(), "ax")
-
-
-def test_a_run_as_a_table() -> None:
-    table = run_table(palindromes(), "acb")
-    assert table.to_dict("list") == {
-        "step": [1, 2, 3],
-        "symbol": ["a", "c", "b"],
-        "state": ["u", "u", "v"],
-        "top": ["⊥", "A", "A"],
-        "operation": ["push A", "none", "rejects"],
-        "next": ["u", "v", ""],
-        "stack": ["A", "A", ""],
-    }
-    assert run_table(palindromes(), "a" * 30)["stack"].iloc[-1] == "… " + " ".join("A" * 20)
-
-
 def test_the_discrete_stack_from_its_top_and_from_its_bottom() -> None:
     pda = dyck([("(", ")"), ("[", "]")])
     top, bottom = (discrete_panel(pda, "([]]", from_the_bottom=low).traces[0] for low in (False, True))
@@ -139,49 +117,6 @@ def test_the_discrete_stack_from_its_top_and_from_its_bottom() -> None:
     np.testing.assert_array_equal(bottom.z, [[0, 0, 0, np.nan], [np.nan, 1, np.nan, np.nan]])
     assert top.text.tolist() == [["(", "[", "(", ""], ["", "(", "", ""]]
     assert (list(top.y), list(bottom.y)) == (["top", "2"], [0.5, 1.5])
-
-
-def test_of_a_high_stack_twenty_cells_are_shown() -> None:
-    pda = dyck([("(", ")"), ("[", "]")])
-    word = "(" * 30 + "["
-    top, bottom = (discrete_panel(pda, word, from_the_bottom=low).traces[0] for low in (False, True))
-    assert top.z.shape == bottom.z.shape == (20, 31)
-    assert (top.z[0, -1], bottom.z[0, -1]) == (1, 0)
-
-
-@pytest.mark.parametrize(
-    "name", ["nnpda-palindrome", "marnn-stack-rnn-dyck-2", "stack-rnn-anbn", "neural-stack-reversal"]
-)
-def test_both_stacks_stand_over_the_same_steps(name: str) -> None:
-    net = load_network(ZOO / f"{name}.pt").model
-    step: dict[Key, Transition] = {
-        ("q", letter, (top,)): Transition("q", (push("x"),)) for letter in net.alphabet for top in ("⊥", "x")
-    }
-    pda = PushdownAutomaton(("q",), net.alphabet, ("x",), step, "q")
-    word = net.alphabet[0] * 3
-    figure = stacks_figure(net, trace(net, [word], stacks=True), pda)
-    said = [note.text for note in figure.layout.annotations]
-    assert any("stack after each step" in text for text in said[:1])
-    assert any(text.startswith("automaton's stack after each step") for text in said)
-    assert said[-1] == "state"
-    assert [list(row) for row in figure.data[-1].text] == [["q"] * 3]
-
-
-def test_only_stacks_that_matter_are_shown() -> None:
-    net = load_network(ZOO / "stack-rnn-memorization.pt").model
-    step: dict[Key, Transition] = {("q", net.alphabet[0], ("⊥", "⊥")): Transition("q", (NONE, NONE))}
-    pda = PushdownAutomaton(("q",), net.alphabet, ("x",), step, "q", n_stacks=2)
-    seen = trace(net, [net.alphabet[:1] * 3], stacks=True)
-    for stacks, number in ((None, 10), ((3, 7), 2)):
-        said = [note.text for note in stacks_figure(net, seen, pda, stacks=stacks).layout.annotations]
-        assert len(said) == number + 3
-        assert stacks is None or [text.partition(" after")[0] for text in said[:2]] == ["stack 4", "stack 8"]
-        assert [text.partition(" after")[0] for text in said[-3:-1]] == ["automaton's stack 1", "automaton's stack 2"]
-
-
-def test_the_empty_word_has_no_stacks_to_draw() -> None:
-    figure = stacks_figure(NET.model, trace(NET.model, [""], stacks=True), palindromes())
-    assert not figure.data
 
 
 def test_visits_are_all_moments_in_a_state_and_no_others() -> None:
@@ -196,20 +131,6 @@ def test_visits_are_all_moments_in_a_state_and_no_others() -> None:
     assert table[["state", "word", "step"]].to_numpy().tolist() == [["v", "acb", 2], ["v", "aca", 2], ["v", "aca", 3]]
     assert table.columns.tolist() == ["state", "word", "step", "h1", "h2", "h3"]
     assert len(visit_table(palindromes(), seen)) == sum(map(len, found.values()))
-
-
-def test_steps_after_the_word_belong_to_no_state() -> None:
-    net = load_network(ZOO / "nnpda-parentheses.pt").model  # it reads an end symbol, the automaton does not
-    seen = trace(net, ["()"])
-    assert states_of(dyck([("(", ")")]), seen) == [["q", "q", "after the word"]]
-    assert [len(found) for found in visits(dyck([("(", ")")]), seen).values()] == [3]
-
-
-def test_the_map_names_states_and_keeps_what_is_in_none_below() -> None:
-    figure = state_map(NET.model, trace(NET.model, ["acb", "aca"]), palindromes())
-    assert [points.name for points in figure.data] == ["rejected", "start", "u", "v"]
-    assert [len(points.hovertext) for points in figure.data] == [1, 2, 2, 3]
-    assert figure.data[0].marker.opacity < figure.data[1].marker.opacity
 
 
 def test_words_that_visit_states_are_short_and_drawn_different_and_the_same_again() -> None:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
 from flask.testing import FlaskClient
+from tests.models.representatives import REPRESENTATIVES
 from tests.viz.page_client import asked
 
-from stacklens.extract.answers import automaton_answers
-from stacklens.extract.evaluation.automaton_runs import at_rest
-from stacklens.viz.bench.answers import UNSAID, automaton_says
 from stacklens.viz.dashboard.extractions import known
-from stacklens.viz.dashboard.networks import load, network_names, random_word
+from stacklens.viz.dashboard.networks import load, random_word
 from stacklens.viz.dashboard.routes import beginning_answer, word_answer
 
 DYCK, LONG = "marnn-stack-rnn-dyck-2", "([]([]))" * 75
@@ -29,7 +25,7 @@ def values(row: dict[str, Any]) -> list[Any]:
     return [None if place < 0 else row["names"][place] for place in row.get("at", [])]
 
 
-@pytest.mark.parametrize("name", [name for name in network_names() if "lstm" not in name])
+@pytest.mark.parametrize("name", REPRESENTATIVES)
 @pytest.mark.parametrize("rounded", [False, True])
 def test_a_beginning_says_what_the_whole_word_says_there(name: str, rounded: bool) -> None:
     word = (random_word(name, 3) * 300)[:600]
@@ -61,29 +57,3 @@ def test_only_a_long_word_at_an_early_step_has_a_beginning(client: FlaskClient) 
         assert asked(client, "word", network=DYCK, word=word, beginning=1, step=step) == {"beginning": None}
     said = asked(client, "word", 400, network=DYCK, word=LONG + "x", beginning=1, step=1)["problem"]
     assert said == "symbol 'x' is not in the alphabet ( ) [ ]."
-
-
-def test_the_page_comes_with_the_beginning_of_a_long_word(client: FlaskClient) -> None:
-    text = client.get("/", query_string={"network": DYCK, "word": LONG}).text
-    assert '"of":600' in text
-
-
-def test_one_walk_says_what_the_tables_say() -> None:
-    walked = 0
-    for name in network_names():
-        found, model = known(name), load(name).model
-        if (
-            found is None
-            or found.automaton is None
-            or model.task_kind == "recognition"
-            or not found.automaton.real_time
-        ):
-            continue
-        pda = found.automaton
-        for word in product(model.alphabet, repeat=4 if len(model.alphabet) < 5 else 3):
-            answers = np.asarray(automaton_answers(pda, model, [word])[0][: len(word)])
-            alive = np.arange(len(word)) < sum(1 for _ in at_rest(pda, word))
-            expected = np.where((answers == -1) & alive, UNSAID, answers)
-            assert automaton_says(pda, model, word).tolist() == expected.tolist()
-            walked += 1
-    assert walked > 500

@@ -96,29 +96,6 @@ def test_an_automaton_says_of_every_prefix_whether_it_accepts_it(word: str) -> N
     assert said.tolist() == [int(LANGUAGE.accepts(word[: end + 1])) for end in range(len(word))]
 
 
-def test_where_an_automaton_goes_on_and_says_nothing_it_does_not_reject() -> None:
-    found = shipped("stack-rnn-anbncndn")
-    assert found is not None
-    model: Any = load_network(ZOO / "stack-rnn-anbncndn.pt").model
-    said = automaton_says(found.automaton, model, "aabbccdd")  # type: ignore[arg-type]
-    assert said[0] == UNSAID
-    assert -1 not in said
-    assert -1 in automaton_says(found.automaton, model, "aabbaa")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("name", ["marnn-stack-rnn-dyck-2", "stack-rnn-anbn"])
-def test_what_is_filled_of_a_rounded_stack_is_its_height(name: str) -> None:
-    model: Any = Rounded(load_network(ZOO / f"{name}.pt").model)
-    word = random_word(name, 1)[:40]
-    seen = trace(model, [word])
-    shares = filled_shares(model, seen.actions[0], 8)
-    assert shares is not None
-    height = 0
-    for t, action in enumerate(seen.actions[0, :, 0]):
-        height = height + 1 if action[0] > 0.5 else max(0, height - 1)
-        assert shares[t, 0].tolist() == [float(depth < height) for depth in range(8)]
-
-
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_shares_of_a_soft_stack_are_what_a_stack_of_ones_would_hold(pushes: list[float]) -> None:
     model = network("stack-rnn")
@@ -143,15 +120,6 @@ def test_the_steps_are_those_of_a_trace(name: str, rounded: bool) -> None:
         np.testing.assert_array_equal(getattr(run, array), getattr(seen, array), err_msg=array)
     with pytest.raises(UnknownSymbolError, match="symbol 'x' is not in the alphabet a b"):
         bench_run(model, "ax")
-
-
-def test_cells_of_a_long_word_are_those_of_its_trace() -> None:
-    model: Any = load_network(ZOO / "marnn-stack-rnn-dyck-2.pt").model
-    seen = trace(model, ["([()])"], stacks=True)
-    run = bench_run(model, "([()])")
-    assert run.cells is not None
-    assert seen.cells is not None
-    np.testing.assert_array_equal(run.cells[:, :, :6], seen.cells[0])
 
 
 def test_green_marks_are_only_there_where_something_is_right() -> None:
@@ -261,32 +229,6 @@ def test_where_nothing_is_expected_nothing_is_right_or_wrong_but_parties_may_dif
     data = word_data(model, "(())", replace(LANGUAGE, acceptance="final state", accepting=frozenset(LANGUAGE.states)))
     assert {row(data, name)["marks"] for name in ("accepts so far", "automaton says")} == {"...."}
     assert set(row(data, "automaton says")["differs"]) == {".", "d"}
-
-
-def test_how_sure_a_set_is_is_the_distance_of_the_nearest_probability_from_a_half() -> None:
-    data = bench_of("marnn-stack-rnn-dyck-2", FAILING)
-    symbols = [one["values"] for one in data["rows"] if one["name"].startswith("p(")]
-    nearest = [min(abs(p - 0.5) for p in step) for step in zip(*symbols, strict=True)]
-    assert row(data, "least |p − 0.5|")["values"] == pytest.approx(nearest, abs=1e-3)
-    assert "probability" not in [one["name"] for one in data["rows"]]
-    streams = bench_of("stack-rnn-anbn", "aabbaaabbba")
-    columns = zip(*[one["values"] for one in streams["rows"] if one["name"].startswith("p(")], strict=True)
-    assert row(streams, "probability")["values"] == [max(column) for column in columns]
-
-
-def test_heights_are_counts_and_a_reference_that_never_pushes_has_none() -> None:
-    data = bench_of("marnn-stack-rnn-dyck-2", "([])")
-    for name in ("height", "reference height"):
-        assert (row(data, name)["type"], row(data, name)["high"]) == ("count", 2)
-        assert spelled(data, name) == ["1", "2", "1", "0"]
-    xor = bench_of("neural-stack-delayed-xor", "0110")
-    assert [one["name"] for one in xor["rows"] if "reference" in one["name"]] == []
-
-
-def test_the_same_answer_and_the_same_symbol_have_one_number_in_all_rows_and_words() -> None:
-    one, other = (bench_of("marnn-stack-rnn-dyck-2", word) for word in ("[()]", "([])"))
-    assert row(one, "symbol")["names"] == row(other, "symbol")["names"] == ["(", ")", "[", "]"]
-    assert row(one, "expected")["names"] == row(one, "predicted")["names"] == row(one, "automaton says")["names"]
 
 
 @pytest.mark.parametrize("name", network_names())

@@ -9,22 +9,20 @@ import numpy as np
 import pytest
 import torch
 from flask.testing import FlaskClient
+from tests.models.representatives import EVERY
 from tests.viz.networks import NETWORKS, network
 from tests.viz.page_client import asked
 
 import stacklens as sl
-from stacklens.errors import StacklensError
 from stacklens.models.io import ZOO, load_network
-from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.rounding import Rounded
-from stacklens.probe.intervene import PARTS, intervene
+from stacklens.probe.intervene import intervene
 from stacklens.viz.bench.answers import answers_of
-from stacklens.viz.bench.change import Change, call_of, changeable, changed_network, operation_values
+from stacklens.viz.bench.change import Change, changeable, changed_network
 from stacklens.viz.bench.changed_stack import pieces_at
 from stacklens.viz.bench.changed_word import changed_word
 from stacklens.viz.bench.run import bench_run
 from stacklens.viz.dashboard.judging import known_specification
-from stacklens.viz.dashboard.networks import network_names
 from stacklens.viz.operations import operation_names
 from stacklens.viz.stacks import pieces_of
 
@@ -122,29 +120,6 @@ def stacks_held(model: Any, word: tuple[str, ...]) -> list[list[tuple[float, flo
     return held
 
 
-def test_what_was_put_there_counts_as_pushed_and_what_was_taken_off_does_not() -> None:
-    model = load_network(ZOO / f"{DYCK}.pt").model
-    for rounded, change, before in (
-        (False, Change(0, "cells", (0.5,), 0, 1), None),
-        (True, Change(2, "height", (0.0,), 0), 1),
-    ):
-        runner = Rounded(model) if rounded else model
-        run = bench_run(changed_network(runner, "((()", change), "((()")
-        assert run.filled is not None
-        if before is None:  # three pushes lie over it
-            assert run.filled[2, 0].round(2).tolist()[:6] == [1, 1, 1, 0, 1, 0]
-        else:  # one pushed before, none when the third symbol is read, one after it
-            assert [int(share > 0.5) for share in run.filled[:, 0, :2].reshape(-1)] == [1, 0, 0, 0, 1, 0, 0, 0]
-
-
-def test_every_operation_that_is_offered_is_done() -> None:
-    for name in STEPWISE:
-        model = network(name)
-        for operation, values in operation_values(model).items():
-            seen = intervene(model, "abab", 2, {"actions": [*values]})
-            assert operation_names(model, seen)[2] == (operation,) * model.n_stacks
-
-
 def sentence(name: str, word: str, change: Change, rounded: bool = False) -> str:
     model: Any = load_network(ZOO / f"{name}.pt").model
     runner = Rounded(model) if rounded else model
@@ -193,33 +168,7 @@ def test_the_first_difference_and_the_errors_are_those_of_the_two_runs(rounded: 
     assert seen > 2
 
 
-def test_the_line_of_python_gives_the_same_run() -> None:
-    model = sl.load(DYCK)
-    for change, other in (
-        (Change(2, "cells", (0.9,), 0, 1), None),
-        (Change(1, "hidden", (0.5,), None, 0, 3), None),
-        (Change(1, "hidden", "source", None, 0, 2, ("(", "["), 1), "(["),
-    ):
-        line = call_of("([])", change, True, other)
-        found = eval(line, {"sl": sl, "network": model})
-        assert np.array_equal(found.hidden, traced(model, "([])", change, True).hidden)
-
-
-def test_what_can_be_changed_is_offered_by_name() -> None:
-    offered = changeable(load_network(ZOO / "nnpda-palindrome.pt").model)
-    parts = {one["part"]: one for one in offered["parts"]}
-    assert {*parts} == {*PARTS, "unit"}
-    assert parts["cells"]["choices"] == [{"name": name, "to": to} for name, to in
-                                         (("a", "1 0 0"), ("b", "0 1 0"), ("c", "0 0 1"))]  # fmt: skip
-    assert [one["part"] for one in changeable(network("rnn"))["parts"]] == ["hidden", "unit"]
-    with pytest.raises(StacklensError, match="neither hidden vector nor stack"):
-        changeable(network("linear"))
-    with pytest.raises(StacklensError, match="reads from a queue when it likes"):
-        changeable(network("buffered-neural-stack"))
-    assert NNPDA(NNPDAConfig(("a", "b")), seed=1).n_stacks == offered["stacks"] == 1
-
-
-@pytest.mark.parametrize("name", network_names())
+@pytest.mark.parametrize("name", EVERY)
 def test_every_network_of_the_zoo_says_what_can_be_changed(name: str, client: FlaskClient) -> None:
     if name.startswith("buffered"):
         assert "reads from a queue" in asked(client, "changeable", 400, network=name)["problem"]

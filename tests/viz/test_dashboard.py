@@ -4,44 +4,35 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import re
-import runpy
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.face.quick import QUICK, read_once
-from tests.viz.networks import heat_map, said
+from tests.models.representatives import EVERY
+from tests.viz.networks import said
 from tests.viz.page_client import asked, filled
 
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import UnknownNameError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.extraction import Extraction
 from stacklens.extract.result_file import load_result
 from stacklens.models.io import ZOO
-from stacklens.models.rounding import Rounded
-from stacklens.probe.trace import trace
 from stacklens.viz.dashboard import networks as uploads
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
-from stacklens.viz.dashboard.networks import load, network_names, random_word
+from stacklens.viz.dashboard.networks import load, random_word
 from stacklens.viz.dashboard.pictures import TABLES, drawn, figure_lines, table_lines, tabled
 from stacklens.viz.dashboard.routes import network_answer, word_answer
 from stacklens.viz.dashboard.steps import LONGEST_WORD
 from stacklens.viz.dashboard.view import DRAWERS, FORMER, View, address_of, view_of
 from stacklens.viz.figures import FIGURES
 
-ROOT = Path(__file__).parents[2]
 NAME = "marnn-stack-rnn-dyck-2"
 
 
@@ -71,7 +62,7 @@ def test_an_address_that_makes_no_sense_is_the_usual_view(search: str | None) ->
     assert view_of(search) == View()
 
 
-@pytest.mark.parametrize("name", network_names())
+@pytest.mark.parametrize("name", EVERY)
 def test_every_network_of_the_zoo_has_words_and_is_shown(name: str) -> None:
     word = random_word(name, 3)
     assert word == random_word(name, 3)
@@ -80,17 +71,6 @@ def test_every_network_of_the_zoo_has_words_and_is_shown(name: str) -> None:
     assert len(found["letters"]) >= 1
     assert drawn(View(name, word)).data
     assert network_answer(name)["automaton"]["svg"].count('class="state"') >= 1
-
-
-def test_the_rounded_network_is_shown_where_it_is_asked_for() -> None:
-    net = load(NAME).model
-    found = heat_map(drawn(View(NAME, "([])", rounded=True)))
-    np.testing.assert_array_equal(found, trace(Rounded(net), "([])").actions[0, :, 0].T)
-
-
-def test_a_figure_says_whether_it_runs_over_steps() -> None:
-    assert drawn(View(NAME, "([])")).layout.meta == {"over_steps": True}
-    assert drawn(View(NAME, "([])", figure="map")).layout.meta == {"over_steps": False}
 
 
 @pytest.mark.parametrize(
@@ -106,10 +86,6 @@ def test_what_is_wrong_with_a_word_is_said_in_one_sentence(network: str, word: s
     client = new_application().server.test_client()
     assert asked(client, "word", 400, network=network, word=word)["problem"].startswith(problem)
     assert problem in said(drawn(View(network, word)))
-
-
-def test_an_unknown_figure_is_said_in_one_sentence() -> None:
-    assert "unknown figure 'x': expected one of actions, " in said(drawn(View(NAME, "", figure="x")))
 
 
 @pytest.mark.parametrize("figure", FIGURES)
@@ -136,26 +112,6 @@ def test_an_automaton_that_is_extracted_anew_is_shown_from_then_on(
     assert "pda = sl.extract(network).automaton\n" in figure_lines(View(name, "aca"))
 
 
-def test_the_python_lines_extract_as_the_automaton_that_is_drawn_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
-    view = View("nnpda-parentheses", "(())")
-    checkpoint, settings = load(view.network), ExtractionSettings(max_length=5, language="dyck-1")
-    result = read_once(checkpoint.model, specification_of(checkpoint, "dyck-1"), ExtractionConfig(**QUICK))
-    keep_extraction(view.network, settings, result)
-    asked: list[tuple[Any, ...]] = []
-
-    def quickly(*arguments: Any) -> Extraction:
-        asked.append(arguments)
-        return result
-
-    monkeypatch.setattr("stacklens.extract.extraction.extract", quickly)
-    run_lines(figure_lines(view).replace(".show()", ""))
-    ((_, language, config, _),) = asked
-    assert (language.name, config) == ("dyck-1", ExtractionConfig(max_length=5))
-
-
 def test_whatever_a_file_is_called_the_python_lines_name_it_and_do_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,11 +134,6 @@ def run_lines(lines: str) -> dict[str, Any]:
     names: dict[str, Any] = {}
     exec(lines, names)
     return names
-
-
-def test_a_network_has_to_be_in_the_zoo() -> None:
-    with pytest.raises(UnknownNameError, match=r"^unknown network '../x': expected one of "):
-        load("../x")
 
 
 def test_the_server_gives_the_page_and_its_own_files_only(client: FlaskClient) -> None:
@@ -231,17 +182,6 @@ def test_a_figure_comes_in_the_theme_with_its_lines(client: FlaskClient) -> None
     assert spoken.startswith(figure["layout"]["title"]["text"])
 
 
-def test_a_table_of_the_steps_stands_under_a_figure(client: FlaskClient) -> None:
-    found = filled(client, "figures", network=NAME, word="([)", table="steps")
-    assert [row["symbol"] for row in found.table("steps")] == list("([)")
-    problem = filled(client, "figures", network="nnpda-1n0n", word="10", table="predictions").said[-1]
-    assert problem.startswith("this nnpda is a recogniser and predicts nothing")
-
-
-def test_another_word_is_one_that_the_network_reads(client: FlaskClient) -> None:
-    assert asked(client, "other-word", network=NAME, seed=2) == {"word": random_word(NAME, 2)}
-
-
 @pytest.mark.parametrize(("suffix", "begins"), [("csv", "word,step,symbol"), ("trace", '{\n "schema": 1')])
 def test_the_trace_comes_as_a_file(client: FlaskClient, suffix: str, begins: str) -> None:
     answer = client.get(f"/api/file?network={NAME}&word=()&rounded=1&suffix={suffix}")
@@ -249,36 +189,3 @@ def test_the_trace_comes_as_a_file(client: FlaskClient, suffix: str, begins: str
     assert answer.headers["Content-Disposition"] == f'attachment; filename="{NAME}.{name}"'
     assert answer.text.startswith(begins)
     asked(client, "file", 400, network=NAME, word="x", suffix=suffix)
-
-
-def test_the_file_at_the_top_offers_the_application_and_its_server() -> None:
-    found = runpy.run_path(str(ROOT / "app.py"))
-    assert found["app"].server is found["server"]
-
-
-@pytest.mark.slow
-def test_the_first_users_may_come_all_at_once() -> None:
-    code = """
-from concurrent.futures import ThreadPoolExecutor
-from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.pictures import drawn
-from stacklens.viz.dashboard.routes import word_answer
-from stacklens.viz.dashboard.view import View
-new_application()
-with ThreadPoolExecutor(10) as users:
-    name = "marnn-stack-rnn-dyck-2"
-    jobs = [users.submit(drawn, View(name, "()" * n)) for n in range(1, 11)]
-    words = [users.submit(word_answer, name, "()" * n, False) for n in range(1, 11)]
-assert all(job.result().data for job in jobs) and all(word.result()["letters"] for word in words)
-"""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-def test_files_of_the_page_are_sent_from_memory_and_once(client: FlaskClient) -> None:
-    first = client.get("/assets/main.js")
-    assert (first.status_code, first.mimetype) == (200, "text/javascript")
-    again = client.get("/assets/main.js", headers={"If-None-Match": first.headers["ETag"]})
-    assert (again.status_code, again.data) == (304, b"")
-    assert not first.direct_passthrough  # as of an open file

@@ -24,7 +24,7 @@ from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
 from stacklens.models.io import ZOO
 from stacklens.viz.dashboard import extractions as job
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.extractions import ExtractionSettings, fingerprint, keep_extraction, known, settings_known
+from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, known, settings_known
 from stacklens.viz.dashboard.jobs import JobQueue, Jobs, join
 from stacklens.viz.dashboard.networks import load, network_names
 from stacklens.viz.dashboard.store import store
@@ -66,30 +66,6 @@ def test_what_is_kept_is_what_was_found(result: Extraction) -> None:
     assert found.report == json.loads(json.dumps(result.report()))
     assert found.summary.startswith("Proved equal to palindrome; ")
     assert known(NAME, ExtractionSettings(max_length=5)) is None
-
-
-def test_what_was_asked_for_last_comes_first(result: Extraction) -> None:
-    for settings in (ExtractionSettings(max_length=4), ExtractionSettings(seed=1), ExtractionSettings()):
-        keep_extraction(NAME, settings, result)
-        assert settings_known(NAME) == settings
-    assert known(NAME) is not None
-
-
-def test_every_network_of_the_zoo_has_a_fingerprint_of_its_own() -> None:
-    found = {fingerprint(load(name)) for name in network_names()}
-    assert len(found) == len(network_names())
-    assert {len(one) for one in found} == {64}
-    load.cache_clear()
-    assert {fingerprint(load(name)) for name in network_names()} == found
-
-
-def test_a_form_that_is_left_empty_asks_for_nothing() -> None:
-    assert job.settings_of(None, None, None, None, " ") == ExtractionSettings()
-    assert job.settings_of(4, 3.0, 6, 2, "palindrome ") == ExtractionSettings(4, 3, 6, 2, "palindrome")
-    assert job.settings_of(None, None, None, None, None, "kmeans", 5) == ExtractionSettings(method="kmeans", budget=5)
-    assert ExtractionSettings(4, 3, 6, 2, "x").config() == ExtractionConfig(
-        states=4, stack_symbols=3, max_length=6, seed=2
-    )
 
 
 @pytest.mark.parametrize(
@@ -134,14 +110,6 @@ def test_an_extraction_tells_its_stages_and_keeps_what_it_found(
     assert started(max_length=4, again=True) == (found, told)
 
 
-def test_whatever_an_extraction_dies_of_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any) -> None:
-        raise MemoryError("much too large")
-
-    monkeypatch.setattr(job, "extract", broken)
-    assert started(again=True)[0]["problem"] == "the extraction failed: MemoryError('much too large')."
-
-
 TURNS = JobQueue(2, 3, lambda before: ["waits", before], full="full", stopped="stopped")
 
 
@@ -180,26 +148,6 @@ def gone(number: int) -> bool:
 
 def children() -> list[int]:
     return [process.pid for process in psutil.Process().children()]
-
-
-def test_who_finds_no_place_waits_behind_those_who_came_before() -> None:
-    first, second = join(3), join(3)
-    assert first is not None
-    assert second is not None
-    assert (first.number, second.number) == (0, 1)
-    asked: list[int] = []
-    one = first.turn(1, asked.append, lambda: True)
-    assert one is not None
-    assert asked == []
-    with first:
-        pass
-
-    def leave(before: int) -> None:
-        asked.append(before)
-        one.close()
-
-    with second, second.turn(1, leave, lambda: True) or pytest.fail("no turn"):
-        assert asked == [0]
 
 
 def test_at_most_so_many_wait_and_nobody_overtakes() -> None:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 from tests.viz.page_client import asked, filled
 
-from stacklens.probe.trace import trace
-from stacklens.viz.dashboard import steps, turns
-from stacklens.viz.dashboard.pictures import drawn, tabled
-from stacklens.viz.dashboard.steps import LONGEST_STACKS, LONGEST_WORD
+from stacklens.viz.dashboard import turns
 from stacklens.viz.dashboard.turns import LONG, NotYetError, Turns
-from stacklens.viz.dashboard.view import View
 
 NAME = "marnn-stack-rnn-dyck-2"
 LONG_WORD = "()" * LONG
@@ -61,21 +55,6 @@ def test_pieces_are_done_one_at_a_time_in_the_order_they_came(own: Turns) -> Non
     assert own.result("gate", lambda: "other") == "done"
 
 
-def test_what_nobody_asks_for_any_more_is_not_done(own: Turns) -> None:
-    gate, done = Gate(), list[str]()
-    works: dict[str, Callable[[], Any]] = {
-        "gate": gate,
-        **{name: functools.partial(done.append, name) for name in ("left", "wanted")},
-    }
-    for name, work in works.items():
-        with pytest.raises(NotYetError):
-            own.result(name, work)
-    own._pieces["left"].asked -= 1_000
-    gate.open.set()
-    own.result("wanted", lambda: None, patience=60)
-    assert done == ["wanted"]
-
-
 def test_what_goes_wrong_is_said_to_whoever_asked_and_the_next_piece_is_done(own: Turns) -> None:
     def wrong() -> None:
         raise ValueError("no luck")
@@ -83,16 +62,6 @@ def test_what_goes_wrong_is_said_to_whoever_asked_and_the_next_piece_is_done(own
     with pytest.raises(ValueError, match="no luck"):
         own.result("wrong", wrong, patience=60)
     assert own.result("right", lambda: 1, patience=60) == 1
-
-
-def test_old_results_go_and_so_does_the_thread(own: Turns) -> None:
-    for number in range(30):
-        assert own.result(number, functools.partial(int, number), patience=60) == number
-    assert len(own._pieces) <= 10
-    for thread in threading.enumerate():
-        if "_do_all" in thread.name:
-            thread.join(60)
-            assert not thread.is_alive()
 
 
 def test_eight_users_with_long_words_keep_nobody_from_being_answered(client: FlaskClient, own: Turns) -> None:
@@ -120,31 +89,3 @@ def test_a_long_word_is_shown_once_it_has_had_its_turn(client: FlaskClient) -> N
     assert found is not None
     assert found["letters"] == list(LONG_WORD)
     assert {len(row["at"]) for row in found["rows"] if row["type"] == "operation"} == {len(LONG_WORD)}
-
-
-def test_figures_and_tables_of_a_long_word_share_what_the_network_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = list[int]()
-
-    def counted(model: Any, words: Any, **others: Any) -> Any:
-        if len(words[0]) == len(long):  # what an earlier test began may still be going on
-            given.append(len(words[0]))
-        return trace(model, words, **others)
-
-    monkeypatch.setattr(steps, "trace", counted)
-    long = "[]" * LONGEST_STACKS
-    for figure in ("actions", "hidden", "map"):
-        assert drawn(View(NAME, long, figure=figure)).data
-    assert len(tabled(View(NAME, long), "steps")) == len(long)
-    assert given == [len(long)]
-
-
-def test_no_network_runs_only_to_say_that_its_stacks_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(*_: Any, **__: Any) -> None:
-        raise AssertionError("the network runs")
-
-    monkeypatch.setattr(steps, "trace", run)
-    assert drawn(View(NAME, "([" * (LONGEST_WORD // 2), figure="paper")).data == ()
-
-
-def test_the_page_says_how_long_a_word_may_be(client: FlaskClient) -> None:
-    assert f"at most {LONGEST_WORD:,} symbols" in client.get("/").text

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from tests.viz.page_client import UPDATE, asked, callback_body, filled
+from tests.viz.page_client import UPDATE, asked, callback_body
 
 from stacklens.viz.dashboard.asking import LARGEST_JSON
 
@@ -47,13 +47,6 @@ def test_a_request_that_is_far_too_large_is_not_read(client: FlaskClient) -> Non
     for path in ("/api/extract", UPDATE):
         answer = client.post(path, data=b" " * 41_000_000, content_type="application/json")
         assert answer.status_code in (400, 413)
-
-
-def test_what_is_not_there_is_one_line(client: FlaskClient) -> None:
-    for path in ("/none", "/api/none", "/assets/none.js", "/plotly-0.js"):
-        answer = client.get(path)
-        assert (answer.status_code, answer.text) == (404, "not found\n")
-    assert client.post("/api/word").status_code == 405
 
 
 HERE = {"drawer": "figures", "network": "nnpda-1n0n"}
@@ -98,16 +91,3 @@ def test_a_callback_that_the_page_has_not_is_refused(
 ) -> None:
     answer = client.post(UPDATE, json={**callback_body(HERE), **changed})
     assert (answer.status_code, answer.text) == (400, f"{problem}\n")
-
-
-def test_only_json_is_taken_for_a_callback(client: FlaskClient) -> None:
-    answer = client.post(UPDATE, data=b"{}", content_type="text/plain")
-    assert (answer.status_code, answer.text) == (415, "the body of this request is not said to be JSON\n")
-    assert (
-        client.post(UPDATE, data=b"{", content_type="application/json").text == "the body of this request is no JSON\n"
-    )
-
-
-def test_what_a_drawer_shows_says_which_question_it_answers(client: FlaskClient) -> None:
-    found = filled(client, "accuracy", network="nnpda-1n0n", number=3)
-    assert (found.number, found.later, len(found.figures)) == (3, None, 1)

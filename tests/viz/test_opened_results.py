@@ -15,7 +15,6 @@ import stacklens as sl
 from stacklens.automata.formats.json import to_json
 from stacklens.languages.catalogue import get_language
 from stacklens.models.io import ZOO, Checkpoint, digest_of, save_model
-from stacklens.viz.bench.alone import automaton_data
 from stacklens.viz.dashboard.extractions import known, settings_known, shipped
 from stacklens.viz.dashboard.networks import network_names
 from stacklens.viz.dashboard.results import LARGEST_RESULT
@@ -126,26 +125,3 @@ def test_what_is_no_result_is_one_line_and_nothing_is_kept(client: FlaskClient, 
     assert answer.json["problem"].startswith(said)
     assert "\n" not in answer.json["problem"]
     assert "/tmp" not in answer.json["problem"]
-
-
-def test_a_saved_result_is_not_extracted_again(client: FlaskClient) -> None:
-    name = sent(client, RESULT).json["network"]
-    answer = client.post("/api/extract", json={"network": name})
-    assert answer.json == {"problem": f"r.json is a saved result; open {NAME} to extract again."}
-    assert asked(client, "extractions", network=name)["extractions"] == []
-
-
-def test_a_result_whose_day_is_over_is_one_line(client: FlaskClient) -> None:
-    said = asked(client, "network", 400, network="result-0")["problem"]
-    assert said == "no result result-0 here; results are kept for a day: open it again."
-
-
-def test_an_automaton_alone_says_what_it_says_with_its_network() -> None:
-    for name in ("nnpda-1n0n", "marnn-stack-rnn-dyck-2", "stack-rnn-memorization"):
-        pda = known(name)
-        assert pda is not None
-        assert pda.automaton is not None
-        word = [pda.automaton.input_alphabet[0]] * 3
-        found = automaton_data(pda.automaton, word)
-        assert found["letters"][:3] == word
-        assert len(found["run"]["taken"]) == len(found["rows"][1]["at"])

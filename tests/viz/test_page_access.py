@@ -168,10 +168,6 @@ def test_every_answer_says_what_a_browser_may_do_with_it(client: FlaskClient, pa
     assert headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_also_a_refusal_says_what_a_browser_may_do_with_it(closed: FlaskClient) -> None:
-    assert "frame-ancestors 'none'" in closed.get("/").headers["Content-Security-Policy"]
-
-
 def test_a_deployer_names_token_and_hosts_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKLENS_TOKEN", TOKEN)
     monkeypatch.setenv("STACKLENS_HOSTS", "page.example.org, Other.example ,")

@@ -8,10 +8,9 @@ import pytest
 from tests.viz.networks import said
 
 from stacklens.automata.formats.json import to_json
-from stacklens.errors import FileFormatError
 from stacklens.languages import get_language
 from stacklens.models.io import Checkpoint, save_model
-from stacklens.viz.dashboard.automaton_views import Shown, map_view, visits_view
+from stacklens.viz.dashboard.automaton_views import Shown, map_view
 from stacklens.viz.dashboard.extractions import ExtractionSettings, Known, extraction_job, settings_of
 from stacklens.viz.dashboard.judging import known_specification, words_to_try
 from stacklens.viz.dashboard.networks import keep_upload, load, random_word
@@ -120,36 +119,10 @@ def test_the_stacks_of_long_words_are_not_drawn_and_all_else_is(network: str) ->
     assert len(word_answer(network, word, False)["letters"]) >= LONGEST_STACKS
 
 
-@pytest.mark.parametrize("language", ["parentheses", "dyck-1", "1n0n", "secret"])
-def test_words_suit_the_network_whatever_its_file_says(language: str) -> None:
-    network = upload_of(language)
-    for word in (random_word(network, 3), *words_to_try(network, 3).replace("ε", "").splitlines()):
-        assert set(word) <= {"1", "0"}
-    one = Shown(network, ExtractionSettings(), Known(TRUTH, TRUTH, {}, ""), raw=False)
-    assert map_view(one, False, "light").data
-    assert len(visits_view(one, False, TRUTH.initial))
-
-
-def test_states_are_visited_on_words_of_the_language_that_was_asked_for() -> None:
-    network = upload_of("nothing-known")
-    found = [
-        visits_view(
-            Shown(network, ExtractionSettings(language=language), Known(TRUTH, TRUTH, {}, ""), False), False, "pop"
-        )
-        for language in (None, "1n0n")
-    ]
-    assert not found[0].equals(found[1])
-
-
 @pytest.mark.parametrize("name", ["dyck-N", "dyck-99999999999", f"dyck-{'9' * 400}", "x" * 400])
 def test_a_name_that_is_none_is_refused(name: str) -> None:
     assert problem_of(NAME, name).startswith(f"unknown language '{name}': expected one of 1n0n, ")
     assert random_word(upload_of(name), 0) == "10"
-
-
-def test_a_file_whose_language_has_an_endless_name_is_no_network() -> None:
-    with pytest.raises(FileFormatError, match="expected at most 500 printable characters"):
-        upload_of("x" * 5_000)
 
 
 @pytest.mark.parametrize("network", [NAME, "marnn-stack-rnn-dyck-2"])

@@ -11,8 +11,7 @@ import plotly.graph_objects as go
 import pytest
 from tests.viz.networks import network
 
-from stacklens.automata.formats.dot import render, to_dot
-from stacklens.errors import StacklensError, UnknownNameError
+from stacklens.errors import StacklensError
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.extract.summary import summary_text
 from stacklens.languages import get_language
@@ -21,7 +20,6 @@ from stacklens.probe.trace import trace
 from stacklens.viz.figures import paper_figure
 from stacklens.viz.pictures import check_browser, picture
 from stacklens.viz.report import (
-    drawing,
     heading,
     html_table,
     page,
@@ -31,7 +29,6 @@ from stacklens.viz.report import (
     report_page,
     some_words,
 )
-from stacklens.viz.style import themed
 
 ZOO = Path(__file__).parents[2] / "models" / "zoo"
 
@@ -77,13 +74,6 @@ def test_a_page_holds_the_figure_and_the_program_and_loads_nothing() -> None:
     assert len(html) > 1_000_000
 
 
-def test_the_program_is_in_a_page_once_and_only_where_there_is_a_figure() -> None:
-    figure = plot(go.Figure(go.Scatter(y=[1])))
-    size = len(page("t", [figure]))
-    assert len(page("t", [figure, figure])) < 1.1 * size
-    assert len(page("t", [paragraph("x")])) < 5_000
-
-
 def test_texts_in_a_page_are_plain_texts() -> None:
     evil = "<script>alert(1)</script>"
     frame = pd.DataFrame({evil: [evil]})
@@ -97,18 +87,6 @@ def test_words_in_a_figure_do_not_end_the_program_that_holds_them() -> None:
     net = network("rnn")
     figure = paper_figure(net, trace(net, "ab")).update_layout(title_text="</script><b>")
     assert "</script><b>" not in plot(figure)
-
-
-def test_a_page_has_the_ground_of_its_figures_theme() -> None:
-    net = network("rnn")
-    dark = themed(paper_figure(net, trace(net, "ab")), "dark")
-    assert f'<body style="background: {dark.layout.paper_bgcolor}">' in picture(dark, "html").decode()
-
-
-def test_a_drawing_is_part_of_the_page() -> None:
-    svg = render(to_dot(get_language("palindrome").automaton), "svg")
-    assert drawing(svg).startswith('<div class="drawing"><svg')
-    assert "<?xml" not in drawing(svg)
 
 
 @pytest.mark.slow
@@ -130,21 +108,6 @@ def test_without_a_browser_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPa
     message = r"^cannot draw .svg or .png: no Chrome or Chromium was found; install one .* or write .html, which "
     with pytest.raises(StacklensError, match=message):
         picture(go.Figure(), "png")
-
-
-def test_a_browser_that_fails_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> bytes:
-        raise RuntimeError("it\nclosed")
-
-    monkeypatch.setattr("stacklens.viz.pictures.check_browser", lambda: None)
-    monkeypatch.setattr("kaleido.calc_fig_sync", fail)
-    with pytest.raises(StacklensError, match=r"^cannot draw svg: the browser failed \(it closed\); write .html"):
-        picture(go.Figure(), "svg")
-
-
-def test_a_format_has_to_be_known() -> None:
-    with pytest.raises(UnknownNameError, match=r"^unknown picture format 'gif': expected one of html, png, svg$"):
-        picture(go.Figure(), "gif")
 
 
 def test_a_report_has_the_summary_the_automaton_and_the_traces(monkeypatch: pytest.MonkeyPatch) -> None:

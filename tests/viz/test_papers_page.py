@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from flask.testing import FlaskClient
 from tests.viz.page_client import asked, filled
 from tests.viz.test_papers_page_tables import GRID, results
 
-from stacklens.errors import FileFormatError
 from stacklens.viz.dashboard import drawers
 from stacklens.viz.paper_figures import grid_figures
 from stacklens.viz.paper_tables import PaperTables, frame_of, paper_tables, table_names
@@ -43,11 +40,3 @@ def test_an_experiment_with_figures_shows_them(client: FlaskClient, monkeypatch:
     assert found.of_type("H3")[-1]["children"] == "test"
     assert figure["layout"]["paper_bgcolor"] == "#16181D"
     assert figure["data"][0]["x"] == list(drawn.figures[0].data[0].x)
-
-
-def test_a_file_that_cannot_be_read_is_one_sentence(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(name: str) -> PaperTables:
-        raise FileFormatError(f"{Path(name)}.json: no results")
-
-    monkeypatch.setattr(drawers, "paper_tables", broken)
-    assert filled(client, "papers", network=NAME, table="verify").said == ["verify.json: no results."]

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-import pytest
-from tests.viz.test_papers_page_tables import GRID, nothing
+from tests.viz.test_papers_page_tables import nothing
 
 from stacklens.papers.grid import Grid, GridRow
 from stacklens.papers.grid_results import GridResults, Network, RowResult
 from stacklens.papers.results import Measured, Results, read_results
-from stacklens.viz.curves import claim_figures, curve_figure, is_curve
-from stacklens.viz.paper_figures import grid_figures
+from stacklens.viz.curves import curve_figure
 from stacklens.viz.paper_tables import step_tables
 
 ROWS = (GridRow("RNN", {"network": "RNN"}, nothing), GridRow("Stack RNN", {"network": "Stack RNN"}, nothing))
 CURVE = Grid("curve", "A paper", "over n", ROWS, ("n = 5", "n = 5 rounded"), ("chosen",), across="network")
-COUNTS = {
-    "train": {"lengths": {"2": 3, "10": 4}, "depths": {"1": 7}},
-    "test": {"lengths": {"52": 1}, "depths": {"1": 0, "9": 1}},
-}
 
 
 def curve_results() -> GridResults:
@@ -38,48 +31,6 @@ def measured(figures: dict[str, Any]) -> Results:
 def test_a_curve_is_the_chosen_network_over_all_sizes_that_were_measured() -> None:
     (line,) = [one for one in curve_figure(CURVE, curve_results()).data if one.name == "Stack RNN"]
     assert list(zip(line.x, line.y, strict=True)) == [(5, 1.0), (10, 0.5)]
-
-
-def test_the_rounded_network_is_a_line_of_its_own_where_all_have_its_score() -> None:
-    results = curve_results()
-    assert [line.name for line in curve_figure(CURVE, results).data] == ["Stack RNN"]
-    (row,) = results.rows
-    alone = replace(results, rows=(replace(row, seeds=(1,), networks=row.networks[1:]),))
-    lines = curve_figure(CURVE, alone).data
-    assert [(line.name, line.line.dash) for line in lines] == [("Stack RNN", "solid"), ("Stack RNN, rounded", "dot")]
-    assert (lines[1].x, lines[1].y) == ((5,), (0.75,))
-    assert lines[0].line.color == lines[1].line.color
-
-
-def test_a_grid_over_sizes_has_one_figure_once_it_was_run() -> None:
-    assert is_curve(CURVE)
-    assert not is_curve(GRID)
-    assert len(grid_figures(CURVE, curve_results())) == 1
-    assert grid_figures(CURVE, GridResults("A paper", "curve", "over n")) == []
-
-
-def test_what_was_counted_is_a_figure_each_with_bars_for_every_set() -> None:
-    lengths, depths = claim_figures(measured(COUNTS))
-    assert lengths.layout.title.text == "A paper: lengths"
-    assert [(bar.name, bar.x, bar.y) for bar in lengths.data] == [("train", (2, 10), (3, 4)), ("test", (52,), (1,))]
-    assert [(bar.x, bar.y) for bar in depths.data] == [((1,), (7,)), ((1, 9), (0, 1))]
-
-
-@pytest.mark.parametrize("figures", [{}, {"words": 3}, {"errors": {"25": 0}}, {"a": {}}, {"a": {"b": {"c": 1}}}])
-def test_other_figures_of_a_claim_are_not_drawn(figures: dict[str, Any]) -> None:
-    assert claim_figures(measured(figures)) == []
-
-
-def test_steps_on_words_are_a_table() -> None:
-    step = {"input": "a", "state": [0.5, 1], "action": 1, "segments": [["a", 0.9], ["b", 0.25]]}
-    found = {"aa": {"steps": [step, {**step, "segments": []}], "command": "trace aa"}, "words": 3}
-    (table,) = step_tables(measured(found))
-    assert table.rows == (
-        ("1", "aa", "1", "a", "0.5000 1.0000", "1.0000", "a 0.9000 b 0.2500"),
-        ("1", "aa", "2", "a", "0.5000 1.0000", "1.0000", "empty"),
-    )
-    assert table.caption == "trace aa"
-    assert step_tables(measured(COUNTS)) == []
 
 
 def test_the_steps_that_were_measured_for_sun_et_al_are_there() -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from stacklens.errors import FileFormatError, UnknownNameError
+from stacklens.errors import FileFormatError
 from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings
 from stacklens.papers.grid_results import GridResults, Network, RowResult
-from stacklens.papers.grid_tables import TextTable
-from stacklens.papers.results import read_results, result_path
-from stacklens.viz.paper_figures import grid_figures, score_figure
+from stacklens.papers.results import read_results
+from stacklens.viz.paper_figures import score_figure
 from stacklens.viz.paper_tables import VERIFY, frame_of, paper_tables, table_names
 
 
@@ -90,23 +88,6 @@ def test_a_file_that_is_no_table_of_networks_says_what_writes_one(content: str, 
         paper_tables(VERIFY, tmp_path)
 
 
-def test_a_contradicted_automaton_is_shown_as_such(tmp_path: Path) -> None:
-    rows = json.loads(result_path(VERIFY).read_text(encoding="utf-8"))["networks"]
-    row = next(row for row in rows if row["automaton"] is not None)
-    (tmp_path / "verify.json").write_text(json.dumps({"networks": [{**row, "status": 1}]}), encoding="utf-8")
-    assert frame_of(paper_tables(VERIFY, tmp_path).tables[0])["automaton"].tolist() == ["contradicted"]
-
-
-def test_there_is_no_table_of_another_name() -> None:
-    with pytest.raises(UnknownNameError, match=r"^unknown table 'x': expected one of .*verify"):
-        paper_tables("x")
-
-
-def test_columns_of_one_name_are_told_apart() -> None:
-    table = TextTable("", ("a", "a", "b", "a"), (("1", "2", "3", "4"),))
-    assert frame_of(table).to_dict("records") == [{"a": "1", "a (2)": "2", "b": "3", "a (3)": "4"}]
-
-
 def test_a_figure_has_a_dot_a_network_our_median_and_the_papers_numbers() -> None:
     figure = score_figure(GRID, results(), "test")
     ours, medians, theirs = figure.data
@@ -114,8 +95,3 @@ def test_a_figure_has_a_dot_a_network_our_median_and_the_papers_numbers() -> Non
     assert list(zip(medians.y, medians.x, strict=True)) == [("one", 25.0)]
     assert list(zip(theirs.y, theirs.x, strict=True)) == [("one", 10.0), ("one", 90.5), ("three", 50.0)]
     assert list(figure.layout.yaxis.categoryarray) == ["three", "one"]
-
-
-def test_there_is_a_figure_for_each_score_that_was_measured() -> None:
-    assert [figure.layout.title.text for figure in grid_figures(GRID, results())] == ["A paper: test"]
-    assert grid_figures(GRID, GridResults("A paper", "a-grid", "two models")) == []

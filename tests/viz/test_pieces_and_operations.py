@@ -11,13 +11,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.hand_made import parentheses_net
-from tests.viz.networks import network, said
+from tests.viz.networks import network
 
 from stacklens.models.registry import build_model
 from stacklens.models.stacks.strength import StrengthStack
 from stacklens.probe.trace import Trace, trace
 from stacklens.viz.operations import action_names, operation_names, operation_table
-from stacklens.viz.stacks import pieces, pieces_of, segment_figure
+from stacklens.viz.stacks import pieces, segment_figure
 from stacklens.viz.style import MARKS, OPERATION_COLOURS
 
 STRENGTHS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=12)
@@ -84,15 +84,6 @@ def test_boxes_have_the_lengths_of_the_traced_segments(seed: int, word: str) -> 
         np.testing.assert_allclose(found[step], expected, atol=1e-9)
 
 
-def test_boxes_of_a_hand_made_net_are_where_its_symbols_lie() -> None:
-    net = parentheses_net()
-    (bars,) = (one for one in segment_figure(net, trace(net, "(())")).data if one.type == "bar")
-    assert bars.name == "("
-    boxes = sorted(zip(bars.x, bars.width, bars.base, bars.y, strict=True))
-    assert boxes == [(2.0, 1, 1, 1), (2.0, 3, 0, 1)]  # middle, width, bottom, length
-    assert "pushed at step 1, reading (" in "".join(bars.hovertext)
-
-
 @pytest.mark.parametrize("name", ["neural-stack", "buffered-neural-stack"])
 def test_boxes_of_a_strength_stack_are_as_high_as_what_was_pushed_less_what_was_popped(name: str) -> None:
     net = network(name)
@@ -102,14 +93,6 @@ def test_boxes_of_a_strength_stack_are_as_high_as_what_was_pushed_less_what_was_
         height = max(0.0, height - pop) + push
         heights.append(height)
     np.testing.assert_allclose(drawn_lengths(segment_figure(net, seen), seen).sum(1), heights)
-
-
-def test_stacks_with_cells_have_no_segments() -> None:
-    net = network("marnn-stack-rnn")
-    seen = trace(net, "ab")
-    assert said(segment_figure(net, seen)) == "The stack of this marnn-stack-rnn has no lengths: its cells show it."
-    with pytest.raises(ValueError, match=r"^a stack with softmax actions has no lengths$"):
-        pieces_of(net, seen)
 
 
 def test_operations_are_the_largest_shares_or_the_rounded_actions() -> None:
@@ -138,19 +121,3 @@ def test_the_table_colours_and_marks_every_operation_and_names_it_in_the_legend(
             assert map_.colorscale[2 * int(map_.z[stack][step])][1] == OPERATION_COLOURS[name]
             assert map_.text[stack][step] == f"{MARKS[name]}<br>{seen.cells[0, step, stack, 0, 0]:.2f}"
             assert f"{seen.cells[0, step, stack, 0, 0]:.6g}" in map_.customdata[stack][step]
-
-
-def test_operations_of_a_models_own_are_written_out() -> None:
-    net = network("list-rnn")
-    figure = operation_table(net, trace(net, "abbaba"))
-    texts = {text.split("<br>")[0] for row in figure.data[0].text for text in row}
-    assert texts <= set(net.operations)
-    assert {one.name for one in figure.data[1:]} == texts
-    assert said(operation_table(network("rnn"), trace(network("rnn"), "a"))).startswith("This rnn has no stack")
-
-
-def test_long_words_have_colours_and_hover_texts_only() -> None:
-    net = network("stack-rnn")
-    figure = operation_table(net, trace(net, "ab" * 60))
-    assert {text for row in figure.data[0].text for text in row} == {""}
-    assert len(figure.data[0].customdata[0]) == 120

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from stacklens.automata.formats.json import to_json
 from stacklens.extract.evaluation.accuracy_by_size import SizeScore
 from stacklens.extract.evaluation.sweep import Sweep
@@ -51,14 +49,3 @@ def test_snapshots_stand_over_their_updates_with_the_moment_of_settling() -> Non
     assert "every length" in figure.layout.yaxis3.ticktext
     assert {shape.x0 for shape in figure.layout.shapes} == {75}
     assert "<x>" not in "".join(text for line in figure.data for text in line.text)
-
-
-@pytest.mark.parametrize("rows", [SNAPSHOTS.rows[:1] * 2, (row(None, DYCK, 10), row(5, None, 0))])
-def test_other_networks_stand_side_by_side(rows: tuple[SweepRow, ...]) -> None:
-    figure = sweep_figure(Sweep(rows))
-    assert set(marks(figure)) == {1, 2}
-    assert not figure.layout.shapes
-
-
-def test_nothing_to_draw_is_said() -> None:
-    assert "nothing to draw" in str(sweep_figure(Sweep(())).to_dict())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from functools import partial
 from pathlib import Path
 
@@ -20,10 +19,8 @@ from stacklens.extract.evaluation.sweep import sweep
 from stacklens.extract.evaluation.sweep_file import load_sweep
 from stacklens.extract.extraction import ExtractionConfig
 from stacklens.models.io import Checkpoint, save_model
-from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.networks import OWN
 from stacklens.viz.dashboard.opening import opened_at_start
-from stacklens.viz.dashboard.sweeps import told_apart
 
 OURS = {"kind": "recognition", "language": "parentheses"}
 QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=1, depth=20, height=5, climbs=1, walks=5, cycles=8)
@@ -93,31 +90,6 @@ def test_a_network_that_was_moved_or_changed_says_so_in_its_row_and_shows_its_au
     assert shown["automaton"]["svg"]
 
 
-@pytest.mark.parametrize(
-    ("names", "shown"),
-    [
-        (["/a/runs/one/x.pt", "/a/runs/two/x.pt"], ["one/x.pt", "two/x.pt"]),
-        (["runs/x.pt", "runs/y.pt"], ["x.pt", "y.pt"]),
-        (["x.pt"], ["x.pt"]),
-        (["nnpda-1n0n", "/a/x.pt"], ["nnpda-1n0n", "/a/x.pt"]),
-        (["1 nnpda", "2 nnpda"], ["1 nnpda", "2 nnpda"]),
-        (["runs/x.pt", "y.pt"], ["runs/x.pt", "y.pt"]),
-    ],
-)
-def test_networks_of_one_folder_are_told_apart_by_what_follows_it(names: list[str], shown: list[str]) -> None:
-    assert told_apart(names) == shown
-
-
-def test_networks_are_found_beside_a_sweep_that_was_moved_with_them(folder: Path, tmp_path: Path) -> None:
-    shutil.move(folder, tmp_path / "elsewhere")
-    (view,) = opened_at_start("elsewhere")
-    found = new_application().server.test_client()
-    assert all(
-        "not opened" not in row or row["not opened"] is None or "bad.pt" in row["network"]
-        for row in filled(found, "sweep", network="nnpda-1n0n", word="", sweep=view["sweep"]).table("sweep")
-    )
-
-
 def test_a_sweep_of_an_earlier_version_opens_its_networks_without_results(folder: Path, client: FlaskClient) -> None:
     content = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
     for row in content["rows"]:
@@ -132,12 +104,6 @@ def test_a_sweep_of_an_earlier_version_opens_its_networks_without_results(folder
     assert not asked(client, "network", network=names[0])["extracted"]
 
 
-def test_a_sweep_without_rows_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "none.json").write_text('{"format": "stacklens sweep", "schema": 1, "rows": []}', encoding="utf-8")
-    with pytest.raises(StacklensError, match=r"^none.json: a sweep over no networks$"):
-        opened_at_start("none.json")
-
-
 def test_a_folder_without_a_sweep_and_a_sweep_that_is_damaged_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(StacklensError, match=r"^empty: a folder without a sweep; stacklens sweep empty --out "):
@@ -145,11 +111,6 @@ def test_a_folder_without_a_sweep_and_a_sweep_that_is_damaged_are_one_line(tmp_p
     (tmp_path / "bad.json").write_text('{"format": "stacklens sweep", "schema": 9, "rows": []}', encoding="utf-8")
     with pytest.raises(StacklensError, match=r"^bad.json: no sweep of this version of stacklens; sweep again$"):
         opened_at_start("bad.json")
-
-
-def test_a_sweep_that_is_not_here_is_one_line(client: FlaskClient) -> None:
-    said = filled(client, "sweep", network="nnpda-1n0n", word="", sweep="sweep-0").said
-    assert said == ["this sweep is not here; sweeps are kept for a day: start the page with it again."]
 
 
 def test_a_folder_of_rau_is_opened_where_it_lies(client: FlaskClient) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from stacklens.papers.results import Measured, Results
-from stacklens.papers.suzgun2019_traces import NAME
-from stacklens.viz.curves import claim_figures
 from stacklens.viz.trace_curves import FATES, fate_of, traces_figure
 
 
@@ -55,13 +52,3 @@ def test_every_network_has_a_line_in_each_panel_and_every_fate_one_name() -> Non
     one, falling = figure.data[0], figure.data[3]
     assert (list(one.x), list(one.y)) == ([0, 100, 200, 300], [0, 1.0, 0.4, 0.2])
     assert (list(falling.x), list(falling.y)) == ([0, 100, 200, 300], [0, 1.0, 0.4, 1.0])
-
-
-def test_the_page_shows_them_beside_their_claims() -> None:
-    traced = replace(results(1), experiment=NAME)
-    assert claim_figures(traced) == [traces_figure(traced)]
-    assert claim_figures(results(1)) == []
-
-
-def test_without_traces_the_picture_says_so() -> None:
-    assert "nothing to draw" in str(traces_figure(results(0)))

@@ -12,22 +12,19 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from tests.viz.networks import said
+from tests.models.representatives import REPRESENTATIVES
 from tests.viz.page_client import asked, filled
 
 from stacklens.extract.by_name import specification_of
-from stacklens.extract.evaluation.word_list import PARTIES
 from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
-from stacklens.models.io import ZOO, Checkpoint
-from stacklens.viz.dashboard import judging as trusting
+from stacklens.models.io import ZOO
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.claims import claims_with_words, disagreements_of
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, shipped
-from stacklens.viz.dashboard.judging import LONGEST, judged_words, known_specification, words_to_try
-from stacklens.viz.dashboard.networks import keep_upload, load, network_names
+from stacklens.viz.dashboard.judging import LONGEST, judged_words, words_to_try
+from stacklens.viz.dashboard.networks import keep_upload, load
 from stacklens.viz.dashboard.python_lines import trust_lines
 from stacklens.viz.dashboard.results import keep_file
-from stacklens.viz.dashboard.view import View, address_of
 
 NAME = "nnpda-1n0n"
 UNSEEN = "nnpda-parentheses"
@@ -82,15 +79,6 @@ def test_every_claim_that_names_a_word_has_it_to_be_opened(client: FlaskClient) 
     for word, who in disagreements_of(found.report):
         (judged,) = judged_words("marnn-stack-rnn-dyck-2", word).frame.to_dict("records")
         assert judged["agree"] == "✗", (word, who)
-
-
-def test_an_automaton_that_was_not_found_has_claims_and_no_transitions(client: FlaskClient) -> None:
-    name = "buffered-neural-stack-reversal"
-    claims = asked(client, "network", network=name)["claims"]
-    assert claims[0]["says"].startswith("none: no finite set of states was found")
-    assert "No faithful" in filled(client, "automaton", network=name).said[0].capitalize()
-    found = filled(client, "checks", network=name)
-    assert [one["id"] for one in found.of_type("AgGrid")] == [{"grid": "checks"}]
 
 
 def test_a_network_that_is_gone_is_one_sentence(client: FlaskClient) -> None:
@@ -157,18 +145,6 @@ def test_words_are_judged_and_lead_to_the_step_where_runs_part(client: FlaskClie
     assert found.said == ["✓ 3 words: all agree."]
 
 
-def test_the_words_that_are_not_agreed_on_can_be_shown_alone(client: FlaskClient) -> None:
-    name = "stack-rnn-anbn"
-    text = "aabb\n" + "a" * 45 + "b" * 45
-    both = judged_words(name, text)
-    one = judged_words(name, text, only_different=True)
-    assert (len(both.frame), len(one.frame)) == (2, 1)
-    assert one.said == "✗ 2 words: not all agree on 1 of them."
-    step = one.frame["parts at"].iloc[0]
-    assert one.frame["open"].tolist() == [address_of(View(name, "a" * 45 + "b" * 45, step=step))]
-    del client
-
-
 def test_what_is_wrong_with_the_words_is_one_sentence(client: FlaskClient) -> None:
     found = filled(client, "words", network=NAME, words="10\n1x")
     assert found.said == ["line 2: symbol 'x' is not in the alphabet 1 0."]
@@ -191,36 +167,13 @@ def test_more_than_the_page_judges_at_once_is_refused_in_one_sentence(
     assert judged_words(NAME, text).problem == problem
 
 
-@pytest.mark.parametrize("name", network_names())
+@pytest.mark.parametrize("name", REPRESENTATIVES)
 def test_the_words_that_are_offered_can_be_judged(name: str, client: FlaskClient) -> None:
     del client
     found = judged_words(name, words_to_try(name, 3))
     assert found.problem is None
     assert len(found.frame) >= 10
     assert set(found.frame["rounded network"]) != {""}
-
-
-def test_what_a_network_was_trained_on_may_be_unknown(monkeypatch: pytest.MonkeyPatch, client: FlaskClient) -> None:
-    stranger = Checkpoint(load(NAME).model, {"kind": "recognition", "language": "a-secret"}, {})
-    monkeypatch.setattr(trusting, "load", lambda _: stranger)
-    assert known_specification(UNSEEN) is None
-    assert words_to_try(UNSEEN, 0) == "ε\n1\n0"
-    assert "what this network was trained on is not known" in said(trusting.accuracy("nnpda-palindrome"))
-    monkeypatch.setattr(trusting, "known", lambda *_: None)
-    (row,) = judged_words(UNSEEN, "10").frame.to_dict("records")
-    assert [name for name in row if name in PARTIES] == ["network", "rounded network"]
-    del client
-
-
-def test_what_was_extracted_by_other_settings_is_shown_and_its_lines_say_so(client: FlaskClient) -> None:
-    name = "neural-stack-reversal"
-    checkpoint = load(name)
-    settings = ExtractionSettings(max_length=3, seed=2, language="reversal")
-    keep_extraction(name, settings, extract(checkpoint.model, specification_of(checkpoint), settings.config()))
-    assert asked(client, "network", network=name)["settings"] == settings.call()
-    lines = trust_lines("claims", name)
-    assert f"network = sl.load({name!r})\n" in lines
-    assert "result = sl.extract(network, 'reversal', max_length=3, seed=2)\n" in lines
 
 
 @pytest.mark.parametrize("panel", ["claims", "checks", "coverage", "accuracy", "causes", "interchanges", "judged"])

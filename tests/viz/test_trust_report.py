@@ -31,13 +31,6 @@ def test_a_report_has_claims_checks_transitions_and_accuracy() -> None:
     assert html.count("plotly-graph-div") == 1
 
 
-def test_a_long_counterexample_is_cut_short() -> None:
-    found = extraction("nnpda-1n0n")
-    checks = (replace(found.checks[0], counterexample="10" * 400, disagreements=1), *found.checks[1:])
-    html = "\n".join(trust_parts(replace(found, checks=checks)))
-    assert f"<td>{'10' * 100}… (800 characters)</td>" in html
-
-
 def test_without_an_automaton_or_a_language_it_says_so() -> None:
     html = "\n".join(
         trust_parts(replace(extraction("nnpda-1n0n"), minimised=None, found=None, checks=(), reason="none"))

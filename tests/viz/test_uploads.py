@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from tests.models.published_networks import published
 from tests.viz.page_client import asked, filled
 
 from stacklens.errors import FileFormatError, StacklensError
@@ -77,11 +76,6 @@ def test_what_is_no_network_is_refused_and_not_kept(data: bytes, said: str) -> N
     assert len(store()) == 0
 
 
-def test_a_name_that_was_never_given_is_unknown() -> None:
-    with pytest.raises(StacklensError, match=r"^no file upload-x here; files are kept for a day: open it again$"):
-        uploaded("upload-x")
-
-
 SHOWN = ["network", "word", "words", "drawer figures", "drawer accuracy", "drawer words"]
 
 
@@ -120,21 +114,6 @@ def test_a_file_is_sent_as_it_is_and_is_a_network_from_then_on(client: FlaskClie
     assert json.loads(refused.text)["problem"].startswith(said)
     large = client.post("/api/upload?title=bad.pt", data=bytes(LARGEST_UPLOAD + 1))
     assert large.json == {"problem": "bad.pt: larger than 20 MB; expected a trained network or a saved result."}
-
-
-def test_an_opened_file_is_listed_as_ones_own(client: FlaskClient) -> None:
-    name = keep_upload(NET, "a.pt").name
-    groups = asked(client, "networks", opened=f"{name},{PREFIX}gone")
-    assert groups[0]["group"] == "your own"
-    assert [one["title"] for one in groups[0]["networks"]] == ["a.pt (opened)"]
-    listed = [one["name"] for group in groups[1:] for one in group["networks"]]
-    assert sorted(listed) == list(networks.network_names())
-
-
-def test_a_file_of_the_authors_says_what_it_was_trained_on_by_its_name() -> None:
-    file = published("**/*ntask1_nchar2*nrep1*")
-    name = keep_upload(file.read_bytes(), file.name).name
-    assert networks.load(name).task["language"] == "anbn"
 
 
 def test_an_error_does_not_tell_where_the_file_lay() -> None:

@@ -8,9 +8,8 @@ from tests.models.hand_made import parentheses_net
 from tests.models.published_networks import published
 from tests.viz.networks import NETWORKS, network
 
-from stacklens.automata.description import formal_definition, transition_table
+from stacklens.automata.description import transition_table
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import StacklensError
 from stacklens.languages import get_language
 from stacklens.languages.catalogue import get_task
 from stacklens.models.io import load_network
@@ -46,36 +45,6 @@ def test_the_prediction_table_is_the_authors_programs_own_trace() -> None:
     np.testing.assert_allclose([[float(top) for top in row.split()] for row in frame.top], tops, atol=0.006)
 
 
-def test_predictions_of_several_stacks_name_each() -> None:
-    net = network("stack-rnn")
-    seen = trace(net, "abb", stacks=True)
-    assert seen.cells is not None
-    frame = prediction_table(net, seen)
-    assert frame.next.tolist() == ["b", "b", ""]
-    assert frame.probability.tolist()[:2] == seen.output[0, :2, 1].tolist()
-    assert np.isnan(frame.probability.iloc[2])
-    assert frame["action 2"].tolist() == [net.operations[i] for i in seen.actions[0, :, 1].argmax(-1)]
-    assert frame["top 1"].tolist() == [" ".join(f"{x:.2f}" for x in row) for row in seen.cells[0, :, 0, :2, 0]]
-
-
-def test_sets_and_transductions_are_shown_and_recognisers_refused() -> None:
-    sets, writes = network("rnn"), network("neural-stack")
-    seen, written = trace(sets, "ab"), trace(writes, "ab")
-    shown = [" ".join(c for c, value in zip("ab", row, strict=True) if value > 0.5) for row in seen.output[0]]
-    assert prediction_table(sets, seen).prediction.tolist() == shown
-    frame = prediction_table(writes, written)
-    assert frame.output.tolist() == [writes.output_alphabet[i] for i in written.output[0].argmax(-1)]
-    assert frame.probability.tolist() == written.output[0].max(-1).tolist()
-    with pytest.raises(StacklensError, match=r"^this nnpda is a recogniser and predicts nothing; step_table shows "):
-        prediction_table(parentheses_net(), trace(parentheses_net(), "("))
-
-
-@pytest.mark.parametrize("name", ["stack-rnn", "rnn", "linear", "marnn-stack-lstm"])
-def test_the_empty_word_has_no_predictions(name: str) -> None:
-    net = network(name)
-    assert prediction_table(net, trace(net, [""], stacks=True)).empty
-
-
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_data_of_a_trace_are_its_arrays_and_plain(name: str) -> None:
     net = network(name)
@@ -91,13 +60,6 @@ def test_the_data_of_a_trace_are_its_arrays_and_plain(name: str) -> None:
         assert (part in data) == (array is not None)
 
 
-def test_not_a_number_is_none() -> None:
-    net = network("rnn")
-    seen = trace(net, "ab")
-    seen.output[0, 1, 0] = np.nan
-    assert trace_data(net, seen)["output"][1][0] is None
-
-
 def test_transitions_are_rows_with_outputs_where_there_are_any() -> None:
     pda = get_language("palindrome").automaton
     frame = transition_table(pda)
@@ -110,30 +72,3 @@ def test_transitions_are_rows_with_outputs_where_there_are_any() -> None:
     assert "output" in transition_table(speaking).columns
     nothing = PushdownAutomaton(("q",), ("a",), (), {}, "q")
     assert list(transition_table(nothing).columns) == list(frame.columns)
-
-
-def test_the_formal_definition_says_how_words_are_accepted() -> None:
-    pda = get_language("palindrome").automaton
-    text = formal_definition(pda)
-    assert "Σ = {a, b, c}" in text
-    assert f"δ: {len(pda.transitions)} transitions" in text
-    marked = PushdownAutomaton(
-        ("q",),
-        ("a",),
-        (),
-        {},
-        "q",
-        acceptance="output",
-        n_stacks=2,
-        end_marker="$",
-        accepting_outputs=frozenset({("a",)}),
-    )
-    assert formal_definition(marked).splitlines()[3:] == [
-        "Γ = ∅, bottom ⊥",
-        "q₀ = q",
-        "F = ∅",
-        "δ: 0 transitions; where there is none, the word is rejected",
-        "accepts: with a last output among {{a}}",
-        "every run reads $ once after the word",
-        "2 stacks",
-    ]

@@ -16,12 +16,10 @@ from tests.attack.certified_runs import follow_to
 from tests.extract.certificate.forward_rows import left_out
 from tests.extract.certificate.proved import ZOO, extracted
 from tests.extract.certificate.test_certificates_of_hand_built_networks import DYCK, dyck, pushing_unseen
-from tests.extract.certificate.test_certificates_of_recurrent_networks import NETWORKS, always_pushing
+from tests.extract.certificate.test_certificates_of_recurrent_networks import always_pushing
 from tests.extract.verification.leaking_networks import leaking, pushing_and_popping, rising
 
-from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition
-from stacklens.errors import StacklensError
 from stacklens.extract.certificate.bounded import certify_length
 from stacklens.extract.certificate.certify import certification, certified_length, certify
 from stacklens.extract.certificate.claim import NotCertified
@@ -71,19 +69,6 @@ def test_of_a_trained_network_no_length_is_claimed_that_a_known_word_refutes() -
     assert 20 < certify_length(net, pda).length < len(word)
 
 
-def test_what_is_certified_for_every_length_is_proved_to_any_length_asked_for() -> None:
-    found = certify_length(dyck(), DYCK, longest=33)
-    assert (found.length, found.reason) == (33, None)
-    assert found.margin > 0.4
-    assert found.to_dict()["length"] == 33
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_every_family_is_followed(name: str) -> None:
-    model, output = NETWORKS[name]()
-    assert certify_length(model, always_pushing(output), longest=12).length == 12
-
-
 def test_an_automaton_that_does_something_else_at_some_length_is_followed_up_to_there() -> None:
     rules: dict[Key, Transition] = {
         (f"q{i}", letter, top): replace(step, target=f"q{i + 1}")
@@ -103,41 +88,11 @@ def test_an_automaton_that_does_something_else_at_some_length_is_followed_up_to_
     assert certify_length(dyck(), early, longest=20).length == 3
 
 
-def test_only_the_words_of_the_domain_count() -> None:
-    short = FiniteAutomaton(("0", "1"), DYCK.input_alphabet, {("0", "("): "1"}, "0", frozenset({"0", "1"}))
-    blind = dyck(pop_drive=0.0)
-    assert certify_length(blind, DYCK, longest=20).length == 0
-    assert certify_length(blind, DYCK, short, longest=20).length == 20
-
-
 def test_no_longer_words_are_claimed_than_there_are_cells() -> None:
     net = leaking(0.0)
     limit = net.stack_limit
     assert limit is not None
     assert certify_length(net, pushing_and_popping(), longest=10 * limit).length < limit
-
-
-def test_what_cannot_be_asked_is_refused() -> None:
-    with pytest.raises(StacklensError, match="the longest length is 0"):
-        certify_length(dyck(), DYCK, longest=0)
-    with pytest.raises(StacklensError, match="the margin is -1"):
-        certify_length(dyck(), DYCK, margin=-1.0)
-    with pytest.raises(StacklensError, match="certify it for its own automaton"):
-        certify_length(dyck(), pushing_and_popping())
-
-
-def test_states_that_go_with_what_lies_on_top_are_told_apart() -> None:
-    """The network says b and pushes, whatever was read last; one automaton says a where that was b."""
-    net, _ = NETWORKS["stack-rnn"]()
-    rules: dict[Key, Transition] = {
-        (state, letter, top): replace(step, target=letter)
-        for state in "ab"
-        for (_, letter, top), step in always_pushing("b").transitions.items()
-    }
-    pda = PushdownAutomaton(("a", "b"), ("a", "b"), ("A",), rules, "a", frozenset("ab"), "final state")
-    assert certify_length(net, pda, longest=9).length == 9
-    wrong = {key: replace(step, output="a") if key[0] == "b" else step for key, step in rules.items()}
-    assert certify_length(net, replace(pda, transitions=wrong), longest=9).length == 1
 
 
 def test_a_merged_row_holds_all_that_was_merged() -> None:

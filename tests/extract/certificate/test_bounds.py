@@ -60,17 +60,6 @@ def test_layers_and_curves_hold_what_torch_computes(seed: int, dtype: torch.dtyp
 
 
 @given(st.integers(0, 2**32), st.sampled_from(DTYPES))
-def test_layers_after_and_beside_each_other_hold_what_torch_computes(seed: int, dtype: torch.dtype) -> None:
-    rng, arithmetic = np.random.default_rng(seed), Arithmetic.of(dtype)
-    first, second, third = (torch.from_numpy(rng.normal(size=shape)).to(dtype) for shape in ((5, 3), (4, 5), (4, 2)))
-    layers = [Affine.of(one.double().numpy()) for one in (first, second, third)]
-    both = Affine.beside([layers[1].after(layers[0]), layers[2]])
-    box = around(drawn_boxes(rng, 20, 5, 1.0), dtype)
-    seen = points(box, rng, dtype)
-    assert holds(both.of_box(box, arithmetic), seen[:, :3] @ first.T @ second.T + seen[:, 3:] @ third.T)
-
-
-@given(st.integers(0, 2**32), st.sampled_from(DTYPES))
 def test_what_is_decided_for_a_box_is_so_at_all_of_its_points(seed: int, dtype: torch.dtype) -> None:
     rng, arithmetic = np.random.default_rng(seed), Arithmetic.of(dtype)
     weights = torch.from_numpy(rng.normal(size=(3, 4))).to(dtype)
@@ -89,13 +78,6 @@ def test_what_is_decided_for_a_box_is_so_at_all_of_its_points(seed: int, dtype: 
         (set_of(box), ((seen > 0.5) * 2 ** torch.arange(4)).sum(-1)),
     ):
         assert (found.numbers == expected.long().numpy())[found.margins > 0].all()
-
-
-def test_margins_say_how_far_the_nearest_point_is_from_a_threshold() -> None:
-    box = Box(np.array([[0.6], [0.2], [-0.9], [0.4]]), np.array([[0.7], [0.4], [-0.8], [0.6]]))
-    assert above(box, 0.5).margins == pytest.approx([0.1, 0.1, 1.3, -0.1])
-    assert signed(box, 0.5).numbers.tolist()[:3] == [2, 0, 1]
-    assert signed(box, 0.5).margins == pytest.approx([0.1, 0.1, 0.3, -0.1])
 
 
 @given(st.integers(0, 2**32), st.sampled_from((0.01, 0.1, 1.0)))
@@ -125,11 +107,6 @@ def test_a_number_on_a_line_of_the_grid_or_next_to_it_lies_in_its_cell(width: fl
     for number in [*lines, *np.nextafter(lines, -np.inf), *np.nextafter(lines, np.inf)]:
         (piece,) = image_pieces(np.array([number]), np.array([number]), width)
         assert piece.floor[0] <= piece.low[0] <= number <= piece.high[0] <= piece.ceiling[0]
-
-
-def test_a_box_in_too_many_cells_is_refused() -> None:
-    with pytest.raises(TooWide):
-        image_pieces(np.zeros(8), np.ones(8), 0.1)
 
 
 @pytest.mark.parametrize("far", [np.nan, np.inf, 1e18, -1e300])

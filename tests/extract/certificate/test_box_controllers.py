@@ -105,24 +105,3 @@ def check_decisions(model: StackModel[Any], answer: Any, found: ControllerOutput
     if model.task_kind != "recognition":
         numbers = model.output_numbers(found.output)
         assert (answer.output.numbers == numbers)[answer.output.margins > 0].all()
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_decisions_at_points_are_sure(name: str) -> None:
-    model = sharpened(NETWORKS[name](1), 3.0).eval()
-    rng = np.random.default_rng(0)
-    hidden = Box.point(rng.random((50, model.initial_state(1).hidden.shape[-1])))
-    _, seen = drawn_readings(model, 50, rng)
-    answer = boxes_of(model).answer(0, hidden, Box.point(seen))
-    assert all((decision.margins > 0).mean() > 0.9 for decision in (*answer.operations, answer.output))
-    assert answer.hidden.widths.max(initial=0) < 1e-12
-
-
-def test_verdicts_are_sure_away_from_the_threshold() -> None:
-    controller = boxes_of(NNPDA(NNPDAConfig(AB, "second", 2)))
-    hidden = Box(np.array([[0.0, 0.1], [0.0, 0.6], [0.0, 0.4]]), np.array([[1.0, 0.2], [1.0, 0.7], [1.0, 0.6]]))
-    assert controller.accepts(hidden).numbers.tolist()[:2] == [0, 1]
-    assert controller.traps(hidden).numbers.tolist()[:2] == [1, 0]
-    assert (controller.accepts(hidden).margins > 0).tolist() == [True, True, False]
-    free = boxes_of(NNPDA(NNPDAConfig(AB, "second", 2, trap=False)))
-    assert free.traps(hidden).numbers.tolist() == [0, 0, 0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +14,10 @@ from tests.extract.certificate.proved import dyck_2, proof, recogniser
 from tests.extract.certificate.replaying import replay
 
 from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
-from stacklens.extract.certificate.abstraction import Bounds, Layout
-from stacklens.extract.certificate.certify import LAYOUTS, Proof, certify
+from stacklens.extract.certificate.abstraction import Bounds
+from stacklens.extract.certificate.certify import Proof, certify
 from stacklens.extract.certificate.claim import Certified, NotCertified
-from stacklens.extract.certificate.invariant import check_invariant, find_invariant
+from stacklens.extract.certificate.invariant import check_invariant
 from stacklens.extract.certificate.step_check import Unproved
 from stacklens.models.io import load_network
 
@@ -24,10 +25,16 @@ RECOGNISERS = ("parentheses", "1n0n", "palindrome")
 ZOO = (*RECOGNISERS, "stack-rnn-anbn", "neural-stack-reversal", "neural-stack-delayed-xor")
 FIRM = "marnn-stack-rnn-dyck-2-firm"  # disturbed in training, so that it can be certified
 ROBUST = (FIRM, "marnn-stack-rnn-dyck-3-noise-robust", "marnn-stack-lstm-dyck-2-noise-robust")
+SOME = ("palindrome", "stack-rnn-anbn", "neural-stack-reversal", FIRM)  # one for each memory
 PUBLISHED = ("stacknn/linear_reverse_task_20.dat", "stack-rnn-cpp/model_*")
 
 
-@pytest.mark.parametrize("name", [*ZOO, *ROBUST, *PUBLISHED])
+def chosen(*names: str) -> list[Any]:
+    """Return the names, of which `make test` takes one for each memory."""
+    return [pytest.param(name, marks=() if name in SOME else pytest.mark.slow) for name in names]
+
+
+@pytest.mark.parametrize("name", chosen(*ZOO, *ROBUST, *PUBLISHED))
 def test_trained_networks_are_certified(name: str) -> None:
     certificate = proof(name).certificate
     assert certificate.margin > 0.02
@@ -36,12 +43,11 @@ def test_trained_networks_are_certified(name: str) -> None:
     assert certificate.stack_limit == (104 if "marnn" in name else 200 if "stack-rnn" in name else 2**53)
 
 
-@pytest.mark.parametrize("name", [*ZOO, *ROBUST])
+@pytest.mark.parametrize("name", chosen(*ZOO, *ROBUST))
 def test_random_runs_stay_in_the_boxes(name: str) -> None:
-    found = replay(proof(name), steps=30_000, seed=1)
-    assert found.steps >= 30_000
+    found = replay(proof(name), steps=10_000, seed=1)
+    assert found.steps >= 10_000
     assert (found.outside, found.word) == (0, None)
-    assert found == replay(proof(name), steps=30_000, seed=1)
 
 
 @pytest.mark.slow
@@ -51,7 +57,7 @@ def test_a_million_random_steps_of_a_published_network_stay_in_the_boxes() -> No
     assert found.outside == 0
 
 
-@pytest.mark.parametrize("name", [*ZOO, *ROBUST])
+@pytest.mark.parametrize("name", chosen(*ZOO, *ROBUST))
 def test_certified_networks_follow_their_automata_on_random_and_on_pumped_words(name: str) -> None:
     found, rng = proof(name), np.random.default_rng(1)
     system, certificate = found.system, found.certificate
@@ -63,18 +69,6 @@ def test_pumped_words_find_a_network_that_drifts() -> None:
     model = load_network(ZOO_FILES / "marnn-stack-rnn-dyck-2.pt").model
     with pytest.raises(AssertionError, match="certified, but says"):
         pump(model, dyck_2(), 104, np.random.default_rng(1), steps=8_000)
-
-
-@pytest.mark.parametrize("layout", LAYOUTS[1:4], ids=str)
-@pytest.mark.parametrize("name", ["neural-stack-delayed-xor", ROBUST[1]])
-def test_however_boxes_are_laid_random_runs_stay_in_them(name: str, layout: Layout) -> None:
-    found = proof(name)
-    system = replace(found.system, layout=layout)
-    bounds = find_invariant(system, 6_000)
-    certificate = check_invariant(system, bounds)
-    assert certificate.margin > 0.02
-    seen = replay(Proof(system, bounds, certificate), steps=3_000)
-    assert (seen.outside, seen.word) == (0, None)
 
 
 def spoiled(pda: PushdownAutomaton) -> Iterator[PushdownAutomaton]:
@@ -95,7 +89,7 @@ def outputs(pda: PushdownAutomaton) -> set[str | tuple[str, ...] | None]:
     return {step.output for step in pda.transitions.values()}
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", chosen(*ZOO))
 def test_every_wrong_transition_is_refused(name: str) -> None:
     system = proof(name).system
     for pda in spoiled(system.automaton):
@@ -120,7 +114,7 @@ def test_wrong_verdicts_are_refused(name: str) -> None:
     assert "the network rejects and the automaton does not" in refused.reason
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", chosen(*ZOO))
 def test_the_margin_that_is_asked_for_is_kept(name: str) -> None:
     found = proof(name)
     system, margin = found.system, found.certificate.margin
@@ -140,7 +134,7 @@ def leaking(found: Proof) -> Iterator[Bounds]:
                 yield {**found.bounds, key: (cut[0], cut[1])}
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", chosen(*ZOO))
 def test_every_box_that_leaks_is_refused(name: str) -> None:
     found = proof(name)
     for bounds in leaking(found):
@@ -148,28 +142,12 @@ def test_every_box_that_leaks_is_refused(name: str) -> None:
             check_invariant(found.system, bounds)
 
 
-def test_a_missing_box_is_refused() -> None:
-    found = proof("parentheses")
-    for key in found.bounds:
-        rest = {other: bounds for other, bounds in found.bounds.items() if other != key}
-        with pytest.raises(Unproved, match="box"):
-            check_invariant(found.system, rest)
-
-
-def test_runs_that_leave_smaller_boxes_are_found_and_their_word_is_given() -> None:
+def test_runs_that_leave_smaller_boxes_or_do_otherwise_are_found() -> None:
     found = proof("palindrome")
     middle = {key: ((low + high) / 2, (low + high) / 2) for key, (low, high) in found.bounds.items()}
     seen = replay(replace(found, bounds=middle), steps=5_000)
     assert seen.outside > 1_000
     assert seen.word is not None
-    assert len(list(found.system.automaton.run(seen.word))) == len(seen.word) + 1
-
-
-def test_runs_that_do_otherwise_are_found() -> None:
-    found = proof("1n0n")
-    pda = recogniser("1n0n")[1]
-    changed = [wrong for wrong in spoiled(pda) if len(wrong.transitions) == len(pda.transitions)]
-    assert len(changed) >= 3
-    for wrong in changed:
-        seen = replay(replace(found, system=replace(found.system, automaton=wrong)), steps=3_000)
-        assert seen.outside > 0
+    pda = recogniser("palindrome")[1]
+    for wrong in (wrong for wrong in spoiled(pda) if len(wrong.transitions) == len(pda.transitions)):
+        assert replay(replace(found, system=replace(found.system, automaton=wrong)), steps=3_000).outside > 0

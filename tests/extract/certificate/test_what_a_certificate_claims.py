@@ -12,12 +12,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from stacklens.automata.finite import FiniteAutomaton
-from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import Key, Output, PushdownAutomaton, Transition, push
 from stacklens.errors import StacklensError
 from stacklens.extract.certificate.certify import Certification, certify
 from stacklens.extract.certificate.claim import Certified, NotCertified
-from stacklens.extract.wording import certificate_claim
 from stacklens.models.base import StackModel
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
@@ -72,12 +70,6 @@ def test_where_the_automaton_of_a_stream_is_cut_the_certificate_says_that_nothin
     assert ", up to where its run is cut (2 places, as at q, b, ⊥) (float64, " in str(Certification(cut))
 
 
-def test_an_automaton_of_a_stream_that_reads_no_letter_is_not_certified() -> None:
-    refused = certify(predictor(), replace(pushing("b"), transitions={}))
-    assert isinstance(refused, NotCertified)
-    assert refused.reason == "at (q, a, ⊥) -> no transition: nothing would be said of any word"
-
-
 def test_where_outputs_are_none_the_certificate_says_that_nothing_is_claimed_of_them() -> None:
     silent: dict[Key, Transition] = {
         key: replace(step, output=None) if key[1] == "a" else step for key, step in pushing("b").transitions.items()
@@ -124,12 +116,6 @@ def test_an_output_that_the_network_has_not_is_refused_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_a_domain_over_other_letters_is_refused() -> None:
-    domain = FiniteAutomaton(("0",), ("c",), {("0", "c"): "0"}, "0", frozenset({"0"}))
-    with pytest.raises(StacklensError, match="the network reads a b, the domain c; certify it for its own domain"):
-        certify(predictor(), pushing("b"), domain)
-
-
 def test_a_subclass_that_may_compute_otherwise_is_refused() -> None:
     class Contrary(StackRNN):
         def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> Any:
@@ -138,31 +124,6 @@ def test_a_subclass_that_may_compute_otherwise_is_refused() -> None:
 
     with pytest.raises(StacklensError, match="a Contrary may compute something else than a stack-rnn; expected one of"):
         certify(Contrary(StackRNNConfig(AB, hidden=1, depth=1)), pushing("b"))
-
-
-def test_a_network_that_draws_noise_is_refused() -> None:
-    model = set_predictor([9.0, 9.0], gating="gumbel-softmax")
-    assert isinstance(certify(model, pushing(AB)), Certified)
-    with pytest.raises(StacklensError, match=r"draws noise in training mode; call its eval\(\) first"):
-        certify(model.train(), pushing(AB))
-
-
-def test_an_infinite_margin_is_no_number_in_a_report() -> None:
-    net = StackRNN(StackRNNConfig(("a",), hidden=1, depth=1))
-    idle: dict[Key, Transition] = {("q", "a", ("⊥",)): Transition("q", (NONE,), "a")}
-    pda = PushdownAutomaton(("q",), ("a",), (), idle, "q", frozenset({"q"}), "final state")
-    found = certify(net, pda, stacks=())
-    assert isinstance(found, Certified)
-    assert found.margin == math.inf
-    entry = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert entry["margin"] is None
-    assert "margin" not in certificate_claim(entry)
-
-
-def test_a_report_of_old_has_a_claim_too() -> None:
-    entry = {"verdict": "certified", "boxes": 1, "margin": 0.5, "words": "the task's"}
-    says = "the rounded network follows it on words of the task of every length (1 box, smallest margin 0.500)"
-    assert certificate_claim(entry) == says
 
 
 def test_the_table_of_what_is_certified_says_what_the_zoos_results_say() -> None:

@@ -6,17 +6,13 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from tests.viz.networks import said
 
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import StacklensError
-from stacklens.extract.by_name import specification_for, specification_of
+from stacklens.extract.by_name import specification_of
 from stacklens.extract.evaluation.accuracy_by_size import SizeScores, scores_by_size
 from stacklens.extract.specification import Specification
 from stacklens.languages import get_language
-from stacklens.languages.catalogue import get_task
 from stacklens.models.io import ZOO, Checkpoint, load_network
-from stacklens.viz.curves import accuracy_figure
 
 
 @cache
@@ -61,14 +57,6 @@ def test_who_rejects_everything_is_right_on_near_misses_alone() -> None:
     assert right(found, "automaton", "near-misses") == {1.0}
 
 
-def test_who_stops_after_the_first_symbol_gets_no_piece_of_a_stream_right() -> None:
-    task = get_task("anbn")
-    assert task.reference is not None
-    first = {key: step for key, step in task.reference.transitions.items() if key[0] == task.reference.initial}
-    found = scores("stack-rnn-anbn", replace(task.reference, transitions=first))
-    assert right(found, "automaton", "pieces") == {0.0}
-
-
 def test_the_soft_network_fails_on_long_pieces_and_the_rounded_one_does_not() -> None:
     found = scores("stack-rnn-anbn", largest=50, words=4)
     by_n = {one.low: one.right for one in found.scores if one.who == "network"}
@@ -84,26 +72,3 @@ def test_the_same_seed_gives_the_same_scores_in_an_order() -> None:
         ["members"] * 6 + ["near-misses"] * 6
     )
     assert [(one.low, one.high) for one in found.scores[:3]] == [(1, 2), (3, 4), (5, 6)]
-
-
-def test_a_language_without_words_of_such_sizes_says_so() -> None:
-    checkpoint, _ = subject("marnn-stack-rnn-string-reversal")
-    specification = specification_for(get_task("string-reversal"))
-    assert specification is not None
-    with pytest.raises(StacklensError, match=r"^string-reversal has no words of sizes up to 1: ask for larger ones$"):
-        scores_by_size(checkpoint.model, specification, largest=1)
-
-
-def test_the_figure_has_a_panel_a_sort_and_a_line_a_party() -> None:
-    found = scores("nnpda-1n0n", get_language("1n0n").automaton)
-    figure = accuracy_figure(found, "a title")
-    assert figure.layout.title.text == "a title"
-    assert [note.text for note in figure.layout.annotations] == ["members", "near-misses"]
-    assert [line.name for line in figure.data] == ["network"] * 2 + ["rounded network"] * 2 + ["automaton"] * 2
-    assert [line.showlegend for line in figure.data] == [True, False] * 3
-    assert figure.data[0].text[0] == "length 1 to 2: 5 of 5 right"
-    assert list(figure.data[0].x) == [2, 4, 6, 8, 10, 12]
-
-
-def test_without_words_the_figure_says_so() -> None:
-    assert said(accuracy_figure(SizeScores("n", ()))) == "There are no words to judge, so there is nothing to draw."

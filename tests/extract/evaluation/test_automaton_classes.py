@@ -13,7 +13,6 @@ from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.extract.evaluation.automaton_classes import classes_of, settling_of
 from stacklens.extract.evaluation.sweep_row import SweepRow
-from stacklens.languages import get_language
 
 
 def row(pda: PushdownAutomaton | None, proof: str | None = None, updates: int | None = None) -> SweepRow:
@@ -63,14 +62,6 @@ def test_automata_of_one_class_do_the_same_on_all_short_words(one: PushdownAutom
         assert parting(other, one, 4) is None
 
 
-def test_what_is_proved_equal_to_one_language_is_the_same_whatever_its_size() -> None:
-    dyck, other = get_language("dyck-2").automaton, get_language("anbn").automaton
-    larger = renamed(get_language("dyck-2").automaton)
-    rows = [row(other), row(dyck), row(larger), row(other, proof="equal"), row(dyck, proof="equal")]
-    assert classes_of(rows[:3]) == [1, 2, 2]
-    assert classes_of(rows) == [1, 2, 2, 1, 1]  # a claim in the table is believed: the proof was made where it was
-
-
 @given(st.lists(st.sampled_from([None, 1, 2, 3]), min_size=2, max_size=8))
 def test_settling_is_the_beginning_of_the_last_run(classes: list[int | None]) -> None:
     rows = [SweepRow("x.pt", None, 0, updates=10 * place) for place in range(len(classes))]
@@ -84,9 +75,3 @@ def test_settling_is_the_beginning_of_the_last_run(classes: list[int | None]) ->
     assert (found.appears, found.settles) == (10 * classes.index(classes[-1]), 10 * since)
     assert found.before == (10 * (since - 1) if since else None)
     assert found.classes == len({one for one in classes if one is not None})
-
-
-def test_networks_that_are_no_snapshots_settle_nothing() -> None:
-    rows = [SweepRow("x.pt", None, 0, updates=1), SweepRow("y.pt", None, 0)]
-    assert settling_of(rows, [1, 1]) is None
-    assert settling_of(rows[:1], [1]) is None

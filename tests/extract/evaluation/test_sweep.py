@@ -77,13 +77,6 @@ def test_every_file_is_a_row_and_what_cannot_be_read_says_why_in_one_line(folder
     assert {"accuracy 1-2", "accuracy 23-24"} <= set(table.columns)
 
 
-def test_a_network_that_does_not_fit_the_language_is_a_row_too(folder: Path) -> None:
-    found = sweep(folder / "seed-2.pt", "palindrome", CONFIG)
-    (row,) = found.rows
-    assert (row.status, row.automaton) == (2, None)
-    assert "language palindrome has the alphabet a b c, the network ( )" in str(row.reason)
-
-
 def test_a_defect_in_one_network_costs_its_own_row_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fragile(model: Any, *rest: Any) -> Any:
         if model.origin.name == "seed-9":
@@ -135,15 +128,6 @@ def test_a_journal_is_of_one_language_and_one_effort(folder: Path, tmp_path: Pat
         sweep(folder / "seed-2.pt", "parentheses", CONFIG, journal=journal)
 
 
-@pytest.mark.slow
-def test_how_many_processes_makes_no_difference(folder: Path) -> None:
-    alone, beside = sweep(folder, None, CONFIG), sweep(folder, None, CONFIG, jobs=2)
-    assert [replace(untimed(row), scores=()) for row in beside.rows] == [
-        replace(untimed(row), scores=())
-        for row in alone.rows  # other processes draw all words of the accuracy
-    ]
-
-
 def test_patterns_and_folders_stand_for_files_as_people_count(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     assert list(map(str, networks_named("seed-*.pt"))) == ["seed-2.pt", "seed-9.pt", "seed-10.pt"]
@@ -156,19 +140,6 @@ def test_patterns_and_folders_stand_for_files_as_people_count(folder: Path, monk
             networks_named(nothing)
     with pytest.raises(StacklensError, match="expected networks, or their files, not one of type int"):
         networks_named([1])  # type: ignore[list-item]
-
-
-def test_networks_in_memory_are_swept_too() -> None:
-    found = sweep([parentheses_net(), parentheses_net()], "parentheses", CONFIG)
-    assert [row.network for row in found.rows] == ["1 nnpda", "2 nnpda"]
-    assert [row.status for row in found.rows] == [0, 0]
-
-
-def test_a_language_that_nobody_knows_stops_all(folder: Path) -> None:
-    with pytest.raises(StacklensError, match="dyck-two"):
-        sl.sweep(folder, "dyck-two")
-    with pytest.raises(StacklensError, match="sweep has no setting bugdet; it has"):
-        sl.sweep(folder, bugdet=1)
 
 
 def test_a_sweep_is_saved_and_read_back(folder: Path, tmp_path: Path) -> None:

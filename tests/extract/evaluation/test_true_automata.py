@@ -19,7 +19,3 @@ def test_a_predictors_language_is_preferred_to_its_task() -> None:
     assert true_automaton(brackets, "()") == get_language("dyck-1").automaton
     stream = Checkpoint(network("stack-rnn"), {"language": "anbn"})
     assert true_automaton(stream, "ab") == get_task("anbn").reference
-
-
-def test_an_automaton_that_cannot_read_the_word_is_none() -> None:
-    assert true_automaton(Checkpoint(network("stack-rnn"), {"language": "anbncn"}), "x") is None

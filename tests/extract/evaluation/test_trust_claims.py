@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import copy
-import json
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import pytest
-
 from stacklens.extract.by_name import specification_of
-from stacklens.extract.evaluation.trust import Claim, causal_claims, check_table, claim_table, claims_of
+from stacklens.extract.evaluation.trust import Claim, check_table, claims_of
 from stacklens.extract.extraction import ExtractionConfig, extract
 from stacklens.models.io import ZOO, load_network
 
@@ -63,28 +60,6 @@ def test_a_faithful_automaton_has_every_kind_of_claim_side_by_side() -> None:
     )
 
 
-def test_claims_say_which_language_they_are_about() -> None:
-    checkpoint = load_network(ZOO / "nnpda-parentheses.pt")
-    report = extract(checkpoint.model, specification_of(checkpoint, "dyck-1"), SMALL).report()
-    assert claim(report, "checked against the language dyck-1").verdict == "yes"
-    assert claim(report, "proof").says == "the automaton is equal to that of the language dyck-1 for all words"
-
-
-def test_every_check_is_a_row() -> None:
-    report, table = made("nnpda-1n0n"), check_table(made("nnpda-1n0n"))
-    assert len(table) == len(report["checks"])
-    assert table["words"].tolist()[:3] == ["all words"] * 3
-    assert table["checked"].tolist()[:3] == [63] * 3
-    assert table["automaton and"].tolist()[:3] == ["language", "rounded network", "network"]
-    assert set(table["counterexample"]) == {""}
-
-
-def test_where_only_some_words_are_meant_all_words_are_those_of_the_task() -> None:
-    table = check_table(made("neural-stack-reversal"))
-    assert "all words of the task" in set(table["words"])
-    assert "all words" not in set(table["words"])
-
-
 def test_a_disagreement_is_told_with_a_short_word_and_the_table_has_all_of_it() -> None:
     report = changed()
     language, rounded, network = report["checks"][:3]
@@ -99,53 +74,6 @@ def test_a_disagreement_is_told_with_a_short_word_and_the_table_has_all_of_it() 
     assert check_table(report)["counterexample"].tolist()[:3] == ["1100", "ε", "10" * 100]
 
 
-@pytest.mark.parametrize(
-    ("part", "content", "verdict", "says"),
-    [
-        (
-            "proof",
-            {"verdict": "different", "counterexample": "", "reason": "one accepts"},
-            "no",
-            "different from that of the language 1n0n: one accepts, on the empty word",
-        ),
-        (
-            "proof",
-            {"verdict": "undecided", "counterexample": "10", "reason": "heights part"},
-            "unknown",
-            "undecided: heights part, on 10",
-        ),
-        ("certificate", {"verdict": "not tried", "reason": "no box"}, "unknown", "not tried: no box"),
-        (
-            "certificate",
-            {"verdict": "certified", "words": "the task's", "boxes": 1, "margin": 0.25},
-            "yes",
-            "the rounded network follows the automaton on words of the task of every length "
-            "(1 box, smallest margin 0.250)",
-        ),
-        (
-            "certificate",
-            {
-                "verdict": "certified",
-                "words": "all",
-                "boxes": 2,
-                "margin": 0.25,
-                "number_format": "float16",
-                "stack_limit": 2_048,
-                "cuts": 3,
-                "first_cut": ["q", "b", "⊥"],
-                "silent": 1,
-            },
-            "yes",
-            "the rounded network follows the automaton on words of every length that need at most 2,048 cells of a "
-            "stack, up to where its run is cut (3 places, as at q, b, ⊥), but for the output at 1 place "
-            "(float16, 2 boxes, smallest margin 0.250)",
-        ),
-    ],
-)
-def test_proofs_and_certificates_say_what_they_rest_on(part: str, content: Any, verdict: str, says: str) -> None:
-    assert claim(changed(**{part: content}), part) == Claim(part, verdict, says)  # type: ignore[arg-type]
-
-
 def test_counts_that_differ_and_a_stack_that_ends_are_told() -> None:
     report = changed(counts={"exhaustive": [0, 1], "counted": [0, 2], "equal": False}, stack_limit=104)
     assert claim(report, "counted twice") == Claim(
@@ -154,47 +82,3 @@ def test_counts_that_differ_and_a_stack_that_ends_are_told() -> None:
         "2 accepted words of length <= 1, without running them: not as many at length 1 as the 1 found by running all",
     )
     assert claim(report, "depth").says == "the network's stack has 104 cells; all claims end there"
-
-
-def test_without_an_automaton_its_reason_is_what_there_is() -> None:
-    found = claims_of(made("buffered-neural-stack-reversal"))
-    assert [one.what for one in found] == ["automaton", "rounding"]
-    assert found[0].verdict == "no"
-    assert found[0].says.startswith("none: no finite set of states was found")
-    assert check_table(made("buffered-neural-stack-reversal")).empty
-
-
-def test_claims_are_a_table_with_marks() -> None:
-    table = claim_table(made("nnpda-1n0n"))
-    assert table[""].tolist() == ["✓"] * 11
-    assert table["what"].tolist()[-1] == "certificate"
-
-
-def test_states_and_symbols_that_are_no_causes_are_told_with_their_share() -> None:
-    def entry(accuracy: float | None) -> dict[str, Any]:
-        return {
-            "accuracy": accuracy,
-            "interval": [0.9, 1.0],
-            "interchanges": 200,
-            "baseline": 0.5,
-            "reason": "no vector",
-        }
-
-    asked = changed(causality={"states": entry(0.94), "symbols": entry(1.0)})
-    share = "94.0 % of 200 interchanges do as the automaton predicts"
-    shown = f"{share} (95 % interval 90.0 to 100.0; random partitions 50.0 %)"
-    assert claim(asked, "states as causes") == ("states as causes", "no", shown)
-    assert claim(asked, "symbols as causes").verdict == "yes"
-    said = {"heads": entry(1.0), "doubt": None, "mechanism": "raw", "verdict": "the raw one is"}
-    asked = changed(causality={"states": entry(0.94), "symbols": entry(1.0), **said})
-    assert claim(asked, "heads as causes").verdict == "yes"
-    assert claim(asked, "mechanism")[1:] == ("yes", "the raw one is")
-    nothing = changed(causality={"states": entry(None), "symbols": entry(1.0)})
-    assert claim(nothing, "states as causes")[1:] == ("note", "no score: no vector")
-
-
-def test_the_zoo_comes_with_its_interchange_experiments() -> None:
-    found = json.loads((ZOO / "nnpda-palindrome.json").read_text(encoding="utf-8"))["causality"]
-    assert found["states"]["interchanges"] > 900
-    (states,) = [one for one in causal_claims({"causality": found}) if one.what.startswith("states")]
-    assert states.verdict == "no"  # minimisation merged what the network keeps apart

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from tests.automata.strategies import dyck, pushdown_automata, words_of
 
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.automata.reachability import reachable_heads
-from stacklens.extract.evaluation.trust import coverage_table, covered, covering
-from stacklens.languages.words import parse_word
+from stacklens.extract.evaluation.trust import coverage_table, covered
 
 
 def taken(pda: PushdownAutomaton, word: tuple[str, ...]) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -36,14 +34,6 @@ def test_each_transition_is_counted_once_a_word(data: st.DataObject, pda: Pushdo
     assert pairs == len({pair for word in words for pair in zip(taken(pda, word), taken(pda, word)[1:], strict=False)})
 
 
-@given(pda=pushdown_automata(max_stacks=1).filter(lambda pda: pda.end_marker is None))
-def test_the_covering_words_take_every_transition_of_a_reachable_head(pda: PushdownAutomaton) -> None:
-    table = coverage_table(pda)
-    heads = reachable_heads(pda)
-    for (state, letter, tops), number in zip(pda.transitions, table["taken by"], strict=True):
-        assert (number > 0) == ((state, tops) in heads), letter
-
-
 def test_a_table_says_what_each_transition_does_and_a_word_for_it() -> None:
     table = coverage_table(dyck([("(", ")")])).to_dict("records")
     assert [(row["input"], row["top"], row["operation"]) for row in table] == [
@@ -52,10 +42,3 @@ def test_a_table_says_what_each_transition_does_and_a_word_for_it() -> None:
         ("(", "(", "push ("),
     ]
     assert [row["shortest word"] for row in table] == ["()", "()", "(())"]
-
-
-def test_covering_words_are_words_that_can_be_typed() -> None:
-    pda = dyck([("(", ")"), ("[", "]")])
-    words = covering(pda)
-    assert all(isinstance(word, str) and parse_word(word, pda.input_alphabet) == word for word in words)
-    assert covered(pda, words)[0] == len(pda.transitions)

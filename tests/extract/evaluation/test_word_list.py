@@ -6,14 +6,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.viz.networks import NETWORKS, network
 
 from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.errors import StacklensError, UnknownSymbolError
+from stacklens.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.evaluation.word_list import EMPTY_WORD, JudgedWord, judge_words, parse_words, word_table
 from stacklens.extract.evaluation.word_runs import automaton_runs, first_parting, network_runs
@@ -114,51 +112,9 @@ def test_the_word_that_a_soft_network_gets_wrong_says_where() -> None:
     assert found.parted == ("network",)
 
 
-def test_of_a_word_that_is_none_of_the_task_only_that_is_said() -> None:
-    found = judged("stack-rnn-anbn", "ba")
-    assert found.verdicts == {"language": (False, "no word of the task")}
-    assert found.agree
-
-
-def test_a_broken_automaton_is_caught_on_the_words_that_show_it() -> None:
-    model, specification, right = subject("nnpda-1n0n")
-    kept = {key: step for key, step in right.transitions.items() if key[0] == right.initial}
-    broken = replace(right, transitions=kept)
-    short, long = judge_words(model, ["10", "1100"], broken, specification)
-    assert short.agree or short.parted == ("automaton",)
-    assert not long.agree
-    assert long.parted == ("automaton",)
-    assert long.step is not None
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_every_kind_of_network_can_be_judged_without_anything_beside_it(name: str) -> None:
-    net = network(name)
-    found = judge_words(net, ["", "ab", "a" * 7, "b"])
-    assert [one.word for one in found] == ["", "ab", "a" * 7, "b"]
-    assert all(set(one.verdicts) <= {"network", "rounded network"} for one in found)
-    assert word_table(found)["word"].tolist() == [EMPTY_WORD, "ab", "a" * 7, "b"]
-
-
-def test_many_short_words_and_few_long_ones_come_in_their_order() -> None:
-    model, specification, automaton = subject("nnpda-1n0n")
-    sizes = np.random.default_rng(0).integers(0, 40, 700).tolist()
-    words = ["1" * n + "0" * n for n in [*sizes, 700]]
-    assert [one.word for one in judge_words(model, words, automaton, specification)] == words
-
-
-def test_an_unknown_symbol_is_an_error_as_everywhere() -> None:
-    with pytest.raises(UnknownSymbolError, match=r"^symbol 'x' is not in the alphabet 1 0$"):
-        judge_words(subject("nnpda-1n0n")[0], ["1x"])
-
-
 @given(words=st.lists(st.text("()", max_size=9)), ends=st.sampled_from(["\n", "\r\n", "\n\n", "  \n\t"]))
 def test_words_are_read_back_from_their_lines(words: list[str], ends: str) -> None:
     assert parse_words(ends.join(word or EMPTY_WORD for word in words), "()") == words
-
-
-def test_symbols_of_several_characters_are_separated_by_blanks() -> None:
-    assert parse_words("(5 )5\nε\n ( ) ", ("(", ")", "(5", ")5")) == [("(5", ")5"), (), ("(", ")")]
 
 
 def test_a_symbol_that_is_not_in_the_alphabet_is_told_with_its_line() -> None:

@@ -40,23 +40,6 @@ def test_brackets_are_taken_out_in_pairs() -> None:
         assert differ([short]).all()
 
 
-def test_no_more_symbols_are_run_than_allowed() -> None:
-    seen = 0
-
-    def differ(words: list[Word]) -> np.ndarray:
-        nonlocal seen
-        seen += sum(map(len, words))
-        return np.array([len(word) > 700 for word in words])
-
-    assert 700 < len(shorten("ab" * 1_000, differ, budget=20_000)) < 2_000
-    assert seen <= 20_000
-
-
-def test_words_of_symbols_with_many_characters_stay_tuples() -> None:
-    short = shorten(("(5", ")5", "(5"), lambda words: np.array([")5" in word for word in words]))
-    assert short == (")5",)
-
-
 def test_words_come_from_the_automaton_and_from_the_reference() -> None:
     brackets, palindromes = get_language("dyck-2"), get_language("palindrome")
     kinds = dict(search_words(brackets.automaton, None, QUICK, seed=0))

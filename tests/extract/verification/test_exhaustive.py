@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import stacklens
@@ -16,10 +15,9 @@ from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.verification.agreement import agree_on_all
-from stacklens.extract.verification.exhaustive import Work, reference_automaton, stem_length, verify_exhaustively
+from stacklens.extract.verification.exhaustive import Work, reference_automaton, verify_exhaustively
 from stacklens.extract.verification.journal import Tally
 from stacklens.models.base import StackModel
-from stacklens.models.inference import answers_on_all
 from stacklens.models.io import load_network
 from stacklens.models.rounding import Rounded
 
@@ -74,22 +72,3 @@ def test_two_processes_find_what_one_finds() -> None:
     model, pda = loaded("nnpda-palindrome")
     work = Work(doctored(pda), model, pda, 9, 2)
     assert verify_exhaustively(work, jobs=2) == verify_exhaustively(work)
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_a_networks_answers_after_a_prefix_are_a_part_of_all(name: str) -> None:
-    model, _ = loaded(name)
-    k = len(model.alphabet)
-    every = answers_on_all(model, 5)
-    for number in range(k**2):
-        parts = answers_on_all(model, 3, prefix=[number // k, number % k])
-        for length, part in enumerate(parts):
-            assert np.array_equal(part, every[length + 2].reshape(k**2, -1)[number])
-
-
-@pytest.mark.parametrize(("k", "length"), [(1, 30), (2, 20), (2, 40), (3, 15), (3, 25), (4, 11), (6, 3), (3, 0)])
-def test_chunks_are_neither_tiny_nor_huge(k: int, length: int) -> None:
-    stem = stem_length(k, length)
-    words = count_all(k, length - stem)
-    assert words <= 1 << 22
-    assert stem == 0 or words * k + 1 > 1 << 16

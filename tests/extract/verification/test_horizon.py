@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.extract.doctored import SlipperyNet, WornNet, right
-from tests.models.hand_made import hand_made
+from tests.extract.doctored import WornNet, right
 
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import PushdownAutomaton, Word
@@ -25,13 +24,10 @@ from stacklens.extract.result_file import load_result
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.stack_ablation import StackUse
-from stacklens.extract.task_specification import TaskSpecification
 from stacklens.extract.verification.agreement import Agreement, differing
 from stacklens.extract.verification.checks import check_all
-from stacklens.extract.verification.exhaustive import Work, verify_exhaustively
 from stacklens.extract.verification.horizon import (
     FirstDifference,
-    Horizon,
     ProvedLength,
     horizon_of,
     known_horizons,
@@ -41,7 +37,6 @@ from stacklens.extract.verification.horizon import (
 from stacklens.extract.verification.shortest_difference import find_horizons
 from stacklens.extract.wording import cells_named
 from stacklens.languages import get_language
-from stacklens.languages.catalogue import get_task
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.inference import verdicts_on
@@ -76,34 +71,6 @@ def test_a_network_broken_at_a_length_has_exactly_that_horizon(breaks_at: int) -
         assert horizon.difference is not None
         assert len(horizon.difference.word) == first
         assert horizon.difference.kind == "exhaustive"
-
-
-@pytest.mark.parametrize(("net", "shortest"), [(SlipperyNet(6), 12), (WORN, 20)])
-def test_beyond_all_words_the_shortest_known_is_the_shortest_there_is(
-    net: StackModel[Any], shortest: int, worn_checks: tuple[Agreement, ...]
-) -> None:
-    """A network that slips at depth 6 errs on 12 symbols first, one that closes anything once it has read 9 ] on 20."""
-    checks = worn_checks if net is WORN else check_all(right(), net, DYCK, replace(FEW, max_length=4))
-    for horizon in find_horizons(right(), net, DYCK, checks).values():
-        assert horizon.length == 4
-        assert not horizon.exact
-        assert horizon.difference is not None
-        word = horizon.difference.word
-        assert len(word) == shortest
-        assert horizon.difference.height == greatest_heights(right(), [word])[0]
-        assert verdicts_on(net, [word])[0] != right().accepts(word)
-
-
-def test_where_nothing_is_found_there_is_no_upper_end() -> None:
-    net = hand_made(right(), end="$")
-    checks = check_all(right(), net, DYCK, replace(FEW, max_length=4))
-    for horizon in find_horizons(right(), net, DYCK, checks).values():
-        assert (horizon.length, horizon.difference) == (4, None)
-        assert horizon.words == horizon.others + 341 > 341
-        assert horizon.cycles > 0
-        assert str(horizon).startswith(
-            f"agrees on all words of length <= 4; no difference found in {horizon.words:,} words and "
-        )
 
 
 def check(length: int, word: Word | None = None, **other: Any) -> Agreement:
@@ -233,26 +200,6 @@ def test_entries_of_earlier_versions_are_bounded_by_their_certificate() -> None:
     assert with_stack_limit(now, {}) == now
 
 
-def test_a_verification_knows_its_horizon() -> None:
-    found = verify_exhaustively(Work(right(), WornNet(2), right(), 6, 0))
-    assert found.status == 1
-    for horizon in found.horizon.values():
-        assert (horizon.length, horizon.exact, horizon.others) == (5, True, 0)
-    assert set(found.to_dict()["horizon"]) == {"rounded network", "network"}
-
-
-def test_where_only_some_words_are_meant_the_horizon_is_of_these() -> None:
-    task = TaskSpecification(get_task("reversal"))
-    automaton = task.automaton()
-    assert automaton is not None
-    mine = Agreement("exhaustive", "network", 5, 100, 100, 0)
-    horizons = known_horizons(automaton, [mine], task.partial_domain)
-    assert set(horizons) == {"network"}
-    assert (
-        str(horizons["network"]) == "agrees on all words of the task of length <= 5; no difference found in 100 words"
-    )
-
-
 @pytest.fixture(scope="module")
 def worn_checks() -> tuple[Agreement, ...]:
     return check_all(right(), WORN, DYCK, replace(FEW, max_length=4))
@@ -282,17 +229,3 @@ def test_an_automaton_that_is_right_of_a_network_that_drifts_is_told_first(worn:
     assert report["horizon"]["rounded network"]["shortest_difference"]["length"] == 20
     assert (report["equals"]["language"]["verdict"], report["equals"]["language"]["by"]) == ("equal", "proof")
     assert report["equals"]["rounded network"]["verdict"] == "different"
-
-
-def test_its_advice_is_about_the_network_and_not_about_states(worn: Extraction) -> None:
-    why = worn.why()
-    assert why.startswith("Proved equal to dyck-2; ")
-    assert "keep the automaton: it is right about dyck-2" in why
-    assert "noise" not in why  # stacklens trains no network of its kind
-    assert "states=" not in why
-
-
-def test_a_horizon_of_the_empty_word_is_none() -> None:
-    horizon = Horizon(None, None, "all words", 1, 0, 0, difference(""))
-    assert horizon.exact
-    assert str(horizon) == "agreement is shown for no length; first differs on the empty word, height 1"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -83,68 +81,6 @@ def test_a_job_that_never_began_leaves_no_journal_in_the_way_of_the_next_one(tmp
     assert path.exists()
 
 
-@pytest.mark.parametrize("place", ["/dev/null", "/dev/full", "pipe"])
-def test_a_device_or_a_pipe_is_no_journal(place: str, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(StacklensError, match="it is no file; name another by --journal"):
-        Journal.open(tmp_path / place, JOB, resume=False)
-
-
-class WindowsLocks:
-    """What Windows has in place of fcntl: locks of bytes at a file's position."""
-
-    LK_NBLCK = 2
-
-    def __init__(self) -> None:
-        self.locked: dict[tuple[int, int], int] = {}
-
-    def locking(self, handle: int, mode: int, size: int) -> None:
-        assert (mode, size) == (self.LK_NBLCK, 1)
-        place = (os.fstat(handle).st_ino, os.lseek(handle, 0, os.SEEK_CUR))
-        if self.locked.setdefault(place, handle) != handle:
-            raise PermissionError(13, "Permission denied")
-
-
-def test_without_fcntl_two_runs_do_not_write_one_journal_either(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "fcntl", None)  # then its import fails, as on Windows
-    locks = WindowsLocks()
-    monkeypatch.setitem(sys.modules, "msvcrt", locks)
-    path, writing = tmp_path / "journal", "another run is writing this journal"
-    with Journal.open(path, JOB, resume=False) as journal:
-        journal.keep(automaton="it")
-        with pytest.raises(StacklensError, match=writing):
-            Journal.open(path, JOB, resume=True)
-    ((_, position),) = locks.locked
-    assert position > 1 << 30  # Windows lets nobody read a byte that is locked
-    assert path.read_bytes().count(b"\n") == 2
-    monkeypatch.setitem(sys.modules, "msvcrt", None)  # and where there are no locks at all nobody is kept out
-    with Journal.open(path, JOB, resume=True) as journal:
-        assert journal.kept == {"automaton": "it"}
-
-
-def test_a_journal_is_removed_where_no_open_file_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    journal, unlink = Journal.open(tmp_path / "journal", JOB, resume=False), Path.unlink
-
-    def as_windows(path: Path, missing_ok: bool = False) -> None:
-        if not journal.file.closed:
-            raise PermissionError(13, "The process cannot access the file")
-        unlink(path, missing_ok)
-
-    monkeypatch.setattr(Path, "unlink", as_windows)
-    with journal:
-        journal.remove()
-    assert not (tmp_path / "journal").exists()
-
-
-def test_two_runs_do_not_write_one_journal(tmp_path: Path) -> None:
-    writing = "another run is writing this journal"
-    with Journal.open(tmp_path / "journal", JOB, resume=False), pytest.raises(StacklensError, match=writing):
-        Journal.open(tmp_path / "journal", JOB, resume=True)
-    Journal.open(tmp_path / "journal", JOB, resume=True).file.close()
-
-
 @pytest.mark.parametrize(
     ("content", "line"),
     [
@@ -178,8 +114,3 @@ def test_a_journal_without_all_its_words(tmp_path: Path) -> None:
         pytest.raises(StacklensError, match="chunks have 363 words, expected 364"),
     ):
         verify_exhaustively(work(), journal)
-
-
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(StacklensError, match=r"cannot write the journal .*: No such file .*name another by --journal"):
-        Journal.open(tmp_path / "missing" / "journal", JOB, resume=False)

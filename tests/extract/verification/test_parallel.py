@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import signal
-import sys
 
 import pytest
 
@@ -31,12 +30,6 @@ def test_results_come_in_order_and_those_after_the_last_one_asked_for_are_droppe
     endless.close()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_every_task_is_done_once(jobs: int) -> None:
-    assert sorted(finished(square, range(20), jobs)) == [number**2 for number in range(20)]
-    assert list(finished(square, [], jobs)) == []
-
-
 def test_a_killed_worker_is_a_clear_line() -> None:
     with pytest.raises(StacklensError, match=r"a worker process was killed.*go on with --resume"):
         list(finished(kill_at_three, range(6), jobs=2))
@@ -51,12 +44,3 @@ def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
             StacklensError, match=f"no Dask scheduler with a worker at '{address}': expected an address"
         ):
             list(finished(square, range(3), scheduler=address))
-
-
-def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(
-        StacklensError,
-        match=r"Dask, which .*, is not installed: pip install 'stacklens\[distributed\]'",
-    ):
-        list(finished(square, range(3), scheduler="tcp://127.0.0.1:9"))

@@ -13,7 +13,6 @@ from tests.extract.doctored import WornNet, right
 from tests.extract.verification.test_words_that_break import DRIVEN
 from tests.models.hand_made import hand_made
 
-from stacklens.automata.pumping import pumps
 from stacklens.extract.by_name import specification_for
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
@@ -84,14 +83,6 @@ def test_extraction_says_so_with_status_1_and_does_not_try_to_mend_what_drifts()
     assert (result.divergence.word, result.divergence.first) == (shortest.word, len(shortest.word) - 1)
 
 
-@pytest.mark.parametrize("name", ["marnn-stack-rnn-dyck-2-firm", "marnn-stack-rnn-string-reversal"])
-def test_a_certified_network_stands(name: str) -> None:
-    model = load_model(ZOO / f"{name}.pt")
-    found = pumped(Rounded(model), "dyck-2" if "dyck" in name else "string-reversal", most=80)
-    assert found.words > 5
-    assert not found.disagreements
-
-
 @pytest.mark.parametrize("slips_at", [30, 200])
 def test_a_network_that_wears_out_is_caught_at_the_round_at_which_it_does(slips_at: int) -> None:
     checks = check_all(right(), WornNet(slips_at), LanguageSpecification(DYCK), replace(DRIVEN, long_words=0))
@@ -122,17 +113,6 @@ def test_streams_and_transductions_are_walked_inside_their_task(name: str) -> No
         get_task(task.name).expected(pump.word(3))  # raises on a word that is none of the task's
     found = pumped(Rounded(model), task.name, most=100)
     assert found.words == len(families)
-    assert not found.disagreements
-
-
-def test_where_the_automaton_is_wrong_itself_the_language_tells() -> None:
-    found = agree_on_pumps(
-        get_language("dyck-1").automaton,
-        hand_made(get_language("dyck-1").automaton, end="$"),
-        LanguageSpecification(get_language("dyck-1")),
-        [(pump, 10) for pump in pumps(get_language("dyck-1").automaton, 20, 0)],
-    )
-    assert found.words == 16
     assert not found.disagreements
 
 

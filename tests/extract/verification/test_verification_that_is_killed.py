@@ -117,16 +117,6 @@ def test_a_dask_worker_is_killed(tmp_path: Path, whole: dict[str, Any], cluster:
 
 
 @pytest.mark.slow
-def test_the_parent_of_a_cluster_is_killed(tmp_path: Path, whole: dict[str, Any], cluster: tuple[str, int]) -> None:
-    run = Run(tmp_path)
-    process = run.start("--scheduler", cluster[0])
-    kill_when(lambda: len(run.chunks()) >= 3, lambda: [process.pid])
-    process.communicate()
-    assert 3 <= len(run.chunks()) < CHUNKS
-    assert run.finish("--resume", "--scheduler", cluster[0]) == whole
-
-
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_task_that_kills_every_worker_of_a_cluster_is_given_up(
     cluster: tuple[str, int], monkeypatch: pytest.MonkeyPatch

@@ -16,8 +16,6 @@ from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.verification.agreement import Agreement
 from stacklens.extract.verification.checks import check_all
 from stacklens.languages import get_language
-from stacklens.languages.words import all_words
-from stacklens.models.inference import verdicts_on
 
 DYCK = get_language("dyck-2")
 DEFAULT = ExtractionConfig(max_length=6)  # all else as it comes
@@ -61,12 +59,6 @@ def test_a_network_that_slips_at_one_depth_only_is_caught_though_its_automaton_i
     assert not any(check.disagreements for check in checks if check.other == "language")
 
 
-def test_what_is_right_is_not_accused() -> None:
-    assert not any(
-        check.disagreements for check in check_all(right(), SlipperyNet(1_000), LanguageSpecification(DYCK), LESS)
-    )
-
-
 @pytest.mark.slow
 def test_extraction_by_default_is_not_content_with_such_networks() -> None:
     """Refinement goes after the network, which is wrong at depth 13: so the automaton may be, too."""
@@ -77,20 +69,3 @@ def test_extraction_by_default_is_not_content_with_such_networks() -> None:
         if check.disagreements:
             assert depth(found(check)) >= 13
             assert len(found(check)) < 50
-
-
-@pytest.mark.slow
-def test_a_network_that_is_an_automaton_wrong_below_a_depth_is_never_taken_for_the_language() -> None:
-    result = extract(hand_made(sloppy(12), end="$"), DYCK, replace(DEFAULT, long_words=500, depth=50))
-    assert result.status != 0
-
-
-def test_random_words_see_nothing_of_it() -> None:
-    words = DYCK.sample(2_000, (1, 40), None, seed=0)
-    assert all(sloppy(12).accepts(word) == (word in DYCK) for word in words)
-
-
-def test_the_hand_built_network_is_dyck() -> None:
-    net = SlipperyNet(1_000)
-    words = all_words(net.alphabet, 6)
-    assert verdicts_on(net, words).tolist() == [word in DYCK for word in words]

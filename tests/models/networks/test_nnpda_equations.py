@@ -56,43 +56,11 @@ def test_the_extended_state_vector_sums_to_one_and_is_ordered_by_binary_number(s
     np.testing.assert_allclose(extended, plain_products(state), rtol=0, atol=1e-12)
 
 
-def test_the_extended_state_of_binary_neurons_is_one_hot_at_their_binary_number() -> None:
-    one = torch.ones(1, 1, dtype=torch.float64)
-    extended = features("full", torch.tensor([[1.0, 0.0, 1.0, 0.0]], dtype=torch.float64), one, one)[0]
-    assert extended.argmax().item() == 0b1010  # the paper's example: J - 1 = 10
-    assert extended.sum().item() == extended.max().item() == 1
-
-
 @settings(max_examples=25)
 @given(nets())
 def test_verdicts_are_those_of_plain_python_word_by_word(net: NNPDA) -> None:
     words = all_words(net.alphabet, 3)
     assert verdicts_on(net, words).tolist() == [plain_verdict(net, word) for word in words]
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_net_n_of_many_equals_the_single_net_of_that_seed(order: Order) -> None:
-    shape = NNPDAConfig(("a", "b", "c"), order, 3)
-    many = NNPDA(shape, seed=5, init=1.0, nets=4)
-    symbols = torch.tensor([0, 1, 2, 1])
-    steps = [many.step(symbols, many.initial_state(4))]
-    steps.append(many.step(symbols.flip(0), steps[0].state))
-    words = all_words(shape.alphabet, 5)
-    for number in range(4):
-        single = NNPDA(shape, seed=5 + number, init=1.0)
-        first = single.step(symbols, single.initial_state(4))
-        second = single.step(symbols.flip(0), first.state)
-        for step, mine in zip(steps, (first, second), strict=True):
-            for name in ("hidden", "actions", "reading", "output"):
-                torch.testing.assert_close(getattr(step, name)[number], getattr(mine, name), rtol=0, atol=1e-14)
-        assert np.array_equal(verdicts_on(many, words)[number], verdicts_on(single, words))
-
-
-def test_the_start_is_the_first_neuron_alone_and_an_empty_stack() -> None:
-    state = NNPDA(NNPDAConfig(("a",), n_states=3)).initial_state(2)
-    assert state.hidden.tolist() == [[1, 0, 0]] * 2
-    assert state.stack.length.tolist() == [0, 0]
-    assert not state.rejected.any()
 
 
 def test_projection_keeps_linear_actions_within_one_and_leaves_other_orders_alone() -> None:
@@ -107,14 +75,6 @@ def test_projection_keeps_linear_actions_within_one_and_leaves_other_orders_alon
         step = full.step(torch.tensor([symbol]), state)
         state = step.state
         assert abs(step.actions.item()) <= 1
-
-
-def test_weights_start_within_the_asked_interval_and_fill_it() -> None:
-    net = NNPDA(NNPDAConfig(("a", "b", "c"), "full", 4), init=0.3)
-    largest = max(p.abs().max().item() for p in net.parameters())
-    assert 0.29 < largest <= 0.3
-    assert all(p.dtype == torch.float64 for p in net.parameters())
-    assert "action_bias" not in net.state_dict()  # eq. 23 has none
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pytest
 
 import stacklens as sl
 from stacklens.errors import StacklensError
-from stacklens.models.own.reference import is_reference
 
 CODE = """
 import stacklens as sl
@@ -71,21 +70,3 @@ def test_a_saved_result_of_code_does_not_run_it_again(module: str) -> None:
     with pytest.raises(StacklensError, match="is code: no file of ours runs any"):
         again.model  # noqa: B018
     assert module not in sys.modules
-
-
-def test_a_saved_result_of_a_wrapped_network_says_how_it_is_had_again(module: str) -> None:
-    small: dict[str, Any] = {"max_length": 3, "long_words": 5, "deep_words": 0, "cycles": 1, "height": 2, "walks": 2}
-    model = sl.load(f"{module}:load")
-    model.origin = None  # as sl.wrap makes it
-    sl.extract(model, quiet=True, **small).save("result.json")
-    loaded = sl.load("result.json")
-    assert loaded.automaton is not None
-    with pytest.raises(StacklensError, match=r"is code of your own, .*: build and wrap it again, in a function"):
-        loaded.model  # noqa: B018
-
-
-def test_files_and_names_of_the_zoo_are_no_references(tmp_path: Path) -> None:
-    assert not is_reference("nnpda-palindrome")
-    assert not is_reference(tmp_path / "net.pt")
-    (tmp_path / "a:b").write_text("", encoding="utf-8")
-    assert not is_reference(tmp_path / "a:b")

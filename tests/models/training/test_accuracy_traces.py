@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 
-from stacklens.errors import StacklensError
 from stacklens.languages.catalogue import get_task
 from stacklens.models.training.accuracy_traces import AccuracyTrace
 from stacklens.models.training.scores import word_accuracy
@@ -66,32 +65,3 @@ def test_a_record_is_what_the_networks_answer_after_so_many_updates() -> None:
             network = snapshot.network(again, number)
             assert accuracies[number] == word_accuracy(network, HELD_OUT)[0]
     assert len({tuple(one) for one in trace.accuracies}) > 1  # something was learned meanwhile
-
-
-def test_the_best_network_is_that_of_the_first_of_its_best_records() -> None:
-    watched = fitting()
-    trace = AccuracyTrace(watched, HELD_OUT, 5)
-    watched.run()
-    for number in range(2):
-        curve = trace.of(number)
-        assert len(curve) == len(trace.updates)
-        assert trace.best[number] == curve.index(max(curve))
-        network = trace.best_network(number)
-        assert word_accuracy(network, HELD_OUT)[0] == max(curve) > curve[0]
-        heat = max(watched.recipe.coolest, 2.718281828459045 ** (-0.01 * 3 * (trace.updates[trace.best[number]] - 1)))
-        assert network.config()["temperature"] == pytest.approx(heat)
-
-
-def test_a_trace_begun_later_counts_on() -> None:
-    watched = fitting()
-    first = AccuracyTrace(watched, HELD_OUT, 8)
-    watched.epoch()
-    then = AccuracyTrace(watched, HELD_OUT, 8, first.done)
-    watched.epoch()
-    assert (first.updates, then.updates) == ([0, 8, 16], [20, 24, 32, 40])
-
-
-def test_words_and_steps_that_make_no_trace_are_refused() -> None:
-    for words, every in ((TASK.examples([]), 5), (HELD_OUT, 0)):
-        with pytest.raises(StacklensError, match="a trace needs words and 1 update or more"):
-            AccuracyTrace(fitting(), words, every)

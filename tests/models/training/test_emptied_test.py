@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 
-from stacklens.errors import StacklensError
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
@@ -41,8 +39,3 @@ def test_pieces_are_right_as_they_are_symbol_by_symbol_from_empty_memories_and_t
                 if piece.index("=") <= at < len(piece) - 1:
                     right &= step.output[:, 0].argmax(-1) == TASK.alphabet.index(piece[at + 1])
             assert found[:, place, number].tolist() == right.tolist()
-
-
-def test_strings_that_cannot_be_dealt_out_are_refused() -> None:
-    with pytest.raises(StacklensError, match="7 strings a size cannot be dealt out in streams of 5"):
-        EmptiedTest(TEST.task, strings=7, emptied=5)

@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from stacklens.errors import StacklensError, UnknownNameError
-from stacklens.languages import get_language, get_task
-from stacklens.models.registry import MODELS
+from stacklens.errors import StacklensError
 from stacklens.models.training import supervised_recipes as fit_recipes
-from stacklens.models.training.factory import OPTIONS, make_trainer
+from stacklens.models.training.factory import make_trainer
 from stacklens.models.training.recognition import Training
 from stacklens.models.training.stream_training import StreamTraining
 from stacklens.models.training.supervised import Fitting
@@ -23,12 +21,6 @@ from stacklens.models.training.trainer import Trainer
 def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fit_recipes, "FIT_RECIPES", {})
     monkeypatch.setattr(fit_recipes, "SETS", replace(SETS, words=20, check_words=5, long_words=0))
-
-
-def test_every_model_of_the_registry_can_be_trained() -> None:
-    assert list(OPTIONS) == [name for name in MODELS if name != "buffered-neural-stack"]
-    buffered = make_trainer("neural-stack", "reversal", nets=1, options={"buffered": True})
-    assert buffered.identity()["model"] == "buffered-neural-stack"
 
 
 @pytest.mark.parametrize(
@@ -54,11 +46,6 @@ def test_a_model_gets_its_trainer(model: str, language: str, kind: type[Trainer]
     assert trainer.network(1).alphabet == trainer.net.alphabet
 
 
-def test_a_language_or_a_task_serves_as_well_as_its_name() -> None:
-    assert make_trainer("nnpda", get_language("anbn")).subject == "anbn"
-    assert make_trainer("neural-stack", get_task("xor")).kind == "transduction"
-
-
 @pytest.mark.parametrize(
     ("model", "language", "options", "config"),
     [
@@ -76,11 +63,6 @@ def test_what_is_chosen_takes_the_place_of_the_recipes(
 ) -> None:
     found = make_trainer(model, language, options=options).network().config()
     assert {name: found[name] for name in config} == config
-
-
-@pytest.mark.parametrize(("model", "language"), [("stack-rnn", "anbn"), ("neural-stack", "xor")])
-def test_the_number_of_epochs_may_be_chosen(model: str, language: str) -> None:
-    assert make_trainer(model, language, options={"epochs": 2}).total_epochs == 2
 
 
 @pytest.mark.parametrize(
@@ -102,12 +84,3 @@ def test_the_number_of_epochs_may_be_chosen(model: str, language: str) -> None:
 def test_what_cannot_be_is_refused(model: str, language: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(StacklensError, match=message):
         make_trainer(model, language, options=options)
-
-
-def test_unknown_names_are_told() -> None:
-    with pytest.raises(UnknownNameError, match="unknown model 'gru': expected one of baby-ntm, linear"):
-        make_trainer("gru", "dyck-2")
-    with pytest.raises(UnknownNameError, match="unknown task 'parentheses'"):
-        make_trainer("lstm", "parentheses")
-    with pytest.raises(UnknownNameError, match="unknown language 'reversal'"):
-        make_trainer("nnpda", "reversal")

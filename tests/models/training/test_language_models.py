@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
-from stacklens.errors import StacklensError
 from stacklens.models.training.language_models import WordRecipe, WordTraining
 from stacklens.models.training.word_texts import Texts, read_texts
 
@@ -73,16 +70,3 @@ def test_the_rate_falls_to_nothing_and_what_is_no_better_is_not_kept(tmp_path: P
     assert all(torch.equal(before[name], value) for name, value in training.net.state_dict().items())
     training.epoch()
     assert training.epochs_done == 2
-
-
-def test_streams_are_the_text_in_pieces(tmp_path: Path) -> None:
-    text = texts(tmp_path)
-    streams = WordTraining("rnn", WordRecipe(SHAPES["rnn"], streams=4), text)._streams
-    each = len(text.train) // 4
-    assert np.array_equal(streams.T.flatten().numpy(), text.train[: 4 * each])
-
-
-def test_a_text_too_short_for_so_many_places_is_refused(tmp_path: Path) -> None:
-    text = replace(texts(tmp_path), train=np.zeros(3, np.int64))
-    with pytest.raises(StacklensError, match="3 words of training are too few to read in 20 places at once"):
-        WordTraining("rnn", WordRecipe(SHAPES["rnn"]), text)

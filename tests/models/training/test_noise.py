@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 import torch
 
-from stacklens.errors import StacklensError
 from stacklens.languages import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM
 from stacklens.models.registry import build_model
 from stacklens.models.training.factory import make_trainer
-from stacklens.models.training.noise import blur, draw_noise, remembering
-from stacklens.models.training.stream_training import StreamTraining
+from stacklens.models.training.noise import blur, draw_noise
 from stacklens.models.training.supervised import Fitting
 from stacklens.models.training.supervised_recipes import FitRecipe, fit_recipe, noise_robust
 
@@ -93,20 +91,6 @@ def test_disturbances_are_as_large_as_asked_and_readings_are_disturbed_less() ->
     assert 0.4 < (hidden[:, :8] > 0).double().mean() < 0.6
 
 
-def test_units_between_0_and_1_are_disturbed_half_as_much() -> None:
-    wide, narrow = (build_model(*NETWORKS[name], seed=1) for name in ("tanh", "sigmoid"))
-    assert torch.allclose(disturb(wide, 0.3)[..., :3], 2 * disturb(narrow, 0.3)[..., :3])
-    assert torch.equal(disturb(wide, 0.3)[..., 3:], disturb(narrow, 0.3)[..., 3:])
-
-
-def test_without_an_amount_nothing_is_disturbed() -> None:
-    net = build_model(*NETWORKS["tanh"], seed=1)
-    still, plain = (net.run(WORDS, net.initial_state(50), noise).output for noise in (disturb(net, 0.0), None))
-    assert torch.allclose(still, plain)
-    assert not torch.equal(disturb(net, 0.3, 1), disturb(net, 0.3, 2))
-    assert torch.equal(disturb(net, 0.3, 1), disturb(net, 0.3, 1))
-
-
 @pytest.mark.parametrize("name", ["tanh", "sigmoid", "lstm", "neural lstm"])
 def test_blur_is_0_where_units_and_actions_have_decided(name: str) -> None:
     net = build_model(*NETWORKS[name], seed=1)
@@ -120,40 +104,6 @@ def test_blur_is_0_where_units_and_actions_have_decided(name: str) -> None:
     assert blur(net, made._replace(hidden=ends, actions=whole)).abs().max() < 1e-12
     middle = torch.full_like(ends, (low + high) / 2)
     assert torch.allclose(blur(net, made._replace(hidden=middle, actions=whole)), torch.ones(()).double())
-
-
-@pytest.mark.parametrize("name", ["lstm", "neural lstm"])
-def test_remembering_is_0_where_forget_gates_are_shut(name: str) -> None:
-    net = build_model(*NETWORKS[name], seed=1, nets=2)
-    assert torch.as_tensor(remembering(net)).shape == (2,)
-    parameters = dict(net.named_parameters())
-    with torch.no_grad():
-        for value in parameters.values():
-            if value.shape[1] == 12:  # four gates of three units; the second is the forget gate
-                value[:, 3:6] = 0.0
-        bias = next(value for key, value in parameters.items() if key.endswith(("input_bias", "bias_ih")))
-        bias[:, 3:6] = -4.0
-    assert torch.as_tensor(remembering(net)).abs().max() < 1e-12
-    hidden = torch.ones(2, 1, 6, dtype=torch.float64)
-    answer = net.controller(torch.zeros(1, dtype=torch.int64), hidden, net.initial_state(1).stack.reading())
-    more = hidden + torch.tensor([0.0] * 3 + [1.0] * 3)  # in every cell
-    grown = net.controller(torch.zeros(1, dtype=torch.int64), more, net.initial_state(1).stack.reading())
-    kept = (grown.hidden - answer.hidden)[..., 3:]
-    assert torch.allclose(kept, torch.sigmoid(torch.tensor(-4.0)).double(), rtol=1e-6)
-
-
-def test_without_an_lstm_nothing_is_remembered() -> None:
-    assert remembering(build_model(*NETWORKS["tanh"], seed=1)) == 0
-
-
-def test_a_network_among_many_becomes_what_it_becomes_alone() -> None:
-    many = Fitting("marnn-stack-rnn", SMALL, DYCK, seed=4, nets=3)
-    alone = Fitting("marnn-stack-rnn", SMALL, DYCK, seed=6, nets=1)
-    for _ in range(6):
-        many.epoch()
-        alone.epoch()
-    for (name, value), other in zip(many.net.named_parameters(), alone.net.parameters(), strict=True):
-        assert torch.allclose(value[2], other[0], rtol=1e-6, atol=1e-8), name
 
 
 def test_a_resumed_training_goes_on_bit_for_bit() -> None:
@@ -172,16 +122,6 @@ def test_a_resumed_training_goes_on_bit_for_bit() -> None:
         assert torch.equal(value, other)
 
 
-def test_networks_are_checked_only_once_disturbances_have_reached_their_size() -> None:
-    trained = Fitting("marnn-stack-rnn", SMALL, DYCK, nets=1)
-    unchecked = list(trained.best)
-    for _ in range(5):
-        trained.epoch()
-    assert trained.best == unchecked
-    trained.epoch()
-    assert trained.best != unchecked
-
-
 @pytest.mark.parametrize("option", ["noise_robust", "firm"])
 def test_the_option_adds_disturbances_to_the_recipe(option: str) -> None:
     plain = fit_recipe("marnn-stack-rnn", get_task("dyck-2"))
@@ -193,32 +133,3 @@ def test_the_option_adds_disturbances_to_the_recipe(option: str) -> None:
     slow = make_trainer("marnn-stack-rnn", "homomorphic-palindrome", options={option: True})
     assert isinstance(slow, Fitting)
     assert (slow.recipe.rate, slow.recipe.epochs) == (0.01, 16)
-
-
-def test_streams_are_disturbed_once_sizes_have_grown() -> None:
-    options = {"noise_robust": True, "epochs": 16, "hidden": 4}
-    trainer = make_trainer("stack-rnn", "anbn", nets=1, options=options)
-    assert isinstance(trainer, StreamTraining)
-    trainer.recipe = replace(trainer.recipe, n_max=6, windows=2, check_sizes=(1, 3), check_short=0)
-    unchecked, kept = list(trainer.best), []
-    while not trainer.done:
-        trainer.epoch()
-        kept.append(trainer.best == unchecked)
-    assert kept == [True] * 9 + [False] * 7  # of 13 epochs after sizes have grown, the noise rises over half
-
-
-def test_a_buffered_network_is_not_trained_so() -> None:
-    with pytest.raises(StacklensError, match="a buffered network is not trained noise-robust"):
-        make_trainer("neural-stack", "reversal", options={"noise_robust": True, "buffered": True})
-
-
-@pytest.mark.slow
-def test_a_noise_robust_network_settles_at_the_ends_of_its_curves() -> None:
-    recipe = replace(SMALL, words=120, epochs=16, perfect_checks=100)
-    trained = {noise: Fitting("marnn-stack-rnn", replace(recipe, noise=noise), DYCK, nets=1) for noise in (0.0, 0.3)}
-    blurs = {}
-    for noise, fitting in trained.items():
-        fitting.run()
-        net = fitting.network(0)
-        blurs[noise] = float(blur(net, net.run(WORDS * 0, net.initial_state(50))).detach().mean())
-    assert blurs[0.3] < blurs[0.0] / 2

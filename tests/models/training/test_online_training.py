@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from stacklens.errors import FileFormatError, StacklensError
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Rounded
 from stacklens.models.training.loop import SideBySide
 from stacklens.models.training.online import OnlineRecipe, OnlineTraining, Symbol
 from stacklens.models.training.online_streams import learned_streams
@@ -68,27 +63,6 @@ def test_one_update_is_one_step_of_descent_on_the_last_prediction_alone() -> Non
         torch.testing.assert_close(value.detach(), before[name] - 0.1 * gradient)
 
 
-def test_a_symbol_that_does_not_count_teaches_nothing() -> None:
-    made = training(nets=1)
-    assert made.costs(Symbol(made.net.initial_state(1), torch.tensor([0, 1]), None)) is None
-    state = made._states[-1]
-    assert state.stack.reading().shape == (1, 1, 1, 2)
-    assert not state.hidden.requires_grad
-
-
-def test_errors_are_clipped_element_by_element() -> None:
-    made = training(replace(TINY, clip=0.5))
-    assert made._clipped(torch.tensor([-3.0, 0.2, 3.0])).tolist() == pytest.approx([-0.5, 0.2, 0.5])
-
-
-def test_a_network_becomes_what_it_becomes_alone() -> None:
-    many, alone = training(nets=3, seed=1), training(nets=1, seed=2)
-    many.epoch()
-    alone.epoch()
-    for left, right in zip(many.net.parameters(), alone.net.parameters(), strict=True):
-        torch.testing.assert_close(left[1], right[0])
-
-
 def test_who_gets_no_better_goes_back_to_its_best_and_slows_down_the_others_do_not() -> None:
     made = training()
     made.epoch()
@@ -105,14 +79,6 @@ def test_who_gets_no_better_goes_back_to_its_best_and_slows_down_the_others_do_n
         torch.testing.assert_close(made.best_weights[name][1], value[1])
 
 
-def test_training_ends_when_nothing_moves_any_more() -> None:
-    made = training()
-    made.rates = np.full(2, 1e-6)
-    assert made.done
-    made.epoch()
-    assert made.epochs_done == 0
-
-
 def test_memories_are_emptied_after_so_many_pieces_and_the_symbol_before_is_read_again() -> None:
     streams = list(learned_streams(task("addition"), ["1+1=01.", "0+0=0.", "0+1=1."], emptied=2, known_only=True))
     shown = ["".join("+=.01"[symbol] for symbol in stream.symbols) for stream in streams]
@@ -122,13 +88,6 @@ def test_memories_are_emptied_after_so_many_pieces_and_the_symbol_before_is_read
         [0, 0, 0, 0, 1, 1],
     ]
     assert all((stream.symbols[1:] == stream.following[:-1]).all() for stream in streams)
-
-
-def test_every_symbol_counts_in_the_other_tasks_but_the_first_of_all() -> None:
-    first, second = learned_streams(task(), ["ab", "aabb", "ab"], emptied=2, known_only=False)
-    assert (len(first.counts), len(second.counts)) == (5, 2)
-    assert first.counts.all()
-    assert second.counts.all()
 
 
 def test_the_stack_network_is_trained_by_hand_as_autograd_does_but_for_the_age_of_its_steps() -> None:
@@ -161,53 +120,6 @@ def test_units_are_trained_by_hand_as_autograd_does(model: str, together: int) -
     np.testing.assert_allclose(by_hand.best, plain.best, rtol=1e-6)
 
 
-def test_errors_of_stacks_cannot_be_gathered() -> None:
-    with pytest.raises(StacklensError, match="stack-rnn: its errors cannot be gathered; expected together 1, not 3"):
-        training(replace(TINY, together=3))
-
-
-@pytest.mark.parametrize("rounded", [False, True])
-def test_entropies_are_those_of_the_network_read_symbol_by_symbol(rounded: bool) -> None:
-    made = training(replace(TINY, rounded=rounded))
-    found = made._entropies()
-    model: StackModel[Any] = Rounded(made.net) if rounded else made.net
-    pieces = "".join(
-        task().piece(int(n), rng) for rng in [np.random.default_rng((2, 0))] for n in rng.integers(2, 4, 10)
-    )
-    lost, state = np.zeros(2), model.initial_state(1)
-    for symbol, following in pairwise(pieces):
-        step = model.step(torch.tensor(["ab".index(symbol)]), state)
-        state = step.state
-        lost -= np.log(step.output[:, 0, "ab".index(following)].detach().numpy())
-    np.testing.assert_allclose(found, lost / (len(pieces) - 1))
-
-
-def test_a_good_network_never_keeps_a_worse_epoch() -> None:
-    made = training(replace(TINY, good=0.1))
-    made.epoch()
-    made.best = np.array([0.2, 0.3])  # in nats: below and above 0.1 digits
-    with torch.no_grad():
-        for value in made.net.parameters():
-            value.add_(1)
-    made.check()
-    assert made.rates.tolist() == [0.1, 0.1]
-    for name, value in made.net.named_parameters():
-        torch.testing.assert_close(value[0], made.best_weights[name][0])
-        assert not torch.equal(value[1], made.best_weights[name][1])
-
-
-def test_a_network_that_has_settled_stays_as_it_is_while_others_move() -> None:
-    made = training()
-    made.rates = np.array([1e-6, 0.1])
-    weights = made.net.get_parameter("input_weights")
-    before = weights.detach().clone()
-    made.epoch()
-    assert torch.equal(weights[0], before[0])
-    assert not torch.equal(weights[1], before[1])
-    assert math.isinf(made.best[0])
-    assert made.best[1] < math.inf
-
-
 def test_training_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path: Path) -> None:
     whole, first, second = (training(replace(TINY, epochs=3)) for _ in range(3))
     whole.run()
@@ -220,19 +132,3 @@ def test_training_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path: Path) -
     np.testing.assert_array_equal(second.best, whole.best)
     for name, value in whole.best_weights.items():
         assert torch.equal(value, second.best_weights[name])
-
-
-def test_the_state_of_another_training_is_refused(tmp_path: Path) -> None:
-    training().save(tmp_path / "state.pt")
-    with pytest.raises(FileFormatError, match="the state of another training; move it away"):
-        training(replace(TINY, clip=1.0)).load(tmp_path / "state.pt")
-    (tmp_path / "other.pt").write_text("no state")
-    with pytest.raises(FileFormatError, match="no state of a training"):
-        training().load(tmp_path / "other.pt")
-
-
-def test_only_answers_count_in_addition() -> None:
-    recipe = replace(TINY, known_only=True, smallest=0, pieces=2, n_max=4)
-    made = OnlineTraining("stack-rnn", recipe, task("addition"), seed=0, nets=1)
-    made.epoch()
-    assert made.epochs_done == 1

@@ -46,27 +46,13 @@ def assert_same(one: Training, other: Training) -> None:
         assert all(torch.equal(left[name], right[name]) for name in right)
 
 
-def test_the_same_seed_gives_the_same_networks_bit_for_bit() -> None:
-    assert_same(trained(52), trained(52))
-
-
 def test_a_network_does_not_depend_on_those_trained_beside_it() -> None:
     many, alone = trained(25, seed=4, nets=3), trained(25, seed=5, nets=1)
     for name, value in weights(alone).items():
         torch.testing.assert_close(weights(many)[name][1], value[0], rtol=1e-6, atol=1e-9)
 
 
-def test_the_loss_falls_early_for_every_language_of_the_paper() -> None:
-    for name in ("parentheses", "1n0n", "palindrome"):
-        training = Training(RECIPES[name], get_language(name), nets=2)
-        training.epoch()
-        first = training.losses.sum().item()
-        for _ in range(25):
-            training.epoch()
-        assert training.losses.sum().item() < 0.9 * first
-
-
-@pytest.mark.parametrize("stop", [1, 9, 10, 11, 25, 26, 46, 50])
+@pytest.mark.parametrize("stop", [1, 10, 26, 46])
 def test_a_stopped_and_resumed_training_equals_an_uninterrupted_one(stop: int, tmp_path: Path) -> None:
     straight = trained(10_000)
     half = trained(stop)
@@ -79,19 +65,6 @@ def test_a_stopped_and_resumed_training_equals_an_uninterrupted_one(stop: int, t
     while not resumed.done:
         resumed.epoch()
     assert_same(resumed, straight)
-
-
-def test_a_state_is_not_changed_by_the_epochs_after_it() -> None:
-    training = trained(30)
-    state = training.state()
-    copy = Training(SHORT, LANGUAGE, nets=3)
-    copy.restore(state)
-    for _ in range(30):
-        training.epoch()
-        copy.epoch()
-    again = Training(SHORT, LANGUAGE, nets=3)
-    again.restore(state)
-    assert_same(again, trained(30))
 
 
 def test_counterexamples_are_given_only_to_the_networks_that_err_on_them() -> None:
@@ -138,13 +111,6 @@ def test_a_training_cannot_be_resumed_as_another_one(change: dict[str, object], 
     state = {**trained(1).state(), **change}
     with pytest.raises(StacklensError, match=f"^this training cannot be resumed: {message}"):
         trained(0).restore(state)
-
-
-def test_a_training_cannot_be_resumed_with_another_shape() -> None:
-    state = trained(1).state()
-    other = dataclasses.replace(SHORT, shape={**SHORT.shape, "n_states": 4})
-    with pytest.raises(StacklensError, match=r"begun with recipe '.*n_states=5.*', asked for is '.*n_states=4"):
-        trained(0, recipe=other).restore(state)
 
 
 @pytest.mark.slow

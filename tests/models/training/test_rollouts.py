@@ -4,16 +4,8 @@ import pytest
 import torch
 
 from stacklens.languages import get_language
-from stacklens.languages.words import all_words
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.training.objectives import (
-    OBJECTIVES,
-    WordSet,
-    cut_at_dead,
-    end_objective,
-    prefix_objective,
-    roll_out,
-)
+from stacklens.models.training.objectives import OBJECTIVES, WordSet
 
 PARENTHESES = get_language("parentheses")
 
@@ -32,13 +24,6 @@ def constant_net(hidden: float, push: float, pop: float) -> NNPDA:
 def loss(net: NNPDA, words: list[str], objective: str, weights: list[float] | None = None) -> float:
     given = torch.tensor(weights or [1.0] * len(words), dtype=torch.float64)
     return OBJECTIVES[objective](net, WordSet.of(PARENTHESES, words), given).item()
-
-
-def test_a_course_is_how_state_length_and_underflow_go() -> None:
-    course = roll_out(constant_net(0.8, 0.5, -0.75), WordSet.of(PARENTHESES, ["(()", "))"]), read_end=False)
-    assert course.last[0].tolist() == pytest.approx([0.8] * 3)
-    assert course.length.tolist()[0] == pytest.approx([0.5, 1.0, 0.25])
-    assert course.underflow.tolist()[1][:2] == pytest.approx([0.75, 0.75])
 
 
 def test_at_the_end_a_legal_word_costs_its_distance_from_one() -> None:
@@ -70,13 +55,6 @@ def test_legal_and_illegal_words_weigh_the_same_in_sum_and_weights_count_within_
     assert loss(shallow, ["()", "(", "(("], "end", [7.0, 1.0, 3.0]) == pytest.approx(0.45**2 + illegal)
 
 
-def test_the_empty_word_is_seen_only_where_there_is_an_end_symbol() -> None:
-    without = constant_net(0.8, 1.0, -0.75)
-    assert loss(without, ["", "()"], "end", [100.0, 1.0]) == pytest.approx(loss(without, ["()"], "end"))
-    with_end = NNPDA(NNPDAConfig(("(", ")"), "third", 2, end="e", trap=False), seed=1)
-    assert loss(with_end, ["", "()"], "end", [100.0, 1.0]) != pytest.approx(loss(with_end, ["()"], "end"))
-
-
 def test_at_prefixes_the_four_demands_are_those_of_section_4_3() -> None:
     net = constant_net(0.8, 0.5, -0.75)
     # "(": live, not legal, L = 0.5. "()": live and legal, popped 0.25 from an empty stack, L = 0
@@ -95,23 +73,3 @@ def test_a_driving_force_wants_more_on_the_stack_even_where_there_is_enough(push
     assert without == pytest.approx(0.2**2 + (1 - length) ** 2)
     further = 0.1**2 - 2 * 0.1 * (length - 0.9)
     assert driven == pytest.approx(without if length < 0.9 else 0.2**2 + further)
-
-
-def test_networks_on_the_leading_axis_have_losses_and_gradients_of_their_own() -> None:
-    shape = NNPDAConfig(("(", ")"), "second", 3)
-    many = NNPDA(shape, seed=3, init=1.0, nets=3)
-    words = WordSet.of(PARENTHESES, cut_at_dead(PARENTHESES, all_words(("(", ")"), 4)))
-    weights = torch.rand(3, len(words.words), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    for objective in (end_objective, prefix_objective):
-        losses = objective(many, words, weights)
-        many.zero_grad()
-        losses.sum().backward()  # type: ignore[no-untyped-call]
-        for number in range(3):
-            single = NNPDA(shape, seed=3 + number, init=1.0)
-            mine = objective(single, words, weights[number])
-            mine.backward()  # type: ignore[no-untyped-call]
-            assert losses[number].item() == pytest.approx(mine.item(), rel=1e-12)
-            for name, parameter in many.named_parameters():
-                gradient = single.get_parameter(name).grad
-                assert parameter.grad is not None
-                torch.testing.assert_close(parameter.grad[number], gradient, rtol=1e-9, atol=1e-12)

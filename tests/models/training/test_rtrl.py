@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from stacklens.errors import StacklensError
 from stacklens.languages import get_language
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.stacks.continuous import ContinuousStack
@@ -97,34 +96,6 @@ def test_carried_forward_and_propagated_back_the_approximate_gradient_is_one(
     )
 
 
-def answers_to_the_last_action_only(stack: ContinuousStack) -> bool:
-    """Return whether eq. 20 is exact for what ``stack``, of one word, shows.
-
-    So it is where the window of depth 1 is full and holds one symbol, or two, the upper of which is the last slot's;
-    and where less is there, but nothing was before that slot.
-    """
-    length = stack.length.item()
-    slots = list(
-        zip(stack.bottoms[0].tolist(), stack.tops[0].tolist(), stack.values[0].argmax(-1).tolist(), strict=True)
-    )
-    seen = [(number, symbol) for number, (low, high, symbol) in enumerate(slots) if high > max(low, length - 1)]
-    if not seen:
-        return not slots
-    sections = [symbol for i, (_, symbol) in enumerate(seen) if i == 0 or symbol != seen[i - 1][1]]
-    if length < 1:
-        return len(slots) == 1
-    upper = [number for number, symbol in seen if symbol == sections[-1]]
-    return len(sections) == 1 or (len(sections) == 2 and upper == [len(slots) - 1])
-
-
-def pushing(shape: NNPDAConfig, seed: int, init: float) -> NNPDA:
-    """Return a network that pushes more than it pops, so that its stack fills up."""
-    net = NNPDA(shape, seed=seed, init=init)
-    with torch.no_grad():
-        net.get_parameter("action_bias" if shape.order != "full" else "action_weights").add_(1.5)
-    return net
-
-
 def derivatives(net: NNPDA, word: Tensor) -> list[Tensor]:
     """Return the paper's derivatives of S_last, L and U after every step of one word, flat."""
     return [
@@ -134,36 +105,6 @@ def derivatives(net: NNPDA, word: Tensor) -> list[Tensor]:
     ]
 
 
-@given(shapes(), st.data())
-def test_the_gradient_is_exact_as_long_as_the_readings_answer_to_the_last_action_only(
-    shape: NNPDAConfig, data: st.DataObject
-) -> None:
-    net = pushing(shape, data.draw(st.integers(0, 99)), data.draw(st.sampled_from((0.1, 1.0))))
-    letters = len(shape.alphabet) + (shape.end is not None)
-    word = torch.tensor(data.draw(st.lists(st.integers(0, letters - 1), min_size=5, max_size=5)))
-    course, stacks = columns(net, word.unsqueeze(0))
-    for t, ours in enumerate(derivatives(net, word)):
-        if not answers_to_the_last_action_only(stacks[t]):
-            return
-        for part, column in zip(ours.chunk(3), course, strict=True):
-            torch.testing.assert_close(part, gradient_of(column[0, t], net), rtol=1e-9, atol=1e-12)
-
-
-def test_it_is_not_exact_where_an_earlier_action_has_moved_what_is_seen() -> None:
-    """After two pushes that leave less than 1 the reading answers to both."""
-    net = NNPDA(NNPDAConfig(LETTERS, "second", 2), seed=1, init=1.0)
-    with torch.no_grad():
-        net.action_weights.zero_()
-        net.action_bias.fill_(0.8)  # pushes of 0.38
-    word = torch.tensor([0, 1, 2])
-    (last, _, _), stacks = columns(net, word.unsqueeze(0))
-    assert [answers_to_the_last_action_only(stack) for stack in stacks[1:]] == [True, False]
-    exact = gradient_of(last[0, 2], net)
-    ours = derivatives(net, word)[2].chunk(3)[0]
-    assert torch.nn.functional.cosine_similarity(ours, exact, 0).item() > 0.5
-    assert (ours - exact).norm() > 1e-2 * exact.norm()
-
-
 def test_the_example_below_equation_20() -> None:
     """From bottom to top 0.9 of b, 0.2 of a, 0.7 of b and 0.15 of c: r1 is c, r2 is a."""
     stack = ContinuousStack.empty((1,), 3, torch.zeros((), dtype=torch.float64))
@@ -171,13 +112,6 @@ def test_the_example_below_equation_20() -> None:
         value = torch.nn.functional.one_hot(torch.tensor([[letter]]), 3).double()
         stack = stack.next(torch.tensor([[[length]]], dtype=torch.float64), value)
     assert window_slopes(stack).tolist() == [[-1, 0, 1]]
-
-
-def test_without_a_full_window_there_is_no_lower_symbol_and_on_an_empty_stack_none() -> None:
-    empty = ContinuousStack.empty((1,), 2, torch.zeros((), dtype=torch.float64))
-    one = empty.next(torch.tensor([[[0.4]]]).double(), torch.tensor([[[0.0, 1.0]]]).double())
-    gone = one.next(torch.tensor([[[-0.5]]]).double(), torch.tensor([[[1.0, 0.0]]]).double())
-    assert [window_slopes(stack).tolist() for stack in (empty, one, gone)] == [[[0, 0]], [[0, 1]], [[0, 0]]]
 
 
 SHORT = {"stages": (Stage(epochs=6, up_to=3),), "check_length": 4, "rounds": 0}
@@ -203,9 +137,3 @@ def test_training_by_either_way_comes_to_the_same_and_gives_plain_networks(name:
         assert not torch.allclose(flat(list(forward.net.parameters())), flat(list(exact.net.parameters())), atol=1e-9)
     forward.check()
     assert type(forward.network(0)) is NNPDA
-
-
-def test_a_training_is_not_resumed_with_other_gradients() -> None:
-    exact = Training(recipe("1n0n", "exact"), get_language("1n0n"))
-    with pytest.raises(StacklensError, match="it was begun with recipe 'prefix, rtrl gradients: "):
-        exact.restore(Training(recipe("1n0n", "rtrl"), get_language("1n0n")).state())

@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 import torch
 
-import stacklens as sl
-from stacklens.errors import StacklensError
 from stacklens.languages.catalogue import get_task
 from stacklens.models.io import load_checkpoint
 from stacklens.models.training.snapshots import Snapshots
@@ -79,13 +77,6 @@ def test_as_many_as_asked_for_evenly_spread_and_each_as_it_was(most: int, tmp_pa
     assert len({load_checkpoint(file).model.config()["temperature"] for file in files}) > 1  # it was lowered meanwhile
 
 
-def test_keeping_snapshots_changes_nothing() -> None:
-    alone, watched = trainer(), trainer()
-    alone.run()
-    kept(watched, Snapshots(3))
-    assert all(torch.equal(value, weights(watched)[name]) for name, value in weights(alone).items())
-
-
 def test_a_training_that_was_stopped_goes_on_keeping(tmp_path: Path) -> None:
     straight, stopped, resumed = trainer(), trainer(), trainer()
     whole, first = Snapshots(4), Snapshots(4)
@@ -102,28 +93,3 @@ def test_a_training_that_was_stopped_goes_on_keeping(tmp_path: Path) -> None:
     for one, other in zip(*names, strict=True):
         left, right = (load_checkpoint(path).model.state_dict() for path in (one, other))
         assert all(torch.equal(left[name], right[name]) for name in left)
-
-
-def test_snapshots_of_another_training_make_way(tmp_path: Path) -> None:
-    training = trainer()
-    (tmp_path / "update-999999.pt").write_bytes(b"old")
-    (tmp_path / "mine.txt").write_bytes(b"not a snapshot")
-    snapshots = Snapshots(2)
-    snapshots.watch(training)
-    training.run()
-    snapshots.end(training)
-    written = snapshots.save(training, tmp_path, "")
-    assert {path.name for path in tmp_path.iterdir()} == {"mine.txt", *(path.name for path in written)}
-
-
-def test_what_makes_no_sense_is_told_before_anything_is_trained(tmp_path: Path) -> None:
-    with pytest.raises(StacklensError, match="1 snapshots show no training; ask for at least 2"):
-        Snapshots(1)
-    with pytest.raises(StacklensError, match="its snapshots are damaged"):
-        Snapshots.restored({"most": 2, "every": 1})
-    with pytest.raises(StacklensError, match="snapshots and folder belong together"):
-        sl.train("nnpda", "parentheses", snapshots=5)
-    with pytest.raises(StacklensError, match="a whole number, not 'many'"):
-        sl.train("nnpda", "parentheses", snapshots="many", folder=tmp_path)  # type: ignore[arg-type]
-    with pytest.raises(StacklensError, match="does not exist; make it first"):
-        sl.train("nnpda", "parentheses", snapshots=5, folder=tmp_path / "a" / "b")

@@ -11,12 +11,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklens.errors import StacklensError
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.tasks.streams import StreamTask
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.scores import PieceTest, decode_outputs
+from stacklens.models.training.scores import PieceTest
 
 MODELS: dict[str, dict[str, Any]] = {
     "stack-rnn": {"hidden": 3, "n_stacks": 2},
@@ -78,21 +77,3 @@ def test_scores_are_those_of_a_network_run_symbol_by_symbol(model: str, name: st
                 size, string = divmod(number - test.ahead, 2)
                 assert right[1, size, 2 * stream + string] == all_fine
     assert entropy[1] == pytest.approx(sum(surprises) / len(surprises))
-
-
-def test_every_size_comes_equally_often_in_every_stream() -> None:
-    test = PieceTest(stream_task("anbn"), (2, 6), strings=6, streams=3)
-    assert [len(pieces) for pieces in test.pieces()] == [12, 12, 12]
-    assert [len(piece) // 2 for piece in test.pieces()[2]] == [2, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
-
-
-def test_streams_of_different_lengths_are_read_side_by_side() -> None:
-    net = build_model("lstm", {"alphabet": ("a", "b"), **MODELS["lstm"]})
-    symbols = np.array([[0, 1, 0], [1, -1, -1]])
-    assert decode_outputs(net, symbols).shape == (2, 3)
-    assert decode_outputs(net, symbols)[1, 0] == decode_outputs(net, symbols[1:, :1])[0, 0]
-
-
-def test_strings_have_to_be_dealt_out_evenly() -> None:
-    with pytest.raises(StacklensError, match="7 strings a size cannot be dealt out evenly to 2 streams"):
-        PieceTest(stream_task("anbn"), strings=7, streams=2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,16 +16,8 @@ from stacklens.languages.tasks.task import Examples, Task
 from stacklens.models.base import StackModel
 from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.loop import batches_by_length
 from stacklens.models.training.supervised import Batch, Fitting, batch_losses
-from stacklens.models.training.supervised_recipes import (
-    FIT_RECIPES,
-    SETS,
-    SYMBOL_RECIPE,
-    FitRecipe,
-    fit_recipe,
-    suzgun_recipe,
-)
+from stacklens.models.training.supervised_recipes import SYMBOL_RECIPE, FitRecipe, suzgun_recipe
 
 DYCK, REVERSAL = get_task("dyck-1"), get_task("reversal")
 SMALL = FitRecipe(
@@ -105,18 +96,6 @@ def test_the_loss_of_symbols_is_the_cross_entropy_where_it_counts() -> None:
     assert batch_losses(net, batch_of(examples)).item() == pytest.approx(expected.item(), rel=1e-12)
 
 
-def test_sigmoids_that_say_a_symbol_are_trained_with_the_squared_error_of_all_of_them() -> None:
-    task = get_task("string-reversal")
-    examples = task.examples(["ab##", "c#"])
-    net = build_model("marnn-stack-rnn", {"alphabet": task.alphabet, "task_kind": "transduction"}, seed=1)
-    errors = []
-    for word in examples.words:
-        said = said_by(net, torch.tensor([[task.alphabet.index(symbol)] for symbol in word]))[:, 0]
-        asked = [task.alphabet.index(str(symbol)) for symbol in task.expected(word)]
-        errors.append((said - torch.eye(4, dtype=torch.float64)[asked]).square())
-    assert batch_losses(net, batch_of(examples)).item() == pytest.approx(torch.cat(errors).mean().item(), rel=1e-12)
-
-
 @pytest.mark.parametrize(
     ("model", "task", "words"), [("baby-ntm", DYCK, ["()", "(())()"]), ("neural-stack", REVERSAL, ["1#", "001###"])]
 )
@@ -138,17 +117,6 @@ def test_padding_never_influences_the_loss(model: str, task: Task, words: list[s
         gradients.append(torch.cat([value.grad.flatten() for value in net.parameters() if value.grad is not None]))
     assert torch.allclose(gradients[0], gradients[1], rtol=1e-10, atol=1e-16)
     assert torch.allclose(gradients[0], gradients[2], rtol=1e-10, atol=1e-16)
-
-
-def test_batches_have_every_word_once_and_words_of_like_lengths() -> None:
-    lengths = np.random.default_rng(0).integers(1, 50, 103)
-    batches = batches_by_length(lengths, 10, np.random.default_rng(1))
-    assert sorted(np.concatenate(batches)) == list(range(103))
-    assert sorted(map(len, batches)) == [3, *[10] * 10]
-    spans = sorted((lengths[rows].min(), lengths[rows].max()) for rows in batches)
-    assert all(before[1] <= after[0] for before, after in pairwise(spans))
-    again = batches_by_length(lengths, 10, np.random.default_rng(2))
-    assert [rows.tolist() for rows in again] != [rows.tolist() for rows in batches]
 
 
 @pytest.mark.parametrize(
@@ -198,16 +166,6 @@ def test_a_resumed_training_goes_on_bit_for_bit(gating: str) -> None:
     assert whole.state()["optimizer"]["state"][0]["step"] == second.state()["optimizer"]["state"][0]["step"]
 
 
-def test_a_state_is_not_changed_by_later_epochs() -> None:
-    trained = fitting()
-    trained.epoch()
-    state = trained.state()
-    kept = state["best_weights"]["hidden_weights"].clone()
-    trained.epoch()
-    assert torch.equal(state["best_weights"]["hidden_weights"], kept)
-    assert state["epochs_done"] == 1
-
-
 def test_a_state_of_another_training_is_refused() -> None:
     state = fitting().state()
     for other in (fitting(seed=1), fitting(nets=1), fitting("baby-ntm"), fitting(recipe=replace(SMALL, epochs=5))):
@@ -230,55 +188,6 @@ def test_temperatures_fall_with_every_word_and_are_kept_with_the_best() -> None:
     plain = fitting(recipe=replace(SMALL, cooling=0.01, epochs=1))
     plain.epoch()
     assert plain.net.config()["temperature"] == 1.0
-
-
-def test_the_rate_falls_over_the_last_share_of_the_epochs() -> None:
-    trained = fitting(recipe=replace(SMALL, falling=0.5))
-    rates = [[trained.learning_rate() for _ in trained.batches()]]
-    for done in range(1, 4):
-        trained.epochs_done = done
-        rates.append([trained.learning_rate() for _ in trained.batches()])
-    assert rates[:2] == [[0.01] * 4] * 2
-    assert [of_epoch[0] for of_epoch in rates[2:]] == pytest.approx([0.01, 0.005])
-    assert 0 < rates[3][3] < rates[3][2] < 0.005
-
-
-def test_words_come_as_they_were_drawn_where_that_is_asked_for() -> None:
-    trained = fitting(recipe=replace(SMALL, order="as drawn", batch=8))
-    for start, batch in zip((0, 8, 16, 24), trained.batches(), strict=True):
-        rows = np.arange(start, min(start + 8, 30))
-        assert torch.equal(batch.symbols, Batch.of(trained.train_words, rows, batch.weights).symbols)
-
-
-def test_the_last_network_is_kept_where_that_is_asked_for() -> None:
-    trained = fitting(recipe=replace(SMALL, keep="last", rate=0.05, check_every=2, epochs=4))
-    for _ in range(4):
-        trained.epoch()
-        if trained.epochs_done % 2 == 0:
-            assert equal(weights(trained), trained.best_weights)
-    trained.recipe = replace(trained.recipe, keep="best")
-    trained.net.get_parameter("output_bias").data.fill_(-9)  # says nothing: worse
-    trained.check()
-    assert not equal(weights(trained), trained.best_weights)
-
-
-def test_networks_that_get_no_better_stop() -> None:
-    trained = fitting(
-        "linear",
-        replace(TALK, shape={"controller": "linear", "task_kind": "transduction"}, patience=2, rate=1e-9, epochs=50),
-        get_task("xor"),
-    )
-    trained.recipe = replace(trained.recipe, rate=0.0)
-    while not trained.done:
-        trained.epoch()
-    assert trained.epochs_done == 3  # the first check is better than none
-
-
-def test_checking_words_are_none_of_those_trained_on() -> None:
-    trained = fitting()
-    assert not set(trained.train_words.words) & set(trained.check_words.words)
-    assert {14, 16} & set(trained.check_words.lengths.tolist())
-    assert str(len(trained.check_words)) in trained.checked
 
 
 @pytest.mark.parametrize(
@@ -304,14 +213,3 @@ def test_the_recipes_of_suzgun_et_al(model: str) -> None:
     build_model(model, {"alphabet": task.alphabet, **fast.shape})
     wide = suzgun_recipe(model, get_task("dyck-6"), {}, 15_000, "fast")
     assert (wide.epochs * wide.words, wide.rate, wide.batch) == (30 * 5_000, 0.01, 16)
-
-
-def test_recipes_have_a_source_and_fit_the_task() -> None:
-    for (model, name), recipe in FIT_RECIPES.items():
-        assert "et al." in recipe.source
-        shape = fit_recipe(model, get_task(name)).shape
-        assert recipe.shape.items() <= shape.items()
-        build_model(model, {"alphabet": get_task(name).alphabet, **shape})
-    assert fit_recipe("marnn-stack-rnn", get_task("dyck-5")).epochs == SETS.epochs
-    assert fit_recipe("neural-stack", REVERSAL).shape["null"] == "#"
-    assert fit_recipe("lstm", get_task("agreement")).shape["task_kind"] == "transduction"

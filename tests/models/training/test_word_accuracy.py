@@ -53,20 +53,3 @@ def test_it_is_the_share_of_words_without_a_mistake(model: str, task: str, words
         assert word_accuracy(alone, examples).tolist() == expected[-1:]
         seen |= set(expected)
     assert len(seen) > 1 or task == "string-reversal"
-
-
-def test_noise_is_drawn_where_it_is_asked_for() -> None:
-    shape = {"alphabet": ("(", ")"), "gating": "gumbel-softmax", "hidden": 2}
-    net, words = build_model("marnn-stack-rnn", shape, seed=1, nets=3), get_task("dyck-1").examples(["()" * 20] * 50)
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.mul_(4)
-        for name in ("output_weights", "memory_weights", "pushed_weights"):  # what is popped decides what is said
-            net.get_parameter(name).mul_(4)
-    quiet = [word_accuracy(net, words).tolist() for _ in range(2)]
-    assert quiet[0] == quiet[1]
-    assert set(quiet[0]) <= {0.0, 1.0}  # the same word fifty times
-    before = net.run(torch.tensor([[0]]), net.initial_state(1)).actions
-    word_accuracy(net, words, noisy=True)
-    assert not net.training
-    assert torch.equal(net.run(torch.tensor([[0]]), net.initial_state(1)).actions, before)

@@ -8,7 +8,7 @@ import torch
 
 from stacklens.languages import get_language
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.training.objectives import WordSet, each_cut_at_dead, end_of_each_word, prefix_objective
+from stacklens.models.training.objectives import WordSet, end_of_each_word, prefix_objective
 from stacklens.models.training.recognition import Training
 from stacklens.models.training.recognition_recipes import RECIPES, Stage
 
@@ -29,10 +29,6 @@ def test_a_member_comes_after_five_others_and_moves_the_weights_five_times_as_fa
     for words, weights in batches:
         assert weights.tolist() == [[5.0 if words.words[0] in LANGUAGE else 1.0]] * 2
         assert words.symbols.shape == (1, len(words.words[0]))
-
-
-def test_every_word_ends_where_it_is_dead_and_none_is_left_out() -> None:
-    assert each_cut_at_dead(LANGUAGE, ["abcab", "aca", "cc", "ab"]) == ["abca", "aca", "cc", "ab"]
 
 
 def test_an_update_is_one_step_down_the_slope_of_one_word() -> None:
@@ -82,13 +78,3 @@ def test_what_is_said_after_a_dead_prefix_counts_only_where_it_is_asked() -> Non
     assert float(prefix_objective(net, short, ones)) == float(prefix_objective(net, long, ones))
     first, later = (float(prefix_objective(net, words, ones, after_dead=True)) for words in (short, long))
     assert first == float(prefix_objective(net, short, ones)) != later
-
-
-def test_two_runs_give_the_same_networks_and_a_run_can_be_taken_up() -> None:
-    whole, begun, again = (Training(EACH, LANGUAGE, nets=2) for _ in range(3))
-    whole.run()
-    begun.epoch()
-    again.restore(begun.state())
-    again.run()
-    for one, other in zip(whole.net.parameters(), again.net.parameters(), strict=True):
-        assert torch.equal(one, other)

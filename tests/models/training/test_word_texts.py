@@ -94,13 +94,3 @@ def test_what_is_no_text_of_verses_is_refused(tmp_path: Path, content: bytes, me
     path.write_bytes(content)
     with pytest.raises(FileFormatError, match=f"text.txt: .*{message}"):
         split_text(path)
-
-
-def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
-    train, valid, _ = files(tmp_path)
-    with pytest.raises(FileFormatError, match=r"missing.txt: no such file; expected a"):
-        read_texts(train, valid, tmp_path / "missing.txt")
-    with pytest.raises(FileFormatError, match=r"missing.txt: no such file; expected a text, a verse"):
-        split_text(tmp_path / "missing.txt")
-    with pytest.raises(FileFormatError, match="is a folder; expected a text"):
-        split_text(tmp_path)

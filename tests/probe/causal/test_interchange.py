@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -12,9 +11,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.extract.hand_built import HandMachine, Rule, SuperpositionNet, hand_machines
+from tests.extract.hand_built import HandMachine, SuperpositionNet, hand_machines
 from tests.probe.causal.mechanisms import (
-    BRACKETS,
     DIRECT,
     IDLING,
     PHASED,
@@ -25,7 +23,6 @@ from tests.probe.causal.mechanisms import (
     claim,
 )
 
-from stacklens.automata.many_runs import RunTables
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.errors import StacklensError
 from stacklens.extract.causality import claim_of
@@ -34,28 +31,15 @@ from stacklens.models.base import StackModel
 from stacklens.models.io import ZOO, load_network
 from stacklens.models.networks.baselines import Baseline, BaselineConfig
 from stacklens.models.rounding import Rounded
-from stacklens.plain_fields import from_plain, to_plain
 from stacklens.probe.causal.interchange import interchange
 from stacklens.probe.causal.outcome import Causality, Share, wilson
 from stacklens.probe.intervene import intervene
-from stacklens.probe.trace import trace
 
 PLAIN, SHORTCUT, REDUNDANT = (Mechanism(copied) for copied in (0, 3, 30))
 
 
 def experiment(network: StackModel[Any], cases: int = 600, seed: int = 0) -> Causality:
     return interchange(claim(network), Rounded(network), network, cases=cases, seed=seed)
-
-
-def test_the_networks_behave_alike_and_as_the_automaton() -> None:
-    words = all_words(("(", ")", "[", "]"), 5)
-    said = [trace(network, words, stacks=False) for network in (PLAIN, SHORTCUT, REDUNDANT)]
-    for other in said[1:]:
-        alive = ~said[0].rejected & said[0].valid
-        assert np.array_equal(other.rejected, said[0].rejected)
-        assert np.array_equal(other.output[alive], said[0].output[alive])
-    for word, rejected in zip(words, said[0].rejected, strict=True):
-        assert rejected.any() == (len(list(BRACKETS.run(word))) <= len(word))
 
 
 def test_a_network_whose_automaton_is_causal_scores_one() -> None:
@@ -98,20 +82,6 @@ def test_a_copy_in_the_hidden_vector_is_what_is_listened_to_and_not_the_stack() 
     assert found.states.worst_case.part == "hidden"
 
 
-def test_a_shortcut_in_the_hidden_vector_fails_up_to_its_height_and_not_above() -> None:
-    network = SHORTCUT
-    found = experiment(network)
-    assert experiment(REDUNDANT).symbols.accuracy < found.symbols.accuracy < 1.0
-    assert found.states.same.accuracy < 1.0
-    # above height 3 the top cell is listened to, at height 3 it is not
-    for height, heard in ((2, False), (3, False), (4, True), (6, True)):
-        word = "(" * height + "]"
-        seen = intervene(network, word, height, "cells", from_word="(" * (height - 1) + "[", rounded=True)
-        other = intervene(network, word, height, "cells", from_word="[" * height, rounded=True)
-        assert seen.output[0, -1, 1] == 1.0  # "(" lies below in either case: ")" may come
-        assert bool(other.output[0, -1, 3] == 1.0) is heard  # here "[" lies below the cell that was put in
-
-
 def test_the_worst_case_can_be_pasted_back() -> None:
     import stacklens as sl
 
@@ -147,41 +117,6 @@ def test_machines_of_cells_and_states_are_causal_in_all_that_they_are_asked(mach
             assert math.isnan(part.same.accuracy) or part.same.accuracy == 1.0, str(part)
 
 
-def test_states_that_matter_fail_where_the_partition_is_a_random_one() -> None:
-    """Two states that take turns and say so: exchanged, they say the other; a random partition says that half right."""
-    rules = {(s, x, ((c,),)): Rule(1 - s, (("none", 0),), 1 - s) for s in (0, 1) for x in (0, 1) for c in (-1, 0)}
-    machine = HandMachine(2, ("a", "b"), 1, 1, 1, "next symbol", rules, frozenset())  # type: ignore[arg-type]
-    network = SuperpositionNet(machine, no_op=True)
-    words = all_words(("a", "b"), 6)
-    own = claim_of(machine.automaton(), network, None, words, (0,))
-    found = interchange(own, Rounded(network), network, words, cases=400)
-    assert found.states.same.accuracy == found.states.different.accuracy == 1.0
-    assert found.states.baseline == pytest.approx(0.5, abs=0.15)
-    assert set(found.states.by_name) == set(machine.automaton().states)
-    assert found.symbols.reason == "the words lead to too few different ones"  # nothing is ever pushed
-
-
-def test_the_same_seed_gives_the_same_outcome_and_another_one_another() -> None:
-    assert experiment(SHORTCUT, 60) == experiment(SHORTCUT, 60)
-    assert experiment(SHORTCUT, 60) != experiment(SHORTCUT, 100, seed=1)
-
-
-def test_an_outcome_is_plain_data_a_table_and_text() -> None:
-    found = experiment(SHORTCUT, 60)
-    assert from_plain(Causality, json.loads(json.dumps(to_plain(found))), "causality") == found
-    table = found.to_frame()
-    assert table.interchanges.sum() == found.states.share.of + found.symbols.share.of
-    assert "worst: " in str(found)
-    assert found.to_dict()["symbols"]["accuracy"] == found.symbols.accuracy
-    assert found.to_dict()["states"]["accuracy"] is None
-    nothing = Causality.none("the network sleeps")
-    assert str(nothing.states) == "no score: the network sleeps"
-    assert nothing.to_dict()["symbols"]["accuracy"] is None
-    assert nothing.verdict == "not decided: the network sleeps"
-    again = Causality.from_dict(json.loads(json.dumps(found.to_dict())))
-    assert (again.verdict, again.table()) == (found.verdict, found.table())
-
-
 def test_a_report_of_an_earlier_version_is_read_as_it_was_meant() -> None:
     """There same and different counted, told apart or not, and nothing was said of heads."""
     entry = {"same": [900, 1000], "different": [600, 1000], "told_apart": 700, "baseline": 0.4, "undefined": 3}
@@ -206,11 +141,7 @@ EXPECTED: dict[str, tuple[HandMachine, HandMachine, dict[str, int | str | None]]
     "top in the hidden vector": (TOP_IN_STATE, DIRECT, {"states": None, "symbols": 0, "heads": "some", "same": "some"}),
     "top by states": (TOP_IN_STATE, TOP_IN_STATE, {"states": 1, "symbols": 1, "heads": 1, "same": 1}),
     # the contrary: a hidden vector that tells nothing, and cells one place higher than claimed
-    "top claimed of the hidden vector": (
-        DIRECT,
-        TOP_IN_STATE,
-        {"states": 0, "symbols": 0, "heads": "some", "same": 1},
-    ),
+    "top claimed of the hidden vector": (DIRECT, TOP_IN_STATE, {"states": 0, "symbols": 0, "heads": "some", "same": 1}),
     # two hidden vectors that take turns for nothing: an automaton that tells them apart predicts nothing of it
     "two vectors, told apart": (IDLING, IDLING, {"states": None, "symbols": 1, "heads": 1, "same": None}),
     "two vectors, one state": (IDLING, DIRECT, {"states": None, "symbols": 1, "heads": 1, "same": 1}),
@@ -325,16 +256,6 @@ def test_without_a_stack_all_is_in_the_hidden_vector() -> None:
         claim_of(pda, network, None, words, ()), Rounded(network), network, words, cases=300, values="centre"
     )
     assert centred.states.accuracy == 1.0  # what the states do not say is not needed
-
-
-def test_heads_behind_an_end_marker_are_no_claim_about_words_that_go_on() -> None:
-    """Two states that count parity, of which only one is ever on an empty stack before the end: no rejection there."""
-    table: dict[Key, Transition] = {
-        ("even", "e", ("⊥",)): Transition("odd", (NONE,)),
-        ("even", "a", ("⊥",)): Transition("even", (NONE,)),
-    }
-    pda = PushdownAutomaton(("even", "odd"), ("a",), (), table, "even", frozenset({"odd"}), end_marker="e")
-    assert RunTables.of(pda).known.tolist() == [[True], [False]]
 
 
 _CLOSING = {"(": ")", "[": "]"}

@@ -1,0 +1,182 @@
+"""Words that automata give: shortest endings, repeated cycles, all pairs of transitions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tests.automata.brute_force import words
+from tests.automata.strategies import dyck, palindromes, plain_accepts, plain_outputs, pushdown_automata, words_of
+
+from stacklens.automata.completion import Completions, StackNode, accepting_by_state
+from stacklens.automata.height_coverage import stack_height_words
+from stacklens.automata.pda import POP, Configuration, Key, PushdownAutomaton, Transition, push
+from stacklens.automata.pumping import pumps
+from stacklens.automata.transition_coverage import transition_pair_words
+from stacklens.languages import get_language
+
+
+def without_end(pda: PushdownAutomaton) -> PushdownAutomaton:
+    kept = {key: step for key, step in pda.transitions.items() if key[1] != pda.end_marker}
+    return dataclasses.replace(pda, end_marker=None, transitions=kept)
+
+
+def endings(pda: PushdownAutomaton, start: Configuration, length: int) -> dict[bool, int]:
+    """Return the lengths of the shortest words from ``start`` to acceptance, on an empty stack or not, by search."""
+    found: dict[bool, int] = {}
+    queue = deque([(start, 0)])
+    seen = {(start.state, start.stacks)}
+    while queue:
+        here, steps = queue.popleft()
+        if pda.accepts_configuration(here):
+            found.setdefault(not any(here.stacks), steps)
+        for letter in pda.input_alphabet if steps < length else ():
+            after = pda.step(here, letter)
+            if after is not None and (after.state, after.stacks) not in seen:
+                seen.add((after.state, after.stacks))
+                queue.append((after, steps + 1))
+    return found
+
+
+def pile(ways: Completions, configuration: Configuration) -> StackNode:
+    here = ways.empty
+    for symbol in configuration.stacks[0]:
+        here = ways.pile(symbol, here)
+    return here
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_a_completion_is_the_shortest_that_a_search_finds(data: st.DataObject) -> None:
+    pda = accepting_by_state(without_end(data.draw(pushdown_automata(max_stacks=1))))
+    ways = Completions(pda)
+    assume(endings(pda, pda.start, 6))
+    for word in data.draw(words_of(pda, 6)):
+        *_, last = pda.run(word)
+        ending, found = ways.word(last.state, pile(ways, last)), endings(pda, last, 5)
+        assert ending is not None or not found
+        if ending is not None:
+            *_, end = pda.run([*word[: len(list(pda.run(word))) - 1], *ending])
+            assert pda.accepts_configuration(end)
+            empty = not any(end.stacks)
+            assert len(ending) == found.get(empty, len(ending))
+            assert empty or True not in found
+
+
+@settings(max_examples=60)
+@given(pushdown_automata())
+def test_a_round_more_is_a_run_more_with_the_same_end(pda: PushdownAutomaton) -> None:
+    accepts = [
+        [plain_accepts(pda, pump.word(n)) for n in (1, 2, 3, 7)] for pump in pumps(pda, 30, seed=0, rejected=False)
+    ]
+    assert all(len(set(verdicts)) == 1 for verdicts in accepts)
+    if pda.n_stacks == 1 and pda.end_marker is None and any(True in verdicts for verdicts in accepts):
+        assert all(all(verdicts) for verdicts in accepts)
+
+
+@settings(max_examples=60)
+@given(pushdown_automata(max_stacks=1))
+def test_what_a_round_leaves_behind_is_taken_back(pda: PushdownAutomaton) -> None:
+    for pump in pumps(pda, 30, seed=0, rejected=False):
+        for n in (1, 4):
+            begun = (*pump.before, *pump.cycle * n)
+            _, state, stacks = plain_outputs(pda_without_end(pda), begun)
+            assert state is not None
+            assert max(map(len, stacks)) <= 1 + pump.height + (n - 1) * pump.climb
+            rest = (*begun, *pump.between, *pump.back * n)
+            _, state, _ = plain_outputs(pda_without_end(pda), rest)
+            assert state is not None
+
+
+def pda_without_end(pda: PushdownAutomaton) -> PushdownAutomaton:
+    steps = {key: step for key, step in pda.transitions.items() if key[1] != pda.end_marker}
+    return PushdownAutomaton(
+        pda.states, pda.input_alphabet, pda.stack_alphabet, steps, pda.initial, n_stacks=1, bottom=pda.bottom
+    )
+
+
+def test_no_short_cycle_of_brackets_is_missing() -> None:
+    language = get_language("dyck-2")
+    found = {"".join(pump.cycle) for pump in pumps(language.automaton, 10_000, seed=0) if not pump.climb}
+    balanced = ["".join(word) for length in (2, 4, 6) for word in product("()[]", repeat=length)]
+    primitive = [w for w in balanced if w in language and not any(w == w[:k] * (len(w) // k) for k in range(1, len(w)))]
+    assert set(primitive) <= found
+    assert "[()]" in found
+
+
+def test_rejected_inputs_end_the_words_of_recognisers_only_where_they_are_wanted() -> None:
+    language = get_language("palindrome")
+    for pump in pumps(language.automaton, 50, seed=0):
+        assert "".join(pump.word(9)) in language
+        assert all("".join(pump.word(5, after)) not in language for after in range(1, len(pump.afters)))
+    assert {len(pump.afters) for pump in pumps(language.automaton, 50, seed=0, rejected=False)} == {1}
+
+
+BRACKETS = dyck([("(", ")"), ("[", "]")])
+
+
+def keys(pda: PushdownAutomaton, word: Sequence[str]) -> list[Key]:
+    """Return the transitions that a run takes on a word, an input without one, if any, as the last."""
+    run = list(pda.run(word))
+    return [(here.state, letter, here.tops(pda.bottom)) for here, letter in zip(run, word, strict=False)]
+
+
+def pairs(pda: PushdownAutomaton, found: Iterable[Sequence[str]]) -> set[tuple[Key | None, Key]]:
+    taken = (keys(pda, word) for word in found)
+    return {(before, key) for run in taken for before, key in zip([None, *run], run, strict=False)}
+
+
+@settings(max_examples=60)
+@given(pushdown_automata())
+def test_every_pair_that_short_words_show_is_covered(pda: PushdownAutomaton) -> None:
+    shown = {pair for pair in pairs(pda, words(pda, 5)) if all(key is None or key in pda.transitions for key in pair)}
+    assert shown <= pairs(pda, transition_pair_words(pda))
+
+
+@settings(max_examples=40)
+@given(pushdown_automata())
+def test_every_input_of_every_head_is_tried_even_if_it_is_rejected(pda: PushdownAutomaton) -> None:
+    shown = {key for _, key in pairs(pda, words(pda, 5))}
+    assert shown <= {key for _, key in pairs(pda, transition_pair_words(pda))}
+
+
+def test_words_are_whole_words_where_acceptance_matters() -> None:
+    assert all(BRACKETS.accepts(word) for word in transition_pair_words(BRACKETS, rejected=False))
+    assert all(palindromes().accepts(word) for word in transition_pair_words(palindromes(), rejected=False))
+    assert any(not BRACKETS.accepts(word) for word in transition_pair_words(BRACKETS))
+
+
+def test_every_input_is_tried_at_every_height() -> None:
+    for pda, tops in ((BRACKETS, "(["), (palindromes(), "AB")):
+        seen = set()
+        for word in stack_height_words(pda, height=30, climbs=8, seed=1):
+            run = list(pda.run(word))
+            seen |= {(len(here.stacks[0]), *key) for here, key in zip(run, keys(pda, word), strict=False)}
+        for height in range(1, 31):
+            for state in pda.states:
+                for letter in pda.input_alphabet:
+                    assert any((height, state, letter, (top,)) in seen for top in tops), (height, state, letter)
+
+
+def test_a_round_that_cannot_be_taken_back_alone_begins_no_family() -> None:
+    """Found by an attack: from "[" the cycle "[([" is taken back by "])" and "]](", but a single round is not."""
+    into = {"(": push("("), "[": push("[")}
+    rules = {("q1", "]", "["): ("q1", POP), ("q1", ")", "("): ("q2", POP), ("q2", "]", "["): ("q2", POP)}
+    rules |= {("q1", letter, top): ("q1", into[letter]) for letter in into for top in ("(", "[", "⊥")}
+    rules |= {("q2", letter, "("): ("q2", POP) for letter in "([]"} | {("q2", "[", "]"): ("q2", POP)}
+    rules |= {(state, "]", "⊥"): ("q2", push("]")) for state in ("q0", "q1")}
+    rules |= {("q0", letter, "⊥"): ("q1", into[letter]) for letter in into}
+    moves: dict[Key, Transition] = {
+        (state, letter, (top,)): Transition(to, (op,)) for (state, letter, top), (to, op) in rules.items()
+    }
+    alphabets = ("(", ")", "[", "]"), ("(", "[", "]")
+    pda = PushdownAutomaton(("q0", "q1", "q2"), *alphabets, moves, "q0", frozenset({"q1", "q2"}), acceptance="both")
+    families = pumps(pda, 10_000, seed=0)
+    assert families
+    for family in families:
+        assert list(pda.run(family.word(1)))[-1] is not None
+        assert pda.accepts(family.word(1)) == pda.accepts(family.word(2))

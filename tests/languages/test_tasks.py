@@ -1,0 +1,546 @@
+"""Every task: what is expected, against its automaton, brute force and Python; what is drawn; tasks of one's own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import accumulate, product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import stacklens as sl
+from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Transition, Word
+from stacklens.automata.simulation import first_rejection
+from stacklens.errors import StacklensError, UnknownNameError, UnknownSymbolError
+from stacklens.extract.by_name import specification_for
+from stacklens.languages import get_language, get_task, task_names
+from stacklens.languages.tasks.bracketed_arithmetic import ModularArithmeticBrackets, SolveEquation
+from stacklens.languages.tasks.derivations import count_derivations, draw_derivation, words_by_depth
+from stacklens.languages.tasks.formulas import _BRACKETS, _FORMULAS
+from stacklens.languages.tasks.own import OwnTask
+from stacklens.languages.tasks.stream_patterns import PATTERNS, Addition, CountingStream, Memorization
+from stacklens.languages.tasks.streams import StreamTask, curriculum
+from stacklens.languages.tasks.task import Split, Task
+from stacklens.models.own.black_box import BlackBox
+
+# Every task: what is expected, against its automaton, against brute force, and against a restated definition.
+
+NAMES = [name.replace("K-M", "2-3").replace("N", "2") for name in task_names()]
+each_task = pytest.mark.parametrize("task", [get_task(name) for name in NAMES], ids=NAMES)
+NONE_ON_ONE_STACK = {"anbncn", "anbncndn", "addition"}
+
+
+def expected(task: Task, word: Word) -> list[Output] | None:
+    try:
+        return task.expected(word)
+    except StacklensError:
+        return None
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in NONE_ON_ONE_STACK])
+def test_the_automaton_says_what_is_expected_of_every_short_prefix(name: str) -> None:
+    task = get_task(name)
+    assert task.reference is not None
+    longest = {2: 12, 3: 8, 4: 7, 5: 6, 6: 5, 7: 5, 8: 5, 9: 5, 11: 4}[len(task.alphabet)]
+    joined = max(map(len, task.alphabet)) == 1
+    words: list[Word] = []
+    for length in range(longest + 1):
+        words += ["".join(w) if joined else w for w in product(task.alphabet, repeat=length)]
+    cut = first_rejection(task.reference, words)
+    for word, at in zip(words, cut, strict=True):
+        said = expected(task, word)
+        assert (said is None) == (at >= 0), word
+        if said is not None:
+            assert task.reference.transduce(word) == said, word
+
+
+@each_task
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_the_automaton_says_what_is_expected_of_sampled_words(task: Task, split: str) -> None:
+    examples = task.sample(30, split="train" if split == "train" else "test", seed=3)
+    assert len(examples) == 30
+    for row, word in enumerate(examples.words):
+        said = task.expected(word)
+        assert len(said) == len(word) == examples.lengths[row]
+        if task.reference is not None:
+            assert task.reference.transduce(word) == said
+            assert task.reference.accepts(word)
+        places = [None if i < 0 else task.alphabet[i] for i in examples.symbols[row, : len(word)]]
+        assert places == list(word)
+        assert examples.mask[row].tolist() == task.scored(word) + [False] * (examples.mask.shape[1] - len(word))
+
+
+@each_task
+def test_what_is_expected_depends_on_no_later_symbol(task: Task) -> None:
+    for word in task.sample(3, seed=5).words:
+        whole = task.expected(word)
+        assert all(task.expected(word[:n]) == whole[:n] for n in range(0, len(word) + 1, 3))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("dyck-1", "dyck-2", "dyck-3", "dyck-5", "simple-palindrome", "homomorphic-palindrome"),
+        *("simple-palindrome-nonempty", "homomorphic-palindrome-nonempty"),
+    ],
+)
+def test_next_sets_are_the_live_symbols(name: str) -> None:
+    task, language = get_task(name), get_language(name)
+    assert (task.name, task.alphabet) == (language.name, language.alphabet)
+    ends = task.output_alphabet[len(task.alphabet) :]
+    for length in range(1, 6 if len(task.alphabet) < 8 else 4):
+        for word in product(task.alphabet, repeat=length):
+            if language.is_live(word):
+                live = tuple(symbol for symbol in language.alphabet if language.is_live((*word, symbol)))
+                assert task.expected(word)[-1] == (*live, *(ends if word in language else ())), word
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "counts"),
+    [
+        ("anbn", "aabbaaabbbabaaaaabbbbb", "  ..   ... .     ....."),  # table 1, one place before the bold symbols
+        ("anbncn", "aaabbbccca", "   ...... "),
+        ("anbncndn", "aabbccdda", "  ...... "),
+        ("anb2n", "aabbbbaaabbbbbbabb", "  ....   ...... .."),
+        ("anbmcnm", "aabcccaabbccccabcc", "   ...    ....  .."),
+        ("memorization", "12=21", "  .. "),
+        ("addition", "101+1=011.", "     .... "),
+        ("reversal", "110###", "   ..."),
+        ("reversal-with-excluded", "1203##", "    .."),
+        ("string-reversal", "ab##", "...."),
+        ("xor", "1010", "...."),
+        ("delayed-xor", "1010", "...."),
+        ("parenthesis-prediction", "([()])[]", "  ... . "),
+        ("boolean-formula", "TF∧", "..."),
+        ("dyck-2", "([])", "...."),
+        ("homomorphic-palindrome", "abc#zyx", "......."),
+    ],
+)
+def test_what_counts(name: str, word: str, counts: str) -> None:
+    assert get_task(name).scored(word) == [mark == "." for mark in counts.ljust(len(word))]
+
+
+def test_examples_of_the_papers() -> None:
+    opening = ("(", "[")
+    assert get_task("dyck-2").expected("([])") == [("(", ")", "["), ("(", "[", "]"), ("(", ")", "["), opening]
+    letters = ("a", "b", "c", "#")
+    sets = [letters, letters, letters, ("z",), ("y",), ("x",), ("⊣",)]
+    assert get_task("homomorphic-palindrome").expected("abc#zyx") == sets
+    assert get_task("simple-palindrome").expected("ab#") == [letters, letters, ("b",)]
+    assert get_task("xor").expected("1010110") == list("1100100")
+    assert get_task("delayed-xor").expected("1010110") == list("0110010")
+    assert get_task("memorization").expected("2122=221212=") == [*[None] * 4, *"2212", *[None] * 3, "2"]
+    assert "".join(str(out) for out in get_task("addition").expected("101+1=011.") if out) == "011."
+    assert get_task("boolean-formula").expected("TFT∧∨") == list("TFTFT")
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "message"),
+    [
+        ("dyck-2", "([)", "no word of dyck-2 begins with the first 3 symbols"),
+        ("anbn", "aabbb", "no stream of anbn: none of its pieces begins with b"),
+        ("anbn", "aaba", "'a' at position 4, expected 'b'"),
+        ("memorization", "=", "none of its pieces begins with ="),
+        ("addition", "01", "none of its pieces begins with 01"),
+        ("reversal", "1###", "expected w and up to |w| times #"),
+        ("reversal-with-excluded", "123##", "expected w and up to # for every 0 and 1 in it"),
+        ("reversal-with-excluded", "124", "expected w and up to #"),
+        ("xor", "012", "expected 0 and 1 only"),
+        ("parenthesis-prediction", "(()(", "'\\(' at position 4"),
+        ("boolean-formula", "T∧", "'∧' at position 2 of T∧"),
+        ("agreement", ("the", "lobster", "have"), "'have' at position 3 of the lobster have"),
+        ("agreement", ("the", "lobster", "has", "devoured"), "'devoured' at position 4"),
+    ],
+)
+def test_what_is_no_word_of_a_task(name: str, word: Word, message: str) -> None:
+    with pytest.raises(StacklensError, match=message.replace("|w|", "\\|w\\|")):
+        get_task(name).expected(word)
+
+
+# Samplers of tasks: the papers' sizes, distributions and distinctness, and that a seed fixes the words.
+
+STREAMS: list[StreamTask] = [*map(CountingStream, PATTERNS), Memorization(), Addition()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_seed_fixes_the_words(name: str) -> None:
+    task = get_task(name)
+    first = task.sample(20, seed=4)
+    again = task.sample(20, seed=4)
+    assert first.words == again.words
+    assert np.array_equal(first.targets, again.targets)
+    assert first.words != task.sample(20, seed=5).words
+
+
+@pytest.mark.parametrize("name", ["dyck-2", "dyck-6", "simple-palindrome", "homomorphic-palindrome", "string-reversal"])
+def test_suzgun_words_are_distinct_members_of_the_right_lengths(name: str) -> None:
+    sizes: dict[Split, tuple[int, int]] = {"train": (2, 50), "test": (52, 100)}
+    for split, (low, high) in sizes.items():
+        words = get_task(name).sample(250, split=split).words
+        assert len(set(words)) == 250
+        assert {low <= len(word) <= high for word in words} == {True}
+        assert min(map(len, words)) <= low + 4
+        assert max(map(len, words)) >= high - 6
+        if name != "string-reversal":
+            assert all(word in get_language(name) for word in words)
+
+
+def test_derivations_are_counted_and_drawn_evenly() -> None:
+    assert count_derivations(_FORMULAS, 5) == 81610
+    assert len(words_by_depth(_FORMULAS, 4)) == count_derivations(_FORMULAS, 4) == 202  # it is unambiguous
+    assert [count_derivations(_BRACKETS, depth) for depth in (3, 4, 5, 6)] == [2, 30, 854, 51270]
+    drawn = Counter(tuple(draw_derivation(_FORMULAS, 3, np.random.default_rng(seed))) for seed in range(2000))
+    assert set(drawn) == set(words_by_depth(_FORMULAS, 3))
+    assert all(140 < count < 260 for count in drawn.values())  # ten words, mean 200, standard deviation 13
+    with pytest.raises(StacklensError, match="no word has a derivation of at most 1 levels"):
+        draw_derivation(_FORMULAS, 1, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("task", STREAMS, ids=repr)
+def test_streams_are_pieces_of_the_right_sizes(task: StreamTask) -> None:
+    by_n = task.words_by_n(2, 9, count=6, seed=1)
+    assert list(by_n) == list(range(2, 10))
+    for n, pieces in by_n.items():
+        assert len(pieces) == 6
+        assert all(task.pieces(piece) == [piece] for piece in pieces)
+        assert {_size(task, piece) for piece in pieces} == {n}
+    stream = task.stream(300, curriculum(4, 15), seed=2)
+    assert len(task.pieces(stream)) == 300
+    sizes = Counter(_size(task, piece) for piece in task.pieces(stream))
+    assert set(sizes) == set(range(2, 7))
+    assert max(sizes.values()) < 2 * min(sizes.values())
+    train, test = (task.sample(6, split=split, seed=0).words for split in ("train", "test"))
+    assert max(_size(task, piece) for word in train for piece in task.pieces(word)) <= 19
+    assert max(_size(task, piece) for word in test for piece in task.pieces(word)) > 40
+
+
+def _size(task: StreamTask, piece: str) -> int:
+    if task.name == "addition":
+        return sum(len(number) for number in piece.split("=")[0].split("+") if number != "0")
+    return {"anbmcnm": piece.count("c"), "memorization": piece.find("=")}.get(task.name, piece.count("a"))
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "lengths", "message"),
+    [
+        ("xor", -1, None, "cannot sample -1 words"),
+        ("xor", 1, (5, 4), r"of sizes \(5, 4\): expected 0 <= n, 0 <= low <= high"),
+        ("anbn", 1, (0, 1), "anbn has no pieces of sizes 0 to 1: they begin at 2"),
+        ("string-reversal", 1, (3, 3), "no words of lengths 3 to 3: they are even"),
+        ("simple-palindrome", 1, (2, 2), "simple-palindrome has no members of lengths 2 to 2"),
+        ("agreement", 1, (2, 9), r"expected sizes \(0, depth\), not \(2, 9\)"),
+        ("parenthesis-prediction", 1, (0, 2), "no word has a derivation of at most 2 levels"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(name: str, n: int, lengths: tuple[int, int] | None, message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        get_task(name).sample(n, lengths)
+    with pytest.raises(StacklensError, match="unknown split 'dev': expected train or test"):
+        get_task(name).sample(1, split="dev")  # type: ignore[arg-type]
+
+
+# Arrays of examples, and the scores on them.
+
+
+def test_arrays_of_a_transduction() -> None:
+    examples = get_task("reversal").examples(["01##", "110###"])
+    assert examples.words == ("01##", "110###")
+    assert examples.symbols.tolist() == [[0, 1, 2, 2, -1, -1], [1, 1, 0, 2, 2, 2]]
+    assert examples.targets.tolist() == [[2, 2, 1, 0, -1, -1], [2, 2, 2, 0, 1, 1]]
+    assert examples.mask.tolist() == [[False, False, True, True, False, False], [False] * 3 + [True] * 3]
+    assert examples.lengths.tolist() == [4, 6]
+
+
+def test_arrays_of_sets() -> None:
+    examples = get_task("dyck-2").examples(["()", "([])"])
+    assert examples.targets.shape == (2, 4, 4)
+    assert examples.targets[1].astype(int).tolist() == [[1, 1, 1, 0], [1, 0, 1, 1], [1, 1, 1, 0], [1, 0, 1, 0]]
+    assert not examples.targets[0, 2:].any()
+    assert examples.mask.tolist() == [[True, True, False, False], [True] * 4]
+
+
+def test_a_word_is_right_if_all_that_counts_is() -> None:
+    examples = get_task("reversal").examples(["01##", "110###"])
+    outputs = np.stack([examples.targets, examples.targets, np.zeros_like(examples.targets)])  # (3 nets, N, T)
+    outputs[0, :, :2] = 7  # does not count
+    outputs[1, 1, 5] = 0
+    assert examples.correct(outputs).tolist() == [[True, True], [True, False], [False, False]]
+    assert examples.symbol_accuracy(outputs).tolist() == [1.0, 0.8, 0.4]
+    assert examples.correct(outputs[1]).tolist() == [True, False]
+
+
+def test_sets_are_right_as_a_whole() -> None:
+    examples = get_task("dyck-2").examples(["()", "([])"])
+    outputs = examples.targets.copy()
+    assert examples.correct(outputs).tolist() == [True, True]
+    outputs[0, 3] = True  # behind the end
+    assert examples.correct(outputs).tolist() == [True, True]
+    outputs[1, 0, 3] = True
+    assert examples.correct(outputs[None]).tolist() == [[True, False]]
+    assert examples.symbol_accuracy(outputs).item() == pytest.approx(5 / 6)
+
+
+def test_pieces_of_a_stream_are_scored_apart() -> None:
+    task = get_task("anbn")
+    assert isinstance(task, StreamTask)
+    pieces = ["ab", "aabb", "aaabbb"]
+    stream = "".join(pieces)
+    hits = np.ones((4, len(stream)), np.bool_)
+    hits[1, 0] = False  # how many a come cannot be known
+    hits[2, 1] = False  # the a after ab
+    hits[3, [4, 11]] = False  # the second b of aabb, and the a after aaabbb
+    right = task.pieces_correct(pieces, hits)
+    assert right.tolist() == [[True] * 3, [True] * 3, [False, True, True], [True, False, False]]
+    assert task.pieces(stream) == pieces
+    assert task.pieces(stream[:-1]) == [*pieces[:2], "aaabb"]
+    with pytest.raises(StacklensError, match="11 outputs for pieces of 12 symbols in all"):
+        task.pieces_correct(pieces, hits[:, :-1])
+
+
+def test_what_cannot_be_scored_is_said() -> None:
+    examples = get_task("anbn").examples(["aaa"])
+    assert examples.correct(np.zeros((1, 3))).tolist() == [True]
+    with pytest.raises(StacklensError, match="no position counts in these words"):
+        examples.symbol_accuracy(np.zeros((1, 3)))
+    with pytest.raises(StacklensError, match=r"outputs have the shape \(1, 4\), expected \(..., 1, 3\)"):
+        examples.correct(np.zeros((1, 4)))
+    with pytest.raises(UnknownSymbolError, match="symbol 'z' is not in the alphabet"):
+        get_task("anbn").examples(["az"])
+
+
+# A task that knows which outputs never count says the same as its rule for what counts.
+
+BY_PLACE = {"agreement", "parenthesis-prediction"}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in BY_PLACE])
+def test_silent_outputs_are_those_that_are_not_scored(name: str) -> None:
+    task = get_task(name)
+    assert task.silent is not None
+    for word in task.sample(20, seed=1).words:
+        counted = [output not in task.silent for output in task.expected(word)]
+        assert task.scored(word) == counted
+
+
+# Streams fed after one symbol more: the plain definition against the automaton, and what cannot be.
+
+
+def after_expected(task: Task, word: str) -> list[Output] | None:
+    try:
+        return task.expected(word)
+    except StacklensError:
+        return None
+
+
+@pytest.mark.parametrize("name", ["anbn-after-b", "anb2n-after-b", "anbmcnm-after-c", "memorization-after-2"])
+def test_the_automaton_says_what_is_expected_of_every_short_stream(name: str) -> None:
+    task = get_task(name)
+    assert task.name == name
+    assert task.reference is not None
+    words = ["".join(word) for length in range(8) for word in product(task.alphabet, repeat=length)]
+    for word, at in zip(words, first_rejection(task.reference, words), strict=True):
+        said = after_expected(task, word)
+        assert (said is None) == (at >= 0), word
+        if said is not None:
+            assert task.reference.transduce(word) == said
+            assert task.scored(word) == [output is not None for output in said]
+        assert said == behind(name, word)
+
+
+def behind(name: str, word: str) -> list[Output] | None:
+    """Return nothing for the first symbol, which is the name's last, and then what the task itself expects."""
+    rest = after_expected(get_task(name.split("-")[0]), word[1:])
+    if word[:1] not in ("", name[-1]) or rest is None:
+        return None
+    return [None, *rest] if word else []
+
+
+@pytest.mark.parametrize(
+    "name", ["anbn-after-c", "anbn-after-", "dyck-2-after-(", "foo-after-b", "anbn-after-b-after-b"]
+)
+def test_what_no_stream_can_begin_after_is_refused(name: str) -> None:
+    with pytest.raises(StacklensError) as error:
+        get_task(name)
+    assert isinstance(error.value, UnknownNameError) or "cannot begin after 'c'" in str(error.value)
+
+
+# The tasks of Delétang et al. 2023 against Python's own arithmetic, counting and lists.
+
+CHOMSKY_NAMES = [
+    *("cycle-navigation", "even-pairs", "modular-arithmetic", "modular-arithmetic-brackets", "parity-check"),
+    *("reverse-string", "solve-equation", "stack-manipulation"),
+]
+VALUES, EQUATIONS = ModularArithmeticBrackets(), SolveEquation()
+EXPRESSIONS = st.recursive(
+    st.sampled_from(["{0}", "-{0}", "({0})", "(-{0})"]).flatmap(
+        lambda shape: st.integers(0, 4).map(lambda digit: shape.format(digit))
+    ),
+    lambda inner: st.tuples(inner, st.sampled_from("+-"), inner).map(lambda parts: f"({''.join(parts)})"),
+    max_leaves=12,
+)
+
+
+def last(name: str, word: str) -> object:
+    return get_task(name).expected(word)[-1]
+
+
+@given(st.text("012", min_size=1, max_size=60))
+def test_a_walk_on_a_cycle(word: str) -> None:
+    place = 0
+    for move in word:
+        place = {"0": place, "1": (place + 1) % 5, "2": (place + 4) % 5}[move]
+    assert last("cycle-navigation", word) == str(place)
+
+
+@given(st.lists(st.tuples(st.sampled_from("+-*"), st.integers(0, 4)), max_size=20), st.integers(0, 4))
+def test_sums_and_products_are_what_python_says(rest: list[tuple[str, int]], first: int) -> None:
+    word = str(first) + "".join(f"{operator}{digit}" for operator, digit in rest)
+    assert last("modular-arithmetic", word) == str(eval(word) % 5)
+    assert last("modular-arithmetic", word[:1]) == str(first)
+    assert get_task("modular-arithmetic").reference.transduce(word)[-1] == str(eval(word) % 5)  # type: ignore[union-attr]
+
+
+@given(EXPRESSIONS)
+def test_expressions_are_what_python_says(word: str) -> None:
+    task = VALUES
+    assert task.expected(word) == [*[None] * (len(word) - 1), str(eval(word) % 5)]
+    assert task.reference.transduce(word) == task.expected(word)
+
+
+@given(EXPRESSIONS, st.integers(0, 100))
+def test_the_solution_of_an_equation_is_the_only_digit_that_solves_it(text: str, which: int) -> None:
+    places = [place for place, symbol in enumerate(text) if symbol.isdecimal()]
+    place = places[which % len(places)]
+    left = f"{text[:place]}x{text[place + 1 :]}"
+    equation = f"{left}={eval(text) % 5}"
+    (solution,) = [digit for digit in range(5) if eval(left.replace("x", str(digit))) % 5 == eval(text) % 5]
+    task = EQUATIONS
+    assert task.expected(equation)[-1] == task.reference.transduce(equation)[-1] == str(solution) == text[place]
+    for wrong in (f"{text}={eval(text) % 5}", left.replace("x", "xx"), f"({left}+x)=1"):
+        with pytest.raises(StacklensError, match="no word of solve-equation begins with"):
+            task.expected(wrong)
+
+
+@given(st.text("ab", min_size=1, max_size=8), st.text("-AB", max_size=12))
+def test_a_stack_is_manipulated_as_a_list_is(content: str, actions: str) -> None:
+    stack = list(content)
+    for action in actions:
+        if action != "-":
+            stack.append(action.lower())
+        elif stack:
+            del stack[-1]
+    answer = [*stack[::-1], "."]
+    word = content + actions + "#" * len(answer)
+    assert get_task("stack-manipulation").expected(word) == [None] * (len(content) + len(actions)) + answer
+    for wrong in (f"{word}#", f"A{word}", f"{content}-{word}", f"{word}a"):
+        with pytest.raises(StacklensError, match="is no input of stack-manipulation: expected letters a b"):
+            get_task("stack-manipulation").expected(wrong)
+
+
+@pytest.mark.parametrize("name", CHOMSKY_NAMES)
+def test_sizes_are_those_of_the_paper(name: str) -> None:
+    task = get_task(name)
+    for split, (low, high) in (("train", (1, 40)), ("test", (41, 500))):
+        words = task.sample(60, split="train" if split == "train" else "test", seed=1).words
+        sizes = [len(word.rstrip("#")) if isinstance(word, str) else 0 for word in words]
+        assert min(sizes) >= low - (name == "modular-arithmetic")
+        assert max(sizes) <= high
+        assert max(sizes) > 0.8 * high
+    with pytest.raises(StacklensError, match=rf"{name} has no words of sizes 0 to 0: they begin at [13]"):
+        task.sample(1, (0, 0))
+    with pytest.raises(StacklensError):
+        task.expected("?")
+
+
+# A task of one's own is as good as those that come along.
+
+STEPS: dict[Key, Transition] = {
+    (state, bit, ("⊥",)): Transition(str(int(state != bit)), (NONE,), str(int(state != bit)))
+    for state in "01"
+    for bit in "01"
+}
+PARITY = PushdownAutomaton(("0", "1"), ("0", "1"), (), STEPS, "0", frozenset("01"))
+
+
+NO_WORD: Any = None
+
+
+def parities(word: Any) -> list[str]:
+    if "2" in word:
+        raise ValueError("there is no 2")
+    return [str(ones % 2) for ones in accumulate(map(int, word))]
+
+
+def draw(size: int, rng: np.random.Generator) -> str:
+    return "".join(rng.choice(["0", "1"], size))
+
+
+def test_an_automaton_is_proved_equal_to_a_task_of_ones_own_or_different() -> None:
+    asked = specification_for(OwnTask("parity", "01", parities, draw, reference=PARITY))
+    assert asked is not None
+    assert isinstance(asked.compare(PARITY), sl.Equal)
+    stuck = {key: replace(step, target="0") for key, step in STEPS.items()}
+    found = asked.compare(replace(PARITY, transitions=stuck))
+    assert isinstance(found, sl.Different)
+    assert parities(found.word) != list(replace(PARITY, transitions=stuck).transduce(found.word))
+
+
+def test_what_does_not_fit_is_told() -> None:
+    task = OwnTask("parity", "01", parities, draw)
+    with pytest.raises(StacklensError, match="no word of parity begins with 012: there is no 2"):
+        task.expected("012")
+    with pytest.raises(StacklensError, match="the task short gives 1 outputs for 2 symbols; expected one a symbol"):
+        OwnTask("short", "01", lambda _: ["0"], draw).expected("00")
+    with pytest.raises(StacklensError, match="kind is 'recognition'; expected transduction, next symbol or next set"):
+        OwnTask("parity", "01", parities, draw, kind="recognition")
+    with pytest.raises(StacklensError, match="gives the output 1 on 01; expected '0', '1' or None"):
+        OwnTask("numbers", "01", lambda word: [1 for _ in word], draw).expected("01")
+    with pytest.raises(StacklensError, match=r"expected of the task top fails on \): IndexError.*expected ValueError"):
+        OwnTask("top", "()", lambda _: [[].pop()], draw).expected(")")
+    with pytest.raises(StacklensError, match=r"draw of the task none fails on size \d+: TypeError.*expected a word"):
+        OwnTask("none", "01", parities, lambda *_: NO_WORD).sample(1)
+
+
+def after_brackets(word: Any) -> list[set[str]]:
+    """Return what may come next, as the documentation asks: ValueError where nothing closes."""
+    depths = list(accumulate(1 if symbol == "(" else -1 for symbol in word))
+    if min(depths, default=0) < 0:
+        raise ValueError("it closes what is not open")
+    return [{"(", ")"} if depth else {"("} for depth in depths]
+
+
+def draw_brackets(size: int, rng: np.random.Generator) -> str:
+    """Return a word that may well be empty."""
+    inner = int(rng.integers(size // 2 + 1))
+    return "(" * inner + ")" * inner + "()" * (size // 2 - inner) * int(rng.integers(2))
+
+
+BRACKETS = OwnTask("brackets", "()", after_brackets, draw_brackets, kind="next set")
+
+
+def test_what_raises_off_the_language_is_a_rejection_from_there_on() -> None:
+    words = ["", "(())", "())((", ")", "(" * 30 + ")" * 31 + "()"]
+    box = BlackBox(lambda some: [frozenset("()") for _ in some], ("(", ")"), first=("(", ")"))
+    asked = specification_for(BRACKETS)
+    assert asked is not None
+    answers = asked.answers(box, words)
+    for word, row in zip(words, answers.tolist(), strict=True):
+        live = next((n for n in range(len(word)) if word[: n + 1].count("(") < word[: n + 1].count(")")), len(word))
+        assert row[:live] == [1 + 2 * (word[: n + 1].count("(") > word[: n + 1].count(")")) for n in range(live)]
+        assert set(row[live:]) <= {-1}
+
+
+@pytest.mark.slow
+def test_a_network_is_extracted_that_parts_from_the_task_off_its_words() -> None:
+    def says(words: list[tuple[str, ...]]) -> list[frozenset[str]]:
+        return [frozenset("()") if sum(1 if x == "(" else -1 for x in word) % 3 else frozenset("(") for word in words]
+
+    result = sl.extract(BlackBox(says, ("(", ")")), BRACKETS, max_length=8, quiet=True)
+    assert result.status == 1  # it counts modulo 3
+    word = next(check.counterexample for check in result.checks if check.other == "language")
+    assert word is not None
+    assert "language" in result.why()

@@ -1,0 +1,502 @@
+"""Files of the papers' programs: read as they were meant, with their task, or refused in one line."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.models.published_networks import published
+from torch import Tensor, nn
+
+from stacklens.errors import FileFormatError
+from stacklens.extract.by_name import specification_of
+from stacklens.extract.specification import check_same_alphabet
+from stacklens.languages import get_task
+from stacklens.models.base import StackModel
+from stacklens.models.formats.marnns import looks_like, read_marnns
+from stacklens.models.formats.stack_rnn_cpp import looks_like as cpp_looks_like
+from stacklens.models.formats.stack_rnn_cpp import read_stack_rnn_cpp
+from stacklens.models.formats.stacknn import read_stacknn
+from stacklens.models.io import load_checkpoint, load_network, save_model
+from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
+from stacklens.models.networks.suzgun import BabyNTM, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.rounding import Rounded
+from stacklens.models.stacks.strength import StrengthStack
+
+
+def synthetic(
+    cell: str = "rnn", symbols: int = 6, hidden: int = 5, size: int = 3, memory: str = "W_sh"
+) -> dict[str, Any]:
+    """Return a state dict as the authors' program would save it."""
+    torch.manual_seed(0)
+    layers: dict[str, nn.Module] = {
+        cell: (nn.RNN if cell == "rnn" else nn.LSTM)(symbols, hidden),
+        "W_y": nn.Linear(hidden, symbols),
+        "W_n": nn.Linear(hidden, size),
+        "W_a": nn.Linear(hidden, 5 if memory == "W_m" else 2),
+        memory: nn.Linear(size, hidden),
+    }
+    return {key: value.double() for key, value in nn.ModuleDict(layers).state_dict().items()}
+
+
+def dyck_word(length: int, rng: random.Random) -> str:
+    word, closing = "", list[str]()
+    while len(word) < length:
+        if not closing or (len(word) + len(closing) < length and rng.random() < 0.5):
+            kind = rng.randrange(2)
+            word, closing = word + "(["[kind], [*closing, ")]"[kind]]
+        else:
+            word += closing.pop()
+    return word
+
+
+def next_sets(word: str) -> list[list[float]]:
+    """Return the k-hot sets of next symbols in the order ( ) [ ]."""
+    closing, sets = list[str](), []
+    for symbol in word:
+        if symbol in "([":
+            closing.append({"(": ")", "[": "]"}[symbol])
+        else:
+            closing.pop()
+        sets.append([1.0, float(closing[-1:] == [")"]), 1.0, float(closing[-1:] == ["]"])])
+    return sets
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+@torch.no_grad()
+def test_the_published_network_is_right_on_random_words(rounded: bool) -> None:
+    net = read_marnns(published("marnns/stack_rnn_model_weights.pth"))
+    runner: StackModel[Any] = Rounded(net) if rounded else net
+    rng = random.Random(1)
+    words = [dyck_word(rng.randrange(2, 51, 2), rng) for _ in range(300)]
+    longest = max(map(len, words))
+    symbols = torch.tensor([["()[]".index(symbol) for symbol in word] + [0] * (longest - len(word)) for word in words])
+    state, outputs = runner.initial_state(len(words)), list[Tensor]()
+    for column in symbols.unbind(1):
+        step = runner.step(column, state)
+        state = step.state
+        outputs.append(step.output > 0.5)
+    for word, predicted in zip(words, torch.stack(outputs, 1).tolist(), strict=True):
+        assert predicted[: len(word)] == next_sets(word), word
+
+
+@pytest.mark.parametrize(
+    ("cell", "memory", "expected"),
+    [("rnn", "W_sh", MarnnStackRNN), ("lstm", "W_sh", MarnnStackLSTM), ("rnn", "W_m", BabyNTM)],
+)
+@torch.no_grad()
+def test_every_kind_of_network_is_read(cell: str, memory: str, expected: type, tmp_path: Path) -> None:
+    weights = synthetic(cell, memory=memory)
+    path = tmp_path / "net.pth"
+    torch.save(weights, path)
+    assert looks_like(weights)
+    net = read_marnns(path)
+    assert type(net) is expected
+    assert not net.training
+    assert (net.alphabet, net.first, net.shape.hidden, net.cell_size) == (tuple("()[]{}"), tuple("([{"), 5, 3)
+    step = net.step(torch.tensor([4]), net.initial_state(1))
+    logits = step.hidden[..., :5] @ weights["W_y.weight"].mT + weights["W_y.bias"]
+    assert torch.allclose(step.output, torch.sigmoid(logits))
+
+
+@torch.no_grad()
+def test_a_baby_ntms_rotations_change_places() -> None:
+    weights = synthetic(memory="W_m")
+    weights["W_a.weight"].zero_()
+    weights["W_a.bias"].copy_(torch.tensor([3.0, 2.0, 1.0, 0.0, -1.0]))  # the program rotates left first
+    net = read_marnns(weights)
+    actions = net.step(torch.tensor([0]), net.initial_state(1)).actions[0, 0]
+    order = [net.operations[i] for i in actions.argsort(descending=True).tolist()]
+    assert order == ["rotate left", "rotate right", "no-op", "pop right", "pop left"]
+
+
+def edited(**changes: Tensor | None) -> dict[str, Any]:
+    weights = synthetic()
+    for key, value in changes.items():
+        name = key.replace("__", ".")
+        if value is None:
+            del weights[name]
+        else:
+            weights[name] = value
+    return weights
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({}, "found a dict; expected a state dict of the marnns program"),
+        ([1, 2], "found a list; expected a state dict of the marnns program"),
+        ({"layer.weight": torch.zeros(2)}, "found keys layer.weight; expected"),
+        (edited(W_n__bias=None), "found W_a.bias.*; expected .*W_n.bias"),
+        (edited(W_n__weight=None), "found keys rnn.*; expected a state dict"),
+        (edited(rnn__weight_ih_l1=torch.zeros(5, 5)), "weight_ih_l1.*one layer"),
+        (edited(W_y__weight=torch.zeros(4, 5)), r"output weights have shape \(4, 5\); expected \(6, 5\)"),
+        (edited(W_a__weight=torch.zeros(3, 5)), r"action weights have shape \(3, 5\); expected \(2, 5\)"),
+        (edited(W_sh__bias=torch.full((5,), torch.nan)), "memory bias hold NaN"),
+        (edited(W_sh__bias=torch.zeros(5, dtype=torch.int64)), "W_sh.bias is a tensor of torch.int64"),
+        (edited(W_y__weight=torch.zeros(6)), r"W_y.weight has shape \(6,\); expected 2 axes"),
+        (synthetic("lstm", memory="W_m"), "a Baby-NTM has an rnn"),
+        (synthetic(symbols=5), r"reads 5 symbols, which are not pairs .*--alphabet"),
+        (synthetic(symbols=16), r"reads 16 symbols, which are not pairs"),
+    ],
+)
+def test_bad_files_are_refused_in_one_line(content: object, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.pth"
+    torch.save(content, path)
+    with pytest.raises(FileFormatError, match=message) as caught:
+        read_marnns(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+class Evil:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (print, ("code was run",))
+
+
+def test_files_that_hold_no_tensors_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = tmp_path / "whole.pth"
+    torch.save(synthetic(), whole)
+    damaged, evil, text = tmp_path / "damaged.pth", tmp_path / "evil.pth", tmp_path / "text.pth"
+    damaged.write_bytes(whole.read_bytes()[:1500])
+    evil.write_bytes(pickle.dumps(Evil()))
+    text.write_text("2 2 10\n")
+    for path, message in (
+        (tmp_path / "none.pth", "no such file"),
+        (tmp_path, "is a folder"),
+        (damaged, "damaged or truncated"),
+        (evil, "could run code; refused"),
+        (text, "not a PyTorch file .*; expected a state dict of the marnns program"),
+    ):
+        with pytest.raises(FileFormatError, match=message) as caught:
+            read_marnns(path)
+        assert str(path) in str(caught.value)
+    assert capsys.readouterr().out == ""
+
+
+NETWORK = "stack-rnn-cpp/model_*"
+LINE = re.compile(
+    r"cur: (\w) next: (\w) pred: (\w) prob\[\w\]: (\S+)\s+(\w+)\[(\S+)\] stack\[0\]:\s+"
+    r"\[0\]:(\S+) \[1\]:(\S+) \[2\]:(\S+)"
+)
+NAN = float("nan")
+
+
+@torch.no_grad()
+def test_the_authors_own_trace_comes_out_step_for_step() -> None:
+    net = Rounded(read_stack_rnn_cpp(published(NETWORK)))
+    lines = published("stack-rnn-cpp/trace_*").read_text().splitlines()
+    assert len(lines) == 60
+    state = net.initial_state(1)
+    for symbol in "b" + "a" * 58 + "b" * 57:  # the trace is of the stream's last word, n = 59, after the one before
+        state = net.step(torch.tensor([net.alphabet.index(symbol)]), state).state
+    for line in lines:
+        found = LINE.match(line)
+        assert found is not None
+        current, following, predicted, probability, action, share, *tops = found.groups()
+        step = net.step(torch.tensor([net.alphabet.index(current)]), state)
+        state = step.state
+        assert net.output_name(int(step.output.argmax())) == predicted
+        assert step.output[0, net.alphabet.index(following)].item() == pytest.approx(float(probability), abs=2e-6)
+        assert net.operations[int(step.actions.argmax())] == action
+        assert step.actions.max().item() == float(share)
+        assert state.stack.cells(3).flatten().tolist() == pytest.approx([float(top) for top in tops], abs=6e-4)
+
+
+@torch.no_grad()
+def test_the_rounded_network_predicts_what_can_be_predicted() -> None:
+    net = Rounded(read_stack_rnn_cpp(published(NETWORK)))
+    state = net.step(torch.tensor([1]), net.initial_state(1)).state  # the program feeds the last letter first
+    for n in (3, 2, 59, 20, 7):
+        for i, symbol in enumerate("a" * n + "b" * n):
+            state = net.step(torch.tensor(["ab".index(symbol)]), state).state
+            if i >= n:
+                assert net.output_name(net.answer(state).item()) == ("b" if i < 2 * n - 1 else "a")
+
+
+def numbers(count: int, start: int = 0) -> list[float]:
+    return [math.sin(i + 1) for i in range(start, start + count)]
+
+
+def write(path: Path, header: str, values: list[float]) -> Path:
+    path.write_text(header + "\n" + "".join(f"{value:.6f}," for value in values))
+    return path
+
+
+@pytest.mark.parametrize("mod", [0, 1, 2])
+@torch.no_grad()
+def test_two_stacks_with_no_op_are_read_in_the_order_of_the_file(mod: int, tmp_path: Path) -> None:
+    n_in, n_act, n_hid, n_stacks, size, depth = 4, 3, 2, 2, 5, 3
+    blocks = [n_in * n_hid, n_hid * n_hid]
+    blocks += [n_act * n_hid, size * n_hid, n_hid * size] * n_stacks + [n_in * n_hid]
+    values = numbers(sum(blocks))
+    path = write(tmp_path / "model", f"{n_in} {n_act} {n_hid} {n_stacks} {size} {n_in} 50 1 {mod} {depth}", values)
+    assert cpp_looks_like(path)
+    net = read_stack_rnn_cpp(path, ("w", "x", "y", "z"))
+    assert (net.alphabet, net.operations) == (("w", "x", "y", "z"), ("push", "pop", "none"))
+    assert (net.depth, net.stack_limit, net.recurrent) == (depth, size, mod == 2)
+
+    def at(block: int, row: int, column: int, columns: int) -> float:
+        return round(values[sum(blocks[:block]) + row * columns + column], 6)
+
+    hidden = torch.full((1, n_hid), 0.5, dtype=torch.float64)
+    cells = torch.tensor([[[[0.1], [0.2], [0.3]], [[0.4], [0.5], [NAN]]]], dtype=torch.float64)
+    answer = net.controller(torch.tensor([2]), hidden, net.stack_of(cells).reading())
+    for j in range(n_hid):
+        drive = at(0, 2, j, n_hid)
+        if mod:
+            for s, stack in enumerate(([0.1, 0.2, 0.3], [0.4, 0.5, -1.0])):
+                drive += sum(at(4 + 3 * s, j, i, size) * cell for i, cell in enumerate(stack))
+        if mod == 2:
+            drive += sum(at(1, j, i, n_hid) * 0.5 for i in range(n_hid))
+        assert answer.hidden[0, j].item() == pytest.approx(1 / (1 + math.exp(-drive)), abs=1e-12)
+    after = answer.hidden[0].tolist()
+    for s in range(n_stacks):
+        raw = [math.exp(sum(at(2 + 3 * s, a, j, n_hid) * after[j] for j in range(n_hid))) for a in range(n_act)]
+        assert answer.actions[0, s].tolist() == pytest.approx([x / sum(raw) for x in raw], abs=1e-12)
+        pushed = sum(at(3 + 3 * s, 0, j, n_hid) * after[j] for j in range(n_hid))
+        assert answer.pushed[0, s].item() == pytest.approx(1 / (1 + math.exp(-pushed)), abs=1e-12)
+    raw = [math.exp(sum(at(8, o, j, n_hid) * after[j] for j in range(n_hid))) for o in range(n_in)]
+    assert answer.output[0].tolist() == pytest.approx([x / sum(raw) for x in raw], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("header", "values", "message"),
+    [
+        ("2 2 1 1 2 2 50 1 1", numbers(11), "the first line is '2 2 1 1 2 2 50 1 1'; expected .* ten whole numbers"),
+        ("2 2 x 1 2 2 50 1 1 1", numbers(11), "the first line is '2 2 x 1"),
+        ("2 2 -1 1 2 2 50 1 1 1", numbers(11), "the first line is '2 2 -1 1"),
+        ("2 2 0 1 2 2 50 1 1 1", numbers(11), "hidden is 0; expected"),
+        ("2 4 1 1 2 2 50 1 1 1", numbers(13), "says 4 actions; expected 2"),
+        ("2 2 1 1 2 3 50 1 1 1", numbers(12), "says 2 symbols in and 3 out; expected as many"),
+        ("2 2 1 1 2 2 50 1 3 1", numbers(11), "says MOD 3; expected 0, 1 or 2"),
+        ("2 2 1 1 2 2 50 1 1 3", numbers(11), "says depth 3 of 2 cells"),
+        ("2 2 1 0 2 2 50 1 1 1", numbers(5), "says 0 stacks"),
+        ("0 2 1 1 2 0 50 1 1 1", numbers(7), "the alphabet is empty"),
+        ("2 2 1 1 2 2 50 1 1 1", numbers(10), "found 10 numbers; expected 11 from the first line"),
+        ("2 2 1 1 2 2 50 1 1 1", numbers(12), "found 12 numbers; expected 11 from the first line"),
+        ("2 2 999999999 1 2 2 50 1 1 1", numbers(11), "hidden is 999999999; expected a whole number from 1"),
+        ("2 2 9 9 999999 2 50 1 1 1", numbers(11), "found 11 numbers; expected 162"),
+        ("2 2 1 1 2 2 50 1 1 1", [*numbers(10), NAN], "found NaN or infinite numbers"),
+        ("2 2 1 1 2 2 50 1 1 1", [*numbers(10), math.inf], "found NaN or infinite numbers"),
+    ],
+)
+def test_bad_files_are_refused_in_one_line_cpp(header: str, values: list[float], message: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "bad", header, values)
+    with pytest.raises(FileFormatError, match=message) as caught:
+        read_stack_rnn_cpp(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def state_dict(kind: ControllerKind = "linear", prefix: str = "_network.", suffix: str = "") -> dict[str, Tensor]:
+    """Return what the authors' program would have saved of our network with seed 1: 3 symbols, values of 2 numbers."""
+    net = NeuralStack(NeuralStackConfig(("0", "1", "2"), controller=kind, hidden=4), seed=1)
+    cell = {"rnn": "_rnn", "lstm": "_lstm"}.get(kind)
+    return {
+        f"{prefix}{cell}.{key}{suffix}" if "_" in key else f"{prefix}_linear.{key}": value.float()
+        for key, value in net.net.state_dict().items()
+    }
+
+
+def linear(rows: int, columns: int) -> dict[str, Tensor]:
+    return {"_network._linear.weight": torch.zeros(rows, columns), "_network._linear.bias": torch.zeros(rows)}
+
+
+def right_words(model: StackModel[StrengthStack]) -> float:
+    """Return the share of the authors' test words that are reversed without an error; null targets do not count."""
+    lines = [line.split(",") for line in published("stacknn/reverse_test_200.csv").read_text().splitlines()]
+    pairs = [(word.split(), target.split()) for word, target in lines]
+    steps = max(len(target) for _, target in pairs)
+    words = torch.tensor([[int(s) for s in word + ["2"] * (steps - len(word))] for word, _ in pairs])
+    targets = torch.tensor([[int(s) for s in target + ["2"] * (steps - len(target))] for _, target in pairs])
+    state, right = model.initial_state(len(pairs)), torch.ones(len(pairs), dtype=torch.bool)
+    for symbols, target in zip(words.unbind(1), targets.unbind(1), strict=True):
+        state = model.step(symbols, state).state
+        right &= torch.from_numpy(model.answer(state) == target.numpy()) | (target == 2)
+    assert len(pairs) == 200
+    return right.double().mean().item()
+
+
+@torch.no_grad()
+def test_the_published_linear_network_reverses_every_word() -> None:
+    net = read_stacknn(published("stacknn/linear_reverse_task_20.dat"))
+    assert (net.alphabet, net.null, net.cell_size) == (("0", "1", "#"), "#", 2)
+    assert right_words(net) == 1
+    assert right_words(Rounded(net)) == 1
+
+
+@pytest.mark.parametrize("suffix", ["", "_l0"])
+@pytest.mark.parametrize("prefix", ["_network.", "_controller."])
+@pytest.mark.parametrize("kind", ["linear", "rnn", "lstm"])
+def test_every_controller_is_read_back(kind: ControllerKind, prefix: str, suffix: str, tmp_path: Path) -> None:
+    content = state_dict(kind, prefix, suffix)
+    torch.save(content, tmp_path / "net.dat")
+    net = read_stacknn(tmp_path / "net.dat")
+    assert (net.shape.controller, net.training) == (kind, False)
+    expected = NeuralStack(NeuralStackConfig(("0", "1", "2"), controller=kind, hidden=4), seed=1).net.state_dict()
+    for key, value in net.net.state_dict().items():
+        assert value.dtype == torch.float64
+        assert torch.equal(value, expected[key].float().double())
+
+
+@pytest.mark.parametrize(
+    ("content", "alphabet", "message"),
+    [
+        (linear(10, 8), None, "8 inputs and 10 outputs: 6 symbols and values of 2 numbers, or 2 and 6, as in XOR;"),
+        (linear(9, 5), None, "5 inputs and 9 outputs, a buffered network's; expected 7 outputs"),
+        (linear(8, 5), None, "5 inputs and 8 outputs; expected two more outputs than inputs .* with --alphabet"),
+        (linear(7, 5), "01234", r"an alphabet of 5 symbols \(0 1 2 3 4\) does not fit; expected 1 to 4 different"),
+        (linear(7, 5), "00", "expected 1 to 4 different symbols"),
+        (linear(3, 5), "0", "does not fit"),
+        ({}, None, "found a dict; expected a StackNN state dict"),
+        (
+            {**linear(7, 5), "_linear.weight": torch.zeros(7, 5)},  # one of them would hide the other
+            None,
+            r"found _linear\.weight, _network\._linear\.bias, _network\._linear\.weight",
+        ),
+        ({"W_y.weight": torch.zeros(1)}, None, "found keys W_y.weight; expected a StackNN state dict"),
+        ({**linear(7, 5), "_network._linear.bias": torch.zeros(6)}, None, r"bias has shape \(6,\); expected \(7,\)"),
+        ({**linear(7, 5), "_network._linear.bias": "7"}, None, "_linear.bias is '7'; expected a dense tensor"),
+        ({**linear(7, 5), "_network._linear.bias": torch.full((7,), torch.nan)}, None, "bias holds NaN or infinite"),
+        ({**linear(7, 5), "_network._GRU.weight_ih": torch.zeros(30, 5)}, None, "found _network._GRU.weight_ih,"),
+        ({**state_dict("lstm"), "_network._lstm.weight_hh": torch.zeros(8, 4)}, None, r"weight_hh .* expected \(16,"),
+    ],
+)
+def test_what_is_no_such_network_is_refused_in_one_line(
+    content: dict[str, Tensor], alphabet: str | None, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "net.dat"
+    torch.save(content, path)
+    with pytest.raises(FileFormatError, match=message) as error:
+        read_stacknn(path, alphabet)
+    assert str(error.value).startswith(f"{path}: ")
+    assert "\n" not in str(error.value)
+    with pytest.raises(FileFormatError, match="state dict: "):
+        read_stacknn(content, alphabet)
+
+
+class Payload:
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.mkdir, ("ran",)
+
+
+def test_a_file_that_cannot_be_loaded_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    whole = tmp_path / "whole.dat"
+    torch.save(state_dict(), whole)
+    files = {
+        "code": (pickle.dumps(Payload()), "loading them could run code; refused"),
+        "empty": (b"", "the file is empty; expected a state dict of the StackNN program"),
+        "cut": (whole.read_bytes()[:300], "damaged or truncated: 300 bytes"),
+        "text": (b"10 2 10 1\n0.1,", "not a PyTorch file"),
+    }
+    for name, (data, found) in files.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(FileFormatError, match=f"{name}: .*{found}"):
+            read_stacknn(tmp_path / name)
+    with pytest.raises(FileFormatError, match="missing: no such file"):
+        read_stacknn(tmp_path / "missing")
+    with pytest.raises(FileFormatError, match="is a folder"):
+        read_stacknn(tmp_path)
+    assert not (tmp_path / "ran").exists()
+
+
+# Networks of others' programs come with the task that they were trained on, and the two fit.
+
+BRACKETS = (")", "(", "[", "]", "#")
+AGREEMENT = ("devoured", "slept", "the", "lobsters", "have", "that", "lobster", "has", "in", "#")
+
+
+def saved(path: Path, symbols: tuple[str, ...], kind: ControllerKind) -> NeuralStack:
+    """Return a network with random weights over ``symbols``, and save it as the StackNN program does."""
+    net = NeuralStack(NeuralStackConfig(symbols, controller=kind, hidden=6, null="#"), seed=3)
+    cell = {"rnn": "_rnn.", "lstm": "_lstm."}.get(kind, "")
+    names = {
+        key: f"_controller.{f'{cell}{key}_l0' if '_' in key else f'_linear.{key}'}" for key in net.net.state_dict()
+    }
+    torch.save({names[key]: value for key, value in net.net.state_dict().items()}, path)
+    return net
+
+
+@pytest.mark.parametrize("kind", ["linear", "rnn", "lstm"])
+@pytest.mark.parametrize(
+    ("symbols", "task"), [(BRACKETS, "parenthesis-prediction"), (AGREEMENT, "agreement")], ids=["dyck", "agreement"]
+)
+@torch.no_grad()
+def test_the_null_of_a_next_symbol_task_does_not_part_network_and_task(
+    symbols: tuple[str, ...], task: str, kind: ControllerKind, tmp_path: Path
+) -> None:
+    theirs = saved(tmp_path / "net.dat", symbols, kind)
+    for alphabet in (None, symbols, symbols[:-1]):
+        found = load_network(tmp_path / "net.dat", alphabet=alphabet)
+        assert found.task["language"] == task
+        assert found.model.alphabet == symbols[:-1]
+        assert found.model.output_alphabet == symbols
+        check_same_alphabet(specification_of(found), found.model)
+        words = get_task(task).sample(20, split="train", seed=1).words
+        for word in words:
+            numbers = torch.tensor([[symbols.index(symbol)] for symbol in word])
+            ours = found.model.run(numbers, found.model.initial_state(1)).output
+            assert torch.allclose(ours, theirs.run(numbers, theirs.initial_state(1)).output, atol=1e-12)
+
+
+def cpp_file(folder: Path, name: str, letters: int) -> Path:
+    """Return a file of the C++ program with random weights: one stack of 3 cells, 2 hidden units."""
+    count = 2 * (2 * letters + 2 + 2 + 2 * 3)
+    rng = random.Random(1)
+    numbers = "".join(f"{rng.uniform(-1, 1):.4f}," for _ in range(count))
+    path = folder / name
+    path.write_text(f"{letters} 2 2 1 3 {letters} 50 1 1 2\n{numbers}")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("ntask", "nchar", "nrep", "task"),
+    [
+        (1, 2, 1, "anbn"),
+        (1, 2, 2, "anbn"),  # task 1 has no repetitions
+        (1, 3, 2, "anbncn"),
+        (1, 4, 1, "anbncndn"),
+        (1, 5, 1, None),
+        (2, 2, 2, "anb2n"),
+        (2, 2, 1, "anbn"),
+        (2, 2, 3, None),
+        (2, 3, 2, None),  # a^n b^{2n} or a^n c^{2n}
+        (3, 3, 1, "anbmcnm"),
+        (4, 3, 1, "memorization"),
+        (5, 3, 1, None),
+        (6, 4, 1, None),
+        (12, 2, 2, None),
+    ],
+)
+def test_a_file_name_of_the_cpp_program_means_what_its_task_does_with_it(
+    ntask: int, nchar: int, nrep: int, task: str | None, tmp_path: Path
+) -> None:
+    name = f"model_ntask{ntask}_nchar{nchar}_nhid2_nstack1_bptt50_mod1_depth2_noop0_nrep{nrep}_hard1_seed1"
+    found = load_network(cpp_file(tmp_path, name, nchar))
+    assert found.task["language"] == task
+    reference = specification_of(found)
+    check_same_alphabet(reference, found.model)
+    assert (reference is None) == (task is None)
+
+
+def test_streams_of_the_cpp_program_begin_after_the_last_letter(tmp_path: Path) -> None:
+    found = load_network(cpp_file(tmp_path, "model_ntask1_nchar3_nrep1", 3))
+    reference = specification_of(found)
+    assert reference is not None
+    assert reference.name == "anbncn-after-c"
+    named = specification_of(found, "anbmcnm")  # what the user names is fed so too
+    assert named is not None
+    assert named.name == "anbmcnm-after-c"
+    save_model(tmp_path / "ours.pt", found)
+    again = specification_of(load_checkpoint(tmp_path / "ours.pt"))
+    assert again is not None
+    assert again.name == "anbncn-after-c"

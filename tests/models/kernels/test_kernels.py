@@ -1,0 +1,455 @@
+"""Many steps at once, and learning symbol by symbol, against steps, autograd and plain twins."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from stacklens.models.base import Run, StackModel
+from stacklens.models.kernels.symbol_scan import SymbolScan, SymbolShape
+from stacklens.models.kernels.unit_scan import UnitScan, UnitShape
+from stacklens.models.networks.baselines import Baseline, BaselineConfig, BaselineKind
+from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
+from stacklens.models.registry import build_model
+
+# Many steps at once are the same function as step by step, and have the same derivative.
+
+Shape = dict[str, Any]
+MARNN: Shape = {"alphabet": "()[]", "hidden": 4}
+STREAM: Shape = {"alphabet": "ab", "hidden": 3}
+NETWORKS: list[tuple[str, Shape]] = [
+    ("marnn-stack-rnn", MARNN),
+    ("marnn-stack-rnn", {**MARNN, "cell_size": 3, "stack_limit": 4}),
+    ("marnn-stack-rnn", {**MARNN, "gating": "softmax with temperature", "temperature": 0.6}),
+    ("marnn-stack-rnn", {**MARNN, "gating": "gumbel-softmax", "stack_limit": None}),
+    ("marnn-stack-lstm", MARNN),
+    ("marnn-stack-lstm", {**MARNN, "cell_size": 2, "stack_limit": 3}),
+    ("marnn-joulin", MARNN),
+    ("baby-ntm", {**MARNN, "stack_limit": 5}),
+    ("baby-ntm", {**MARNN, "cell_size": 2, "stack_limit": 12, "gating": "softmax with temperature"}),
+    ("baby-ntm", {**MARNN, "stack_limit": 1}),
+    ("rnn", {**MARNN, "controller": "rnn", "layers": 2}),
+    ("lstm", {**MARNN, "controller": "lstm", "layers": 2, "task_kind": "transduction"}),
+    ("lstm", {**MARNN, "controller": "lstm"}),
+    ("stack-rnn", STREAM),
+    ("stack-rnn", {**STREAM, "n_stacks": 3, "no_op": True, "recurrent": True, "stack_limit": 4}),
+    ("stack-rnn", {**STREAM, "depth": 3, "stack_limit": 2}),
+    ("stack-rnn", {**STREAM, "n_stacks": 2, "depth": 1, "stack_limit": None}),
+]
+
+
+def gradients(net: StackModel[Any], made: Run) -> dict[str, torch.Tensor]:
+    """Return the gradients of something to which every output and every share adds its own amount; 0 for none."""
+    net.zero_grad()
+    parts = [part * torch.linspace(-1, 2, part.numel()).view(part.shape).cos() for part in (made.output, made.actions)]
+    sum(part.sum() for part in parts).backward()  # type: ignore[union-attr]
+    missing = ((name, part, part.grad) for name, part in net.named_parameters())
+    return {name: torch.zeros_like(part) if grad is None else grad.clone() for name, part, grad in missing}
+
+
+@pytest.mark.parametrize("nets", [None, 2])
+@pytest.mark.parametrize(("name", "shape"), NETWORKS)
+@given(seed=st.integers(0, 999), steps=st.integers(1, 9), words=st.integers(1, 3))
+@settings(max_examples=8)
+def test_many_steps_at_once_are_those_one_by_one(
+    name: str, shape: Shape, nets: int | None, seed: int, steps: int, words: int
+) -> None:
+    net = build_model(name, shape, seed=seed, nets=nets).eval()
+    symbols = torch.randint(0, net.n_symbols, (2, steps, words), generator=torch.Generator().manual_seed(seed))
+    with torch.no_grad():
+        state = net.run(symbols[0], net.initial_state(words)).state  # a second window goes on from a first one
+    fast, slow = net.run(symbols[1], state), StackModel.run(net, symbols[1], state)
+    torch.testing.assert_close(fast.output, slow.output)
+    torch.testing.assert_close(fast.actions, slow.actions)
+    torch.testing.assert_close(fast.state.hidden[..., : slow.state.hidden.shape[-1]], slow.state.hidden)
+    torch.testing.assert_close(fast.state.stack.reading(), slow.state.stack.reading())
+    ours, theirs = gradients(net, fast), gradients(net, slow)
+    for parameter, gradient in ours.items():
+        torch.testing.assert_close(gradient, theirs[parameter], msg=f"the gradient of {parameter} differs")
+
+
+# Whole words at once, with derivatives by hand, against the steps one by one with autograd's.
+
+LETTERS = ("0", "1", "2")
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[NeuralStack, Tensor, int]:
+    """Draw a network, or several, words for all of them or for each its own, and a seed."""
+    kind: ControllerKind = draw(st.sampled_from(get_args(ControllerKind)))
+    nets = draw(st.sampled_from((None, 1, 3)))
+    shape = NeuralStackConfig(LETTERS, ("x", "y"), kind, hidden=3, cell_size=draw(st.integers(1, 3)))
+    seed = draw(st.integers(0, 999))
+    net = NeuralStack(shape, seed=seed, nets=nets)
+    with torch.no_grad():
+        for value in net.parameters():
+            value.mul_(draw(st.sampled_from((0.5, 2.0))))
+        net.net.bias[..., 0] += draw(st.sampled_from((-1.0, 0.0, 2.0)))  # pops
+        net.net.bias[..., 1] += draw(st.sampled_from((-1.0, 0.0, 2.0)))  # pushes
+    own = nets is not None and draw(st.booleans())
+    steps, batch = draw(st.integers(1, 9)), draw(st.integers(1, 3))
+    generator = torch.Generator().manual_seed(seed)
+    size = (steps, nets or 1, batch) if own else (steps, batch)
+    return net, torch.randint(-1, len(LETTERS), size, generator=generator), seed
+
+
+def both(net: NeuralStack, symbols: Tensor) -> tuple[Run, Run]:
+    """Return a run at once, and one step by step."""
+    batch = symbols.shape[-1]
+    return net.run(symbols, net.initial_state(batch)), StackModel.run(net, symbols, net.initial_state(batch))
+
+
+@given(cases())
+def test_a_run_at_once_is_the_steps_one_by_one(case: tuple[NeuralStack, Tensor, int]) -> None:
+    net, symbols, _ = case
+    at_once, stepwise = both(net, symbols)
+    for ours, theirs in zip(at_once[:2], stepwise[:2], strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
+    torch.testing.assert_close(at_once.state.hidden, stepwise.state.hidden, rtol=0, atol=1e-12)
+    assert at_once.state.output is not None
+    assert stepwise.state.output is not None
+    torch.testing.assert_close(at_once.state.output, stepwise.state.output, rtol=0, atol=1e-12)
+    for name in ("bottoms", "tops", "values", "length"):
+        ours, theirs = (getattr(run.state.stack, name) for run in (at_once, stepwise))
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
+
+
+@given(cases())
+def test_its_derivatives_are_autograds(case: tuple[NeuralStack, Tensor, int]) -> None:
+    net, symbols, seed = case
+    generator = torch.Generator().manual_seed(seed)
+    at_once, stepwise = both(net, symbols)
+    shares = [torch.rand(part.shape, generator=generator, dtype=part.dtype) for part in at_once[:2]]
+    ours, theirs = (
+        torch.autograd.grad(
+            torch.stack([(part * share).sum() for part, share in zip(run[:2], shares, strict=True)]).sum(),
+            list(net.parameters()),
+        )
+        for run in (at_once, stepwise)
+    )
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-11)
+
+
+# Learning symbol by symbol: against a plain twin written after what the program does, and against autograd.
+
+Array = npt.NDArray[Any]
+SYMBOLS, UNITS, STACKS = 5, 12, 4
+
+
+def drawn(nets: int, shape: SymbolShape, scale: float = 1.0) -> dict[str, Array]:
+    rng = np.random.default_rng(1)
+    sizes = {
+        "input_weights": (SYMBOLS, UNITS),
+        "memory_weights": (UNITS, STACKS * shape.depth),
+        "action_weights": (STACKS * shape.operations, UNITS),
+        "pushed_weights": (STACKS, UNITS),
+        "output_weights": (SYMBOLS, UNITS),
+    }
+    return {name: scale * rng.normal(size=(nets, *size)) for name, size in sizes.items()}
+
+
+class Twin:
+    """One network, step by step and stack by stack, with cells as they are indexed in the paper."""
+
+    def __init__(self, weights: dict[str, Array], net: int, shape: SymbolShape) -> None:
+        self.weights = {name: value[net].copy() for name, value in weights.items()}
+        self.shape = shape
+        self.empty()
+
+    def empty(self) -> None:
+        self.past: list[tuple[int, Array, Array, Array, Array]] = []
+        self.learned = 0
+        self.cells = np.full((STACKS, self.shape.limit), -1.0)
+
+    def read(self, symbol: int) -> None:
+        weights, old = self.weights, self.cells
+        seen = old[:, : self.shape.depth].ravel()
+        hidden = logistic(weights["input_weights"][symbol] + weights["memory_weights"] @ seen)
+        shares = np.exp(weights["action_weights"] @ hidden).reshape(STACKS, -1)
+        shares /= shares.sum(1, keepdims=True)
+        self.cells = np.zeros_like(old)
+        self.cells[:, 0] = shares[:, 0] * logistic(weights["pushed_weights"] @ hidden)
+        self.cells[:, 1:] += shares[:, :1] * old[:, :-1]
+        self.cells[:, :-1] += shares[:, 1:2] * old[:, 1:]
+        self.cells[:, -1] -= shares[:, 1]
+        if self.shape.operations == 3:
+            self.cells += shares[:, 2:] * old
+        output = np.exp(weights["output_weights"] @ hidden)
+        self.past.append((symbol, hidden, shares, old, output / output.sum()))
+
+    def learn(self, target: int, rate: float) -> float:
+        self.learned += 1
+        weights, depth = self.weights, self.shape.depth
+        heads = weights["action_weights"].reshape(STACKS, -1, UNITS)
+        gradients = {name: np.zeros_like(value) for name, value in weights.items()}
+        of_cells = np.zeros_like(self.cells)
+        back = min(self.shape.steps, self.learned)
+        for number, (symbol, hidden, shares, old, output) in enumerate(reversed(self.past[-back:])):
+            if number == 0:
+                wrong = -output
+                wrong[target] += 1
+                gradients["output_weights"] += np.outer(wrong, hidden)
+                of_hidden = self.clipped(weights["output_weights"].T @ wrong)
+                of_old = np.zeros_like(of_cells)
+            else:
+                pushed = logistic(weights["pushed_weights"] @ hidden)
+                of_pushed = self.clipped(of_cells[:, 0] * shares[:, 0] * pushed * (1 - pushed))
+                laid = [np.c_[pushed, old[:, :-1]], np.c_[old[:, 1:], np.full(STACKS, -1.0)], old]
+                of_shares = self.clipped(
+                    np.stack([(of_cells * cells).sum(1) for cells in laid[: self.shape.operations]], 1)
+                )
+                of_old = np.zeros_like(of_cells)
+                of_old[:, :-1] += shares[:, :1] * of_cells[:, 1:]
+                of_old[:, 1:] += shares[:, 1:2] * of_cells[:, :-1]
+                if self.shape.operations == 3:
+                    of_old += shares[:, 2:] * of_cells
+                of_old = self.clipped(of_old)
+                of_sums = self.clipped(shares * (of_shares - (shares * of_shares).sum(1, keepdims=True)))
+                gradients["pushed_weights"] += np.outer(of_pushed, hidden)
+                gradients["action_weights"] += np.outer(of_sums.ravel(), hidden)
+                of_hidden = weights["pushed_weights"].T @ of_pushed + np.einsum("sa,sah->h", of_sums, heads)
+            of_hidden = self.clipped(of_hidden * hidden * (1 - hidden))
+            gradients["input_weights"][symbol] += of_hidden
+            if number == self.shape.steps - 1:
+                break
+            gradients["memory_weights"] += np.outer(of_hidden, old[:, :depth].ravel())
+            of_old[:, :depth] += (weights["memory_weights"].T @ of_hidden).reshape(STACKS, depth)
+            of_cells = self.clipped(of_old)
+        for name, gradient in gradients.items():
+            weights[name] += rate * gradient
+        return float(self.past[-1][4][target])
+
+    def clipped(self, errors: Array) -> Array:
+        return np.clip(errors, -self.shape.clip, self.shape.clip)
+
+
+def logistic(sums: Array) -> Array:
+    values: Array = 1 / (1 + np.exp(-sums))
+    return values
+
+
+@pytest.mark.parametrize(
+    ("shape", "scale"),
+    [
+        (SymbolShape(3, 2, 200, 50, 15.0), 1.0),
+        (SymbolShape(2, 2, 200, 7, 15.0), 1.0),
+        (SymbolShape(3, 2, 5, 9, 15.0), 1.0),  # stacks that are full
+        (SymbolShape(2, 1, 3, 6, 15.0), 1.0),
+        (SymbolShape(3, 3, 20, 1, 15.0), 1.0),
+        (SymbolShape(3, 2, 200, 6, 0.05), 2.0),  # much is clipped
+        (SymbolShape(2, 2, 6, 8, 0.02), 2.0),
+        (SymbolShape(3, 2, 200, 20, 0.3), 3.0),
+    ],
+)
+def test_all_weights_become_those_of_a_plain_twin(shape: SymbolShape, scale: float) -> None:
+    nets, rates, rng = 3, np.array([0.1, 0.05, 0.3]), np.random.default_rng(2)
+    weights = drawn(nets, shape, scale)
+    scan, twins = SymbolScan(weights, shape), [Twin(weights, net, shape) for net in range(nets)]
+    for t in range(300):
+        if t in (0, 90, 130):
+            scan.empty()
+            for twin in twins:
+                twin.empty()
+        symbol, target = rng.integers(SYMBOLS, size=2).tolist()
+        scan.read(symbol)
+        for twin in twins:
+            twin.read(symbol)
+        if rng.random() < 0.6:
+            found = scan.learn(target, rates)
+            np.testing.assert_allclose(
+                found, [twin.learn(target, rate) for twin, rate in zip(twins, rates, strict=True)], rtol=0, atol=1e-12
+            )
+    for name, value in scan.weights().items():
+        np.testing.assert_allclose(value, [twin.weights[name] for twin in twins], rtol=0, atol=1e-12)
+        assert shape.steps == 1 or not np.array_equal(value, weights[name])
+
+
+@pytest.mark.parametrize(("no_op", "depth"), [(True, 2), (False, 1), (False, 2)])
+def test_the_gradient_is_that_of_autograd_where_weights_have_not_moved(no_op: bool, depth: int) -> None:
+    """With rate 0 until the last symbol; an error goes back to the beginning."""
+    net = StackRNN(StackRNNConfig(tuple("abc"), 6, 3, depth, no_op), seed=3, nets=2)
+    for weights in net.parameters():
+        weights.data *= 10
+    word, target = [0, 1, 2, 2, 1, 0, 0, 1], 2
+    run = net.run(torch.tensor(word)[:, None], net.initial_state(1))
+    gains = run.output[-1, :, 0, target].log().sum()
+    expected = dict(zip(dict(net.named_parameters()), torch.autograd.grad(gains, list(net.parameters())), strict=True))
+    scan = SymbolScan(
+        {name: value.detach().numpy() for name, value in net.named_parameters()},
+        SymbolShape(2 + no_op, depth, 200, 50, 15.0),
+    )
+    for symbol in word[:-1]:
+        scan.read(symbol)
+        scan.learn(0, np.zeros(2))
+    scan.read(word[-1])
+    probabilities = scan.learn(target, np.ones(2))
+    np.testing.assert_allclose(probabilities, run.output[-1, :, 0, target].detach(), rtol=0, atol=1e-12)
+    for name, value in scan.weights().items():
+        moved = value - net.get_parameter(name).detach().numpy()
+        np.testing.assert_allclose(moved, expected[name], rtol=0, atol=1e-12)
+        assert np.abs(moved).max() > 1e-6
+
+
+# RNNs and LSTMs that learn symbol by symbol: against autograd, and against a plain twin whose weights move.
+
+KINDS: list[tuple[BaselineKind, int]] = [("rnn", 1), ("rnn", 2), ("lstm", 1), ("lstm", 2)]
+
+
+def unit_drawn(kind: BaselineKind, layers: int, nets: int = 2, scale: float = 3.0) -> Baseline:
+    shape = BaselineConfig(tuple("abc"), kind, "next symbol", hidden=6, layers=layers)
+    net = Baseline(shape, seed=3, nets=nets)
+    for weights in net.parameters():
+        weights.data *= scale
+    return net
+
+
+def scan_of(net: Baseline, steps: int = 50, clip: float = 15.0, together: int = 1) -> UnitScan:
+    weights = {name: value.detach().numpy() for name, value in net.named_parameters()}
+    return UnitScan(weights, UnitShape(net.shape.controller == "lstm", steps, clip, together))
+
+
+@pytest.mark.parametrize(("kind", "layers"), KINDS)
+def test_the_gradient_is_that_of_autograd_where_weights_have_not_moved_unit(kind: BaselineKind, layers: int) -> None:
+    net, word, target = unit_drawn(kind, layers), [0, 1, 2, 2, 1, 0, 0, 1], 2
+    output = net.run(torch.tensor(word)[:, None], net.initial_state(1)).output[-1, :, 0, target]
+    expected = torch.autograd.grad(output.log().sum(), list(net.parameters()))
+    scan = scan_of(net)
+    for symbol in word[:-1]:
+        scan.read(symbol)
+        scan.learn(0, np.zeros(2))
+    scan.read(word[-1])
+    probabilities = scan.learn(target, np.ones(2))
+    np.testing.assert_allclose(probabilities, output.detach(), rtol=0, atol=1e-12)
+    for (name, before), gradient in zip(net.named_parameters(), expected, strict=True):
+        moved = scan.weights()[name] - before.detach().numpy()
+        np.testing.assert_allclose(moved, gradient, rtol=0, atol=1e-12)
+        assert np.abs(moved).max() > 1e-4
+
+
+class UnitTwin:
+    """One network, step by step and layer by layer, after the equations."""
+
+    def __init__(self, net: Baseline, number: int, shape: UnitShape) -> None:
+        self.weights = {name: value.detach().numpy()[number].copy() for name, value in net.named_parameters()}
+        self.layers, self.shape, self.size = net.layers, shape, net.shape.hidden
+        self.empty()
+
+    def empty(self) -> None:
+        if getattr(self, "gathered", None):
+            self.move()
+        self.past: list[tuple[int, list[tuple[Array, ...]]]] = []
+        self.gathered: list[tuple[int, Array]] = []
+        self.learned = 0
+        self.state = [(np.zeros(self.size), np.zeros(self.size)) for _ in range(self.layers)]
+
+    def read(self, symbol: int) -> None:
+        if self.gathered and len(self.past) - self.gathered[0][0] == self.shape.together:
+            self.move()
+        made: list[tuple[Array, ...]] = []
+        seen: Array = np.eye(3)[symbol]
+        for layer, (hidden, cell) in enumerate(self.state):
+            sums = self.weights[f"input_{layer}_bias"] + self.weights[f"hidden_{layer}_bias"]
+            sums = (
+                sums + self.weights[f"input_{layer}_weights"] @ seen + self.weights[f"hidden_{layer}_weights"] @ hidden
+            )
+            if self.shape.lstm:
+                enter, keep, new, show = np.split(sums, 4)
+                enter, keep, new, show = logistic(enter), logistic(keep), np.tanh(new), logistic(show)
+                after = keep * cell + enter * new
+                made.append((seen, hidden, cell, enter, keep, new, show, np.tanh(after)))
+                self.state[layer] = show * np.tanh(after), after
+            else:
+                made.append((seen, hidden, np.tanh(sums)))
+                self.state[layer] = np.tanh(sums), cell
+            seen = self.state[layer][0]
+        self.past.append((symbol, made))
+        output = np.exp(self.weights["output_bias"] + self.weights["output_weights"] @ seen)
+        self.output, self.shown = output / output.sum(), seen
+
+    def learn(self, target: int, rate: float) -> float:
+        self.learned += 1
+        if not self.gathered:
+            self.first = len(self.past) - min(self.learned, self.shape.steps)
+            self.of_output = np.zeros_like(self.weights["output_weights"])
+        wrong = np.eye(3)[target] - self.output
+        self.gathered.append((len(self.past) - 1, wrong))
+        self.of_output += np.outer(wrong, self.shown)
+        self.rate = rate
+        found = float(self.output[target])
+        if len(self.gathered) == self.shape.together:
+            self.move()
+        return found
+
+    def move(self) -> None:
+        weights, wrongs = self.weights, dict(self.gathered)
+        gradients = {name: np.zeros_like(value) for name, value in weights.items()}
+        gradients["output_weights"] = self.of_output
+        gradients["output_bias"] = sum(wrongs.values(), np.zeros(3))
+        later = [(np.zeros(self.size), np.zeros(self.size)) for _ in range(self.layers)]
+        for t in range(len(self.past) - 1, self.first - 1, -1):
+            of_hidden = weights["output_weights"].T @ wrongs[t] if t in wrongs else np.zeros(self.size)
+            for layer in reversed(range(self.layers)):
+                seen, hidden, *rest = self.past[t][1][layer]
+                of_hidden = of_hidden + later[layer][0]
+                if self.shape.lstm:
+                    cell, enter, keep, new, show, shown = rest
+                    of_cell = later[layer][1] + of_hidden * show * (1 - shown**2)
+                    of_sums = np.concatenate(
+                        [
+                            of_cell * new * enter * (1 - enter),
+                            of_cell * cell * keep * (1 - keep),
+                            of_cell * enter * (1 - new**2),
+                            of_hidden * shown * show * (1 - show),
+                        ]
+                    )
+                    of_cell = of_cell * keep
+                else:
+                    of_sums, of_cell = of_hidden * (1 - rest[0] ** 2), later[layer][1]
+                gradients[f"input_{layer}_weights"] += np.outer(of_sums, seen)
+                gradients[f"hidden_{layer}_weights"] += np.outer(of_sums, hidden)
+                for bias in ("input", "hidden"):
+                    gradients[f"{bias}_{layer}_bias"] += of_sums
+                later[layer] = (self.clipped(weights[f"hidden_{layer}_weights"].T @ of_sums), self.clipped(of_cell))
+                of_hidden = weights[f"input_{layer}_weights"].T @ of_sums
+        for name, gradient in gradients.items():
+            weights[name] += self.rate * gradient
+        self.gathered = []
+
+    def clipped(self, errors: Array) -> Array:
+        return np.clip(errors, -self.shape.clip, self.shape.clip)
+
+
+@pytest.mark.parametrize(("kind", "layers"), KINDS)
+@pytest.mark.parametrize(("steps", "clip", "together"), [(7, 15.0, 1), (5, 15.0, 4), (9, 0.01, 1), (6, 0.02, 3)])
+def test_all_weights_become_those_of_a_plain_twin_unit(
+    kind: BaselineKind, layers: int, steps: int, clip: float, together: int
+) -> None:
+    net, rates, rng = unit_drawn(kind, layers, scale=1.5), np.array([0.1, 0.03]), np.random.default_rng(2)
+    scan = scan_of(net, steps, clip, together)
+    twins = [UnitTwin(net, number, scan.shape) for number in range(2)]
+    everyone: list[Any] = [scan, *twins]
+    for t in range(130):
+        if t in (0, 70, 95):
+            for one in everyone:
+                one.empty()
+        symbol, target = rng.integers(3, size=2).tolist()
+        for one in everyone:
+            one.read(symbol)
+        if rng.random() < 0.7:
+            found = scan.learn(target, rates)
+            expected = [twin.learn(target, rate) for twin, rate in zip(twins, rates, strict=True)]
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    for one in everyone:
+        one.empty()
+    for name, value in scan.weights().items():
+        np.testing.assert_allclose(value, [twin.weights[name] for twin in twins], rtol=0, atol=1e-12)
+        assert not np.array_equal(value, net.get_parameter(name).detach())

@@ -1,0 +1,479 @@
+"""Every memory against the paper's arrays, soft and with whole actions; rings and lists as stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.models.plain import PlainStack
+from torch import Tensor
+
+from stacklens.errors import StacklensError
+from stacklens.models.base import StackModel
+from stacklens.models.networks.joulin import ListRNN, ListRNNConfig
+from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
+from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackRNN
+from stacklens.models.rounding import Rounded, round_actions
+from stacklens.models.stacks.continuous import ContinuousStack
+from stacklens.models.stacks.ring import RING_OPERATIONS, RingMemory
+from stacklens.models.stacks.strength import StrengthStack
+from stacklens.models.stacks.superposition import SuperpositionStack
+from stacklens.models.views.ring_as_stacks import RingAsTwoStacks
+from stacklens.models.views.stack_view import StackView
+from stacklens.models.views.views import is_stack, views_of
+
+N_SYMBOLS = 3
+ACTIONS = st.one_of(st.floats(-1, 1, allow_subnormal=False), st.sampled_from((-1.0, -0.5, 0.0, 0.5, 1.0)))
+STEPS = st.lists(st.tuples(ACTIONS, st.integers(0, N_SYMBOLS - 1)), max_size=40)
+
+
+def after(steps: Sequence[tuple[float, int]]) -> list[ContinuousStack]:
+    """Return the stacks before the first step and after every step."""
+    stacks = [ContinuousStack.empty((1,), N_SYMBOLS, torch.zeros((), dtype=torch.float64))]
+    for action, symbol in steps:
+        value = torch.eye(N_SYMBOLS, dtype=torch.float64)[symbol].view(1, 1, -1)
+        stacks.append(stacks[-1].next(torch.tensor([[[action]]], dtype=torch.float64), value))
+    return stacks
+
+
+@given(STEPS)
+def test_every_reading_length_and_segment_equals_the_papers_arrays(steps: list[tuple[float, int]]) -> None:
+    plain = PlainStack()
+    for stack, (action, symbol) in zip(after(steps)[1:], steps, strict=True):
+        plain.act(action, symbol)
+        np.testing.assert_allclose(stack.reading()[0, 0], plain.reading(N_SYMBOLS), rtol=0, atol=1e-12)
+        assert stack.length.item() == pytest.approx(plain.length, abs=1e-12)
+        assert stack.underflow.item() == pytest.approx(plain.underflow, abs=1e-12)
+        left = np.zeros(plain.clock)
+        left[plain.steps] = plain.lengths
+        np.testing.assert_allclose(stack.lengths[0], left, rtol=0, atol=1e-12)
+
+
+def test_the_example_of_figures_5_and_6_reads_as_printed() -> None:
+    start, first = after([(0.6, 0)])
+    assert start.reading().tolist() == [[[0, 0, 0]]]
+    assert first.reading()[0, 0].tolist() == pytest.approx([0.6, 0, 0])
+    *_, before, last = after([(0.32, 0), (0.2, 0), (0.7, 1), (0.4, 0), (-0.86, 0)])
+    assert before.lengths[0].tolist() == pytest.approx([0.32, 0.2, 0.7, 0.4])
+    assert before.reading()[0, 0].tolist() == pytest.approx([0.4, 0.6, 0])
+    assert last.lengths[0].tolist() == pytest.approx([0.32, 0.2, 0.24, 0, 0])
+    assert last.reading()[0, 0].tolist() == pytest.approx([0.52, 0.24, 0])
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(ACTIONS, st.integers(0, N_SYMBOLS - 1)), min_size=1, max_size=60), min_size=1, max_size=4
+    ),
+    st.data(),
+)
+def test_stacks_that_are_overwritten_equal_those_that_are_not(
+    words: list[list[tuple[float, int]]], data: st.DataObject
+) -> None:
+    steps = min(map(len, words))
+    stacks = ContinuousStack.empty((len(words),), N_SYMBOLS, torch.zeros((), dtype=torch.float64))
+    overwritten = stacks.overwritable()
+    for t in range(steps):
+        actions = torch.tensor([[[word[t][0]]] for word in words], dtype=torch.float64)
+        values = torch.eye(N_SYMBOLS, dtype=torch.float64)[torch.tensor([[word[t][1]] for word in words])]
+        stacks, overwritten = stacks.next(actions, values), overwritten.next(actions, values)
+        if data.draw(st.integers(0, 9)) == 0:
+            index = torch.tensor(data.draw(st.lists(st.integers(0, len(words) - 1), min_size=1, max_size=5)))
+            words = [words[i] for i in index]
+            stacks, overwritten = stacks.select(index), overwritten.select(index)
+        np.testing.assert_allclose(overwritten.reading(), stacks.reading(), rtol=0, atol=1e-12)
+        assert torch.equal(overwritten.length, stacks.length)
+        assert torch.equal(overwritten.underflow, stacks.underflow)
+
+
+SIZE = 3
+
+strengths = st.floats(0, 1, allow_subnormal=False)
+values = st.lists(st.floats(-2, 2, allow_subnormal=False), min_size=SIZE, max_size=SIZE)
+moves = st.lists(st.tuples(strengths, strengths, values), max_size=40)
+whole_moves = st.lists(st.tuples(st.booleans(), st.booleans(), values), max_size=80)
+
+
+class StrengthPlainStack:
+    """The cascades of Hao et al. 2018, section 2.1, item by item."""
+
+    def __init__(self) -> None:
+        self.items: list[list[float]] = []
+        self.strengths: list[float] = []
+
+    def pop(self, left_over: float) -> None:
+        for i in reversed(range(len(self.items))):
+            strength = self.strengths[i]
+            self.strengths[i] = max(0.0, strength - left_over)
+            left_over = max(0.0, left_over - strength)
+
+    def push(self, value: list[float], strength: float) -> None:
+        self.items.append(value)
+        self.strengths.append(strength)
+
+    def read(self) -> list[float]:
+        left_over, total = 1.0, [0.0] * SIZE
+        for value, strength in zip(reversed(self.items), reversed(self.strengths), strict=True):
+            weight = min(strength, left_over)
+            total = [sum_ + weight * part for sum_, part in zip(total, value, strict=True)]
+            left_over = max(0.0, left_over - strength)
+        return total
+
+
+def tensors(pop: float, push: float, value: list[float]) -> tuple[Tensor, Tensor]:
+    return torch.tensor([[[pop, push]]], dtype=torch.float64), torch.tensor([[value]], dtype=torch.float64)
+
+
+def empty(*leading: int) -> StrengthStack:
+    return StrengthStack.empty(leading or (1,), SIZE, torch.zeros((), dtype=torch.float64))
+
+
+def random_moves(steps: int, *leading: int, seed: int = 0) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    actions = torch.rand(steps, *leading, 1, 2, generator=generator, dtype=torch.float64)
+    return actions, torch.randn(steps, *leading, 1, SIZE, generator=generator, dtype=torch.float64)
+
+
+def run(stack: StrengthStack, actions: Tensor, pushed: Tensor) -> Tensor:
+    readings = []
+    for action, value in zip(actions, pushed, strict=True):
+        stack = stack.next(action, value)
+        readings.append(stack.reading())
+    return torch.stack(readings)
+
+
+@settings(max_examples=50)
+@given(moves)
+def test_it_reads_and_holds_what_the_papers_cascades_do(steps: list[tuple[float, float, list[float]]]) -> None:
+    stack, plain = empty(), StrengthPlainStack()
+    for pop, push, value in steps:
+        stack = stack.next(*tensors(pop, push, value))
+        plain.pop(pop)
+        plain.push(value, push)
+        torch.testing.assert_close(
+            stack.reading()[0, 0], torch.tensor(plain.read(), dtype=torch.float64), atol=1e-12, rtol=0
+        )
+        expected = torch.tensor(plain.strengths, dtype=torch.float64)
+        torch.testing.assert_close(stack.strengths[0], expected, atol=1e-12, rtol=0)
+
+
+@settings(max_examples=50)
+@given(whole_moves, st.booleans())
+def test_whole_strengths_make_it_a_list_exactly(steps: list[tuple[bool, bool, list[float]]], gradients: bool) -> None:
+    stack, plain = empty(), list[list[float]]()
+    with torch.set_grad_enabled(gradients):  # without gradients dead slots are dropped
+        for pop, push, value in steps:
+            stack = stack.next(*tensors(float(pop), float(push), value))
+            plain = plain[:-1] if pop else plain
+            plain = [*plain, value] if push else plain
+            expected = plain[-1] if plain else [0.0] * SIZE
+            assert stack.reading()[0, 0].tolist() == expected
+            assert stack.length.item() == len(plain)
+
+
+def test_dead_slots_are_dropped_without_gradients_and_no_reading_tells() -> None:
+    actions, pushed = random_moves(200, 4)
+    actions = actions.round()
+    with_slots = run(empty(4), actions, pushed)
+    stack = empty(4)
+    with torch.no_grad():
+        assert torch.equal(run(stack, actions, pushed), with_slots)
+        for action, value in zip(actions, pushed, strict=True):
+            stack = stack.next(action, value)
+    assert stack.values.shape[-2] < 150
+
+
+def test_gradients_are_exact() -> None:
+    actions, pushed = random_moves(7, 2, seed=3)
+    assert torch.autograd.gradcheck(
+        lambda action, value: run(empty(2), action, value), (actions.requires_grad_(), pushed.requires_grad_())
+    )
+
+
+def test_signed_actions_make_it_the_continuous_stack() -> None:
+    generator = torch.Generator().manual_seed(2)
+    signed = 2 * torch.rand(60, 5, 1, 1, generator=generator, dtype=torch.float64) - 1
+    actions = torch.cat([torch.relu(-signed), torch.relu(signed)], -1)
+    _, pushed = random_moves(60, 5)
+    stack, continuous = empty(5), ContinuousStack.empty((5,), SIZE, pushed)
+    for action, sign, value in zip(actions, signed, pushed, strict=True):
+        stack, continuous = stack.next(action, value), continuous.next(sign, value)
+        assert torch.equal(stack.reading(), continuous.reading())
+        assert torch.equal(stack.strengths, continuous.lengths)
+
+
+SUPERPOSITION_SIZE = 2
+SHOWN = 9
+
+pairs = st.lists(st.floats(-2, 2, allow_subnormal=False), min_size=SUPERPOSITION_SIZE, max_size=SUPERPOSITION_SIZE)
+raw_shares = st.lists(st.floats(0.01, 1), min_size=3, max_size=3)
+soft_moves = st.lists(st.tuples(raw_shares, pairs), max_size=25)
+superposition_whole_moves = st.lists(st.tuples(st.integers(0, 2), pairs), max_size=60)
+empties = st.sampled_from([0.0, -1.0])
+limits = st.sampled_from([None, 1, 3, 200])
+
+
+class SuperpositionPlainStack:
+    """Eqs. 4 and 5 of Joulin & Mikolov 2015 on a list of as many cells as a run can reach."""
+
+    def __init__(self, empty: float, limit: int | None) -> None:
+        self.blank = [empty] * SUPERPOSITION_SIZE
+        self.cells = [list(self.blank) for _ in range(limit or 100)]
+
+    def next(self, shares: list[float], pushed: list[float]) -> None:
+        old = self.cells
+        above = [pushed, *old[:-1]]
+        below = [*old[1:], self.blank]
+        push, pop, stay = shares
+        self.cells = [
+            [push * a + pop * b + stay * c for a, b, c in zip(*places, strict=True)]
+            for places in zip(above, below, old, strict=True)
+        ]
+
+    def top(self, count: int) -> list[list[float]]:
+        return [*self.cells, *[self.blank] * count][:count]
+
+
+def fresh(*leading: int, empty: float = 0.0, depth: int = 1, limit: int | None = None) -> SuperpositionStack:
+    like = torch.zeros((), dtype=torch.float64)
+    return SuperpositionStack.empty(
+        leading or (1,), 1, SUPERPOSITION_SIZE, like, empty_value=empty, depth=depth, limit=limit
+    )
+
+
+def superposition_tensors(shares: list[float], pushed: list[float]) -> tuple[Tensor, Tensor]:
+    return torch.tensor([[shares]], dtype=torch.float64), torch.tensor([[pushed]], dtype=torch.float64)
+
+
+@given(soft_moves, empties, limits)
+def test_soft_actions_mix_the_cells_as_in_the_paper(
+    moves: list[tuple[list[float], list[float]]], empty: float, limit: int | None
+) -> None:
+    stack, plain = fresh(empty=empty, limit=limit), SuperpositionPlainStack(empty, limit)
+    for raw, pushed in moves:
+        shares = [share / sum(raw) for share in raw]
+        stack = stack.next(*superposition_tensors(shares, pushed))
+        plain.next(shares, pushed)
+        expected = torch.tensor(plain.top(SHOWN), dtype=torch.float64)
+        assert torch.allclose(stack.cells(SHOWN)[0, 0], expected, rtol=0, atol=1e-12)
+
+
+@given(superposition_whole_moves, empties, limits)
+def test_whole_actions_make_a_discrete_stack_exactly(
+    moves: list[tuple[int, list[float]]], empty: float, limit: int | None
+) -> None:
+    stack, plain = fresh(empty=empty, limit=limit, depth=2), list[list[float]]()
+    for operation, pushed in moves:
+        stack = stack.next(*superposition_tensors([float(operation == i) for i in range(3)], pushed))
+        if operation == 0:
+            plain = [pushed, *plain][:limit]
+        elif operation == 1:
+            plain = plain[1:]
+        shown = [*plain, *[[empty] * SUPERPOSITION_SIZE] * SHOWN]
+        assert stack.cells(SHOWN)[0, 0].tolist() == shown[:SHOWN]
+        assert stack.reading().flatten().tolist() == [*shown[0], *shown[1]]
+        assert stack.stored.shape[-2] <= len(plain)  # no more is stored than there is
+
+
+def test_a_stack_cannot_be_made_of_cells_with_gaps_or_too_many_of_them() -> None:
+    with pytest.raises(StacklensError, match="no gaps"):
+        SuperpositionStack.from_cells(torch.tensor([[[[float("nan")], [2.0]]]]))
+    with pytest.raises(StacklensError, match="3 cells do not fit on a stack of at most 2"):
+        SuperpositionStack.from_cells(torch.ones(1, 1, 3, 1), limit=2)
+
+
+def test_wrong_shapes_are_refused() -> None:
+    with pytest.raises(StacklensError, match="expected 2 or 3 shares, not 4"):
+        fresh().next(torch.ones(1, 1, 4), torch.ones(1, 1, SUPERPOSITION_SIZE))
+    with pytest.raises(StacklensError, match="at least 1 cell, not 0 and None"):
+        fresh(depth=0)
+    with pytest.raises(StacklensError, match="at least 1 cell, not 1 and 0"):
+        fresh(limit=0)
+
+
+RING_SIZE = 5
+ring_moves = st.lists(st.tuples(st.sampled_from(RING_OPERATIONS), st.floats(0, 1, allow_subnormal=False)), max_size=40)
+
+
+def moved(operation: str, cells: list[float]) -> list[float]:
+    """Return what the paper says that an operation leaves of [a, b, c, d, e] (section 3.3)."""
+    return {
+        "rotate right": [cells[-1], *cells[:-1]],
+        "rotate left": [*cells[1:], cells[0]],
+        "no-op": cells,
+        "pop right": [0.0, *cells[:-1]],
+        "pop left": [*cells[1:], 0.0],
+    }[operation]
+
+
+def one_hot(operation: str) -> Tensor:
+    return torch.eye(5, dtype=torch.float64)[RING_OPERATIONS.index(operation)].reshape(1, 1, 5)
+
+
+def ring_fresh(*leading: int) -> RingMemory:
+    return RingMemory.empty(leading or (1,), RING_SIZE, 1, torch.zeros((), dtype=torch.float64))
+
+
+@given(ring_moves)
+def test_whole_actions_do_what_the_paper_says(moves: list[tuple[str, float]]) -> None:
+    ring, plain = ring_fresh(), [0.0] * RING_SIZE
+    for operation, new in moves:
+        ring = ring.next(one_hot(operation), torch.full((1, 1, 1), new, dtype=torch.float64))
+        plain = moved(operation, plain)
+        plain = [plain[0] + new, *plain[1:]]
+        assert ring.cells.flatten().tolist() == plain
+        assert ring.reading().flatten().tolist() == plain[:1]
+
+
+@given(st.lists(st.tuples(st.lists(st.floats(0.01, 1), min_size=5, max_size=5), st.floats(0, 1)), max_size=20))
+def test_soft_actions_mix_what_the_operations_leave(moves: list[tuple[list[float], float]]) -> None:
+    ring, plain = ring_fresh(), [0.0] * RING_SIZE
+    for raw, new in moves:
+        shares = [share / sum(raw) for share in raw]
+        ring = ring.next(torch.tensor([[shares]], dtype=torch.float64), torch.full((1, 1, 1), new, dtype=torch.float64))
+        results = [moved(operation, plain) for operation in RING_OPERATIONS]
+        plain = [sum(share * cells[i] for share, cells in zip(shares, results, strict=True)) for i in range(RING_SIZE)]
+        plain[0] += new
+        assert ring.cells.flatten().tolist() == pytest.approx(plain, abs=1e-12)
+
+
+def test_wrong_shapes_are_refused_ring() -> None:
+    with pytest.raises(StacklensError, match="5 operations, not 2"):
+        ring_fresh().next(torch.ones(1, 1, 2), torch.ones(1, 1, 1))
+    with pytest.raises(StacklensError, match="at least 1 cell, not 0"):
+        RingMemory.empty((1,), 0, 1, torch.zeros(()))
+
+
+# With whole actions each of the three soft stacks is the same discrete stack, exactly.
+
+WHOLE_SIZE = 2
+LARGE = 2_000.0  # softmax and sigmoid of half of it are 0 and 1 in 64 bits
+list_moves = st.lists(st.tuples(st.sampled_from((-1, 0, 1)), pairs), max_size=60)
+
+
+def tensor(numbers: list[float]) -> Tensor:
+    return torch.tensor(numbers, dtype=torch.float64).view(1, 1, -1)
+
+
+@given(list_moves)
+def test_three_stacks_and_a_list_are_one(steps: list[tuple[int, list[float]]]) -> None:
+    like = torch.zeros((), dtype=torch.float64)
+    signed = ContinuousStack.empty((1,), WHOLE_SIZE, like)
+    shares = SuperpositionStack.empty((1,), 1, WHOLE_SIZE, like)
+    strengths = StrengthStack.empty((1,), WHOLE_SIZE, like)
+    plain: list[list[float]] = []
+    for move, value in steps:
+        plain = [*plain, value] if move > 0 else plain[: len(plain) + move]
+        logits = LARGE * tensor([float(move == 1), float(move == -1), float(move == 0)])
+        pops_and_pushes = LARGE * tensor([float(move == -1) - 0.5, float(move == 1) - 0.5])
+        signed = signed.next(tensor([float(move)]), tensor(value))
+        shares = shares.next(torch.softmax(logits, -1), tensor(value))
+        strengths = strengths.next(torch.sigmoid(pops_and_pushes), tensor(value))
+        top = plain[-1] if plain else [0.0] * WHOLE_SIZE
+        for stack in (signed, shares, strengths):
+            assert stack.reading().flatten().tolist() == top
+        assert signed.length.item() == len(plain)
+        assert strengths.length.item() == len(plain)
+        assert shares.cells(len(plain) + 1)[0, 0].tolist() == [*plain[::-1], [0.0] * WHOLE_SIZE]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=3, max_size=3))
+def test_rounded_actions_round_to_themselves(actions: list[float]) -> None:
+    kinds = {"signed": tensor(actions), "softmax": torch.softmax(tensor(actions), -1), "strengths": tensor(actions)}
+    for kind, soft in kinds.items():
+        whole = round_actions(kind, soft)  # type: ignore[arg-type]
+        assert torch.equal(round_actions(kind, whole), whole)  # type: ignore[arg-type]
+        assert set(whole.flatten().tolist()) <= {-1.0, 0.0, 1.0}
+
+
+LETTERS = ("a", "b", "c")
+VIEWS_STEPS, WORDS = 60, 12
+
+
+def baby(seed: int, cells: int = VIEWS_STEPS + 1) -> BabyNTM:
+    """Return a random network whose rounded ring does all kinds of things."""
+    net = BabyNTM(MarnnConfig(LETTERS, cell_size=1 + seed % 2, stack_limit=cells), seed=seed)
+    with torch.no_grad():
+        for name, parameter in net.named_parameters():
+            parameter.mul_(6 if name.endswith("weights") else 0.5)
+        net.action_bias.zero_()
+    return net
+
+
+def lists(seed: int) -> ListRNN:
+    shape = ListRNNConfig(
+        LETTERS,
+        hidden=8,
+        n_stacks=1 + seed % 3,
+        depth=1 + seed % 2,
+        no_op=seed % 2 == 0,
+        recurrent=seed % 5 == 0,
+        stack_limit=3 if seed % 4 == 3 else 200,  # what moves further is lost on both
+    )
+    net = ListRNN(shape, seed=seed)
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.mul_(8)
+    return net
+
+
+@torch.no_grad()
+def largest_difference(net: StackModel[Any], view: StackView, seed: int = 0) -> float:
+    """Return how far the outputs of the rounded network and of a view are apart on random words."""
+    rounded = Rounded(net)
+    state, seen, largest = rounded.initial_state(WORDS), view.initial_state(WORDS), 0.0
+    generator = torch.Generator().manual_seed(seed)
+    for _ in range(VIEWS_STEPS):
+        letters = torch.randint(0, len(LETTERS), (WORDS,), generator=generator)
+        one, other = rounded.step(letters, state), view.step(letters, seen)
+        state, seen = one.state, other.state
+        largest = max(largest, float((one.output - other.output).abs().max()))
+    return largest
+
+
+def test_a_ring_is_two_stacks_for_as_long_as_their_ends_do_not_meet() -> None:
+    assert max(largest_difference(baby(seed), RingAsTwoStacks(baby(seed))) for seed in range(12)) == 0
+
+
+def test_where_the_ends_of_a_ring_meet_it_is_not() -> None:
+    apart = [largest_difference(baby(seed, 4), RingAsTwoStacks(baby(seed, 4))) for seed in range(12)]
+    assert sum(difference > 0.01 for difference in apart) > 3
+
+
+def test_lists_are_two_stacks_each() -> None:
+    assert max(largest_difference(lists(seed), views_of(lists(seed))[0]) for seed in range(24)) < 1e-12
+
+
+def test_only_what_is_no_stack_has_views() -> None:
+    assert [view.title for view in views_of(baby(1))] == [
+        "its ring as one stack",
+        "its ring as one stack, mirrored",
+        "its ring as two stacks",
+    ]
+    assert [view.n_stacks for view in views_of(lists(1))] == [4]
+    for net in (MarnnStackRNN(MarnnConfig(LETTERS)), NeuralStack(NeuralStackConfig(LETTERS))):
+        assert not views_of(net)
+    assert is_stack(MarnnStackRNN(MarnnConfig(LETTERS)))
+    assert not is_stack(baby(1))
+    assert all(is_stack(view) for view in views_of(baby(1)))
+
+
+@pytest.mark.parametrize(
+    ("taken", "shown"),
+    [
+        (("pop right", "rotate left"), True),
+        (("rotate right", "pop right", "pop left", "no-op"), True),
+        (("rotate right", "rotate left"), False),
+        (RING_OPERATIONS, False),
+    ],
+)
+def test_that_nothing_comes_back_is_known_without_one_of_the_rotations(taken: tuple[str, ...], shown: bool) -> None:
+    one, mirrored, two = views_of(baby(1))
+    assert (one.unused(taken) is not None) == shown
+    assert mirrored.unused(taken) is None
+    assert two.unused(taken) is None

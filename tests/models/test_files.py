@@ -1,0 +1,516 @@
+"""Checkpoints, files that are none, and files that claim what their weights cannot mean."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import warnings
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+import stacklens
+from stacklens.errors import FileFormatError, StacklensError
+from stacklens.languages.words import all_words
+from stacklens.models.formats.marnns import our_names
+from stacklens.models.inference import verdicts_on
+from stacklens.models.io import Checkpoint, load_checkpoint, load_model, load_network, save_model
+from stacklens.models.networks.buffered import BufferedConfig, BufferedNeuralStack
+from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackRNN
+from stacklens.models.registry import MODELS, build_model, expected_weights
+
+SHAPE = NNPDAConfig(("a", "b"), "second", 2, end="e", trap=False)
+
+
+def saved(path: Path, **changes: object) -> Path:
+    """Return ``path`` with a checkpoint of which ``changes`` replace the fields; None takes one out."""
+    save_model(path, Checkpoint(NNPDA(SHAPE, seed=1), {"kind": "recognition", "language": "anbn"}))
+    content = torch.load(path, weights_only=True) | changes
+    torch.save({key: value for key, value in content.items() if value is not None}, path)
+    return path
+
+
+def weights(**changes: object) -> dict[str, Any]:
+    state: dict[str, Any] = dict(NNPDA(SHAPE, seed=1).state_dict())
+    return {key: value for key, value in (state | changes).items() if value is not None}
+
+
+def complaint(path: Path) -> str:
+    """Return what is wrong with a file, without its name, which must come first; one line."""
+    with pytest.raises(FileFormatError) as error:
+        load_checkpoint(path)
+    message = str(error.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    return message.removeprefix(f"{path}: ")
+
+
+@pytest.mark.parametrize("order", ["second", "third", "full"])
+def test_what_is_saved_is_what_is_loaded(order: Any, tmp_path: Path) -> None:
+    net = NNPDA(NNPDAConfig(("<a>", "b"), order, 3, end="e", trap=False, empty_reading=False), seed=7, init=2.0)
+    task, provenance = {"kind": "recognition", "language": "anbn"}, {"command": "none", "seed": 7}
+    training = {"epochs_done": 3, "losses": torch.tensor([0.5])}
+    save_model(tmp_path / "net.pt", Checkpoint(net, task, provenance, training))
+    found = load_checkpoint(tmp_path / "net.pt")
+    assert isinstance(found.model, NNPDA)
+    assert found.model.shape == net.shape
+    assert not found.model.training
+    assert all(torch.equal(value, net.state_dict()[name]) for name, value in found.model.state_dict().items())
+    assert found.task == task
+    assert found.training == training
+    assert {key: found.provenance[key] for key in provenance} == provenance
+    assert set(found.provenance["versions"]) == {"python", "torch", "stacklens"}
+    words = all_words(net.alphabet, 5)
+    assert verdicts_on(load_model(str(tmp_path / "net.pt")), words).tolist() == verdicts_on(net, words).tolist()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"config": None}, "the checkpoint lacks config; it may be from another version"),
+        ({"task": None, "state_dict": None}, "the checkpoint lacks task, state_dict; it may be from another version"),
+        ({"model": torch.zeros(2)}, "model is of type Tensor; expected str"),
+        ({"config": [1]}, "config is of type list; expected dict"),
+        ({"task": "anbn"}, "task is of type str; expected dict"),
+        ({"task": {"language": 3}}, "task names the language 3; expected a string"),
+        ({"provenance": 1}, "provenance is of type int; expected dict"),
+        ({"training": [1]}, "training is of type list; expected dict"),
+        ({"alphabet": ("x", "y")}, "alphabet is ('x', 'y'); the configuration has ('a', 'b')"),
+        ({"state_dict": [1]}, "state_dict should map names to tensors, found a list"),
+        ({"state_dict": {"w": torch.zeros(1)}}, "state_dict has w; expected action_bias, action_weights, state_bias,"),
+        ({"state_dict": weights(state_bias=None)}, "state_dict has action_bias, action_weights, state_weights;"),
+        ({"state_dict": weights(state_bias=torch.zeros(3))}, "state_bias has shape (3,); expected (2,)"),
+        ({"state_dict": weights(state_bias=torch.tensor([0.0, torch.nan]))}, "state_bias holds NaN or infinite"),
+        ({"state_dict": weights(action_bias=torch.tensor([-torch.inf]))}, "action_bias holds NaN or infinite"),
+        ({"state_dict": weights(state_bias=torch.zeros(2, dtype=torch.int64))}, "state_bias is a tensor of"),
+        ({"state_dict": weights(state_bias=torch.zeros(2, dtype=torch.complex64))}, "state_bias is a tensor of"),
+        ({"state_dict": weights(state_bias="zero")}, "state_dict should map names to tensors, found a dictionary"),
+    ],
+)
+def test_a_field_that_is_wrong_is_named_in_one_line(changes: dict[str, object], message: str, tmp_path: Path) -> None:
+    assert message in complaint(saved(tmp_path / "net.pt", **changes))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_states": 0}, "an NNPDA needs symbols and states, not ('a', 'b') and 0"),
+        ({"n_states": "2"}, "n_states is '2'; expected a whole number"),
+        ({"n_states": 10**9}, "an NNPDA of order second with 1000000000 state neurons is too large; at most 1,000"),
+        ({"n_states": 3}, "state_weights has shape (2, 14); expected (3, 21)"),
+        ({"order": "fifth"}, "order 'fifth' is not one of second, third, full"),
+        ({"alphabet": ("a", "a")}, "the alphabet a a has a repetition: expected each symbol once"),
+        ({"end": "a"}, "the alphabet a b a has a repetition: expected each symbol once"),
+        ({"layers": 2}, "the configuration is not that of a nnpda: found layers; expected alphabet, empty_reading,"),
+    ],
+)
+def test_a_configuration_that_is_wrong_is_refused(change: dict[str, object], message: str, tmp_path: Path) -> None:
+    config = NNPDA(SHAPE).config() | change
+    assert message in complaint(saved(tmp_path / "net.pt", config=config))
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_disk_that_is_full_leaves_the_old_file_and_no_other(
+    call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = saved(tmp_path / "net.pt")
+    before = path.read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, call, fail)
+    with pytest.raises(StacklensError, match=r"^cannot write .*net\.pt: No space left on device; nothing was written$"):
+        save_model(path, Checkpoint(NNPDA(SHAPE, seed=2), {}))
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StacklensError, match=r"^cannot write .*: the folder .*/none does not exist; make it first$"):
+        save_model(tmp_path / "none" / "net.pt", Checkpoint(NNPDA(SHAPE), {}))
+    with pytest.raises(StacklensError, match=r": it is a folder; expected the name of a file$"):
+        save_model(tmp_path, Checkpoint(NNPDA(SHAPE), {}))
+    assert list(tmp_path.iterdir()) == []
+
+
+GOOD = (Path(stacklens.__file__).parent / "models" / "zoo" / "nnpda-parentheses.pt").read_bytes()
+REFUSED = (
+    "holds objects other than tensors and plain data, and loading them could run code; refused. "
+    "Save the state dict and plain values only"
+)
+
+
+class Evil:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, marker: Path) -> None:
+        self.marker = marker
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.system, (f"touch {self.marker}",)
+
+
+def other_complaint(path: Path) -> str:
+    with pytest.raises(FileFormatError) as error:
+        load_checkpoint(path)
+    message = str(error.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    return message.removeprefix(f"{path}: ")
+
+
+def test_a_missing_file_an_impossible_name_and_a_folder_are_called_that(tmp_path: Path) -> None:
+    assert other_complaint(tmp_path / "no.pt") == "no such file; expected a checkpoint written by `stacklens train`"
+    assert other_complaint(tmp_path / ("x" * 300)).startswith(
+        "cannot be read: File name too long; expected a checkpoint"
+    )
+    assert other_complaint(tmp_path).startswith("is a folder; expected a checkpoint")
+
+
+@pytest.mark.parametrize(
+    "data", [b"hello world\n", b"\x89PNG\r\n\x1a\n 1234", b"P", b"PK", b"{}", b"N.", b"\0" * 40, pickle.dumps({"a": 1})]
+)
+def test_another_kind_of_file_is_shown_by_its_first_bytes(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "other.pt").write_bytes(data)
+    expected = f"not a PyTorch file (it begins with {data[:16]!r}); expected a checkpoint"
+    assert other_complaint(tmp_path / "other.pt").startswith(expected)
+
+
+@pytest.mark.parametrize("kept", [4, 10, 63, 64, 65, 300, 1_000, len(GOOD) // 2, len(GOOD) - 22, len(GOOD) - 1])
+def test_a_file_cut_anywhere_is_called_damaged(kept: int, tmp_path: Path) -> None:
+    (tmp_path / "cut.pt").write_bytes(GOOD[:kept])
+    assert other_complaint(tmp_path / "cut.pt") == f"damaged or truncated: {kept} bytes that torch cannot read"
+
+
+@settings(max_examples=60)
+@given(place=st.integers(0, len(GOOD) - 1), bit=st.integers(0, 7))
+def test_a_flipped_bit_is_seen_or_changes_nothing(
+    place: int, bit: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    data = bytearray(GOOD)
+    data[place] ^= 1 << bit
+    path = tmp_path_factory.mktemp("bits") / "flipped.pt"
+    path.write_bytes(bytes(data))
+    good = path.with_name("good.pt")
+    good.write_bytes(GOOD)
+    try:
+        found = load_checkpoint(path)
+    except FileFormatError:
+        other_complaint(path)
+    else:
+        expected = load_checkpoint(good).model.state_dict()
+        assert all(torch.equal(value, expected[name]) for name, value in found.model.state_dict().items())
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_code_in_a_plain_pickle_is_refused_and_not_run(protocol: int, tmp_path: Path) -> None:
+    marker, path = tmp_path / "ran", tmp_path / "evil.pt"
+    path.write_bytes(pickle.dumps(Evil(marker), protocol))
+    assert other_complaint(path) == REFUSED
+    assert not marker.exists()
+    pickle.loads(path.read_bytes())
+    assert marker.exists()  # the pickle would have run
+
+
+@pytest.mark.parametrize("archive", [True, False])
+def test_code_in_a_torch_file_is_refused_and_not_run(archive: bool, tmp_path: Path) -> None:
+    marker, path = tmp_path / "ran", tmp_path / "evil.pt"
+    contents: list[object] = [Evil(marker), {"format": "stacklens", "model": "nnpda", "provenance": Evil(marker)}]
+    for content in contents:
+        torch.save(content, path, _use_new_zipfile_serialization=archive)
+        assert other_complaint(path) == REFUSED
+    assert not marker.exists()
+
+
+def test_what_is_no_checkpoint_of_ours_is_described(tmp_path: Path) -> None:
+    path = tmp_path / "other.pt"
+    expected = "; expected keys format, model, config, alphabet, task, state_dict, provenance"
+    for content, found in [
+        (torch.nn.Linear(2, 2).state_dict(), "found a dictionary with keys weight, bias"),
+        ({str(n): n for n in range(9)}, "found a dictionary with keys 0, 1, 2, 3, 4, 5, …"),
+        ({"format": torch.zeros(3)}, "found a dictionary with keys format"),
+        ([1, 2], "found a list"),
+        (torch.zeros(2), "found a Tensor"),
+    ]:
+        torch.save(content, path)
+        assert other_complaint(path) == f"not a stacklens checkpoint: {found}{expected}"
+
+
+LSTM = torch.nn.LSTM(3, 4).state_dict()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [LSTM, {"model_state_dict": LSTM, "epoch": 3}, {"state_dict": LSTM}, {"epoch": 3, "net": dict(LSTM)}],
+    ids=["plain", "model_state_dict", "state_dict", "a name of its own"],
+)
+def test_somebody_elses_state_dict_is_called_that_with_the_ways_to_go_on(content: object, tmp_path: Path) -> None:
+    path = tmp_path / "lstm.pt"
+    torch.save(content, path)
+    with pytest.raises(FileFormatError) as error:
+        load_network(path)
+    message = str(error.value)
+    assert message.startswith(f"{path}: a state dict without a stacklens header, found a dictionary with keys ")
+    assert message.endswith(
+        "; weights alone do not say what network they are of: say it in a mapping file (JSON), or build the network in "
+        "Python and give it to sl.wrap; see docs/own-networks.md"
+    )
+    assert "\n" not in message
+    torch.save({"epoch": 3, "history": [1, 2]}, path)
+    with pytest.raises(FileFormatError, match="found a dictionary with keys epoch, history; expected a network: "):
+        load_network(path)
+
+
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/data/0", bytes(10_000_000))
+    size = (tmp_path / "bomb.pt").stat().st_size
+    assert size < 100_000
+    assert other_complaint(tmp_path / "bomb.pt") == f"damaged or truncated: {size} bytes that torch cannot read"
+
+
+# Files whose numbers claim what their weights cannot mean: refused in one line before anything is made of them.
+
+
+def marnns_file() -> dict[str, Tensor]:
+    weights = MarnnStackRNN(MarnnConfig(("(", ")")), seed=1).state_dict()
+    return {theirs: weights[ours] for theirs, ours in our_names("rnn", "W_sh").items()}
+
+
+def stacknn_file() -> dict[str, Tensor]:
+    return {"_network._linear.weight": torch.zeros(7, 5), "_network._linear.bias": torch.zeros(7)}
+
+
+def checkpoint_file() -> dict[str, Any]:
+    net = NNPDA(NNPDAConfig(("a", "b"), "second", 2), seed=1)
+    return content_of(net)
+
+
+def content_of(net: Any) -> dict[str, Any]:
+    return {
+        "format": "stacklens",
+        "model": net.name,
+        "config": net.config(),
+        "alphabet": net.alphabet,
+        "task": {"kind": net.task_kind, "language": None},
+        "state_dict": dict(net.state_dict()),
+        "provenance": {},
+    }
+
+
+def hostile_complaint(content: object, path: Path) -> str:
+    """Return what is wrong with a file of ``content``, in one line after its name."""
+    torch.save(content, path)
+    with pytest.raises(FileFormatError) as error:
+        load_network(path)
+    message = str(error.value)
+    assert message.startswith(f"{path}: ")
+    assert message.isprintable()
+    assert len(message) <= 2_010
+    return message.removeprefix(f"{path}: ")
+
+
+def sparse(value: Tensor) -> Tensor:
+    return value.to_sparse()
+
+
+def csr(value: Tensor) -> Tensor:
+    return value.reshape(len(value), -1).to_sparse_csr()
+
+
+def meta(value: Tensor) -> Tensor:
+    return value.to("meta")
+
+
+def nested(value: Tensor) -> Tensor:
+    return torch.nested.nested_tensor([value, value])
+
+
+def float8(value: Tensor) -> Tensor:
+    return value.to(torch.float8_e4m3fn)
+
+
+def stride_0(value: Tensor) -> Tensor:
+    return torch.zeros(1, dtype=value.dtype).expand(value.shape)
+
+
+def quantised(value: Tensor) -> Tensor:
+    return torch.quantize_per_tensor(value.float(), 0.1, 0, torch.qint8)
+
+
+@pytest.mark.parametrize("spoil", [sparse, csr, meta, nested, float8, stride_0, quantised])
+@pytest.mark.parametrize("file", ["marnns", "stacknn", "stacklens"])
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of torch, when such tensors are made and saved
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_tensor_that_is_not_dense_and_whole_is_refused(
+    file: str, spoil: Callable[[Tensor], Tensor], tmp_path: Path
+) -> None:
+    content: dict[str, Any] = {"marnns": marnns_file, "stacknn": stacknn_file, "stacklens": checkpoint_file}[file]()
+    weights = content.get("state_dict", content)
+    for name in [name for name, value in weights.items() if value.numel() > 1]:  # one number is whole at any stride
+        spoiled = {**weights, name: spoil(weights[name])}
+        message = hostile_complaint(
+            {**content, "state_dict": spoiled} if file == "stacklens" else spoiled, tmp_path / "net.pt"
+        )
+        assert "expected" in message or "refused" in message
+
+
+def test_a_tensor_that_claims_more_than_it_stores_is_refused(tmp_path: Path) -> None:
+    claims = {**stacknn_file(), "_network._linear.weight": torch.zeros(1).expand(10**9, 10**9)}
+    assert "stores 1 numbers; expected 1000000000000000000" in hostile_complaint(claims, tmp_path / "net.pt")
+
+
+SHAPES: list[tuple[Any, dict[str, Any], str]] = [
+    (NNPDA(NNPDAConfig(("a", "b")), seed=1), {"n_states": 10**30}, "a whole number of 100 bits"),
+    (NNPDA(NNPDAConfig(("a", "b")), seed=1), {"n_states": 10**12}, "with 1000000000000 state neurons is too large"),
+    (
+        NNPDA(NNPDAConfig(("a", "b"), "full", 2), seed=1),
+        {"n_states": 10**12},
+        "an NNPDA of order full with 1000000000000 state neurons is too large",
+    ),
+    (NNPDA(NNPDAConfig(("a", "b"), "full", 2), seed=1), {"n_states": 20}, "state_weights has shape (2, 12); expected"),
+    (NNPDA(NNPDAConfig(("a", "b")), seed=1), {"n_states": True}, "n_states is True; expected a whole number"),
+    (NNPDA(NNPDAConfig(("a", "b")), seed=1), {"empty_reading": torch.ones(1)}, "empty_reading"),
+    (NNPDA(NNPDAConfig(("a", "b")), seed=1), {"trap": 1}, "trap is 1; expected True or False"),
+    (NNPDA(NNPDAConfig(("a", "b")), seed=1), {"end": ""}, "the symbol ''"),
+    (MarnnStackRNN(MarnnConfig(("(", ")")), seed=1), {"cell_size": True}, "cell_size is True; expected a whole number"),
+    (MarnnStackRNN(MarnnConfig(("(", ")")), seed=1), {"cell_size": 1.0}, "cell_size is 1.0; expected a whole number"),
+    (MarnnStackRNN(MarnnConfig(("(", ")")), seed=1), {"hidden": 4_096}, "input_weights has shape (8, 2); expected"),
+    (MarnnStackRNN(MarnnConfig(("(", ")")), seed=1), {"temperature": float("nan")}, "temperature is nan"),
+    (MarnnStackRNN(MarnnConfig(("(", ")")), seed=1), {"temperature": "1"}, "temperature is '1'; expected a number"),
+    (MarnnStackRNN(MarnnConfig(("(", ")")), seed=1), {"stack_limit": 10**15}, "stack_limit is 1000000000000000"),
+    (BabyNTM(MarnnConfig(("(", ")")), seed=1), {"stack_limit": 10**6}, "expected a ring of 1 to 4096 cells"),
+    (BufferedNeuralStack(BufferedConfig(("0", "1")), seed=1), {"extra_steps": 10**6}, "extra_steps is 1000000"),
+    (NeuralStack(NeuralStackConfig(("0", "1")), seed=1), {"cell_size": 10**9}, "cell_size is 1000000000"),
+    (NeuralStack(NeuralStackConfig(("0", "1")), seed=1), {"hidden": 10**9}, "hidden is 1000000000"),
+    (NeuralStack(NeuralStackConfig(("0", "1")), seed=1), {"null": ["0"]}, "null is a list of 1"),
+    (StackRNN(StackRNNConfig(("a", "b")), seed=1), {"hidden": 4_096}, "input_weights has shape (2, 40); expected"),
+    (StackRNN(StackRNNConfig(("a", "b")), seed=1), {"no_op": 0}, "no_op is 0; expected True or False"),
+    (StackRNN(StackRNNConfig(("a", "b")), seed=1), {"recurrent": None}, "recurrent is None; expected True or False"),
+    (build_model("lstm", {"alphabet": ("a",), "controller": "lstm"}), {"layers": 1.0}, "layers is 1.0"),
+    (build_model("lstm", {"alphabet": ("a",), "controller": "lstm"}), {"hidden": 4_096}, "has shape (32, 1); expected"),
+]
+
+
+@pytest.mark.parametrize(("net", "change", "found"), SHAPES)
+def test_a_number_of_a_configuration_that_the_weights_cannot_mean_is_refused(
+    net: Any, change: dict[str, Any], found: str, tmp_path: Path
+) -> None:
+    content = content_of(net)
+    assert found in hostile_complaint({**content, "config": {**content["config"], **change}}, tmp_path / "net.pt")
+
+
+@pytest.mark.parametrize(
+    "alphabet",
+    [
+        tuple(f"s{i}" for i in range(10**5)),
+        ("a" * 10**5, "b"),
+        ("a", "a"),
+        ("", "a"),
+        ("a", "\x1b[2J"),
+        ("a", "\x00"),
+        ("a", "\ud800"),
+        ("a", " "),
+        ("a", 1),
+        ("a", torch.zeros(2)),
+        {"a": 1},
+        None,
+        7,
+    ],
+)
+def test_an_alphabet_that_cannot_be_read_or_shown_is_refused(alphabet: Any, tmp_path: Path) -> None:
+    content = checkpoint_file()
+    wrong = {**content, "alphabet": alphabet, "config": {**content["config"], "alphabet": alphabet}}
+    message = hostile_complaint(wrong, tmp_path / "net.pt")
+    assert "expected" in message or "without whitespace" in message
+
+
+def laughs() -> list[Any]:
+    """Return a list of 30 lists that count 2 ** 30 where one is walked over."""
+    bomb: list[Any] = ["ha"]
+    for _ in range(30):
+        bomb = [bomb, bomb]
+    return bomb
+
+
+def loop() -> list[Any]:
+    own: list[Any] = []
+    own.append(own)
+    return own
+
+
+@pytest.mark.parametrize("field", ["task", "provenance", "config"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        [],
+        {1: 2},
+        {"language": {1: 2}},
+        {"a": laughs()},
+        {"a": loop()},
+        {"a": 10 ** (10**4)},
+        {torch.zeros(1): 0},
+        {"a": {"b": torch.zeros(2)}},
+    ],
+    ids=["list", "number as key", "dictionary as language", "laughs", "loop", "long", "tensor as key", "nested tensor"],
+)
+def test_plain_data_of_a_wrong_kind_is_refused(field: str, value: Any, tmp_path: Path) -> None:
+    assert hostile_complaint({**checkpoint_file(), field: value}, tmp_path / "net.pt")
+
+
+@pytest.mark.parametrize("value", [[], {"a": laughs()}, {"a": loop()}], ids=["list", "laughs", "loop"])
+def test_what_training_goes_on_from_is_bounded_too(value: Any, tmp_path: Path) -> None:
+    assert hostile_complaint({**checkpoint_file(), "training": value}, tmp_path / "net.pt")
+
+
+def test_thousands_of_keys_are_not_all_printed(tmp_path: Path) -> None:
+    many = {f"key {i}\n" * 50: torch.zeros(1) for i in range(5_000)}
+    assert len(hostile_complaint(many, tmp_path / "net.pt")) < 1_000
+    assert len(hostile_complaint({**marnns_file(), **many}, tmp_path / "net.pt")) < 2_010
+    assert len(hostile_complaint({**stacknn_file(), **many}, tmp_path / "net.pt")) < 2_010
+    content = checkpoint_file()
+    assert len(hostile_complaint({**content, "state_dict": many}, tmp_path / "net.pt")) < 2_010
+    assert len(hostile_complaint({**content, "config": many}, tmp_path / "net.pt")) < 2_010
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_the_shapes_that_are_expected_are_those_that_a_network_has(name: str) -> None:
+    shapes: list[dict[str, Any]] = [{}]
+    if name == "nnpda":
+        shapes = [{"order": order, "end": "e", "empty_reading": False} for order in ("second", "third", "full")]
+    elif "neural-stack" in name:
+        shapes = [{"controller": kind, "output_alphabet": ("x",)} for kind in ("linear", "rnn", "lstm")]
+    elif name in ("rnn", "lstm", "linear"):
+        shapes = [{"controller": name, "layers": layers, "output_alphabet": tuple("abcd")} for layers in (1, 2)]
+    elif name == "scrn":
+        shapes = [{"hidden": 3, "context": 5}]
+    elif name in ("stack-rnn", "list-rnn"):
+        shapes = [{"no_op": True, "recurrent": True, "n_stacks": 3, "depth": 4}, {}]
+    else:
+        shapes = [{"cell_size": 3, "output_alphabet": tuple("abcd")}, {"hidden": 5}]
+    for shape in shapes:
+        config = {"alphabet": ("a", "b", "c"), **shape}
+        built = {key: tuple(value.shape) for key, value in build_model(name, config).state_dict().items()}
+        assert expected_weights(name, config) == built
+
+
+def test_a_shape_from_python_is_checked_as_one_from_a_file() -> None:
+    with pytest.raises(StacklensError, match="with a whole number of 333 bits state neurons is too large"):
+        NNPDAConfig(("a",), n_states=10**100)
+    with pytest.raises(StacklensError, match="hidden is True; expected a whole number"):
+        MarnnConfig(("a",), hidden=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert MarnnConfig("ab", temperature=1).temperature == 1.0  # type: ignore[arg-type]
