@@ -246,9 +246,7 @@ class _Reading:
         horizon = find_horizons(automaton, self.runner, self.specification, checks, proved, shortened)
         return replace(result, counts=counts, certificate=certificate, horizon=horizon)
 
-    def _certified(
-        self, result: Extraction, looked: Looked, layouts: Sequence[Layout] = LAYOUTS
-    ) -> Certification:
+    def _certified(self, result: Extraction, looked: Looked, layouts: Sequence[Layout] = LAYOUTS) -> Certification:
         if not self.model.real_time:
             return _OF_WHOLE_WORDS
         if result.found is not None and result.found.by_asking:

@@ -46,7 +46,10 @@ LAYOUTS = (
     Layout(tops=True, value_tops=True, hidden=0.1, values=0.1),
 )
 WITHOUT_GRID = tuple(layout for layout in LAYOUTS if layout.hidden is None)
-_MOST, _MOST_ON_GRID = 6_000, 1_500  # evaluations of a head in one attempt; a grid that has not closed by then never did
+_MOST, _MOST_ON_GRID = (
+    6_000,
+    1_500,
+)  # evaluations of a head in one attempt; a grid that has not closed by then never did
 
 
 @dataclass(frozen=True, eq=False)

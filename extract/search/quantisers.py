@@ -141,7 +141,7 @@ def _spread_out(vectors: np.ndarray, k: int, rng: np.random.Generator) -> np.nda
         total = np.cumsum(nearest)
         drawn = np.searchsorted(total, rng.random(2 + int(np.log(k))) * total[-1])
         drawn = np.minimum(drawn, len(vectors) - 1)
-        left = np.minimum(nearest, ((vectors[drawn, None] - vectors) ** 2).sum(2))  # (drawn, M)
+        left = np.stack([np.minimum(nearest, ((vectors - vectors[one]) ** 2).sum(1)) for one in drawn])  # (drawn, M)
         best = int(left.sum(1).argmin())
         centres.append(vectors[drawn[best]])
         nearest = left[best]

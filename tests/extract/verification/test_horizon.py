@@ -94,6 +94,20 @@ def test_beyond_all_words_the_shortest_known_is_the_shortest_there_is(
         assert verdicts_on(net, [word])[0] != right().accepts(word)
 
 
+def test_of_the_soft_network_only_the_shortest_word_is_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
+    shortened: list[Word] = []
+
+    def shorten(word: Word, *_: object) -> Word:
+        shortened.append(word)
+        return word
+
+    monkeypatch.setattr("stacklens.extract.verification.shortest_difference.shorten", shorten)
+    words = "(" * 12, "(" * 8
+    checks = [Agreement("long", side, 12, 1, 0, 1, one) for side in ("rounded network", "network") for one in words]
+    find_horizons(right(), SlipperyNet(6), DYCK, checks)
+    assert shortened == [words[1], words[0], words[1]]
+
+
 def test_where_nothing_is_found_there_is_no_upper_end() -> None:
     net = hand_made(right(), end="$")
     checks = check_all(right(), net, DYCK, replace(FEW, max_length=4))
