@@ -134,7 +134,7 @@ def cluster(vectors: np.ndarray, k: int, seed: int = 0, largest: int = 20_000) -
 
 
 def _spread_out(vectors: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
-    """Return ``k`` of ``vectors`` (M, H) to begin with, far from each other: each the best of a few drawn by distance."""
+    """Return ``k`` of ``vectors`` (M, H) to begin with, far apart: each the best of a few drawn by distance."""
     centres = [vectors[rng.integers(len(vectors))]]
     nearest = ((vectors - centres[0]) ** 2).sum(1)
     while len(centres) < k:

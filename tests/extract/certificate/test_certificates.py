@@ -12,8 +12,8 @@ from tests.extract.certificate.proved import ZOO as ZOO_FILES
 from tests.extract.certificate.proved import dyck_2, proof, recogniser
 from tests.extract.certificate.replaying import replay
 
-from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
 import stacklens as sl
+from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
 from stacklens.extract.certificate.abstraction import Bounds, Layout, System, TooMany
 from stacklens.extract.certificate.certify import LAYOUTS, WITHOUT_GRID, Proof, certify
 from stacklens.extract.certificate.claim import Certified, NotCertified
