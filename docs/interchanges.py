@@ -82,7 +82,8 @@ def _measure_both(jobs: list[tuple[str, str]]) -> None:
             known = _known(BOTH)
             if not any((one["name"], one["method"]) == (name, method) for one in known):
                 row = {"name": name, "method": method, **_by_one_way(source, method)}
-                BOTH.write_text(json.dumps([*known, row], indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+                rows = ",\n".join(json.dumps(one, ensure_ascii=False) for one in [*known, row])
+                BOTH.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
                 print(name, method, row["status"], f"{row['seconds']:.1f} s", flush=True)
 
 
