@@ -62,6 +62,7 @@ class Driver:
         self.ways = Completions(self.pda) if pda.n_stacks == 1 else None
         stacks = self.pda.start.stacks if self.ways is None else self.ways.empty
         self.start = Point(self.pda.initial, stacks)
+        self.known: dict[Point, list[Option]] = {}
 
     def height(self, point: Point) -> int:
         """Return how many cells lie on the stacks."""
@@ -111,8 +112,10 @@ class Driver:
 
     def options(self, point: Point) -> list[Option]:
         """Return the transitions after which a word can still be ended."""
-        steps = (self.step(point, letter) for letter in self.pda.input_alphabet)
-        return [option for option in steps if option is not None and self.live(option.to)]
+        if point not in self.known:
+            steps = (self.step(point, letter) for letter in self.pda.input_alphabet)
+            self.known[point] = [option for option in steps if option is not None and self.live(option.to)]
+        return self.known[point]
 
     def ending(self, point: Point) -> _Word:
         """Return a shortest way to end a word, () where none is known."""

@@ -1,16 +1,20 @@
-"""Interchange accuracy of the zoo's networks, and of a sample of kept networks, as tables in docs/probing.md.
+"""What zoo networks come to by both ways, and interchange accuracy of kept networks, as tables in docs/probing.md.
 
-`python docs/interchanges.py [--networks FOLDER --sample N]` reads every network of the zoo, once by its behaviour and
-once by clustering its hidden vectors, and interchanges states and symbols of the minimised and of the raw automaton.
-With `--networks` it reads N networks instead, drawn from those that `stacklens papers run --networks FOLDER` kept. What
-came of a network is kept in docs/interchanges.json when it is done, and not measured again. The tables between the
-markers are written from what is kept.
+`python docs/interchanges.py [--only NAME... --published FILE...]` reads networks of the zoo, and files of other
+programs, once by clustering hidden vectors and once by behaviour, with the settings of `extract-pda`, and interchanges
+what each automaton tells apart. What came of a network is kept in docs/zoo-by-both-ways.json when it is done, and not
+measured again. With `--networks FOLDER --sample N` it reads N networks instead, drawn from those that
+`stacklens papers run --networks FOLDER` kept, and keeps what came of these in docs/interchanges.json; what stands there
+of the zoo is by an earlier protocol, and goes into docs/findings.md. The tables between the markers are written from
+what is kept.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +22,39 @@ import numpy as np
 import torch
 
 from stacklens.automata.compare import Different, Equal
+from stacklens.automata.pda import PushdownAutomaton
 from stacklens.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.config import ExtractionConfig, Method
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.models.io import load_network, zoo_names
+from stacklens.probe.causal.outcome import Causality
 from stacklens.progress import count
 
 FOLDER = Path(__file__).parent
 KEPT, TEXT = FOLDER / "interchanges.json", FOLDER / "probing.md"
+BOTH = FOLDER / "zoo-by-both-ways.json"
 MARKS = {
+    "equal": ("<!-- equal: written by docs/interchanges.py -->", "<!-- end of equal -->"),
     "zoo": ("<!-- zoo: written by docs/interchanges.py -->", "<!-- end of zoo -->"),
     "kept": ("<!-- kept: written by docs/interchanges.py -->", "<!-- end of kept -->"),
 }
-METHODS: tuple[Method, ...] = ("auto", "kmeans")
+METHODS: tuple[Method, ...] = ("kmeans", "learn")
+EQUAL = ("marnn-stack-rnn-dyck-2", "marnn-stack-rnn-dyck-3", "nnpda-palindrome")  # shown with all of their automata
+KINDS = ("states", "symbols", "heads")
 _KEPT_HEAD = "| network | its automaton | networks | states, median (least) | symbols, median (least) |\n"
-BUDGET, CASES = {"zoo": 30, "kept": 15}, 2_000  # seconds of processor time for a search, interchanges
+BUDGET, CASES = 15, 2_000  # seconds of processor time for a search of a kept network, interchanges
 READ: dict[str, Any] = {"max_length": 5, "long_words": 300, "deep_words": 3, "depth": 60, "proved_length": 0}
-_ZOO = "| network | found by | proved | automaton | states | random | symbols | random | soft states | soft symbols |\n"
+_ZOO = (
+    "| network | way | status | proof | certificate | seconds | automaton | states | random network | symbols "
+    "| random network | heads | random network |\n"
+)
+_EQUAL = (
+    "| network | automaton | swapped | told apart | score | same | random partitions | permuted labels "
+    "| random weights |\n"
+)
+_BASELINES = ("random partitions", "permuted labels", "random weights")
 
 
 def main() -> None:
@@ -44,32 +62,66 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", type=Path, help="a folder of kept networks")
     parser.add_argument("--only", nargs="*", help="of the zoo only these; none to write the tables of what is kept")
-    parser.add_argument("--sample", type=int, default=40, help="how many of these")
+    parser.add_argument("--published", nargs="*", type=Path, default=[], help="files of other programs")
+    parser.add_argument("--sample", type=int, default=40, help="how many kept networks")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
-    jobs = [] if chosen.networks is not None else _of_the_zoo(chosen.only)
-    if chosen.networks is not None:
+    if chosen.networks is None:
+        names = [name for name in zoo_names() if chosen.only is None or name in chosen.only]
+        _measure_both([*((name, name) for name in names), *((path.stem, str(path)) for path in chosen.published)])
+    else:
         paths = sorted(chosen.networks.rglob("*.pt"))
         drawn = np.random.default_rng(0).permutation(len(paths))[: chosen.sample]
-        jobs += [("kept", f"{paths[i].parent.name}/{paths[i].stem}", str(paths[i])) for i in drawn.tolist()]
-    for group, name, source in jobs:
-        for method in METHODS if group == "zoo" else METHODS[:1]:
-            known = _known()
-            if not any((one["group"], one["name"], one["method"]) == (group, name, method) for one in known):
-                row = {"group": group, "name": name, "method": method, **_measured(source, method, BUDGET[group])}
-                KEPT.write_text(json.dumps([*known, row], indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-                print(group, name, method, row["status"], flush=True)
+        _measure_kept([(f"{paths[i].parent.name}/{paths[i].stem}", str(paths[i])) for i in drawn.tolist()])
     _write()
 
 
-def _of_the_zoo(only: list[str] | None) -> list[tuple[str, str, str]]:
-    return [("zoo", name, name) for name in zoo_names() if only is None or name in only]
+def _measure_both(jobs: list[tuple[str, str]]) -> None:
+    for name, source in jobs:
+        for method in METHODS:
+            known = _known(BOTH)
+            if not any((one["name"], one["method"]) == (name, method) for one in known):
+                row = {"name": name, "method": method, **_by_one_way(source, method)}
+                rows = ",\n".join(json.dumps(one, ensure_ascii=False) for one in [*known, row])
+                BOTH.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
+                print(name, method, row["status"], f"{row['seconds']:.1f} s", flush=True)
 
 
-def _measured(source: str, method: Method, budget: int) -> dict[str, Any]:
-    """Return what came of reading a network, and of interchanges against both automata."""
+def _measure_kept(jobs: list[tuple[str, str]]) -> None:
+    for name, source in jobs:
+        known = _known(KEPT)
+        if not any((one["group"], one["name"]) == ("kept", name) for one in known):
+            row = {"group": "kept", "name": name, "method": "auto", **_measured(source)}
+            KEPT.write_text(json.dumps([*known, row], indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            print(name, row["status"], flush=True)
+
+
+def _by_one_way(source: str, method: Method) -> dict[str, Any]:
+    """Return what `extract-pda --causal --method METHOD` says of a network, with the seconds of processor time."""
     checkpoint = load_network(source)
-    config = ExtractionConfig(method=method, budget=budget, cycles=60, walks=40, **READ)
+    begun = time.process_time()
+    result = extract(checkpoint.model, specification_of(checkpoint, None), ExtractionConfig(method=method))
+    told: dict[str, Any] = {"seconds": time.process_time() - begun, "status": result.status, "reason": result.reason}
+    if result.minimised is None:
+        return told
+    report = result.report()
+    told |= {"proof": report["proof"]["verdict"], "certificate": report["certificate"]["verdict"]}
+    told |= {"sizes": {"minimised": _sizes(result.minimised)}}
+    if result.raw is not None:
+        told["sizes"]["raw"] = _sizes(result.raw)
+    with suppress(StacklensError):  # of some automata no interchange can be asked
+        told["causality"] = result.causal().to_dict()
+    return told
+
+
+def _sizes(pda: PushdownAutomaton) -> list[int]:
+    return [len(pda.states), len(pda.stack_alphabet)]
+
+
+def _measured(source: str) -> dict[str, Any]:
+    """Return what came of reading a kept network, and of interchanges against both automata."""
+    checkpoint = load_network(source)
+    config = ExtractionConfig(budget=BUDGET, cycles=60, walks=40, **READ)
     try:
         result = extract(checkpoint.model, specification_of(checkpoint, None), config)
     except StacklensError as error:
@@ -91,15 +143,15 @@ def _causal(result: Extraction, which: str) -> dict[str, Any]:
         return {"reason": str(error)}
 
 
-def _known() -> list[dict[str, Any]]:
-    known: list[dict[str, Any]] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else []
+def _known(file: Path) -> list[dict[str, Any]]:
+    known: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
     return known
 
 
 def _write() -> None:
     """Put the tables of what is kept between their markers."""
     text = TEXT.read_text(encoding="utf-8")
-    for group, table in (("zoo", _zoo_table()), ("kept", _kept_table())):
+    for group, table in (("equal", _equal_table()), ("zoo", _zoo_table()), ("kept", _kept_table())):
         begin, end = MARKS[group]
         text = f"{text[: text.index(begin)]}{begin}\n\n{table}\n{text[text.index(end) :]}"
     TEXT.write_text(text, encoding="utf-8")
@@ -107,40 +159,86 @@ def _write() -> None:
 
 
 def _zoo_table() -> str:
-    lines = [_ZOO, "|" + "---|" * 10 + "\n"]
-    for one in sorted((one for one in _known() if one["group"] == "zoo"), key=lambda one: one["name"]):
-        if "minimised" not in one:
-            lines.append(f"| {one['name']} | {one['method']} | none | – | | | | | | |\n")
+    """Return a line for every network and way, and one more for the raw automaton where it is another one."""
+    lines = [_ZOO, "|" + "---|" * 13 + "\n"]
+    for one in sorted(_known(BOTH), key=lambda one: one["name"]):
+        head = [one["name"], one["method"], str(one["status"])]
+        if "sizes" not in one:
+            lines.append(f"| {' | '.join([*head, '', '', _seconds(one), 'none', *[''] * 6])} |\n")
             continue
-        same = one["sizes"][0] == one["sizes"][1]
-        for number, which in enumerate(("minimised",) if same else ("minimised", "raw")):
-            cells = [_size(one["sizes"][number], "" if same else which), *_shares(one[which])]
-            head = [one["name"], one.get("way", one["method"]), one["proof"]] if number == 0 else ["", "", ""]
-            lines.append(f"| {' | '.join([*head, *cells])} |\n")
+        head += [one["proof"], one["certificate"], _seconds(one)]
+        for number, (which, sizes) in enumerate(one["sizes"].items()):
+            if number and sizes == one["sizes"]["minimised"]:
+                continue
+            cells = [cell for kind in KINDS for cell in _scored(_swaps(one, which).get(kind))]
+            sized = f"{which}: {count(sizes[0], 'state')}, {count(sizes[1], 'symbol')}"
+            lines.append(f"| {' | '.join([*(head if number == 0 else [''] * 6), sized, *cells])} |\n")
     return "".join(lines)
 
 
-def _size(size: list[int], which: str) -> str:
-    return f"{count(size[0], 'state')}, {count(size[1], 'symbol')}" + (f", {which}" if which else "")
+def _seconds(one: dict[str, Any]) -> str:
+    return f"{one['seconds']:.1f}"
 
 
-def _shares(found: dict[str, Any]) -> list[str]:
-    if "states" not in found:
-        return ["–"] * 6
-    parts = [found["states"], found["symbols"]]
-    shown = [cell for part in parts for cell in (_share(part["accuracy"]), _share(part["baseline"]))]
-    soft = [_share(part["soft"][0] / part["soft"][1] if part["soft"] and part["soft"][1] else None) for part in parts]
-    return [*shown, *soft]
+def _swaps(one: dict[str, Any], which: str) -> dict[str, Any]:
+    """Return what came of interchanges of an automaton by name, {} where none were made."""
+    found: dict[str, Any] = one.get("causality") or {}
+    if not found or found["automaton"] == which:
+        return found
+    other: dict[str, Any] = found.get("others", {}).get(which, {})
+    return other
 
 
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+def _scored(found: dict[str, Any] | None) -> list[str]:
+    """Return a score with how many swaps it is of and their share of all that were drawn, and the random network's."""
+    if not found or not found["told_apart"]:
+        return ["–", "–"]
+    beside = found["same"][1] + (found["untold"] or (0, 0))[1] + found["undefined"]
+    told = found["told_apart"]
+    return [
+        f"{found['accuracy']:.3f} of {told} ({told / (told + beside):.0%})",
+        _share_of(found["baselines"].get("random weights")),
+    ]
+
+
+def _share_of(numbers: list[int] | None) -> str:
+    return "–" if not numbers or not numbers[1] else f"{numbers[0] / numbers[1]:.3f}"
+
+
+def _equal_table() -> str:
+    """Return all automata of some networks with their scores, and below it which of them is the mechanism."""
+    zoo = zoo_names()
+    known = [one for one in _known(BOTH) if one["method"] == "kmeans" and one.get("causality")]
+    shown = [one for name in EQUAL for one in known if one["name"] == name]
+    shown += [one for one in known if one["name"] not in zoo]
+    lines, verdicts = [_EQUAL, "|" + "---|" * 9 + "\n"], []
+    for one in shown:
+        found = Causality.from_dict(one["causality"])
+        name = one["name"] if one["name"] in zoo else f"published: {one['name']}"
+        verdicts.append(f"- {name}: {found.verdict}.\n")
+        for number, (which, automaton) in enumerate(found.automata.items()):
+            first, sized = name if number == 0 else "", f"{which} {'/'.join(map(str, automaton.sizes or ()))}"
+            if automaton.same_as is not None:
+                lines.append(f"| {first} | {sized} | as {automaton.same_as} | | | | | | |\n")
+                continue
+            for row, part in enumerate(automaton.kinds):
+                what = part.what if part.rank is None else f"{part.what}, rank {part.rank}"
+                score = (
+                    "–" if not part.share.of else f"{part.accuracy:.3f} ({part.interval[0]:.3f}-{part.interval[1]:.3f})"
+                )
+                others = [
+                    _share_of([one.right, one.of] if one else None) for one in map(part.baselines.get, _BASELINES)
+                ]
+                same = _share_of([part.same.right, part.same.of])
+                named = [first, sized] if row == 0 else ["", ""]
+                lines.append(f"| {' | '.join([*named, what, str(part.told_apart), score, same, *others])} |\n")
+    return "".join([*lines, "\n", *verdicts])
 
 
 def _kept_table() -> str:
     """Return how networks of a kind fare, by whether their automaton is proved, contradicted, or missing."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for one in _known():
+    for one in _known(KEPT):
         if one["group"] == "kept":
             groups.setdefault((one.get("kind", "?"), _outcome(one)), []).append(one)
     lines = [_KEPT_HEAD, "|" + "---|" * 5 + "\n"]

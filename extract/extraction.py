@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +12,14 @@ from stacklens.automata.compare import Comparison, Different, Equal, compare
 from stacklens.extract.answers import compared_outputs, network_answers
 from stacklens.extract.budget import Budget
 from stacklens.extract.by_name import specification_for
-from stacklens.extract.certificate.certify import Certification, certification, certified_length
+from stacklens.extract.certificate.abstraction import Layout
+from stacklens.extract.certificate.certify import (
+    LAYOUTS,
+    WITHOUT_GRID,
+    Certification,
+    certification,
+    certified_length,
+)
 from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.diagnosis import diagnose
@@ -149,7 +157,7 @@ class _Reading:
         )
         return replace(result, budget=self.budget.use(), threshold=near)
 
-    def _proved(self, result: Extraction, looked: Looked) -> Extraction:
+    def _proved(self, result: Extraction, looked: Looked, layouts: Sequence[Layout] = LAYOUTS) -> Extraction:
         """Return ``result`` with proof and certificate of its automaton, for words of every length: milliseconds."""
         automaton, specification = result.automaton, self.specification
         self.clock.stage("prove equality")
@@ -158,7 +166,7 @@ class _Reading:
             decide = specification.compare if self.model.real_time else specification.compare_written
             proof = decide(automaton)
         self.clock.stage("certify")
-        return replace(result, proof=proof, certificate=self._certified(result, looked))
+        return replace(result, proof=proof, certificate=self._certified(result, looked, layouts))
 
     def _learned_beside(self, result: Extraction, looked: Looked) -> Extraction:
         """Return ``result``, or that of a learned automaton where that is certified and the one by clusters is not.
@@ -177,11 +185,12 @@ class _Reading:
                 if found.exact:
                     break
         learned = next((one for one in looked.tried if one.method == "learn" and one.exact), None)
-        if learned is None:
+        if learned is None or learned.automaton == result.automaton:
             return result
         stacks = looked.stacks.seeing(learned.stacks)
         other = replace(result, minimised=learned.automaton, found=learned, stacks=stacks)
-        other = self._proved(other, looked)
+        # its contexts tell apart what a grid would: without one boxes close soon or never
+        other = self._proved(other, looked, WITHOUT_GRID)
         better = isinstance(other.certificate.certificate, Certified) and not isinstance(other.proof, Different)
         return other if better else result
 
@@ -236,7 +245,7 @@ class _Reading:
         horizon = find_horizons(automaton, self.runner, self.specification, checks, proved, shortened)
         return replace(result, counts=counts, certificate=certificate, horizon=horizon)
 
-    def _certified(self, result: Extraction, looked: Looked) -> Certification:
+    def _certified(self, result: Extraction, looked: Looked, layouts: Sequence[Layout] = LAYOUTS) -> Certification:
         if not self.model.real_time:
             return _OF_WHOLE_WORDS
         if result.found is not None and result.found.by_asking:
@@ -245,7 +254,7 @@ class _Reading:
             return _OF_UNROUNDED
         if result.view is not None:
             return _of_view(result.view)
-        return certification(self.model, result.automaton, result.stacks, self.specification)
+        return certification(self.model, result.automaton, result.stacks, self.specification, layouts)
 
     def _parted(self, result: Extraction, looked: Looked) -> Extraction:
         """Return ``result`` with both runs on the shortest word that contradicts the automaton, and why they part."""

@@ -28,6 +28,7 @@ from stacklens.models.base import StackModel
 __all__ = [
     "CERTIFICATE_NOT_TRIED",
     "LAYOUTS",
+    "WITHOUT_GRID",
     "Certification",
     "Proof",
     "certification",
@@ -44,7 +45,8 @@ LAYOUTS = (
     Layout(tops=True, value_tops=True),
     Layout(tops=True, value_tops=True, hidden=0.1, values=0.1),
 )
-_MOST = 6_000  # evaluations of a head in one attempt
+WITHOUT_GRID = tuple(layout for layout in LAYOUTS if layout.hidden is None)
+_MOST, _MOST_ON_GRID = 6_000, 1_500  # evaluations of a head in one attempt; in the zoo no grid needed more
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +113,7 @@ def prove(
         system = System(model, controller, automaton, kept, layout, words, margin)
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # bounds that overflow decide nothing
-                bounds = find_invariant(system, _MOST)
+                bounds = find_invariant(system, _MOST if layout.hidden is None else _MOST_ON_GRID)
                 return Proof(system, bounds, check_invariant(system, bounds))
         except Unproved as unproved:
             last = unproved.fault
@@ -156,6 +158,7 @@ def certification(
     automaton: PushdownAutomaton,
     stacks: StackUse,
     specification: Specification | None,
+    layouts: Sequence[Layout] = LAYOUTS,
 ) -> Certification:
     """Return whether the rounded ``model`` is certified to follow ``automaton`` on words of every length.
 
@@ -165,11 +168,11 @@ def certification(
     if stacks.unseen:
         return Certification(None, reason="the network uses stacks that the automaton does without")
     try:
-        found = Certification(certify(model, automaton, stacks=stacks.stacks))
+        found = Certification(certify(model, automaton, stacks=stacks.stacks, layouts=layouts))
         domain = _task_domain(specification)
         if isinstance(found.certificate, Certified) or domain is None:
             return found
-        narrower = certify(model, automaton, domain, stacks=stacks.stacks)
+        narrower = certify(model, automaton, domain, stacks=stacks.stacks, layouts=layouts)
         return Certification(narrower, "the task's") if isinstance(narrower, Certified) else found
     except StacklensError as error:
         return Certification(None, reason=str(error))

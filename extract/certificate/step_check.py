@@ -120,12 +120,14 @@ class StepImage:
 def _in_all(decision: Decision) -> _Sure:
     """Return what is decided in all rows, with the smallest margin; NaN where they differ."""
     numbers, margins = decision.numbers, decision.margins
+    if len(numbers) == 1:
+        return _Sure(int(numbers[0]), float(margins[0]))
     return _Sure(int(numbers[0]), float(margins.min()) if (numbers == numbers[0]).all() else np.nan)
 
 
 def _around(box: Box) -> tuple[Row, Row]:
     """Return the one box around all rows of ``box``."""
-    return box.low.min(0), box.high.max(0)
+    return (box.low[0], box.high[0]) if len(box.low) == 1 else (box.low.min(0), box.high.max(0))
 
 
 def check_steps(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[CheckedHead]:

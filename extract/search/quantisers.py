@@ -5,7 +5,6 @@ Sun et al. 1993, section 3.6: two or more levels for every state neuron, or K-me
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,6 +17,9 @@ from stacklens.probe.trace import Trace
 from stacklens.progress import count
 
 __all__ = ["Clusters", "Levels", "Quantiser", "cluster", "vectors"]
+
+
+_RUNS, _ROUNDS = 4, 300  # of K-means, and of each run at most
 
 
 class Quantiser(Protocol):
@@ -116,20 +118,48 @@ class Clusters:
 def cluster(vectors: np.ndarray, k: int, seed: int = 0, largest: int = 20_000) -> Clusters:
     """Return at most ``k`` K-means clusters of ``vectors`` (M, H); fewer where there are fewer different vectors.
 
-    At most ``largest`` vectors, drawn by ``seed``, are clustered. The centres come in lexicographic order, so that
-    their numbers do not depend on the library's order.
+    At most ``largest`` vectors, drawn by ``seed``, are clustered; of several runs the tightest is taken (Lloyd's
+    algorithm from the start of Arthur & Vassilvitskii 2007, "k-means++"). The centres come in lexicographic order, so
+    that their numbers do not depend on where it began. It is written out here since scikit-learn, which gives the
+    same, takes longer to import than a network takes to be read.
     """
-    from sklearn.cluster import KMeans
-
     distinct = np.unique(vectors, axis=0)
+    rng = np.random.default_rng(seed)
     if len(distinct) > largest:
-        distinct = np.random.default_rng(seed).choice(distinct, largest, replace=False)
+        distinct = rng.choice(distinct, largest, replace=False)
     if len(distinct) <= k:
         return Clusters(distinct)
-    with warnings.catch_warnings():  # fewer distinct vectors up to rounding than k: fewer clusters are fine
-        warnings.simplefilter("ignore")
-        centres = KMeans(k, n_init=4, random_state=seed).fit(distinct).cluster_centers_
-    return Clusters(np.unique(centres, axis=0))
+    runs = [_lloyd(distinct, _spread_out(distinct, k, rng)) for _ in range(_RUNS)]
+    return Clusters(np.unique(min(runs, key=lambda run: run[0])[1], axis=0))
+
+
+def _spread_out(vectors: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Return ``k`` of ``vectors`` (M, H) to begin with, far apart: each the best of a few drawn by distance."""
+    centres = [vectors[rng.integers(len(vectors))]]
+    nearest = ((vectors - centres[0]) ** 2).sum(1)
+    while len(centres) < k:
+        total = np.cumsum(nearest)
+        drawn = np.searchsorted(total, rng.random(2 + int(np.log(k))) * total[-1])
+        drawn = np.minimum(drawn, len(vectors) - 1)
+        left = np.stack([np.minimum(nearest, ((vectors - vectors[one]) ** 2).sum(1)) for one in drawn])  # (drawn, M)
+        best = int(left.sum(1).argmin())
+        centres.append(vectors[drawn[best]])
+        nearest = left[best]
+    return np.array(centres)
+
+
+def _lloyd(vectors: np.ndarray, centres: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the summed squared distance of ``vectors`` (M, H) to the nearest centre, and the centres (K, H)."""
+    numbers = np.full(len(vectors), -1)
+    for _ in range(_ROUNDS):
+        before, numbers = numbers, Clusters(centres).assign(vectors)
+        if (before == numbers).all():
+            break
+        sizes = np.bincount(numbers, minlength=len(centres))
+        sums = np.stack([np.bincount(numbers, column, len(centres)) for column in vectors.T], 1)
+        # a centre that has lost all its vectors stays where it is
+        centres = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres)
+    return float(((vectors - centres[numbers]) ** 2).sum()), centres
 
 
 def vectors(model: StackModel[Any], seen: Trace) -> tuple[np.ndarray, np.ndarray]:

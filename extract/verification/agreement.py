@@ -41,7 +41,9 @@ __all__ = [
     "side_name",
 ]
 
-_LESS = 4  # words of the analog network, which contradict nothing, are shortened with so many times less effort
+# words of the analog network, which contradict nothing, are shortened with so many times less effort: the shortest of
+# them is shortened on for its horizon
+_LESS = 16
 _ERRS = 0.05  # with this probability at most a bound on errors is wrong, for both automata that may be checked together
 _MOST_COUNTED = 5_000  # transitions
 CheckKind = Literal[

@@ -64,7 +64,8 @@ def shortest_difference(
     """Return the shortest word that can be found on which ``pda`` and ``network`` differ, None if no check knows one.
 
     What all words of a length have shown is a shortest word. All others are made shorter, each from where it stands and
-    the shortest first: which of them leads to the shortest cannot be told beforehand.
+    the shortest first: which of them leads to the shortest cannot be told beforehand. Of the network that is not
+    rounded only the shortest is.
     """
     known = [(check.counterexample, check.kind) for check in checks]
     words = sorted(((word, kind) for word, kind in known if word is not None), key=lambda one: len(one[0]))
@@ -80,5 +81,6 @@ def shortest_difference(
         return different
 
     if not any(kind == "exhaustive" for _, kind in words):
+        words = words if isinstance(network, Rounded) else words[:1]
         words = [(shorten(word, differ, pda, max(0, left)), kind) for word, kind in words]
     return shortest_of(pda, words)

@@ -13,9 +13,10 @@ from tests.extract.certificate.proved import ZOO as ZOO_FILES
 from tests.extract.certificate.proved import dyck_2, proof, recogniser
 from tests.extract.certificate.replaying import replay
 
+import stacklens as sl
 from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
-from stacklens.extract.certificate.abstraction import Bounds
-from stacklens.extract.certificate.certify import Proof, certify
+from stacklens.extract.certificate.abstraction import Bounds, System, TooMany
+from stacklens.extract.certificate.certify import LAYOUTS, WITHOUT_GRID, Proof, certify
 from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.certificate.invariant import check_invariant
 from stacklens.extract.certificate.step_check import Unproved
@@ -94,6 +95,22 @@ def test_every_wrong_transition_is_refused(name: str) -> None:
     system = proof(name).system
     for pda in spoiled(system.automaton):
         assert isinstance(certify(system.model, pda), NotCertified)
+
+
+def test_a_grid_that_does_not_close_is_given_up_early_and_can_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed: list[tuple[bool, int]] = []
+
+    def asked(system: System, most: int) -> Bounds:
+        allowed.append((system.layout.hidden is not None, most))
+        raise TooMany
+
+    monkeypatch.setattr("stacklens.extract.certificate.certify.find_invariant", asked)
+    result = sl.load(str(ZOO_FILES / "nnpda-1n0n.json"), kind="result")
+    assert isinstance(certify(result.model, result.automaton), NotCertified)
+    assert [grid for grid, _ in allowed] == [False] * len(WITHOUT_GRID) + [True]
+    assert all(most < allowed[0][1] for grid, most in allowed if grid)
+    assert isinstance(certify(result.model, result.automaton, layouts=WITHOUT_GRID), NotCertified)
+    assert not any(grid for grid, _ in allowed[len(LAYOUTS) :])
 
 
 def test_a_network_that_was_not_trained_for_it_is_not_certified_and_the_step_is_named() -> None:

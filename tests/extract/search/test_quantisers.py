@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.cluster import KMeans
 
 from stacklens.extract.search.quantisers import Clusters, Levels, Quantiser, cluster
 
@@ -77,6 +81,23 @@ def test_k_means_finds_clear_clusters_and_is_the_same_every_time() -> None:
     assert np.array_equal(one.assign(blobs()), one.assign(np.eye(3)).repeat(50))
     shuffled = np.random.default_rng(1).permutation(blobs())
     np.testing.assert_allclose(cluster(shuffled, 3, seed=5).centres, one.centres, atol=1e-9)
+
+
+@pytest.mark.parametrize(("k", "size"), [(2, 1), (3, 8), (7, 3), (12, 8)])
+def test_k_means_is_as_tight_as_that_of_scikit_learn(k: int, size: int) -> None:
+    rng = np.random.default_rng(k)
+    vectors = rng.random((k, size))[rng.integers(k, size=2_000)] + rng.normal(0, 0.05, (2_000, size))
+    centres = cluster(vectors, k).centres
+    spread = ((vectors[:, None] - centres) ** 2).sum(2).min(1).sum()
+    assert spread <= 1.01 * KMeans(k, n_init=4, random_state=0).fit(vectors).inertia_
+
+
+def test_clustering_imports_no_scikit_learn_which_takes_a_second() -> None:
+    code = (
+        "import sys, numpy as np; from stacklens.extract.search.quantisers import cluster; "
+        "cluster(np.random.default_rng(0).random((99, 2)), 3); sys.exit('sklearn' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_fewer_different_vectors_than_clusters_are_their_own_centres() -> None:
