@@ -9,16 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, get_args
 
-from stacklens.automata.epsilon import real_time_form
-from stacklens.automata.finite import FiniteAutomaton, is_accepting
-from stacklens.automata.pda import EPSILON, PushdownAutomaton, State, Symbol, Transition
-from stacklens.automata.product import ControlPair, Outputs, Pair, Parted, Product, Refuted, Separated, What
-from stacklens.automata.reachability import drop_sinks
-from stacklens.automata.stackless import side_by_side
-from stacklens.automata.summaries import Event, PushdownStep, Runs, shortest_runs
-from stacklens.errors import AutomatonError
-
-__all__ = ["Comparison", "Different", "Equal", "Outputs", "Undecided", "compare", "is_empty", "shortest_member"]
+from ..core.errors import AutomatonError
+from .finite import FiniteAutomaton, is_accepting
+from .pda import EPSILON, PushdownAutomaton, State, Symbol, Transition
+from .product import ControlPair, Outputs, Pair, Parted, Product, Refuted, Separated, What, side_by_side
+from .rewriting import real_time_form
+from .summaries import Event, PushdownStep, Runs, drop_sinks, shortest_runs
 
 BOUNDS = (1, 2, 4, 8)  # how far heights may be apart: each is tried where the one before does not suffice
 # derivations (see `shortest_runs`) in the first search, and in each one after it

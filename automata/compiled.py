@@ -15,10 +15,8 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from stacklens.automata.pda import EPSILON, Acceptance, Output, PushdownAutomaton, Symbol, Word
-from stacklens.errors import AutomatonError, UnknownSymbolError
-
-__all__ = ["BoolArray", "IntArray", "Tables", "Words", "compile_tables", "encode_words"]
+from ..core.errors import AutomatonError, UnknownSymbolError
+from .pda import EPSILON, Acceptance, Output, PushdownAutomaton, Symbol, Word
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int32]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stacklens.automata.pda import Output, PushdownAutomaton
-from stacklens.progress import count
+from ..core.progress import count
+from .pda import Output, PushdownAutomaton
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["formal_definition", "one_line", "output_text", "transition_lines", "transition_table"]
 
 _LISTED = 12  # symbols of an alphabet that one line shows
 

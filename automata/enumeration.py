@@ -7,17 +7,207 @@ configuration are stepped once; a word then costs one gather. Stacks are hash-co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from stacklens.automata.compiled import BoolArray, IntArray, compile_tables
-from stacklens.automata.configurations import Configurations, StackTrie
-from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
+from .compiled import BoolArray, IntArray, Tables, compile_tables
+from .pda import PushdownAutomaton, Symbol, Word
 
-__all__ = ["accepts_all", "count_all", "enumerate_words", "is_all", "outputs_all", "word_at"]
+# ---- Many configurations at once, stepped, judged and merged as arrays ----
+#
+# Stack contents are nodes of one trie: a number each, with the top on the node of what lies below.
+
+
+class StackTrie:
+    """Hash-consed stacks over symbols 1 to ``n_symbols``; node 0 is the empty stack.
+
+    ``parent[node]`` is the stack after a pop and ``symbol[node]`` the top, both 0 for the empty stack. Equal stacks are
+    the same node. The arrays are longer than the trie, and replaced when it grows: read them afresh after a push.
+
+    >>> trie = StackTrie(2)
+    >>> nodes = trie.push(np.array([0, 0, 0], np.int32), np.array([1, 2, 1], np.int32))
+    >>> nodes.tolist(), trie.symbol[nodes].tolist(), trie.parent[nodes].tolist(), len(trie)
+    ([2, 1, 2], [1, 2, 1], [0, 0, 0], 3)
+    """
+
+    def __init__(self, n_symbols: int) -> None:
+        self._width = n_symbols + 1
+        self._size = 1
+        self.parent: IntArray = np.zeros(64, np.int32)
+        self.symbol: npt.NDArray[np.integer] = np.zeros(64, np.min_scalar_type(-n_symbols - 1))  # small: there are many
+        self._child: IntArray = np.full(64 * self._width, -1, np.int32)  # [node * width + symbol], -1 for none
+        self._child[0] = 0  # to push 0, nothing, leads from a node to itself: no case apart
+
+    def __len__(self) -> int:
+        return self._size
+
+    def push(self, nodes: IntArray, symbols: IntArray) -> IntArray:
+        """Return the nodes of the stacks ``nodes`` with ``symbols`` on top, 0 for nothing; arrays of any one shape."""
+        edges = nodes.astype(np.intp) * self._width + symbols
+        found: IntArray = self._child[edges]
+        missing = edges[found < 0]
+        if len(missing):
+            self._create(missing)
+            found = self._child[edges]
+        return found
+
+    def _create(self, edges: np.ndarray[tuple[int], np.dtype[np.intp]]) -> None:
+        """Make the nodes at the ends of ``edges``, one for edges that are there more than once."""
+        turn = np.arange(len(edges), dtype=np.int32)
+        self._child[edges] = turn
+        new = edges[self._child[edges] == turn]  # the last writer of an edge wins: distinct edges without sorting
+        nodes = np.arange(self._size, self._size + len(new), dtype=np.int32)
+        self._child[new] = nodes
+        self._size += len(new)
+        self._grow()
+        self.parent[nodes], self.symbol[nodes] = np.divmod(new, self._width)
+        self._child[nodes.astype(np.intp) * self._width] = nodes
+
+    def _grow(self) -> None:
+        room = len(self.parent)
+        if self._size > room:
+            more = max(2 * room, self._size) - room
+            self.parent, self.symbol = (np.pad(array, (0, more)) for array in (self.parent, self.symbol))
+            self._child = np.pad(self._child, (0, more * self._width), constant_values=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Configurations:
+    """M configurations of one automaton; their stacks live in one trie, which steps extend.
+
+    A stack is ``pushed`` (0 for nothing) on the trie's ``node``, both ``(n_stacks, M)``: what the last step pushed gets
+    a node only when it is settled, which the last step of all can do without.
+
+    >>> from stacklens.automata.pda import PushdownAutomaton, Transition, push
+    >>> from stacklens.automata.compiled import compile_tables
+    >>> once = {("q", "a", ("⊥",)): Transition("q", (push("A"),))}
+    >>> pda = PushdownAutomaton(("q",), ("a", "b"), ("A",), once, "q", acceptance="empty stack")
+    >>> start = Configurations.start(compile_tables(pda), StackTrie(1))
+    >>> after, places = start.step(np.arange(2))
+    >>> start.accepted().tolist(), after.accepted().tolist(), places.tolist()
+    ([True], [False], [0])
+    """
+
+    tables: Tables
+    trie: StackTrie
+    state: IntArray  # (M,)
+    good: BoolArray  # (M,) whether the last output accepts; always False where acceptance does not ask for it
+    node: IntArray
+    pushed: IntArray
+
+    @staticmethod
+    def start(tables: Tables, trie: StackTrie) -> Configurations:
+        """Return the one configuration before the first symbol, ε-steps taken."""
+        good = tables.accepting_outputs[:1] & (tables.acceptance == "output")
+        stacks = np.zeros((len(tables.place), 1), np.int32)
+        return Configurations(tables, trie, np.array([tables.initial], np.int32), good, stacks, stacks)._rested()
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    def rows(self, rows: slice | IntArray) -> Configurations:
+        """Return some of the configurations."""
+        return replace(
+            self, state=self.state[rows], good=self.good[rows], node=self.node[:, rows], pushed=self.pushed[:, rows]
+        )
+
+    def step(self, letters: npt.NDArray[np.intp]) -> tuple[Configurations, npt.NDArray[np.intp]]:
+        """Return the configurations after each of ``letters``, without the dead, and their flat places in (M, X).
+
+        The ε-steps after them are taken.
+        """
+        after, places = self._step(letters)
+        return after._rested(), places
+
+    def _rested(self) -> Configurations:
+        """Return where the ε-steps lead; all is settled then, if there are any."""
+        if self.tables.epsilon is None:
+            return self
+        here = self.settle()
+        while True:
+            moved, places = here._step(np.array([self.tables.epsilon]))
+            if not len(places):
+                return here
+            moved, state, good, node = moved.settle(), here.state.copy(), here.good.copy(), here.node.copy()
+            state[places], good[places], node[:, places] = moved.state, moved.good, moved.node
+            here = replace(here, state=state, good=good, node=node)
+
+    def _step(self, letters: npt.NDArray[np.intp]) -> tuple[Configurations, npt.NDArray[np.intp]]:
+        """Return the configurations after each of ``letters`` alone, as `step` does."""
+        _, n_letters, n_heads = self.tables.target.shape
+        tops = np.where(self.pushed > 0, self.pushed, self.trie.symbol[self.node])
+        rows = self.state.astype(np.intp)[:, None] * n_letters + letters
+        cells = (rows * n_heads + (self.tables.place @ tops)[:, None]).reshape(-1)
+        target = self.tables.target.reshape(-1)[cells]
+        places = np.flatnonzero(target >= 0)
+        cell, source = cells[places], places // max(len(letters), 1)
+        node, pushed = self._operate(cell, source)
+        good = np.zeros(len(cell), np.bool_)
+        if self.tables.acceptance == "output":
+            good = self.tables.accepting_outputs[self.tables.output.reshape(-1)[cell]]
+        return replace(self, state=target[places], good=good, node=node, pushed=pushed), places
+
+    def _operate(self, cell: npt.NDArray[np.intp], source: npt.NDArray[np.intp]) -> tuple[IntArray, IntArray]:
+        """Return the stacks of ``source`` after the operations in the tables' ``cell``."""
+        n_stacks = len(self.node)
+        pop = self.tables.pop.reshape(-1, n_stacks)[cell].T
+        push = self.tables.push.reshape(-1, n_stacks)[cell].T
+        node, pushed = self.node[:, source], self.pushed[:, source]
+        node = np.where(pop & (pushed == 0), self.trie.parent[node], node)
+        # Two pushed symbols only meet after an end marker, where all that counts is that the stack is not empty.
+        return node, np.where(push > 0, push, np.where(pop, 0, pushed))
+
+    def accepted(self) -> BoolArray:
+        """Return whether words that lead here are accepted, ``(M,)``; an end marker is still to be read."""
+        if self.tables.end is None:
+            return self._accepting()
+        ends, places = self.step(np.array([self.tables.end]))
+        accepted = np.zeros(len(self), np.bool_)
+        accepted[places] = ends._accepting()
+        return accepted
+
+    def _accepting(self) -> BoolArray:
+        empty: BoolArray = ((self.node == 0) & (self.pushed == 0)).all(axis=0)
+        return self.tables.accepts(self.state, empty, self.good)
+
+    def settle(self) -> Configurations:
+        """Return the same configurations with every stack a node."""
+        node = self.trie.push(self.node, self.pushed)
+        return replace(self, node=node, pushed=_nothing(node.shape))
+
+    @staticmethod
+    def merge(parts: Sequence[Configurations]) -> tuple[Configurations, IntArray]:
+        """Return the distinct ones among settled configurations, and which of these each one is."""
+        state, good = np.concatenate([part.state for part in parts]), np.concatenate([part.good for part in parts])
+        node = np.concatenate([part.node for part in parts], axis=1)
+        which = state * 2 + good
+        for nodes in node:  # a rank stays below the number of configurations, so that the key cannot overflow
+            which = _rank(np.multiply(which, len(parts[0].trie), dtype=np.int64) + nodes)
+        one = np.zeros(which.max() + 1, np.int32)
+        one[which] = np.arange(len(which), dtype=np.int32)  # any representative will do
+        node = node[:, one]
+        return replace(parts[0], state=state[one], good=good[one], node=node, pushed=_nothing(node.shape)), which
+
+
+def _rank(keys: npt.NDArray[np.int64]) -> IntArray:
+    """Return the place of each key among the distinct keys."""
+    limit = int(keys.max()) + 1
+    if limit > 8 * len(keys):
+        return np.unique(keys, return_inverse=True)[1].astype(np.int32)
+    present = np.zeros(limit, np.bool_)  # dense keys need no sorting, which is ten times as fast
+    present[keys] = True
+    rank: IntArray = (np.cumsum(present, dtype=np.int32) - 1)[keys]
+    return rank
+
+
+def _nothing(shape: tuple[int, ...]) -> IntArray:
+    return np.broadcast_to(np.int32(0), shape)  # takes no memory
+
+
+# ---- All words up to a length, sharing prefixes: level by level, over live prefixes only ----
 
 _CHUNK = 1 << 18  # configurations stepped together: bounds the temporaries, 50 MB or so
 

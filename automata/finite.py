@@ -11,23 +11,10 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from stacklens.automata.epsilon import real_time_form
-from stacklens.automata.pda import (
-    EPSILON,
-    Key,
-    Output,
-    PushdownAutomaton,
-    StackOp,
-    State,
-    Symbol,
-    Tops,
-    Transition,
-    Word,
-)
-from stacklens.automata.reachability import Head, reachable_heads
-from stacklens.errors import AutomatonError, StacklensError
-
-__all__ = ["FiniteAutomaton", "intersect", "is_accepting", "regular_domain"]
+from ..core.errors import AutomatonError, StacklensError
+from .pda import EPSILON, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition, Word
+from .rewriting import real_time_form
+from .summaries import Head, reachable_heads
 
 _MOST = 1_000  # states
 

@@ -13,11 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from stacklens.automata.naming import check_alphabet
-from stacklens.automata.pda import Symbol
-from stacklens.errors import FileFormatError, StacklensError
-
-__all__ = ["Grammar", "GrammarSymbol", "Nonterminal", "Rule", "grammar_text", "parse_grammar"]
+from ..core.errors import FileFormatError, StacklensError
+from ..core.validation import check_alphabet
+from .pda import Symbol
 
 
 class Nonterminal(NamedTuple):
@@ -130,9 +128,9 @@ def parse_grammar(text: str, source: str = "grammar") -> Grammar:
     >>> grammar = parse_grammar("S -> a S a | b S b | '#'  # marked palindromes")
     >>> grammar.alphabet
     ('a', 'b', '#')
-    >>> parse_grammar("S -> a A")
+    >>> parse_grammar("S -> a A")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    stacklens.errors.FileFormatError: grammar, line 1: A has no rule: add one, or quote it if it is a terminal ('A')
+    stacklens.core.errors.FileFormatError: grammar, line 1: A has no rule: ...
     """
     if len(text) > _MOST_CHARACTERS:
         raise FileFormatError(f"{source}: {len(text):,} characters; expected a grammar of {_MOST_CHARACTERS:,} at most")

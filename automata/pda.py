@@ -15,27 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from stacklens.above import above
-from stacklens.errors import AutomatonError, UnknownSymbolError
-
-__all__ = [
-    "EPSILON",
-    "NONE",
-    "POP",
-    "Acceptance",
-    "Configuration",
-    "Key",
-    "Output",
-    "PushdownAutomaton",
-    "StackOp",
-    "State",
-    "Symbol",
-    "Tops",
-    "Transition",
-    "Word",
-    "push",
-    "replace",
-]
+from ..core.errors import AutomatonError, UnknownSymbolError
+from ..core.imports import above
 
 State = str
 Symbol = str
@@ -158,7 +139,7 @@ class PushdownAutomaton:
         _check_names(self)
         _check_transitions(self)
         if not self.real_time:
-            above("stacklens.automata.epsilon.check_epsilon", None)(self)
+            above("stacklens.automata.rewriting.check_epsilon", None)(self)
 
     def __hash__(self) -> int:
         return self._hash
@@ -297,7 +278,6 @@ class PushdownAutomaton:
 
 
 def _read(configurations: Sequence[Configuration]) -> int:
-    """Return how many letters the run reads."""
     return sum(bool(configuration.symbol) for configuration in configurations)
 
 

@@ -13,14 +13,15 @@ of such a cell refutes it, and everything up to that pop was as it really is.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from stacklens.automata.finite import FiniteAutomaton, is_accepting
-from stacklens.automata.pda import PushdownAutomaton, StackOp, State, Symbol, Transition
-from stacklens.automata.summaries import Event, PushdownStep
-
-__all__ = ["ControlPair", "Outputs", "Pair", "Parted", "Product", "Push", "Refuted", "Separated"]
+from ..core.errors import AutomatonError
+from ..core.validation import unique
+from .finite import FiniteAutomaton, is_accepting
+from .pda import NONE, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Transition
+from .rewriting import without_epsilon
+from .summaries import Event, PushdownStep
 
 Outputs = Literal["all", "where both", "where b", "ignore"]
 
@@ -240,3 +241,150 @@ def _join(
         above = a.stack[common:], b.stack[common:]
     to = ControlPair((a.state, b.state), domain, above, (a.good, b.good), letter is None)
     return PushdownStep(letter, to, pairs)
+
+
+# ---- Automata that never touch their stack, run beside one that does: then stacks of equal height are compared.
+
+_MOST = 20_000  # pairs of states, beyond which two automata stay as they are
+_Pair = tuple[State | None, State]  # None where the other automaton's run is cut
+
+
+def is_stackless(pda: PushdownAutomaton) -> bool:
+    """Return whether no transition pushes, so that the stack, or every stack, stays empty."""
+    return all(operation.push is None for step in pda.transitions.values() for operation in step.operations)
+
+
+def with_stack_of(pda: PushdownAutomaton, other: PushdownAutomaton) -> PushdownAutomaton:
+    """Return an automaton that does what the stackless ``pda`` does, and to a stack what ``other`` does to its own.
+
+    Its states are pairs. Where the run of ``other`` is cut, the stack stays as it is. Both are real-time, over the same
+    alphabet, with one stack each.
+
+    >>> from stacklens.automata.pda import push
+    >>> echo = PushdownAutomaton(("p",), ("a",), (), {("p", "a", ("⊥",)): Transition("p", (NONE,), "b")}, "p")
+    >>> once = PushdownAutomaton(("q",), ("a",), ("x",), {("q", "a", ("⊥",)): Transition("q", (push("x"),))}, "q")
+    >>> [str(step.operations[0]) for step in with_stack_of(echo, once).transitions.values()]
+    ['push x', 'none', 'none', 'none']
+    """
+    start: _Pair = other.initial, pda.initial
+    tops = (other.bottom, *other.stack_alphabet)
+    found: dict[tuple[_Pair, str, str], tuple[_Pair, Transition]] = {}
+    pairs = {start: None}
+    for pair in (queue := [start]):  # the list grows while it is walked
+        for letter in pda.letters:
+            step = pda.transitions.get((pair[1], letter, (pda.bottom,)))
+            for top in tops if step is not None else ():
+                assert step is not None
+                cut = pair[0] is None or letter == pda.end_marker
+                theirs = None if cut or pair[0] is None else other.transitions.get((pair[0], letter, (top,)))
+                target: _Pair = (None if theirs is None else theirs.target), step.target
+                done = (NONE,) if theirs is None else theirs.operations
+                found[pair, letter, top] = target, Transition("", done, step.output)
+                if target not in pairs:
+                    pairs[target] = None
+                    queue.append(target)
+    names = unique({pair: f"({pair[0] or 'cut'}, {pair[1]})" for pair in pairs})
+    rules: dict[Key, Transition] = {
+        (names[pair], letter, (top,)): replace(step, target=names[target])
+        for (pair, letter, top), (target, step) in found.items()
+    }
+    final = frozenset(names[pair] for pair in pairs if pda.acceptance == "empty stack" or pair[1] in pda.accepting)
+    by_output = pda.acceptance == "output"
+    return replace(
+        pda,
+        states=tuple(names.values()),
+        stack_alphabet=other.stack_alphabet,
+        bottom=other.bottom,
+        transitions=rules,
+        initial=names[start],
+        accepting=frozenset() if by_output else final,
+        acceptance="output" if by_output else "final state",
+    )
+
+
+def side_by_side(a: PushdownAutomaton, b: PushdownAutomaton) -> tuple[PushdownAutomaton, PushdownAutomaton]:
+    """Return both, that one which alone has no stack with the other's, unless there are too many states."""
+    if is_stackless(a) is is_stackless(b) or len(a.states) * len(b.states) > _MOST:
+        return a, b
+    return (with_stack_of(a, b), b) if is_stackless(a) else (a, with_stack_of(b, a))
+
+
+# ---- Transducers that answer late: one symbol is written for each letter, a step later than it is read ----
+#
+# What such an automaton writes on a whole word is what another one says letter by letter, if it says in every step
+# what the other one said in the step before, and what is left on the end marker. So whole words can be compared step
+# by step.
+
+
+def lag_of(pda: PushdownAutomaton) -> int | None:
+    """Return by how many letters ``pda`` answers late, 0 or 1; None where it does not write a symbol a letter.
+
+    At 0 every step on a letter writes one symbol, and nothing is written else. At 1 the first letter's writes none, all
+    others one, and the step on the end marker one unless the word is empty. Every way through the graph of states is
+    looked at, with what reads and writes in one step, so None may stand where stacks would rule a way out.
+
+    >>> echo = {("q", "a", ("⊥",)): Transition("q", (NONE,), "a")}
+    >>> lag_of(PushdownAutomaton(("q",), ("a",), (), echo, "q"))
+    0
+    >>> lag_of(delayed(PushdownAutomaton(("q",), ("a",), (), echo, "q"), "⊣"))
+    1
+    """
+    try:
+        pda = without_epsilon(pda)
+    except AutomatonError:
+        return None
+    return next((lag for lag in (0, 1) if _answers_late(pda, lag)), None)
+
+
+def _answers_late(pda: PushdownAutomaton, lag: int) -> bool:
+    places = [(pda.initial, 0)]  # a state, and how many letters were read, as far as that matters
+    seen = set(places)
+    leaving: dict[State, list[tuple[Symbol, Transition]]] = {}
+    for (state, symbol, _), step in pda.transitions.items():
+        leaving.setdefault(state, []).append((symbol, step))
+    if lag and pda.end_marker is None:
+        return False
+    for state, read in places:  # the list grows while it is walked
+        for symbol, step in leaving.get(state, ()):
+            ends = symbol == pda.end_marker
+            expected = bool(lag and read) if ends else read >= lag
+            if (step.output is not None) is not expected:
+                return False
+            after = step.target, min(read + 1, lag)
+            if not ends and after not in seen:
+                seen.add(after)
+                places.append(after)
+    return True
+
+
+def delayed(pda: PushdownAutomaton, end_marker: Symbol) -> PushdownAutomaton:
+    """Return the automaton that outputs in every step what ``pda`` outputs one step earlier, on the marker the last.
+
+    The first letter's step outputs nothing. It reads ``end_marker`` after every word that ``pda`` reads.
+
+    Raises:
+        AutomatonError: ``pda`` has an end marker, ε-steps or several stacks.
+    """
+    if pda.end_marker is not None or not pda.real_time or pda.n_stacks != 1:
+        raise AutomatonError("only a real-time automaton with one stack and no end marker can be delayed")
+    outputs: list[Output] = list(dict.fromkeys([None, *(step.output for step in pda.transitions.values())]))
+    names = unique({(state, said): f"{state} after {said}" for state in pda.states for said in outputs})
+    start, tops = names[pda.initial, None], (pda.bottom, *pda.stack_alphabet)
+    rules: dict[Key, Transition] = {}
+    for state in pda.states:
+        for said in outputs:
+            for top in tops:
+                rules[names[state, said], end_marker, (top,)] = Transition(names[state, said], (NONE,), said)
+    for (state, symbol, read), step in pda.transitions.items():
+        for said in outputs:
+            target = names[step.target, step.output]
+            rules[names[state, said], symbol, read] = replace(step, target=target, output=said)
+    return replace(
+        pda,
+        states=tuple(names.values()),
+        transitions=rules,
+        initial=start,
+        accepting=frozenset(names.values()),
+        acceptance="final state",
+        end_marker=end_marker,
+    )

@@ -12,12 +12,10 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from stacklens.automata.completion import StackNode
-from stacklens.automata.height_coverage import Driver, Point
-from stacklens.automata.pda import PushdownAutomaton, State, Symbol, Tops
-from stacklens.automata.summaries import Event, PushdownStep, shortest_runs
-
-__all__ = ["LONGEST_CYCLE", "Pump", "pumps"]
+from .counting import StackNode
+from .coverage import Driver, Point
+from .pda import PushdownAutomaton, State, Symbol, Tops
+from .summaries import Event, PushdownStep, shortest_runs
 
 LONGEST_CYCLE = 6  # symbols
 _LONGEST_CLIMB = 3  # symbols of a cycle that leaves cells behind
@@ -75,7 +73,6 @@ def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True
 
 
 def _runs(driver: Driver, family: _Family) -> bool:
-    """Return whether one round can be taken back as several can: x may need more cells than a single round leaves."""
     return _reach(driver, family.home.point, (*family.round.word, *family.between, *family.back)) is not None
 
 
@@ -204,7 +201,6 @@ def _longer(
 
 
 def _is_power(word: _Word) -> bool:
-    """Return whether a word is a shorter one repeated."""
     return any(len(word) % size == 0 and word == word[:size] * (len(word) // size) for size in range(1, len(word)))
 
 

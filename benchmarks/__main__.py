@@ -11,9 +11,8 @@ sys.path[:] = [*(path for path in sys.path if path not in ("", str(ROOT))), str(
 
 from importlib import import_module  # noqa: E402
 
-from rich.console import Console  # noqa: E402
-
 from benchmarks.measure import machine  # noqa: E402
+from rich.console import Console  # noqa: E402
 
 NAMES = (
     "words",
@@ -30,6 +29,7 @@ NAMES = (
     "scale",
     "page",
     "hops",
+    "house",
 )
 _README = """# Benchmarks
 

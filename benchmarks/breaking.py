@@ -19,13 +19,13 @@ from aalpy.automata import SevpaAlphabet
 from aalpy.base import SUL
 from aalpy.learning_algs import run_KV
 from aalpy.oracles import RandomWordEqOracle
-
 from benchmarks.measure import Report, show_seconds
+
 from stacklens.automata.pda import POP, Configuration, Key, PushdownAutomaton, Transition, Word, push
-from stacklens.automata.simulation import accepts_many
+from stacklens.automata.runs import accepts_many
+from stacklens.extract.agreement import search_words, shorten
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.verification.counterexamples import search_words, shorten
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 
 _DEPTHS = (12, 20)
 _WORDS, _LENGTHS = 10_000, (10, 60)

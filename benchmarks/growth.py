@@ -14,12 +14,14 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+from benchmarks.measure import Report, show_seconds
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from benchmarks.measure import Report, show_seconds
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
-from stacklens.languages.tasks.next_sets import DyckNextSet
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.result import Extraction
+from stacklens.languages.next_sets import DyckNextSet
 from stacklens.models.base import ControllerOutput, NetworkState, StackModel
 from stacklens.models.stacks.superposition import SuperpositionStack
 

@@ -50,13 +50,14 @@ def reports() -> Iterator[Report]:
 
 
 def _extract() -> Callable[[], Any]:
-    from stacklens.extract import extraction
-    from stacklens.languages import get_language
+    from stacklens.extract.config import ExtractionConfig
+    from stacklens.extract.extraction import extract
+    from stacklens.languages.catalogue import get_language
 
     model = _palindrome()
     language = get_language("palindrome")
-    small = extraction.ExtractionConfig(max_length=6, long_words=400, deep_words=5, depth=60, height=20, walks=20)
-    return lambda: extraction.extract(model, language, small)
+    small = ExtractionConfig(max_length=6, long_words=400, deep_words=5, depth=60, height=20, walks=20)
+    return lambda: extract(model, language, small)
 
 
 def _trace() -> Callable[[], Any]:
@@ -67,9 +68,9 @@ def _trace() -> Callable[[], Any]:
 
 
 def _fit() -> Callable[[], Any]:
-    from stacklens.languages import get_task
+    from stacklens.languages.catalogue import get_task
+    from stacklens.models.training.recipes import fit_recipe
     from stacklens.models.training.supervised import Fitting
-    from stacklens.models.training.supervised_recipes import fit_recipe
 
     task = get_task("dyck-2")
     recipe = fit_recipe("marnn-stack-rnn", task)
@@ -96,7 +97,7 @@ CALLS: dict[str, Callable[[], Callable[[], Any]]] = {
 
 def _palindrome() -> Any:
     import stacklens
-    from stacklens.models.io import load_model
+    from stacklens.models.checkpoint import load_model
 
     return load_model(f"{stacklens.__path__[0]}/models/zoo/nnpda-palindrome.pt")
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import torch
-
 from benchmarks.measure import Report, medians, show_ratio, show_seconds
-from stacklens.models.io import load_network
+
+from stacklens.models.checkpoint import load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.intervene import intervene
 

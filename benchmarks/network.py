@@ -82,8 +82,8 @@ def child(kind: str) -> None:
     import torch
 
     from stacklens.automata.enumeration import count_all
+    from stacklens.models.checkpoint import load_model
     from stacklens.models.inference import verdicts_on, verdicts_on_all
-    from stacklens.models.io import load_model
     from stacklens.models.rounding import Rounded
 
     torch.set_num_threads(1)

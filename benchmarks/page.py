@@ -21,10 +21,9 @@ from contextlib import contextmanager
 from urllib.parse import quote
 
 import psutil
-from playwright.sync_api import Browser, Page, sync_playwright
-
 from benchmarks.measure import ROOT, Report, environment, show_seconds
 from benchmarks.page_tasks import NETWORK, TASKS, performed
+from playwright.sync_api import Browser, Page, sync_playwright
 
 _PAINTS, _WORDS, _MOVES, _SECONDS = 7, 12, 40, 30
 _SHORT, _LONG, _SYMBOLS = 12, 8, 10_000  # users with short words and with long ones, and how long these are

@@ -12,10 +12,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
-
 from benchmarks.page import SIZE, served
 from benchmarks.page_tasks import BEFORE, TASKS, Task, performed
+from playwright.sync_api import Browser, sync_playwright
 
 _SETTLED = 1_500  # milliseconds until figures and fonts stand still
 _WEBP = """async (picture) => {

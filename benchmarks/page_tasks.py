@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Locator, Page
 
-from stacklens.models.io import ZOO
+from stacklens.models.checkpoint import ZOO
 
 __all__ = ["BEFORE", "NETWORK", "TASKS", "Task", "performed"]
 

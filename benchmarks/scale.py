@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.measure import ROOT, Report, environment, peak_memory, show_seconds
 
 if TYPE_CHECKING:
+    from stacklens.extract.jobs import Tally
     from stacklens.extract.verification.exhaustive import Work
-    from stacklens.extract.verification.journal import Tally
 
 _NETWORKS = {
     "nnpda-palindrome": 17,
@@ -82,8 +82,8 @@ class _Timed:
 
 def child(name: str, length: int) -> None:
     """Print what one process, which starts two more, measures."""
-    from stacklens.extract.verification.job import load_job
-    from stacklens.extract.verification.parallel import finished
+    from stacklens.extract.jobs import finished
+    from stacklens.extract.verification.exhaustive import load_job
 
     job = load_job(ROOT / "models" / "zoo" / f"{name}.pt", None, None, length)
     assert job.target is not None

@@ -38,9 +38,9 @@ def _speed(model: str, hidden: int, layers: int, together: int) -> float:
 
     All pieces are of size 10.
     """
-    from stacklens.languages import get_task
+    from stacklens.languages.catalogue import get_task
     from stacklens.models.training.loop import SideBySide
-    from stacklens.models.training.online import OnlineRecipe, OnlineTraining
+    from stacklens.papers.joulin2015_online import OnlineRecipe, OnlineTraining
 
     class Unchecked(OnlineTraining):
         def check(self) -> None:

@@ -29,7 +29,7 @@ _SHAPES: dict[str, dict[str, Any]] = {
 
 
 def reports() -> Iterator[Report]:
-    from stacklens.models.device import one_thread
+    from stacklens.models.numbers import one_thread
 
     with one_thread():
         yield _tracing()
@@ -39,7 +39,7 @@ def reports() -> Iterator[Report]:
 def _tracing() -> Report:
     import numpy as np
 
-    from stacklens.languages import get_language
+    from stacklens.languages.catalogue import get_language
     from stacklens.probe.trace import trace
 
     net, origin = _d2_network()
@@ -75,9 +75,9 @@ def _tracing() -> Report:
 
 def _models() -> Report:
     import torch
-
     from benchmarks.straight import STRAIGHT
-    from stacklens.models.registry import build_model
+
+    from stacklens.models.checkpoint import build_model
 
     generator = torch.Generator().manual_seed(0)
     rows = []
@@ -123,8 +123,7 @@ def _steps(net: Any, symbols: Any) -> Any:
 
 
 def _d2_network() -> tuple[Any, str]:
-    from stacklens.models.io import load_network
-    from stacklens.models.registry import build_model
+    from stacklens.models.checkpoint import build_model, load_network
 
     path = _PUBLISHED / "marnns" / "stack_rnn_model_weights.pth"
     if path.is_file():

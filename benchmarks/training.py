@@ -18,16 +18,16 @@ _SEED, _NETS, _WORDS, _EPOCHS, _TOTAL, _RUNS = 1, 8, 40, 3, 5_000, 3
 
 
 def reports() -> Iterator[Report]:
-    from stacklens.models.device import one_thread
+    from stacklens.models.numbers import one_thread
 
     with one_thread():
         yield _report()
 
 
 def _report() -> Report:
-    from stacklens.languages import get_task
+    from stacklens.languages.catalogue import get_task
+    from stacklens.models.training.recipes import fit_recipe
     from stacklens.models.training.supervised import Fitting
-    from stacklens.models.training.supervised_recipes import fit_recipe
 
     task = get_task("dyck-2")
     recipe = fit_recipe("marnn-stack-rnn", task)
@@ -70,10 +70,10 @@ def _report() -> Report:
 def _plain_seconds(fitting: Any) -> float:
     """Return the seconds a word that the plain loop takes, on words of the training set from an untrained network."""
     import torch
+    from benchmarks.tracing import PlainLoop
     from torch.nn import functional
 
-    from benchmarks.tracing import PlainLoop
-    from stacklens.models.registry import build_model
+    from stacklens.models.checkpoint import build_model
 
     examples = fitting.train_words
     loop = PlainLoop(build_model("marnn-stack-rnn", fitting.net.config(), seed=_SEED))

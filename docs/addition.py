@@ -16,14 +16,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 import stacklens as sl
-from stacklens.errors import StacklensError
-from stacklens.languages.tasks.stream_patterns import Addition
-from stacklens.models.io import load_checkpoint
+from stacklens.core.errors import StacklensError
+from stacklens.languages.streams import Addition
+from stacklens.models.checkpoint import load_checkpoint
 from stacklens.models.rounding import Rounded
-from stacklens.papers.grid_results import RowResult, read_grid
+from stacklens.papers.grid import RowResult, read_grid
 from stacklens.papers.joulin2015 import figure2
 from stacklens.viz.operations import operation_table
-from stacklens.viz.pictures import picture
+from stacklens.viz.report import picture
 from stacklens.viz.style import CATEGORIES, themed
 
 HERE = Path(__file__).parent

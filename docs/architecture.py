@@ -17,7 +17,7 @@ from stacklens.automata.formats.dot import render
 
 FOLDER = Path(__file__).parent
 SOURCE = FOLDER.parent / "src" / "stacklens"
-LAYERS = ("automata", "languages", "models", "probe", "extract", "papers", "viz", "face", "cli")
+LAYERS = ("core", "automata", "languages", "models", "probe", "extract", "papers", "viz", "face", "cli")
 _LOOKS = 'node [shape=box, style="rounded,filled", fillcolor=white, fontname=Helvetica, fontsize=11]'
 
 
@@ -35,9 +35,10 @@ def rooms() -> dict[str, Counter[str]]:
 def imported(path: Path) -> Iterator[str]:
     """Yield the folder of every module of ours that a file imports, as a dotted name."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("stacklens."):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            package = SOURCE.joinpath(*path.relative_to(SOURCE).parts[: -node.level])
             for alias in node.names:
-                place = SOURCE.joinpath(*(node.module or "").split(".")[1:], alias.name)
+                place = package.joinpath(*filter(None, (node.module or "").split(".")), alias.name)
                 while not (place / "__init__.py").is_file():
                     place = place.parent
                 yield ".".join(place.relative_to(SOURCE).parts)

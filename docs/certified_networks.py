@@ -18,11 +18,12 @@ import torch
 from stacklens.automata.compare import Equal
 from stacklens.extract.by_name import subject_named
 from stacklens.extract.certificate.claim import Certified, NotCertified
-from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
 from stacklens.models.base import StackModel
-from stacklens.models.io import Checkpoint, save_model
+from stacklens.models.checkpoint import Checkpoint, save_model
 from stacklens.models.training.factory import make_trainer
-from stacklens.models.training.trainer import Trainer
+from stacklens.models.training.loop import Trainer
 
 FOLDER = Path(__file__).parent
 KEPT, TEXT = FOLDER / "certified-networks.json", FOLDER / "certificates.md"

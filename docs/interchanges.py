@@ -23,14 +23,14 @@ import torch
 
 from stacklens.automata.compare import Different, Equal
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
+from stacklens.core.progress import count
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.config import ExtractionConfig, Method
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
-from stacklens.models.io import load_network, zoo_names
-from stacklens.probe.causal.outcome import Causality
-from stacklens.progress import count
+from stacklens.models.checkpoint import load_network, zoo_names
+from stacklens.probe.outcome import Causality
 
 FOLDER = Path(__file__).parent
 KEPT, TEXT = FOLDER / "interchanges.json", FOLDER / "probing.md"

@@ -15,18 +15,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from stacklens.errors import UnknownNameError
+from stacklens.core.errors import UnknownNameError
 from stacklens.models.base import StackModel
-from stacklens.models.io import ZOO, load_checkpoint
-from stacklens.papers import suzgun2019_traces
+from stacklens.models.checkpoint import ZOO, load_checkpoint
+from stacklens.papers import suzgun2019_studies as suzgun2019_traces
 from stacklens.papers.grid import RunSettings
-from stacklens.papers.hao2018_claims import trained_networks
+from stacklens.papers.hao2018 import trained_networks
 from stacklens.papers.results import read_results
 from stacklens.papers.suzgun2019 import table_of_models
 from stacklens.probe.trace import trace
+from stacklens.viz.curves import traces_figure
 from stacklens.viz.figures import paper_figure
-from stacklens.viz.pictures import picture
-from stacklens.viz.trace_curves import traces_figure
+from stacklens.viz.report import picture
 
 FOLDER = Path(__file__).parent
 

@@ -17,11 +17,10 @@ from typing import Any
 import torch
 
 from stacklens.extract.by_name import specification_for, subject_named
-from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families
+from stacklens.extract.cycles import agree_on_pumps, pumped_families
 from stacklens.models.rounding import Rounded
 from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.grid import Grid, Outcome, RunSettings
-from stacklens.papers.grid_results import RowResult, read_grid
+from stacklens.papers.grid import Grid, Outcome, RowResult, RunSettings, read_grid
 
 FOLDER = Path(__file__).parent
 KEPT, TEXT = FOLDER / "repeated-cycles.json", FOLDER / "repeated-cycles.md"

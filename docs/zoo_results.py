@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 import stacklens as sl
-from stacklens.models.io import ZOO
+from stacklens.models.checkpoint import ZOO
 
 
 def main() -> None:

@@ -14,9 +14,10 @@ from plain_network import DEPTH, StackGRU, encode
 from rich.console import Console
 from torch import Tensor
 
-from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
 from stacklens.extract.summary import show_summary
-from stacklens.languages import get_task
+from stacklens.languages.catalogue import get_task
 from stacklens.models.base import ControllerOutput, NetworkState, StackModel
 from stacklens.models.stacks.superposition import SuperpositionStack
 from stacklens.probe.trace import trace

@@ -12,26 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from stacklens.automata.compiled import compile_tables
-from stacklens.automata.enumeration import accepts_all, outputs_all
-from stacklens.automata.pda import Output, PushdownAutomaton, Word
-from stacklens.automata.product import Outputs
-from stacklens.automata.simulation import accepts_many, transduce_many, written_many
-from stacklens.errors import StacklensError
-from stacklens.models.base import StackModel
-from stacklens.models.inference import outputs_on, verdicts_on, written_on
-
-__all__ = [
-    "accepted_answers",
-    "answer_name",
-    "automaton_answers",
-    "automaton_answers_on_all",
-    "compared_outputs",
-    "differences",
-    "network_answers",
-    "number_table",
-    "output_number",
-]
+from ..automata.compiled import compile_tables
+from ..automata.enumeration import accepts_all, outputs_all
+from ..automata.pda import Output, PushdownAutomaton, Word
+from ..automata.product import Outputs
+from ..automata.runs import accepts_many, transduce_many, written_many
+from ..core.errors import StacklensError
+from ..models.base import StackModel
+from ..models.inference import outputs_on, verdicts_on, written_on
 
 
 def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:

@@ -12,36 +12,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stacklens.automata.compare import Comparison, Different, Undecided, compare
-from stacklens.automata.enumeration import word_at
-from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.errors import StacklensError
-from stacklens.extract.answers import (
-    answer_name,
-    automaton_answers,
-    automaton_answers_on_all,
-    compared_outputs,
-    network_answers,
-)
-from stacklens.extract.budget import Budget
-from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.fidelity import why_unanswered
-from stacklens.extract.partings import BlackBoxView, WhatIsSaid
-from stacklens.extract.samples import draw_samples
-from stacklens.extract.search.asking.asked_automata import ASKED
-from stacklens.extract.search.candidate_search import is_near
-from stacklens.extract.search.candidates import Candidate
-from stacklens.extract.specification import Specification, default_max_length
-from stacklens.extras import check_extra
-from stacklens.languages.words import make_word
-from stacklens.models.base import StackModel
-from stacklens.models.device import one_thread
-from stacklens.models.rounding import Rounded
+from ..automata.compare import Comparison, Different, Undecided, compare
+from ..automata.enumeration import word_at
+from ..automata.pda import PushdownAutomaton, Word
+from ..core.errors import StacklensError
+from ..core.imports import check_extra
+from ..languages.words import make_word
+from ..models.base import StackModel
+from ..models.numbers import one_thread
+from ..models.rounding import Rounded
+from .answers import answer_name, automaton_answers, automaton_answers_on_all, compared_outputs, network_answers
+from .config import Budget, ExtractionConfig
+from .fidelity import why_unanswered
+from .partings import BlackBoxView, WhatIsSaid
+from .samples import draw_samples
+from .search.asking import ASKED
+from .search.candidates import Candidate
+from .search.search import is_near
+from .specification import Specification, default_max_length
 
 if TYPE_CHECKING:
-    from stacklens.extract.result import Extraction
+    from .result import Extraction
 
-__all__ = ["seen_as_black_box"]
 
 _WORDS = 200_000  # on which both automata are run where no proof is found, or to find a shorter word
 
@@ -84,7 +76,7 @@ def _check(result: Extraction, kind: str) -> None:
 
 
 def _learned(result: Extraction, config: ExtractionConfig) -> tuple[Candidate, BlackBoxView]:
-    from stacklens.extract.look import look_as_box
+    from .extraction import look_as_box
 
     model, language = result.model, result.language
     samples = draw_samples(model, language, config.seed)

@@ -6,28 +6,17 @@ import os
 from collections.abc import Collection
 from typing import Any
 
-from stacklens.automata.automaton_grammar import grammar_of
-from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
-from stacklens.extract.specification import LanguageSpecification, Specification
-from stacklens.extract.task_specification import TaskSpecification
-from stacklens.languages.catalogue import get_language, get_task, is_path, language_from_text, task_names
-from stacklens.languages.context_free import AutomatonLanguage
-from stacklens.languages.language import Language
-from stacklens.languages.tasks.streams import StreamAfter, StreamTask
-from stacklens.languages.tasks.task import Task, TaskKind
-from stacklens.models.base import StackModel
-from stacklens.models.io import Checkpoint, checkpoint_for
-
-__all__ = [
-    "automaton_named",
-    "specification_for",
-    "specification_of",
-    "specification_of_network",
-    "subject_named",
-    "subject_of",
-    "true_automaton",
-]
+from ..automata.pda import PushdownAutomaton, Word
+from ..automata.small_grammar import grammar_of
+from ..core.errors import FileFormatError, StacklensError, UnknownNameError
+from ..languages.catalogue import get_language, get_task, is_path, language_from_text, task_names
+from ..languages.context_free import AutomatonLanguage
+from ..languages.language import Language
+from ..languages.streams import StreamAfter, StreamTask
+from ..languages.task import Task, TaskKind
+from ..models.base import StackModel
+from ..models.checkpoint import Checkpoint, checkpoint_for
+from .specification import LanguageSpecification, Specification, TaskSpecification
 
 _MOST_KINDS = 16  # of brackets, of which dyck-K-3 can be made
 

@@ -7,34 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stacklens.automata.compare import Equal, Undecided, compare
-from stacklens.automata.compiled import encode_words
-from stacklens.automata.many_runs import ManyRuns, RunTables
-from stacklens.automata.pda import Key, Output, PushdownAutomaton, Word
-from stacklens.errors import StacklensError
-from stacklens.extract.answers import compared_outputs, number_table
-from stacklens.extract.budget import Budget
-from stacklens.extract.samples import draw_samples
-from stacklens.extract.search.candidates import Scorer
-from stacklens.extract.search.learning.learned_automata import learned_candidates
-from stacklens.extract.specification import Specification
-from stacklens.extract.stack_ablation import StackUse
-from stacklens.languages.words import make_word
-from stacklens.models.base import StackModel
-from stacklens.models.device import one_thread
-from stacklens.models.registry import build_model
-from stacklens.models.rounding import Rounded
-from stacklens.models.views.views import views_of
-from stacklens.probe.causal.claim import Claim
-from stacklens.probe.causal.interchange import interchange
-from stacklens.probe.causal.outcome import Causality
-from stacklens.seeds import check_seed
-from stacklens.whole import check_whole
+from ..automata.compare import Equal, Undecided, compare
+from ..automata.compiled import encode_words
+from ..automata.pda import Key, Output, PushdownAutomaton, Word
+from ..automata.runs import ManyRuns, RunTables
+from ..core.errors import StacklensError
+from ..core.validation import check_seed, check_whole
+from ..languages.words import make_word
+from ..models.base import StackModel
+from ..models.checkpoint import build_model
+from ..models.numbers import one_thread
+from ..models.rounding import Rounded
+from ..models.views import views_of
+from ..probe.claim import Claim
+from ..probe.interchange import interchange
+from ..probe.outcome import Causality
+from .answers import compared_outputs, number_table
+from .config import Budget
+from .memory_use import StackUse
+from .samples import draw_samples
+from .search.candidates import Scorer
+from .search.learn import learned_candidates
+from .specification import Specification
 
 if TYPE_CHECKING:
-    from stacklens.extract.result import Extraction
+    from .result import Extraction
 
-__all__ = ["causality", "claim_of", "with_causality"]
 
 _SHORT, _LONG, _LENGTHS = 1_500, 300, (6, 30)  # words on which it is found out which outputs count
 _CUTS = 1_500  # prefixes of these
@@ -261,7 +259,6 @@ def _numbers(tables: RunTables, pda: PushdownAutomaton, network: StackModel[Any]
 
 
 def _expected(tables: RunTables, pda: PushdownAutomaton) -> np.ndarray:
-    """Return which letters may come after each output, (O, X) bool; after none, any."""
     return np.array([[said is None or x in said for x in pda.input_alphabet] for said in tables.tables.outputs])
 
 

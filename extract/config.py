@@ -2,19 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import logging
+import re
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
 from numbers import Real
-from typing import Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
-from stacklens.errors import StacklensError
-from stacklens.extract.budget import DEFAULT_BUDGET
-from stacklens.extract.certificate.bounded import LONGEST
-from stacklens.extract.verification.counterexamples import Effort
-from stacklens.seeds import check_seed
-from stacklens.whole import check_whole
+from ..core.errors import StacklensError
+from ..core.progress import Told
+from ..core.validation import check_seed, check_whole
 
-__all__ = ["SPARE_CELLS", "ExtractionConfig", "Method"]
+# ---- How long the search for an automaton may take: a budget of processor time, the same for every network ----
+
+DEFAULT_BUDGET = 60.0  # seconds of processor time
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600}
+LONGEST_BOUND = 100  # symbols up to which a certificate by length is looked for
+_LONGEST = 10**7  # seconds, some months
+
+
+class Effort(NamedTuple):
+    """How far to search: up to which height of a stack, how many ways up to each, and how many walks."""
+
+    height: int
+    climbs: int
+    walks: int
+
+
+@dataclass(frozen=True)
+class BudgetUse:
+    """What became of a budget.
+
+    Attributes:
+        seconds: how much there was; None for no limit.
+        ran_out: whether the search ended because it was used up, with the best automaton so far.
+        cut: whether clustering ended because its share was used up, before automata were learned.
+    """
+
+    seconds: float | None
+    ran_out: bool
+    cut: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        return asdict(self)
+
+
+class Budget:
+    """Seconds of processor time that begin to run now; with several processes, of time by the clock.
+
+    Whoever searches asks `over` between two attempts, and ends with the best so far. As long as it never says yes, what
+    is found does not depend on it.
+
+    Args:
+        seconds: how many; None for no limit.
+        jobs: processes that work; what those other than this one use is not known here.
+    """
+
+    def __init__(self, seconds: float | None = None, jobs: int = 1) -> None:
+        self.seconds, self.ran_out, self.cut = seconds, False, False
+        self._clock = time.process_time if jobs == 1 else time.perf_counter
+        self._begun = self._clock()
+
+    def over(self) -> bool:
+        """Return whether it is used up, and remember that somebody was told so."""
+        if self.seconds is not None and self._clock() - self._begun >= self.seconds:
+            self.ran_out = True
+        return self.ran_out
+
+    def part(self, share: float) -> Callable[[], bool]:
+        """Return what says whether this ``share`` of the time that is left now is used up."""
+        if self.seconds is None:
+            return self.over
+        end = self._clock() + share * max(0.0, self._begun + self.seconds - self._clock())
+
+        def over() -> bool:
+            self.cut = self.cut or self._clock() >= end
+            return self._clock() >= end
+
+        return over
+
+    def use(self) -> BudgetUse:
+        """Return what became of it."""
+        return BudgetUse(self.seconds, self.ran_out, self.cut)
+
+
+def parse_budget(text: str) -> float | None:
+    """Return the seconds that ``text`` says, None for "none".
+
+    Raises:
+        StacklensError: it is neither "none" nor a number above 0 with s, m, h or nothing behind it.
+
+    >>> parse_budget("90"), parse_budget("60s"), parse_budget("1.5m"), parse_budget("none")
+    (90.0, 60.0, 90.0, None)
+    """
+    plain = text.strip().lower()
+    if plain == "none":
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", plain, re.ASCII)
+    seconds = 0.0 if found is None else float(found[1]) * _UNITS[found[2]]
+    if not 0 < seconds <= _LONGEST:
+        raise StacklensError(f"a budget is a time such as 60s, 2m or 1h, or none, not {text!r:.50}")
+    return seconds
+
+
+# ---- How much of a network is looked at when an automaton is extracted, and how much is checked ----
 
 # How an automaton is looked for: "kmeans" clusters hidden vectors, as the papers do, and refines that; "learn" merges
 # what the network does on short words; "learn-dfa", "learn-mealy" and "learn-vpa" ask it words, as a black box (see
@@ -65,7 +158,7 @@ class ExtractionConfig:
 
     >>> ExtractionConfig(states=0)
     Traceback (most recent call last):
-    stacklens.errors.StacklensError: states must be a whole number of at least 1, not 0
+    stacklens.core.errors.StacklensError: states must be a whole number of at least 1, not 0
     """
 
     max_length: int | None = None
@@ -116,7 +209,7 @@ class ExtractionConfig:
         """Return up to which length a bounded certificate is tried."""
         if self.proved_length is not None:
             return self.proved_length
-        return min(LONGEST, self.long_words // _WORDS_A_LENGTH)
+        return min(LONGEST_BOUND, self.long_words // _WORDS_A_LENGTH)
 
     @property
     def shortened(self) -> int:
@@ -135,3 +228,35 @@ def _symbols(name: str, given: object) -> tuple[str, ...]:
     if not all(isinstance(symbol, str) for symbol in symbols):
         raise StacklensError(f"{name} must be symbols of the alphabet, such as ('(', '['), not {given!r:.50}")
     return symbols
+
+
+# ---- How long every stage of an extraction takes, and its name as it begins ----
+
+_log = logging.getLogger("stacklens.extract.extraction")  # what users listen to
+
+
+class StageClock:
+    """Times stages, and tells their names as they begin; ``seconds`` has those that are over, by name, summed up."""
+
+    def __init__(self, progress: Told) -> None:
+        self.progress, self.seconds = progress, dict[str, float]()
+        self.begun, self.name = time.perf_counter(), ""
+
+    def stage(self, name: str) -> None:
+        """Begin the stage called ``name``, and end the one before."""
+        self.stop()
+        self.name = name
+        _log.info("%s", name)
+        self.progress(name, 0, None)
+
+    def come(self, done: int, total: int | None) -> None:
+        """Tell how far the present stage has come, and of how much, if that is known."""
+        self.progress(self.name, done, total)
+
+    def stop(self) -> dict[str, float]:
+        """End the present stage; return the seconds of all."""
+        now = time.perf_counter()
+        if self.name:
+            self.seconds[self.name] = self.seconds.get(self.name, 0.0) + now - self.begun
+        self.begun = now
+        return self.seconds

@@ -8,27 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from stacklens.extract.answers import differences
-from stacklens.models.base import ActionKind, StackModel
-from stacklens.models.views.views import is_stack
-from stacklens.probe.trace import Trace
-from stacklens.progress import count
-
-__all__ = [
-    "MOST_CHANGED",
-    "MOST_STACKS",
-    "Fidelity",
-    "Rounding",
-    "action_margins",
-    "caution",
-    "margins",
-    "rounding_fidelity",
-    "rounding_makes_another",
-    "unrounded_caution",
-    "why_graded",
-    "why_unanswered",
-    "why_unfaithful",
-]
+from ..core.progress import count
+from ..models.base import ActionKind, StackModel
+from ..models.views import is_stack
+from ..probe.trace import Trace
+from .answers import differences
 
 MOST_STACKS = 3  # of an automaton; the heads of more are too many to combine
 _GRADED = 0.25  # a margin below this is nearer to the threshold than to a whole operation

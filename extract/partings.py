@@ -8,18 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from stacklens.automata.compare import Comparison
-from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.extract.accuracy_table import AccuracyTable
-from stacklens.extract.answers import answer_name, automaton_answers, differences, network_answers
-from stacklens.extract.evaluation.word_runs import WordRuns, automaton_runs, first_parting, network_runs
-from stacklens.extract.fidelity import rounding_fidelity
-from stacklens.extract.samples import Samples
-from stacklens.extract.specification import Specification
-from stacklens.languages.words import format_word
-from stacklens.models.base import StackModel
-
-__all__ = ["BlackBoxView", "Cause", "Diagnosis", "Errors", "Parting", "Said", "WhatIsSaid", "said_by_all"]
+from ..automata.compare import Comparison
+from ..automata.pda import PushdownAutomaton, Word
+from ..languages.words import format_word
+from ..models.base import StackModel
+from .accuracy import AccuracyTable
+from .answers import answer_name, automaton_answers, differences, network_answers
+from .evaluation.judge import WordRuns, automaton_runs, first_parting, network_runs
+from .fidelity import rounding_fidelity
+from .samples import Samples
+from .specification import Specification
 
 
 @dataclass(frozen=True)

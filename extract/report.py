@@ -3,30 +3,47 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+import hashlib
+import json
+import platform
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
 
-from stacklens.automata.compare import Comparison, Different, Equal
-from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import StacklensError
-from stacklens.extract.certificate.certify import certification
-from stacklens.extract.certificate.claim import Certified
-from stacklens.extract.equals import equals_of
-from stacklens.extract.partings import BlackBoxView
-from stacklens.extract.search.candidates import Candidate
-from stacklens.extract.specification import check_same_alphabet
-from stacklens.extract.verification.agreement import differing
-from stacklens.extract.verification.horizon import horizons_again, proved_lengths
-from stacklens.extract.wording import word_shown
-from stacklens.languages.words import format_word, make_word
-from stacklens.models.origin import card_of
-from stacklens.models.rounding import Rounded
-from stacklens.plain_fields import to_plain
+import numpy as np
+import torch
+
+from .. import __version__
+from ..automata.compare import Comparison, Different, Equal
+from ..automata.enumeration import is_all
+from ..automata.formats.by_suffix import read_text
+from ..automata.formats.json import from_json, to_json, to_json_line
+from ..automata.pda import PushdownAutomaton
+from ..core.errors import FileFormatError, StacklensError, UnknownNameError
+from ..core.files import write_whole
+from ..core.serialize import from_plain, parse_json, put_off, to_plain
+from ..languages.catalogue import is_path, language_from_text
+from ..languages.words import format_word, make_word
+from ..models.checkpoint import NetworkCard, card_of, open_card
+from ..models.rounding import Rounded
+from .agreement import differing
+from .by_name import specification_for, subject_named
+from .certificate.certify import certification
+from .certificate.claim import Certified
+from .headline import equals_of
+from .horizon import horizons_again, known_horizons, proved_lengths, shortest_of
+from .partings import BlackBoxView
+from .result import Extraction, Loaded
+from .search.candidates import Candidate, ClusterSplit
+from .specification import Specification, check_same_alphabet
+from .wording import word_shown
 
 if TYPE_CHECKING:
-    from stacklens.extract.result import Extraction, Loaded
+    from .result import Extraction, Loaded
 
-__all__ = ["checked_again", "proof_entry", "report_of"]
 
 _LARGEST_SHOWN = 5_000  # transitions of an automaton whose claims are shown again
 _NETWORK = ("weights", "kind", "alphabet", "task_kind", "n_stacks", "stack_limit")  # what claims speak of
@@ -172,3 +189,304 @@ def _shown_again(result: Extraction, pda: PushdownAutomaton, loaded: Loaded) -> 
     shown += [f"horizon.{other}" for other in certified]  # all else rests on words that the file counts
     loaded = replace(loaded, shown=tuple(shown), refuted=tuple(refuted))
     return {"proof": proof, "certificate": certificate, "horizon": horizon, "loaded": loaded}
+
+
+# ---- A result as a file: the report for whoever reads it, and beside it every field as plain data, to be read back.
+#
+# Nothing of a file is ever run. What is read back draws the same automaton and is equal to what was saved. Digests
+# bind its claims to automaton, weights and settings, so that a file that was changed is refused; since anybody can
+# compute them again, its claims stay those of a file, and are told so, until `report.checked_again` has shown them.
+# Candidates are kept without their machines, but for the automaton that was found.
+
+RESULT_FORMAT, _SCHEMA = "stacklens result", 2
+_EXPECTED = "a result that stacklens saved"
+_NOT_PLAIN = ("model", "language", "minimised", "found", "candidates", "loaded", "second", "asked")
+_NO_OUTCOME = ("seconds", "config")
+_PLACES = ("name", "file", "path")  # of a network, which may be moved
+_MOST_STACKS = 10_000
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """What is kept of a candidate."""
+
+    quantiser: str
+    stack_symbols: int
+    way: str
+    states: int
+    disagreements: int | None
+    minority: float | None
+    split: ClusterSplit | None = None
+    stacks: tuple[int, ...] | None = None
+
+
+def outcome(result: Extraction) -> dict[str, Any]:
+    """Return all that came out of a network as plain data, by which results are compared; nothing of what it took."""
+    card = to_plain(result.network)
+    network = {name: card[name] for name in ("weights", "kind", "alphabet", "config")}
+    plain = {name: value for name, value in _plain(result).items() if name not in _NO_OUTCOME}
+    return {"network": network, "language": result.language_name, "automata": _automata(result), **plain}
+
+
+def versions_used() -> dict[str, str]:
+    """Return the versions of Python, of stacklens and of the libraries that figures may depend on, by name."""
+    return {
+        "stacklens": __version__,
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "numpy": np.__version__,
+    }
+
+
+def save_result(path: str | Path, result: Extraction) -> None:
+    """Write ``result`` to ``path``, which should end in .json, whole or not at all.
+
+    Raises:
+        StacklensError: another suffix, or the file cannot be written.
+    """
+    if Path(path).suffix != ".json":
+        raise StacklensError(f"cannot write {path}: expected a name that ends in .json")
+    content = {
+        "format": RESULT_FORMAT,
+        **to_plain(result.report()),
+        "schema": _SCHEMA,
+        "versions": versions_used(),
+        "automata": _automata(result),
+        "fields": _plain(result),
+    }
+    with suppress(StacklensError):  # the file of a loaded result's language is gone
+        if (text := getattr(getattr(result.language, "language", None), "text", None)) is not None:
+            content["language_text"] = text  # of a grammar's or automaton's file, which may go as well
+    content["digests"] = _digests(content)
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=not _is_text(content), allow_nan=False) + "\n")
+
+
+def _digests(content: Mapping[str, Any]) -> dict[str, str]:
+    """Return the hashes of automata, network and settings, and the one that binds all claims to them."""
+    network = {name: value for name, value in content["network"].items() if name not in _PLACES}
+    parts = {
+        "automata": content["automata"],
+        "network": network,
+        "settings": [content.get("language"), content["fields"].get("config")],
+        "claims": {**{name: value for name, value in content.items() if name != "digests"}, "network": network},
+    }
+    plain = {name: json.dumps(part, sort_keys=True, separators=(",", ":")) for name, part in parts.items()}
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in plain.items()}
+
+
+def _check_digests(content: Mapping[str, Any]) -> None:
+    """Check that a file is as it was saved, where it has digests, which earlier versions did not write.
+
+    Raises:
+        StacklensError: it was changed since.
+    """
+    if "digests" not in content:
+        return
+    kept = content["digests"]
+    for name, digest in _digests(content).items():
+        if not isinstance(kept, dict) or kept.get(name) != digest:
+            raise StacklensError(
+                f"was changed since it was saved: digests {name} is not that of its {name}; extract again"
+            )
+
+
+def _is_text(content: object) -> bool:
+    """Return whether ``content`` can be written in UTF-8: the name of a file, a language's say, need not be text."""
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _plain(result: Extraction) -> dict[str, Any]:
+    """Return the fields that are plain data all through, and the candidates without their machines."""
+    names = [one.name for one in fields(Extraction) if one.name not in _NOT_PLAIN]
+    plain = {name: to_plain(getattr(result, name)) for name in names}
+    others = {"found": result.found, "second": result.second, "asked": result.asked}
+    return {
+        **plain,
+        **{name: None if one is None else to_plain(_tried(one)) for name, one in others.items()},
+        "candidates": [to_plain(_tried(one)) for one in result.candidates],
+    }
+
+
+def _tried(candidate: Candidate) -> _Tried:
+    return _Tried(**{one.name: getattr(candidate, one.name) for one in fields(_Tried)})
+
+
+def _automata(result: Extraction) -> dict[str, Any]:
+    """Return the automaton, the machine before minimisation, and what came nearest where that is something else."""
+    nearest = None if result.found is None or result.found.automaton == result.minimised else result.found.automaton
+    automata = {"minimised": result.minimised, "raw": result.raw, "nearest": nearest}
+    if result.second is not None:
+        automata |= {"second": result.second.automaton, "second raw": result.second.raw}
+    if result.asked is not None:
+        automata |= {"asked": result.asked.automaton, "asked raw": result.asked.raw}
+    plain = {name: None if pda is None else json.loads(to_json(pda)) for name, pda in automata.items()}
+    merged = result.merged  # for who reads the file: it follows from the two, and is not read back
+    if merged is not None:
+        plain["merged"] = {"states": dict(merged.states), "stack_symbols": dict(merged.stack_symbols)}
+    return plain
+
+
+def is_result(path: str | Path) -> bool:
+    """Return whether the file at ``path`` says that it is a saved result; errors as of `read_text`."""
+    try:
+        return parse_json(read_text(path, _EXPECTED), _EXPECTED).get("format") == RESULT_FORMAT
+    except FileFormatError:
+        raise
+    except StacklensError:  # no JSON: whoever reads it says what is wrong
+        return False
+
+
+def load_result(path: str | Path, trusted: bool = False) -> Extraction:
+    """Return the result in the file at ``path``; its network and language are opened when they are touched.
+
+    What it claims is as stored (see `Extraction.as_stored`), unless it is ``trusted``: it comes with stacklens.
+
+    Raises:
+        FileFormatError: the file is missing or damaged, or holds no result of ours; one line that names it.
+    """
+    text = read_text(path, _EXPECTED)
+    try:
+        return _from_content(parse_json(text, _EXPECTED), Path(path).parent, trusted)
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+
+
+def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Extraction:
+    if content.get("format") != RESULT_FORMAT:
+        raise StacklensError(f'no result: it lacks "format": "{RESULT_FORMAT}"; expected {_EXPECTED}')
+    if type(content.get("schema")) is not int or content["schema"] != _SCHEMA:
+        raise StacklensError(f"a result of another schema than {_SCHEMA}, which this stacklens reads")
+    plain, automata = _object(content, "fields"), _object(content, "automata")
+    card = from_plain(NetworkCard, content.get("network"), "network")
+    language = from_plain(_Name, {"type": "_Name", "name": content.get("language")}, "language").name
+    kept = ("minimised", "raw", "nearest", "second", "second raw", "asked", "asked raw")
+    minimised, raw, nearest, other, other_raw, asked, asked_raw = (_automaton(automata, name) for name in kept)
+    found = plain.get("found")
+    best = None if found is None else _candidate(found, "found")
+    if best is not None:
+        best = replace(best, raw=raw, automaton=minimised if nearest is None else nearest)
+    if minimised is not None and (best is None or raw is None):
+        raise StacklensError("has automata minimised, and lacks what it was found as: fields found, automata raw")
+    hints = get_type_hints(Extraction)
+    for name in ("fidelity", "stacks"):
+        if name not in plain:
+            raise StacklensError(f"fields lacks {name}; expected {_EXPECTED}")
+    names = [one.name for one in fields(Extraction) if one.name not in _NOT_PLAIN and one.name in plain]
+    result = Extraction(
+        model=None,  # type: ignore[arg-type]  # opened when it is first asked for
+        language=None,
+        minimised=minimised,
+        found=best,
+        candidates=[_candidate(one, f"candidates {i + 1}") for i, one in enumerate(_list(plain, "candidates"))],
+        loaded=Loaded(card, language, trusted),
+        second=_other(plain, "second", other, other_raw),
+        asked=_other(plain, "asked", asked, asked_raw),
+        **{name: from_plain(hints[name], plain[name], name) for name in names},
+    )
+    _check(result)
+    _check_digests(content)
+    pda, words = result.minimised, {other: one.difference for other, one in result.horizon.items()}
+    if pda is None:
+        horizon = {}
+    elif "horizon" in plain:
+        found = {other: [] if one is None else [(one.word, one.kind)] for other, one in words.items()}
+        known = {other: shortest_of(pda, some) for other, some in found.items()}
+        proved = proved_lengths(result.certificate, isinstance(result.proof, Equal))
+        horizon = horizons_again(result.checks, result.horizon, known, proved)
+    else:  # saved before there were any: what its checks know
+        exhaustive = [check for check in result.checks if check.kind == "exhaustive"]
+        partial = not all(is_all(len(card.alphabet), check.max_length, check.words) for check in exhaustive)
+        proved = proved_lengths(result.certificate, isinstance(result.proof, Equal))
+        horizon = known_horizons(pda, result.checks, partial, proved)
+    result = replace(result, horizon=horizon)
+    put_off(result, model=lambda: open_card(card, folder))
+    if language is None:
+        return result
+    text = content.get("language_text")
+    return put_off(result, language=lambda: _specification(language, card, text))
+
+
+def _check(result: Extraction) -> None:
+    """Check what no type says of a result's parts.
+
+    Raises:
+        StacklensError: words are counted up to different lengths, or runs part at a step that there is not, and so on;
+            the line names the field.
+    """
+    counts, parted, use = result.counts, result.divergence, result.stacks
+    for i, check in enumerate(result.checks):
+        if not 0 <= check.disagreements <= check.words or bool(check.disagreements) != (
+            check.counterexample is not None
+        ):
+            raise StacklensError(f"checks {i + 1} has other disagreements than words and its counterexample say")
+    numbers = (*use.kept, *use.push_only, *use.unseen, *(one.stack for one in use.dropped), *result.memories)
+    if strange := [number for number in numbers if not 0 <= number < _MOST_STACKS]:
+        raise StacklensError(f"stacks, or memories of the view, are {strange[0]}; expected numbers of stacks, from 0")
+    letters = set(result.network.alphabet)
+    for other, one in result.horizon.items():
+        if one.difference is not None and not set(one.difference.word) <= letters:
+            raise StacklensError(f"horizon {other} difference word is not over the network's alphabet")
+    if counts is not None and len(counts.exhaustive) != len(counts.counted):
+        raise StacklensError("counts are of different lengths; expected one number a length, twice")
+    if parted is not None and parted.first is not None and not 0 <= parted.first < len(parted.moments):
+        raise StacklensError(f"divergence first is {parted.first}; expected one of {len(parted.moments)} steps")
+
+
+@dataclass(frozen=True)
+class _Name:
+    name: str | None
+
+
+def _specification(name: str, card: NetworkCard, text: object) -> Specification | None:
+    try:
+        if isinstance(text, str) and is_path(name) and card.task_kind == "recognition":
+            return specification_for(language_from_text(text, name))
+        return specification_for(subject_named(name, card.task_kind), card.task_kind)
+    except StacklensError as error:
+        if not isinstance(error, UnknownNameError) and not is_path(name):
+            raise  # of a path nothing is told that stands in the file: a result may name any
+        raise FileFormatError(
+            f"the result was checked against {name}, which is not in its file and no language or task of ours: give it "
+            "again as language=…"
+        ) from None
+
+
+def _candidate(value: object, where: str) -> Candidate:
+    tried = from_plain(_Tried, value, where)
+    return Candidate(**{one.name: getattr(tried, one.name) for one in fields(_Tried)})
+
+
+def _other(
+    plain: Mapping[str, Any], name: str, automaton: PushdownAutomaton | None, raw: PushdownAutomaton | None
+) -> Candidate | None:
+    return None if plain.get(name) is None else replace(_candidate(plain[name], name), automaton=automaton, raw=raw)
+
+
+def _automaton(automata: Mapping[str, Any], name: str) -> PushdownAutomaton | None:
+    value = automata.get(name)
+    try:
+        pda = None if value is None else from_json(json.dumps(value))
+    except StacklensError as error:
+        raise StacklensError(f"the {name} automaton: {error}") from None
+    for text in () if pda is None else re.findall(r'"((?:[^"\\]|\\.)*)"', to_json_line(pda)):
+        if not json.loads(f'"{text}"').isprintable():
+            raise StacklensError(f"the {name} automaton holds {text[:60]!r}; expected printable characters")
+    return pda
+
+
+def _object(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = content.get(name)
+    if not isinstance(value, dict):
+        raise StacklensError(f"lacks {name}; expected {_EXPECTED}")
+    return value
+
+
+def _list(content: Mapping[str, Any], name: str) -> list[Any]:
+    value = content.get(name)
+    if not isinstance(value, list):
+        raise StacklensError(f"lacks {name}; expected {_EXPECTED}")
+    return value

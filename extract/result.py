@@ -7,36 +7,32 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stacklens.above import above
-from stacklens.automata.compare import Comparison, Different, Undecided
-from stacklens.automata.minimize import Minimization
-from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import StacklensError
-from stacklens.extract.budget import BudgetUse
-from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED, Certification
-from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.fidelity import Fidelity
-from stacklens.extract.headline import headline
-from stacklens.extract.partings import BlackBoxView, Diagnosis, Errors
-from stacklens.extract.search.candidates import Candidate, merged_into
-from stacklens.extract.specification import Specification
-from stacklens.extract.stack_ablation import StackUse
-from stacklens.extract.threshold_margin import ThresholdMargin
-from stacklens.extract.verification.agreement import AcceptedCounts, Agreement, first_contradiction
-from stacklens.extract.verification.divergence import Divergence
-from stacklens.extract.verification.drift import Drift
-from stacklens.extract.verification.horizon import Horizon
-from stacklens.extract.view_use import ViewUse
-from stacklens.extract.wording import AS_STORED, best_claim
-from stacklens.late import late
-from stacklens.models.base import StackModel
-from stacklens.models.origin import NetworkCard, card_of
-from stacklens.probe.causal.outcome import Causality
+from ..automata.compare import Comparison, Different, Undecided
+from ..automata.minimize import Minimization
+from ..automata.pda import PushdownAutomaton
+from ..core.errors import StacklensError
+from ..core.imports import above
+from ..core.serialize import late
+from ..models.base import StackModel
+from ..models.checkpoint import NetworkCard, card_of
+from ..probe.outcome import Causality
+from .accuracy import ThresholdMargin
+from .agreement import AcceptedCounts, Agreement, first_contradiction
+from .certificate.certify import CERTIFICATE_NOT_TRIED, Certification
+from .config import BudgetUse, ExtractionConfig
+from .fidelity import Fidelity
+from .headline import headline
+from .horizon import Horizon
+from .memory_use import StackUse, ViewUse
+from .partings import BlackBoxView, Diagnosis, Errors
+from .search.candidates import Candidate, merged_into
+from .specification import Specification
+from .verification.divergence import Divergence, Drift
+from .wording import AS_STORED, best_claim
 
 if TYPE_CHECKING:
-    from stacklens.automata.grammar import Grammar
+    from ..automata.grammar import Grammar
 
-__all__ = ["PROOF_NOT_TRIED", "Extraction", "Loaded", "NotFaithful"]
 
 PROOF_NOT_TRIED = Undecided("there is nothing to compare with")
 _CLAIMS = (  # entries of a report that a file can only repeat
@@ -170,7 +166,7 @@ class Extraction:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Extraction):
             return NotImplemented
-        outcome = above("stacklens.extract.result_file.outcome", dict)
+        outcome = above("stacklens.extract.report.outcome", dict)
         return outcome(self) == outcome(other)
 
     __hash__ = None  # type: ignore[assignment]  # equal results need not be of one network in memory
@@ -191,7 +187,7 @@ class Extraction:
         Raises:
             StacklensError: another suffix, or the file cannot be written.
         """
-        above("stacklens.extract.result_file.save_result", None)(path, self)
+        above("stacklens.extract.report.save_result", None)(path, self)
 
     def grammar(self) -> Grammar:
         """Return a small context-free grammar of the words that the automaton accepts; print it, or save it as .cfg.
@@ -199,7 +195,7 @@ class Extraction:
         Raises:
             StacklensError: there is no automaton, it has several stacks, is no recogniser, or is too large.
         """
-        from stacklens.automata.automaton_grammar import readable_grammar
+        from ..automata.small_grammar import readable_grammar
 
         return readable_grammar(self.automaton)
 
@@ -208,7 +204,7 @@ class Extraction:
 
         Where nothing contradicts the automaton it says so.
         """
-        advice = above("stacklens.extract.advice.advice", str)(self)
+        advice = above("stacklens.extract.diagnosis.advice", str)(self)
         return f"{AS_STORED}:\n{advice}" if self.as_stored else advice
 
     def checked_again(self) -> Extraction:

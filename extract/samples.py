@@ -10,16 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.errors import StacklensError
-from stacklens.extract.answers import differences, network_answers
-from stacklens.extract.fidelity import Rounding, rounding_fidelity
-from stacklens.extract.specification import Specification, default_max_length, random_words
-from stacklens.languages.words import all_words, format_word, make_word
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Rounded
-
-__all__ = ["NestedWords", "Samples", "draw_samples", "drawn_examples", "nested_words", "walk_words"]
+from ..automata.pda import PushdownAutomaton, Word
+from ..core.errors import StacklensError
+from ..languages.words import all_words, format_word, make_word
+from ..models.base import StackModel
+from ..models.rounding import Rounded
+from .answers import differences, network_answers
+from .fidelity import Rounding, rounding_fidelity
+from .specification import Specification, default_max_length, random_words
 
 _SHORT = 20_000  # all words up to the length that gives at most so many
 _DRAWN, _LENGTHS = 800, (10, 60)

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from stacklens.automata.compare import Comparison, Undecided, compare
-from stacklens.automata.compiled import encode_words
-from stacklens.automata.enumeration import count_all
-from stacklens.automata.pda import Output, PushdownAutomaton, Word
-from stacklens.automata.pumping import Pump, pumps
-from stacklens.automata.simulation import first_rejection
-from stacklens.errors import StacklensError, listed
-from stacklens.languages.language import Language
-from stacklens.languages.words import all_words, make_word
-from stacklens.models.base import StackModel
-
-__all__ = [
-    "LanguageSpecification",
-    "Specification",
-    "check_same_alphabet",
-    "default_max_length",
-    "random_words",
-    "words_over",
-]
+from ..automata.compare import Comparison, Equal, Undecided, compare
+from ..automata.compiled import encode_words
+from ..automata.enumeration import count_all, enumerate_words, outputs_all
+from ..automata.pda import Output, PushdownAutomaton, Word
+from ..automata.product import delayed, lag_of
+from ..automata.pumping import Pump, pumps
+from ..automata.runs import first_rejection, transduce_many
+from ..core.errors import NoWordError, StacklensError, listed
+from ..languages.language import Language
+from ..languages.streams import StreamTask
+from ..languages.task import Task
+from ..languages.words import all_words, make_word
+from ..models.base import StackModel
+from .answers import number_table, output_number
 
 _LONGEST = 200  # over one symbol there are few words, however long
 
@@ -240,3 +236,221 @@ def check_same_alphabet(specification: Specification | None, model: StackModel[A
             f"language {specification.name} has the alphabet {listed(specification.alphabet)}, the network "
             f"{listed(model.alphabet)}; name the language that it was trained on"
         )
+
+
+# ---- A task as a specification: what predictors and transducers should say after every symbol, and where that counts.
+
+_LONGEST_OF_TASK = 40  # symbols of a beginning; there are mostly enough of them long before
+_MOST_ASKED = 1_000
+_SMALL_PIECES = 3  # sizes of pieces of streams that are repeated, and how many of each
+_LONGER = 20  # where sizes are not lengths, words are many times longer than their sizes, and fewer will do
+
+
+class TaskSpecification(Specification):
+    """A task, for predictors and transducers.
+
+    Words that are none of the task's are not compared (`partial_domain`), but for predictors of next sets, which should
+    reject them.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.name, self.alphabet = task.name, tuple(task.alphabet)
+        self.partial_domain = task.kind != "next set"
+        self.complete = _complete(task.reference) if task.kind == "next set" else frozenset()
+        language = getattr(task, "language", None)
+        self.language = language if isinstance(language, Language) and not self.partial_domain else None
+
+    def short_words(self, number: int, longest: int | None = None) -> list[Word]:
+        """Return all words over the alphabet for next sets, else all beginnings of the task's words, up to a length."""
+        if not self.partial_domain:
+            return words_over(self.alphabet, number, longest)
+        if longest is not None and longest > _MOST_ASKED:
+            raise StacklensError(f"words of length <= {longest} were asked; ask for {_MOST_ASKED} or less")
+        found = list[Word]()
+        for word in self._all_beginnings(_LONGEST_OF_TASK if longest is None else longest):
+            if len(found) == number:  # the words of this length are not all among them
+                if longest is not None:
+                    raise StacklensError(
+                        f"the task {self.name} has more than {number:,} words of length <= {longest}; "
+                        f"ask for {len(word) - 1} or less"
+                    )
+                return [shorter for shorter in found if len(shorter) < len(word)]
+            found.append(word)
+        return found
+
+    def meant(self, words: Sequence[Word]) -> np.ndarray:
+        """Return which of ``words`` are the task's, or begin one of them, (N,) bool; all where sets are predicted."""
+        if not self.partial_domain or self.task.reference is not None:
+            return super().meant(words)
+        return np.array([self._begins(word) for word in words], dtype=bool)
+
+    def _begins(self, word: Word) -> bool:
+        try:
+            self.task.expected(word)
+        except NoWordError:
+            return False
+        return True
+
+    def pumps(self, most: int, seed: int) -> list[Pump]:
+        """Return families of words that repeat something; of streams that no automaton reads small pieces, repeated."""
+        if self.task.reference is not None or not isinstance(self.task, StreamTask):
+            return super().pumps(most, seed)
+        task, rng = self.task, np.random.default_rng(seed)
+        sizes = range(task.smallest, task.smallest + _SMALL_PIECES)
+        pieces = [tuple(task.piece(n, rng)) for n in sizes for _ in range(_SMALL_PIECES)]
+        pairs = [one + other for one in pieces for other in pieces if one != other]
+        cycles = list(dict.fromkeys([*pieces, *pairs]))[:most]
+        return [Pump((), cycle, (), (), ((),), 0, len(cycle)) for cycle in cycles]
+
+    def _all_beginnings(self, longest: int) -> Iterator[Word]:
+        """Yield all beginnings of the task's words, shortest first."""
+        if self.task.reference is None:
+            yield from _beginnings(self.task, longest)
+            return
+        for word in enumerate_words(_reading(self.task.reference), longest):
+            yield make_word(word, self.alphabet)
+
+    def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
+        """Return words of the task in the sizes given; for next sets half of them members, half near-misses.
+
+        Where a task's sizes are depths, the words are as deep as the paper's longest.
+        """
+        if self.language is None:
+            sizes = None if self.task.by_depth else lengths
+            return list(self.task.sample(n // _LONGER, sizes, "test", seed).words)
+        halves = ((n - n // 2, True), (n // 2, False))
+        return [word for count, member in halves for word in self.language.sample(count, lengths, member, seed)]
+
+    def deep_words(self, n: int, depth: int, seed: int) -> list[Word]:
+        """Return members of the task's language nested so deep, and a near-miss of each, where there is a language."""
+        return [] if self.language is None else LanguageSpecification(self.language).deep_words(n, depth, seed)
+
+    def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
+        """Return the outputs to expect, (N, T); -1 from the first symbol with which no word of the task goes on.
+
+        They come from the task's automaton, which tests hold equal to its plain function, or else from that.
+        """
+        if self.task.reference is not None:
+            answers: np.ndarray = self._numbers(model)[transduce_many(self.task.reference, words)]
+            return answers
+        answers = np.full((len(words), max(map(len, words), default=0)), -1, dtype=model.number_type)
+        for row, word in enumerate(words):
+            outputs = self.task.expected_while_live(word)
+            answers[row, : len(outputs)] = [output_number(output, model) for output in outputs]
+        return answers
+
+    def scored(self, words: Sequence[Word]) -> np.ndarray | None:
+        """Return which outputs count, (N, T); None, for all, where sets are predicted."""
+        if not self.partial_domain:
+            return None
+        width = max(map(len, words), default=0)
+        mask = np.zeros((len(words), width), dtype=bool)
+        for row, word in enumerate(words):
+            mask[row, : len(word)] = self.task.scored(word)
+        return mask
+
+    def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray] | None:
+        """Return the reference automaton's outputs for all words where sets are predicted, else None."""
+        if self.partial_domain or self.task.reference is None:
+            return None
+        answers = [self._numbers(model)[places] for places in outputs_all(self.task.reference, max_length)]
+        answers[0][:] = -1  # nothing is said before the first symbol
+        return answers
+
+    def automaton(self) -> PushdownAutomaton | None:
+        """Return the task's reference automaton, None where it has none."""
+        return self.task.reference
+
+    def compare(self, pda: PushdownAutomaton) -> Comparison:
+        """Return whether ``pda`` says what the task asks for after every symbol, decided against its automaton.
+
+        Where sets are predicted it has to say the same on all words and to be cut at the same symbols, and, where sets
+        tell which words are complete, to accept the same words too. Else only the task's own words count: on these it
+        must not be cut, and what never counts is not compared.
+        """
+        specification, silent = self.task.reference, self.task.silent
+        if specification is None or silent is None:
+            return self._without_proof()
+        if self.complete:
+            return compare(pda, specification, outputs="all")
+        if not self.partial_domain:
+            return compare(_reading(pda), _reading(specification), outputs="all")
+        found = compare(pda, _where_it_counts(specification, silent), outputs="where b")
+        return Equal(self._domain(silent)) if isinstance(found, Equal) else found
+
+    def compare_written(self, pda: PushdownAutomaton) -> Comparison:
+        """Return whether what ``pda`` writes on whole words is what the task asks for, wherever that counts.
+
+        It is decided where one symbol is written for each letter, no more than a letter late (see `automata.lag`).
+        """
+        specification, silent = self.task.reference, self.task.silent
+        if specification is None or silent is None:
+            return self._without_proof()
+        lag = lag_of(pda)
+        if lag is None or not self.partial_domain:
+            return Undecided("it does not write one symbol for each letter, at most one letter late")
+        asked = _where_it_counts(specification, silent)
+        if pda.end_marker is not None and lag:
+            asked = delayed(asked, pda.end_marker)
+        found = compare(pda, asked, outputs="where b")
+        return Equal(self._domain(silent)) if isinstance(found, Equal) else found
+
+    def _without_proof(self) -> Undecided:
+        """Return why nothing is decided where the reference automaton, or the rule for what counts, is missing."""
+        no_automaton = self.task.reference is None
+        missing = "reference automaton" if no_automaton else "rule for what counts that outputs alone decide"
+        return Undecided(f"the task {self.name} has no {missing}")
+
+    def _domain(self, silent: frozenset[Output]) -> str:
+        """Return which words the task compares, and which of their symbols where not all count."""
+        assert self.task.reference is not None
+        partly = silent & {step.output for step in self.task.reference.transitions.values()}
+        return f"all words of the task{', wherever an output counts' if partly else ''}"
+
+    def _numbers(self, model: StackModel[Any]) -> np.ndarray:
+        """Return the model's numbers of the reference automaton's outputs, and -1 as the last, where index -1 leads."""
+        assert self.task.reference is not None
+        return number_table(self.task.reference, model)
+
+
+def _where_it_counts(specification: PushdownAutomaton, silent: frozenset[Output]) -> PushdownAutomaton:
+    """Return the automaton without the outputs that never count."""
+    steps = {
+        key: replace(step, output=None if step.output in silent else step.output)
+        for key, step in specification.transitions.items()
+    }
+    return replace(specification, transitions=steps)
+
+
+def _reading(pda: PushdownAutomaton) -> PushdownAutomaton:
+    return replace(pda, acceptance="final state", accepting=frozenset(pda.states))
+
+
+def _beginnings(task: Task, longest: int) -> Iterator[Word]:
+    """Yield all beginnings of the task's words, shortest first, from its plain function."""
+    level: list[tuple[str, ...]] = [()]
+    for _ in range(longest + 1):
+        yield from (make_word(word, task.alphabet) for word in level)
+        longer = []
+        for word in level:
+            known = task.expected(make_word(word, task.alphabet))[-1] if word and task.kind == "next symbol" else None
+            for symbol in task.alphabet if known is None else [known]:
+                try:
+                    task.expected(make_word((*word, str(symbol)), task.alphabet))
+                except NoWordError:
+                    continue
+                longer.append((*word, str(symbol)))
+        level = longer
+
+
+def _complete(specification: PushdownAutomaton | None) -> frozenset[Output]:
+    """Return the outputs that are said exactly where a word is complete; none where the outputs do not tell."""
+    if specification is None or not specification.accepting:
+        return frozenset()
+    steps = specification.transitions.values()
+    at_end = {step.output for step in steps if step.target in specification.accepting}
+    elsewhere = {step.output for step in steps if step.target not in specification.accepting}
+    if at_end & elsewhere or None in at_end:
+        return frozenset()
+    return frozenset(at_end)

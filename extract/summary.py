@@ -6,9 +6,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from stacklens.automata.compare import Equal
-from stacklens.extract.headline import headline, horizon_claim, whole_word
-from stacklens.extract.wording import (
+from ..automata.compare import Equal
+from ..core.progress import count
+from ..languages.words import format_word
+from .headline import headline, horizon_claim, whole_word
+from .wording import (
     AS_STORED,
     as_sentence,
     automaton_claim,
@@ -32,23 +34,20 @@ from stacklens.extract.wording import (
     view_claim,
     word_named,
 )
-from stacklens.languages.words import format_word
-from stacklens.progress import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from rich.console import Console
 
-    from stacklens.automata.pda import Output, PushdownAutomaton, Word
-    from stacklens.extract.result import Extraction
-    from stacklens.extract.verification.agreement import Agreement
-    from stacklens.extract.verification.divergence import Divergence
-    from stacklens.probe.causal.outcome import Causality
+    from ..automata.pda import Output, PushdownAutomaton, Word
+    from ..probe.outcome import Causality
+    from .agreement import Agreement
+    from .result import Extraction
+    from .verification.divergence import Divergence
 
     Line = Callable[..., None]  # prints a claim under a label
 
-__all__ = ["one_line", "show_summary", "summary_html", "summary_text"]
 
 _AROUND = 8  # steps shown before two runs part
 _DIFFERS = "words on which the automaton differs from the"
@@ -160,7 +159,7 @@ def summary_html(result: Extraction) -> str:
     """Return the drawing of the automaton over the summary and the checks, for a page."""
     from html import escape
 
-    from stacklens.automata.formats.dot import to_svg
+    from ..automata.formats.dot import to_svg
 
     drawing = "" if result.minimised is None else to_svg(result.automaton)
     return f"<div>{drawing}<pre>{escape(summary_text(result, transitions=False))}</pre></div>"

@@ -9,44 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stacklens.errors import listed
-from stacklens.progress import count
-
-__all__ = [
-    "AS_STORED",
-    "agreement_claim",
-    "as_sentence",
-    "automaton_claim",
-    "before_claim",
-    "best_claim",
-    "better_threshold_claim",
-    "black_box_claim",
-    "budget_claim",
-    "cells_named",
-    "certificate_claim",
-    "certified_words",
-    "counts_claim",
-    "coverage_claim",
-    "depth_claim",
-    "disagreements_claim",
-    "drift_claim",
-    "found_claim",
-    "interchange_claim",
-    "is_boxed",
-    "merged_claim",
-    "network_claim",
-    "nothing_found",
-    "proof_claim",
-    "rounding_claim",
-    "second_claim",
-    "stored_claim",
-    "threshold_claim",
-    "unseen_claim",
-    "view_claim",
-    "word_named",
-    "word_shown",
-    "words_of_kind",
-]
+from ..core.errors import listed
+from ..core.progress import count
 
 AS_STORED = "as stored, not checked"  # beside all that a file claims and that was not shown again
 _COUNTED_AT_SIGHT = 9  # symbols of a word

@@ -10,13 +10,11 @@ from itertools import groupby, takewhile
 
 import numpy as np
 
-from stacklens.automata.naming import check_alphabet
-from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Symbol, Transition, Word, push
-from stacklens.errors import StacklensError
-from stacklens.languages.language import Language
-from stacklens.languages.words import make_word
-
-__all__ = ["CountedPairs", "EqualBlocks", "SumBlocks", "TwiceAsMany"]
+from ..automata.pda import NONE, POP, Key, PushdownAutomaton, Symbol, Transition, Word, push
+from ..core.errors import StacklensError
+from ..core.validation import check_alphabet
+from .language import Language
+from .words import make_word
 
 _BOTTOM = "⊥"
 BlockSizes = tuple[int, ...]  # how many symbols each block has

@@ -9,38 +9,37 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from stacklens.automata.automaton_grammar import grammar_of
-from stacklens.automata.formats.by_suffix import automaton_reader, read_text
-from stacklens.automata.grammar import parse_grammar
-from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
-from stacklens.languages.blocks import CountedPairs, EqualBlocks, SumBlocks, TwiceAsMany
-from stacklens.languages.bounded_dyck import BoundedDyck, BoundedDyckNextSet, bounded_dyck
-from stacklens.languages.context_free import AutomatonLanguage, ContextFreeLanguage
-from stacklens.languages.dyck import BalancedParentheses, Dyck, dyck_kinds
-from stacklens.languages.language import Language
-from stacklens.languages.palindrome import MarkedPalindromes
-from stacklens.languages.tasks.bits import Reversal, ReversalWithExcluded, SuzgunReversal, Xor
-from stacklens.languages.tasks.bracketed_arithmetic import ModularArithmeticBrackets, SolveEquation
-from stacklens.languages.tasks.finite_state import CycleNavigation, EvenPairs, ModularArithmetic, ParityCheck
-from stacklens.languages.tasks.formulas import BooleanFormula, ParenthesisPrediction
-from stacklens.languages.tasks.next_sets import DyckNextSet, PalindromeNextSet
-from stacklens.languages.tasks.stack_strings import ReverseString, StackManipulation
-from stacklens.languages.tasks.stream_patterns import PATTERNS, Addition, CountingStream, Memorization
-from stacklens.languages.tasks.streams import StreamAfter, StreamTask
-from stacklens.languages.tasks.subject_verb import AgreementTask
-from stacklens.languages.tasks.task import Task
-
-__all__ = [
-    "ABOUT_LANGUAGES",
-    "ABOUT_TASKS",
-    "get_language",
-    "get_task",
-    "is_path",
-    "language_from_file",
-    "language_from_text",
-    "language_names",
-    "task_names",
-]
+from ..automata.formats.by_suffix import automaton_reader, read_text
+from ..automata.grammar import parse_grammar
+from ..automata.small_grammar import grammar_of
+from ..core.errors import FileFormatError, StacklensError, UnknownNameError
+from .blocks import CountedPairs, EqualBlocks, SumBlocks, TwiceAsMany
+from .chomsky import (
+    CycleNavigation,
+    EvenPairs,
+    ModularArithmetic,
+    ModularArithmeticBrackets,
+    ParityCheck,
+    ReverseString,
+    SolveEquation,
+    StackManipulation,
+)
+from .context_free import AutomatonLanguage, ContextFreeLanguage
+from .dyck import BalancedParentheses, Dyck, dyck_kinds
+from .hao2018 import (
+    AgreementTask,
+    BooleanFormula,
+    ParenthesisPrediction,
+    Reversal,
+    ReversalWithExcluded,
+    SuzgunReversal,
+    Xor,
+)
+from .language import Language
+from .next_sets import BoundedDyck, BoundedDyckNextSet, DyckNextSet, PalindromeNextSet, bounded_dyck
+from .palindrome import MarkedPalindromes
+from .streams import PATTERNS, Addition, CountingStream, Memorization, StreamAfter, StreamTask
+from .task import Task
 
 _SUFFIXES = (".json", ".jff", ".dot", ".cfg", ".grammar", ".txt")
 

@@ -7,22 +7,302 @@ of it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from stacklens.automata.grammar import Grammar, GrammarSymbol, Nonterminal
-from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
-from stacklens.automata.reachability import trim
-from stacklens.automata.rewriting import drop_end_marker
-from stacklens.errors import StacklensError
-from stacklens.languages.grammar_words import Nesting, NormalForm
-from stacklens.languages.language import Language
-from stacklens.languages.words import make_word
+from ..automata.grammar import Grammar, GrammarSymbol, Nonterminal
+from ..automata.pda import PushdownAutomaton, Symbol, Word
+from ..automata.rewriting import drop_end_marker
+from ..automata.summaries import trim
+from ..core.errors import StacklensError
+from .language import Language
+from .words import choose, make_word
 
-__all__ = ["AutomatonLanguage", "Chart", "ContextFreeLanguage"]
+# ---- Words of a grammar: counted, listed and drawn by length, or drawn deep ----
+#
+# By length through Chomsky's normal form and dynamic programming; deep ones by nesting something in itself repeatedly.
+
+_Pair = tuple[Nonterminal, Nonterminal]
+_Short = dict[Nonterminal, dict[tuple[GrammarSymbol, ...], None]]  # right sides of at most two parts, in order
+
+_Point = tuple[Nonterminal, bool, bool]  # where one is, and whether something stands on the left, on the right
+_Edge = tuple[Nonterminal, Nonterminal, bool]  # child, sibling, whether the sibling stands on the left
+_Sides = tuple[list[Symbol], list[Symbol]]
+EMBEDDINGS_TRIED = 48  # embeddings of a nonterminal that are looked at
+
+
+class NormalForm:
+    """Rules A -> B C and A -> a only; the empty word is noted apart. Unambiguous grammars stay unambiguous.
+
+    >>> from stacklens.automata.grammar import parse_grammar
+    >>> dyck = NormalForm(parse_grammar("S -> ( S ) S | ε"))
+    >>> [dyck.count(length) for length in range(9)]
+    [1, 0, 1, 0, 2, 0, 5, 0, 14]
+    >>> sorted("".join(word) for word in dyck.words(4))
+    ['(())', '()()']
+    """
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.start, self.has_empty = grammar.start, grammar.start in grammar.nullable
+        rules = _without_units(_without_empty(_shortened(grammar), grammar))
+        self.pairs: dict[Nonterminal, list[_Pair]] = {left: [] for left in rules}
+        self.symbols: dict[Nonterminal, list[Symbol]] = {left: [] for left in rules}
+        for left, rights in rules.items():
+            for right in rights:
+                if isinstance(right[0], str):
+                    self.symbols[left].append(right[0])
+                elif isinstance(right[1], Nonterminal):
+                    self.pairs[left].append((right[0], right[1]))
+        self.shortest = self._find_shortest()  # the length of the shortest word, but for the empty one
+        self.pairs = {
+            left: [pair for pair in pairs if pair[0] in self.shortest and pair[1] in self.shortest]
+            for left, pairs in self.pairs.items()
+        }
+        self._counts = {left: [0] for left in rules}  # by length; nothing here derives the empty word
+        self._words: dict[tuple[Nonterminal, int], set[tuple[Symbol, ...]]] = {}
+
+    def _find_shortest(self) -> dict[Nonterminal, int]:
+        """Return lengths, the smallest first: what is found next cannot be shorter (Knuth 1977)."""
+        uses: dict[Nonterminal, list[tuple[Nonterminal, _Pair]]] = defaultdict(list)
+        for left, pairs in self.pairs.items():
+            for pair in pairs:
+                for part in set(pair):
+                    uses[part].append((left, pair))
+        found: dict[Nonterminal, int] = {}
+        waiting = [(1, left) for left, symbols in self.symbols.items() if symbols]
+        heapify(waiting)
+        while waiting:
+            length, here = heappop(waiting)
+            if here in found:
+                continue
+            found[here] = length
+            for left, (first, second) in uses[here]:
+                if left not in found and first in found and second in found:
+                    heappush(waiting, (found[first] + found[second], left))
+        return found
+
+    def count(self, length: int) -> int:
+        """Return the number of derivations of words of ``length``: of words, if the grammar is unambiguous."""
+        return int(self.has_empty) if length == 0 else self.count_from(self.start, length)
+
+    def count_from(self, left: Nonterminal, length: int) -> int:
+        """Return the number of derivations from ``left`` of words of ``length``, which is at least 1."""
+        while len(self._counts[self.start]) <= length:
+            self._grow(len(self._counts[self.start]))
+        return self._counts[left][length]
+
+    def _grow(self, length: int) -> None:
+        counts = self._counts
+        new = {left: len(symbols) if length == 1 else 0 for left, symbols in self.symbols.items()}
+        for left, pairs in self.pairs.items():
+            for first, second in pairs:
+                heads, tails = counts[first][1:length], counts[second][length - 1 : 0 : -1]
+                new[left] += sum(x * y for x, y in zip(heads, tails, strict=True) if x and y)
+        for left, number in new.items():
+            counts[left].append(number)
+
+    def words(self, length: int) -> set[tuple[Symbol, ...]]:
+        """Return the words of ``length``; memory goes with those that any nonterminal derives up to there."""
+        if length == 0:
+            return {()} if self.has_empty else set()
+        return self._words_from(self.start, length)
+
+    def _words_from(self, left: Nonterminal, length: int) -> set[tuple[Symbol, ...]]:
+        if (left, length) not in self._words:
+            found: set[tuple[Symbol, ...]] = {(symbol,) for symbol in self.symbols[left]} if length == 1 else set()
+            for (first, second), split in self._splits(left, length):
+                tails = self._words_from(second, length - split)
+                found |= {head + tail for head in self._words_from(first, split) for tail in tails}
+            self._words[left, length] = found
+        return self._words[left, length]
+
+    def _splits(self, left: Nonterminal, length: int) -> Iterator[tuple[_Pair, int]]:
+        """Yield the pairs that ``left`` derives a word of ``length`` by, with the length of the first part."""
+        for pair in self.pairs[left]:
+            for split in range(1, length):
+                if self.count_from(pair[0], split) and self.count_from(pair[1], length - split):
+                    yield pair, split
+
+    def draw(self, length: int, rng: np.random.Generator, left: Nonterminal | None = None) -> list[Symbol]:
+        """Return a random word of ``length``, all derivations (from ``left`` or the start) being equally likely.
+
+        There must be one. In an ambiguous grammar words with more derivations come up more often.
+        """
+        word: list[Symbol] = []
+        pending = [(left or self.start, length)] if length else []
+        while pending:
+            here, n = pending.pop()
+            if n == 1:
+                word.append(self.symbols[here][int(rng.integers(len(self.symbols[here])))])
+                continue
+            splits = list(self._splits(here, n))
+            weights = [self.count_from(b, i) * self.count_from(c, n - i) for (b, c), i in splits]
+            (first, second), split = splits[choose(weights, rng)]
+            pending += [(second, n - split), (first, split)]
+        return word
+
+
+def _shortened(grammar: Grammar) -> _Short:
+    """Return the rules with right sides cut to at most two parts, terminals among two replaced."""
+    rules: _Short = defaultdict(dict)
+    for i, (left, right) in enumerate(grammar.rules):
+        parts: list[GrammarSymbol] = list(right)
+        if len(parts) > 1:
+            for k, part in enumerate(parts):
+                if isinstance(part, str):
+                    parts[k] = Nonterminal(f"terminal {part}")
+                    rules[Nonterminal(f"terminal {part}")] = {(part,): None}
+        here = left
+        for k in range(len(parts) - 2):
+            rest = Nonterminal(f"rest {i} {k}")
+            rules[here][parts[k], rest] = None
+            here = rest
+        rules[here][tuple(parts[-2:])] = None
+    return rules
+
+
+def _without_empty(rules: _Short, grammar: Grammar) -> _Short:
+    """Return the rules without the empty right side; what could be empty may be left out instead."""
+    nullable: set[GrammarSymbol] = set(grammar.nullable)
+    size = -1
+    while size < len(nullable):  # those that cutting has added, the ends of long right sides first
+        size = len(nullable)
+        for left, rights in reversed(rules.items()):
+            if left not in nullable and any(nullable.issuperset(right) for right in rights):
+                nullable.add(left)
+    full: _Short = {}
+    for left, rights in rules.items():
+        full[left] = {right: None for right in rights if right}
+        for right in [right for right in rights if len(right) == 2]:
+            for kept, dropped in (right, right[::-1]):
+                if dropped in nullable:
+                    full[left][kept,] = None
+    return full
+
+
+def _without_units(rules: _Short) -> dict[Nonterminal, list[tuple[GrammarSymbol, ...]]]:
+    """Return the rules with A -> B replaced by what B leads to."""
+    without: dict[Nonterminal, list[tuple[GrammarSymbol, ...]]] = {}
+    for left in rules:
+        same, unseen = {left: None}, [left]
+        for other in unseen:  # the list grows while it is walked
+            units = [r[0] for r in rules[other] if len(r) == 1 and isinstance(r[0], Nonterminal)]
+            unseen += [unit for unit in dict.fromkeys(units) if unit not in same]
+            same |= dict.fromkeys(units)
+        rights = {right: None for other in same for right in rules[other]}
+        without[left] = [right for right in rights if len(right) == 2 or isinstance(right[0], str)]
+    return without
+
+
+class Nesting:
+    """The self-embeddings A => u A v of a grammar in which u and v depend on each other, as brackets do.
+
+    They do where a word stops being one as u, or v, comes once more than the other. (In S -> S S they do not.)
+
+    >>> from stacklens.automata.grammar import parse_grammar
+    >>> form = NormalForm(parse_grammar("S -> a S b | a b"))
+    >>> nesting = Nesting(form, lambda word: word == sorted(word) and word.count("a") == word.count("b") > 0)
+    >>> len(nesting.draw(3, np.random.default_rng(0)) or ()) >= 8
+    True
+    """
+
+    def __init__(self, form: NormalForm, contains: Callable[[list[Symbol]], bool]) -> None:
+        self.form, self.contains = form, contains
+        self.edges: dict[Nonterminal, list[_Edge]] = {
+            left: [edge for first, second in pairs for edge in ((first, second, False), (second, first, True))]
+            for left, pairs in form.pairs.items()
+        }
+        self._distances = cache(self._find_distances)
+        rng = np.random.default_rng(0)
+        self.embeddings: dict[Nonterminal, list[_Sides]] = {}
+        for pivot in self._reached():
+            if (pivot, False, False) in self._distances((pivot, True, True)):
+                walks = (self._walk(pivot, rng, (pivot, True, True)) for _ in range(EMBEDDINGS_TRIED))
+                distinct = {(tuple(left), tuple(right)): (left, right) for left, right in walks}
+                if binding := [sides for sides in distinct.values() if self._binds(pivot, sides, rng)]:
+                    self.embeddings[pivot] = binding
+
+    def draw(self, depth: int, rng: np.random.Generator) -> list[Symbol] | None:
+        """Return a random member with ``depth`` self-embeddings of a nonterminal in each other, None if there is none.
+
+        What stands around and inside them is as short as possible.
+        """
+        if depth == 0:
+            return [] if self.form.has_empty else self._short_word(self.form.start, rng)
+        if not self.embeddings or depth < 0:
+            return None
+        pivot = list(self.embeddings)[int(rng.integers(len(self.embeddings)))]
+        found = self.embeddings[pivot]
+        nested = [found[i] for i in rng.integers(len(found), size=depth).tolist()]
+        return _wrap([self._around(pivot, rng), *nested], self._short_word(pivot, rng))
+
+    def _around(self, pivot: Nonterminal, rng: np.random.Generator) -> _Sides:
+        return self._walk(self.form.start, rng, *((pivot, a, b) for a in (False, True) for b in (False, True)))
+
+    def _binds(self, pivot: Nonterminal, sides: _Sides, rng: np.random.Generator) -> bool:
+        around, (left, right) = self._around(pivot, rng), sides
+        shortest = self.form.shortest[pivot]
+        for length in range(shortest, shortest + 3):  # short words inside may hide it, as in a a of even palindromes
+            if self.form.count_from(pivot, length):
+                inside = self.form.draw(length, rng, pivot)
+                uneven = ([*left, *inside], [*inside, *right])
+                if not any(self.contains(_wrap([around, sides], word)) for word in uneven):
+                    return True
+        return False
+
+    def _walk(self, start: Nonterminal, rng: np.random.Generator, *goals: _Point) -> _Sides:
+        """Return what stands on the left and on the right along a random shortest way from ``start`` to a goal."""
+        distances = self._distances(*goals)
+        steps: list[_Sides] = []
+        point = (start, False, False)
+        while distances[point] > 0:
+            here, left, right = point
+            nearer = [
+                ((child, left or on_left, right or not on_left), sibling, on_left)
+                for child, sibling, on_left in self.edges[here]
+                if distances.get((child, left or on_left, right or not on_left)) == distances[point] - 1
+            ]
+            point, sibling, on_left = nearer[int(rng.integers(len(nearer)))]
+            word = self._short_word(sibling, rng)
+            steps.append((word, []) if on_left else ([], word))
+        return [x for word, _ in steps for x in word], [x for _, word in reversed(steps) for x in word]
+
+    def _find_distances(self, *goals: _Point) -> dict[_Point, int]:
+        """Return the least number of steps from each point to a goal, for the points from which there is a way."""
+        into: dict[_Point, list[_Point]] = defaultdict(list)
+        for here, edges in self.edges.items():
+            for left in (False, True):
+                for right in (False, True):
+                    for child, _, on_left in edges:
+                        into[child, left or on_left, right or not on_left].append((here, left, right))
+        distances = dict.fromkeys(goals, 0)
+        for point in (queue := list(goals)):  # the list grows while it is walked
+            for before in into[point]:
+                if before not in distances:
+                    distances[before] = distances[point] + 1
+                    queue.append(before)
+        return distances
+
+    def _short_word(self, left: Nonterminal, rng: np.random.Generator) -> list[Symbol]:
+        return self.form.draw(self.form.shortest[left], rng, left)
+
+    def _reached(self) -> list[Nonterminal]:
+        reached = [self.form.start]
+        for here in reached:  # the list grows while it is walked
+            reached += dict.fromkeys(child for child, _, _ in self.edges[here] if child not in reached)
+        return reached
+
+
+def _wrap(sides: list[_Sides], inside: list[Symbol]) -> list[Symbol]:
+    left = [symbol for word, _ in sides for symbol in word]
+    return [*left, *inside, *(symbol for _, word in reversed(sides) for symbol in word)]
+
+
+# ---- The language of a context-free grammar, by its definition alone ----
 
 _Item = tuple[int, int, int]  # a rule, how much of it is there, and where that began
 
@@ -190,7 +470,7 @@ class ContextFreeLanguage(Language):
 class AutomatonLanguage(ContextFreeLanguage):
     """The words that an automaton accepts, which is the reference automaton too; sampling is even over the words.
 
-    >>> from stacklens.automata.automaton_grammar import grammar_of
+    >>> from stacklens.automata.small_grammar import grammar_of
     >>> from stacklens.languages.dyck import Dyck
     >>> language = AutomatonLanguage("dyck-1.json", grammar_of(Dyck(1).automaton), Dyck(1).automaton)
     >>> "(())" in language, language.first_dead("())"), list(language.words(4))

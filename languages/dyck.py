@@ -12,12 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from stacklens.automata.pda import POP, Key, PushdownAutomaton, Symbol, Transition, Word, push
-from stacklens.errors import StacklensError
-from stacklens.languages.language import Language
-from stacklens.languages.words import make_word
-
-__all__ = ["BalancedParentheses", "Dyck", "dyck_kinds"]
+from ..automata.pda import POP, Key, PushdownAutomaton, Symbol, Transition, Word, push
+from ..core.errors import StacklensError
+from .language import Language
+from .words import make_word
 
 MOST_KINDS = 1_000  # of brackets: their automaton has a million transitions
 _NAME = re.compile(r"dyck-([1-9][0-9]*)")

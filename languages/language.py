@@ -12,11 +12,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
-from stacklens.errors import StacklensError
-from stacklens.languages.words import edit_word, make_word
-
-__all__ = ["Language"]
+from ..automata.pda import PushdownAutomaton, Symbol, Word
+from ..core.errors import StacklensError
+from .words import edit_word, make_word
 
 MAX_EDITS = 3  # a near-miss is at most this many edits away from a member
 TRIES = 10_000  # even three insertions in a row, the rarest edit that may be needed, come up in 0.27 % of all tries

@@ -12,13 +12,11 @@ from itertools import product
 
 import numpy as np
 
-from stacklens.automata.naming import check_alphabet
-from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Symbol, Transition, Word, push
-from stacklens.errors import StacklensError
-from stacklens.languages.language import Language
-from stacklens.languages.words import make_word
-
-__all__ = ["MarkedPalindromes"]
+from ..automata.pda import NONE, POP, Key, PushdownAutomaton, Symbol, Transition, Word, push
+from ..core.errors import StacklensError
+from ..core.validation import check_alphabet
+from .language import Language
+from .words import make_word
 
 _NAMES = {
     ("ab", "c", ""): "palindrome",
@@ -128,7 +126,6 @@ class MarkedPalindromes(Language):
         return length >= (1 if self.empty else 3) and length % 2 == 1
 
     def _member(self, length: int, rng: np.random.Generator) -> Word:
-        """Return a member, all members of ``length`` being equally likely."""
         return self._mirror([self.letters[i] for i in rng.integers(len(self.letters), size=length // 2).tolist()])
 
     def _deep_member(self, depth: int, rng: np.random.Generator) -> Word | None:

@@ -5,25 +5,13 @@ A word is a ``str`` where every symbol of the alphabet is a single character, el
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 
 import numpy as np
 
-from stacklens.automata.pda import Symbol, Word
-from stacklens.errors import StacklensError, UnknownSymbolError
-
-__all__ = [
-    "EMPTY_WORD",
-    "all_words",
-    "check_length",
-    "edit_word",
-    "format_word",
-    "make_word",
-    "parse_alphabet",
-    "parse_typed_word",
-    "parse_word",
-]
+from ..automata.pda import Symbol, Word
+from ..core.errors import StacklensError, UnknownSymbolError
 
 EMPTY_WORD = "ε"  # what is typed for the empty word
 
@@ -146,3 +134,102 @@ def _truncate(symbols: list[Symbol], _: Sequence[Symbol], rng: np.random.Generat
 
 
 _EDITS = (_replace, _swap, _insert, _delete, _truncate)
+
+
+# ---- Words as parts and how often each comes: what is read of a long word, and what can be made fewer of in it.
+
+_LONGEST_PART = 12  # symbols of a part that is looked for
+_LEAST_TIMES, _LEAST_SYMBOLS = 3, 6  # what is repeated less often, or is shorter in all, is read as it stands
+
+
+def repeated_parts(word: Word) -> tuple[tuple[Word, int], ...]:
+    """Return the parts of ``word`` in order, each with how often it comes in a row; together they are the word.
+
+    From the left, what goes on longest is taken first; what is not repeated at least three times stands once.
+
+    >>> repeated_parts("[()][()][()][]"), repeated_parts("abab"), repeated_parts("")
+    ((('[()]', 3), ('[]', 1)), (('abab', 1),), ())
+    """
+    parts: list[tuple[Word, int]] = []
+    plain, place = 0, 0  # what stands once begins at the first, and goes on to the second
+    while place < len(word):
+        size, times = _longest_repeat(word, place)
+        if times == 1:
+            place += 1
+            continue
+        if plain < place:
+            parts.append((word[plain:place], 1))
+        parts.append((word[place : place + size], times))
+        place += size * times
+        plain = place
+    return (*parts, (word[plain:], 1)) if plain < len(word) else tuple(parts)
+
+
+def _longest_repeat(word: Word, place: int) -> tuple[int, int]:
+    """Return the size of the part that goes on longest from ``place``, the shortest such, and how often it comes."""
+    best = 1, 1
+    for size in range(1, min(_LONGEST_PART, (len(word) - place) // _LEAST_TIMES) + 1):
+        same = place + size
+        while same < len(word) and word[same] == word[same - size]:
+            same += 1
+        times = (same - place) // size
+        enough = times >= _LEAST_TIMES and size * times >= _LEAST_SYMBOLS
+        if enough and size * times > best[0] * best[1]:
+            best = size, times
+    return best
+
+
+def named_parts(parts: Sequence[tuple[Word, int]]) -> str:
+    """Return parts in words, those that are empty or come no time left out.
+
+    >>> named_parts((("", 1), ("[()", 3), ("]", 1)))
+    "'[()' 3 times, then ']'"
+    """
+    named = [(repr(format_word(part)), n) for part, n in parts if len(part) and n]
+    return ", then ".join(part if n == 1 else f"{part} {n:,} times" for part, n in named)
+
+
+# ---- Exact random draws by whole-number weights of any size, and distinct draws of anything ----
+
+DRAWS_WITHOUT_NEW = 2_000  # in a row without a new word, after which we say that there are no more
+
+
+def random_below(total: int, rng: np.random.Generator) -> int:
+    """Return a random whole number from 0 to ``total - 1``, all equally likely to within 2**-64.
+
+    >>> {random_below(3, np.random.default_rng(seed)) for seed in range(20)}
+    {0, 1, 2}
+    """
+    return int.from_bytes(rng.bytes(total.bit_length() // 8 + 9), "little") % total
+
+
+def choose(weights: Sequence[int], rng: np.random.Generator) -> int:
+    """Return a random index, each as likely as its weight says; one of the weights must not be 0.
+
+    >>> {choose([0, 10**30, 1], np.random.default_rng(seed)) for seed in range(20)}
+    {1}
+    """
+    left = random_below(sum(weights), rng)
+    for i, weight in enumerate(weights):
+        left -= weight
+        if left < 0:
+            return i
+    raise AssertionError("the weights have changed while they were summed")
+
+
+def distinct_words(n: int, draw: Callable[[], Word | None], what: str) -> list[Word]:
+    """Return ``n`` distinct results of ``draw``, in the order drawn; None is drawn again.
+
+    Raises:
+        StacklensError: ``DRAWS_WITHOUT_NEW`` draws in a row gave nothing new.
+    """
+    found: dict[Word, None] = {}
+    idle = 0
+    while len(found) < n:
+        word = draw()
+        idle = idle + 1 if word is None or word in found else 0
+        if word is not None:
+            found[word] = None
+        if idle >= DRAWS_WITHOUT_NEW:
+            raise StacklensError(f"found only {len(found)} of {n} distinct {what}: widen the lengths or ask for fewer")
+    return list(found)

@@ -17,12 +17,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from stacklens.above import above
-from stacklens.automata.pda import Word
-from stacklens.languages.tasks.task import TaskKind
-from stacklens.models.set_numbers import set_number_type, set_numbers
-
-__all__ = ["ActionKind", "ControllerOutput", "NetworkState", "Run", "Stack", "StackModel", "Step"]
+from ..automata.pda import Word
+from ..core.imports import above
+from ..languages.task import TaskKind
+from .numbers import set_number_type, set_numbers
 
 # How a row of actions is to be read, which is all that rounding needs to know of a model:
 # "signed"     one value in [-1, 1], push above and pop below (Sun et al. 1993, section 3.2.1)
@@ -177,15 +175,15 @@ class StackModel(nn.Module, ABC, Generic[S]):
     affordable: int | None = None
 
     def __repr__(self) -> str:
-        return above("stacklens.models.origin.one_line", str)(self)
+        return above("stacklens.models.checkpoint.one_line", str)(self)
 
     def __str__(self) -> str:
         """Return what the network is, a line each: kind, sizes, alphabet, what it was trained on, scores."""
-        lines = above("stacklens.models.origin.lines_of", dict)(self)
+        lines = above("stacklens.models.checkpoint.lines_of", dict)(self)
         return "\n".join(f"{name:10} {value}" for name, value in lines.items())
 
     def _repr_html_(self) -> str:
-        return above("stacklens.models.origin.html_card", str)(self)
+        return above("stacklens.models.checkpoint.html_card", str)(self)
 
     def save(self, path: str | Path) -> None:
         """Write the network to a checkpoint, which ``sl.load`` gives back, and remember that file as its origin.
@@ -193,7 +191,7 @@ class StackModel(nn.Module, ABC, Generic[S]):
         Raises:
             StacklensError: the file cannot be written.
         """
-        above("stacklens.models.io.save_and_mark", None)(self, path)
+        above("stacklens.models.checkpoint.save_and_mark", None)(self, path)
 
     @property
     def n_symbols(self) -> int:

@@ -10,12 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stacklens.automata.compiled import encode_words
-from stacklens.automata.pda import Word
-from stacklens.models.base import NetworkState, StackModel
-from stacklens.models.stacks.continuous import ContinuousStack
-
-__all__ = ["answers_on_all", "outputs_on", "verdicts_on", "verdicts_on_all", "written_on"]
+from ..automata.compiled import encode_words
+from ..automata.pda import Word
+from .base import NetworkState, StackModel
+from .stacks.continuous import ContinuousStack
 
 
 @torch.no_grad()

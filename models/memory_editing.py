@@ -16,16 +16,12 @@ from typing import Any, NamedTuple, TypeVar
 import torch
 from torch import Tensor
 
-from stacklens.errors import StacklensError
-from stacklens.models.networks.baselines import NoStack
-from stacklens.models.networks.joulin import EMPTY_READING, ListMemory
-from stacklens.models.stacks.continuous import ContinuousStack
-from stacklens.models.stacks.input_queue import Buffers
-from stacklens.models.stacks.ring import RingMemory
-from stacklens.models.stacks.strength import StrengthStack
-from stacklens.models.stacks.superposition import SuperpositionStack
-
-__all__ = ["Cell", "cell_at", "joined", "lowered", "put_cell", "put_stacks"]
+from ..core.errors import StacklensError
+from .networks.baselines import NoStack
+from .networks.joulin import EMPTY_READING, ListMemory
+from .stacks.continuous import ContinuousStack, StrengthStack
+from .stacks.superposition import SuperpositionStack
+from .stacks.tapes import Buffers, RingMemory
 
 M = TypeVar("M")
 

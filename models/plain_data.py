@@ -16,20 +16,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from stacklens.errors import FileFormatError, StacklensError
-from stacklens.files import LARGEST_NETWORK, read_whole
-
-__all__ = [
-    "check_plain",
-    "check_tensor",
-    "check_weights",
-    "describe",
-    "in_short",
-    "is_intact",
-    "is_state_dict",
-    "names_in_short",
-    "read_plain",
-]
+from ..core.errors import FileFormatError, StacklensError
+from ..core.files import LARGEST_NETWORK, read_whole
 
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _MOST_PARTS, _DEEPEST = 1_000_000, 50  # of plain data; a checkpoint with all that training goes on from has 1,000

@@ -16,21 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stacklens.automata.pda import StackOp, Symbol, Word
-from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, S, StackModel, Step
-
-__all__ = [
-    "BlackBoxed",
-    "Operation",
-    "Rounded",
-    "RoundedSteps",
-    "Unrounded",
-    "Wrapper",
-    "named_operations",
-    "operation_numbers",
-    "round_actions",
-    "without_empty_pops",
-]
+from ..automata.pda import StackOp, Symbol, Word
+from .base import ActionKind, ControllerOutput, NetworkState, S, StackModel, Step
 
 _STRANGE = -1  # the number of an operation of another model's own, which is none of a stack's
 
@@ -255,7 +242,6 @@ class BlackBoxed(Wrapper[S]):
 
 
 def _one_cluster(vectors: np.ndarray) -> np.ndarray:
-    """Return 0 for each of ``vectors`` (..., D)."""
     return np.zeros(vectors.shape[:-1], np.int64)
 
 

@@ -6,28 +6,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stacklens.errors import StacklensError
-from stacklens.files import read_whole
-from stacklens.papers.claims import Experiment
-from stacklens.papers.grid import Grid
-from stacklens.papers.grid_results import GridResults, read_grid
-from stacklens.papers.grid_tables import TextTable, folded_tables, markdown_table, summed_minutes
-from stacklens.papers.results import Results, read_results, result_path
+from ..core.errors import StacklensError
+from ..core.files import read_whole
+from .grid import Grid, GridResults, read_grid
+from .results import Experiment, Results, read_results, result_path
+from .tables import TextTable, folded_tables, markdown_table, summed_minutes
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = [
-    "BEGIN",
-    "END",
-    "claims_table",
-    "findings_section",
-    "markdown_table",
-    "readme_section",
-    "replace_section",
-    "rich_table",
-    "with_section",
-]
 
 BEGIN = "<!-- results: written by stacklens papers report -->"
 END = "<!-- end of results -->"

@@ -17,10 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from stacklens.errors import StacklensError
-from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings
-
-__all__ = ["EXAMPLES", "FEW", "PAPER", "PAPER_MODELS", "PAPER_PATTERNS", "figure2", "grids", "table2", "table4"]
+from ..core.errors import StacklensError
+from .grid import Grid, GridRow, Outcome, RunSettings
 
 PAPER = "Joulin & Mikolov 2015"
 PAPER_MODELS = {"RNN": "rnn", "LSTM": "lstm", "List RNN 40+5": "list-rnn", "Stack RNN 40+10": "stack-rnn"}
@@ -59,13 +57,13 @@ _SOURCE = "section 5; the paper protocol is that of the authors' program, the fa
 
 
 def _pattern(model: str, pattern: str, few: bool, settings: RunSettings) -> list[Outcome]:
-    from stacklens.papers.joulin2015_training import train_pattern
+    from .joulin2015_training import train_pattern
 
     return train_pattern(model, pattern, few, settings)
 
 
 def _recall(model: str, task: str, settings: RunSettings) -> list[Outcome]:
-    from stacklens.papers.joulin2015_training import train_recall
+    from .joulin2015_training import train_recall
 
     return train_recall(model, task, settings)
 
@@ -145,7 +143,7 @@ _NEEDED = (
 def _words(model: str, shape: dict[str, Any], files: tuple[Path, ...], settings: RunSettings) -> list[Outcome]:
     if not files:
         raise StacklensError(_NEEDED)
-    from stacklens.papers.joulin2015_training import train_words
+    from .joulin2015_training import train_words
 
     return train_words(model, shape, files, settings)
 

@@ -4,39 +4,182 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
-from stacklens.errors import StacklensError
-from stacklens.languages.catalogue import get_task
-from stacklens.languages.tasks.streams import StreamTask
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Rounded
-from stacklens.models.training.emptied_test import EmptiedTest
-from stacklens.models.training.language_models import WordRecipe, WordTraining
-from stacklens.models.training.online import OnlineRecipe, OnlineTraining
-from stacklens.models.training.scores import PieceTest
-from stacklens.models.training.stream_recipes import MEMORIES, StreamRecipe, stream_recipe
-from stacklens.models.training.stream_training import StreamTraining
-from stacklens.models.training.word_texts import Texts, read_texts, split_text
-from stacklens.papers.grid import VALIDATION, Outcome, RunSettings
-from stacklens.papers.joulin2015_search import Tried, chosen_outcomes, searched
-from stacklens.papers.ngrams import NgramModel, best_cache, perplexity
+from ..automata.compiled import BoolArray
+from ..core.errors import StacklensError
+from ..languages.catalogue import get_task
+from ..languages.streams import PATTERNS, StreamTask
+from ..models.base import StackModel
+from ..models.numbers import one_thread
+from ..models.rounding import Rounded
+from ..models.training.recipes import MEMORIES, StreamRecipe, stream_recipe
+from ..models.training.streams import PieceTest, StreamTraining, decode_outputs
+from .grid import VALIDATION, Outcome, Protocol, RunSettings
+from .joulin2015_online import OnlineRecipe, OnlineTraining
+from .joulin2015_words import (
+    NgramModel,
+    Texts,
+    WordRecipe,
+    WordTraining,
+    best_cache,
+    perplexity,
+    read_texts,
+    split_text,
+)
+from .tables import TRIED_FIGURES
 
-__all__ = [
-    "ngram_scores",
-    "paper_recipe",
-    "pattern_recipe",
-    "recall_recipe",
-    "train_pattern",
-    "train_recall",
-    "train_words",
-]
+# ---- The test of binary addition in Joulin & Mikolov 2015: pieces of every size, memories emptied now and then.
+
+
+@dataclass(frozen=True)
+class EmptiedTest:
+    """``strings`` pieces of each size; memories are empty before every tenth of them, as in training.
+
+    The last symbol of the piece before is read again first. So beginnings are tested with every size, and streams are
+    short, however many pieces there are.
+
+    Attributes:
+        task: the pieces.
+        sizes: the smallest and the largest.
+        strings: how many pieces of each.
+        emptied: memories are emptied after so many.
+        seed: of the pieces.
+
+    Raises:
+        StacklensError: they cannot be dealt out evenly.
+
+    >>> from stacklens.languages.catalogue import get_task
+    >>> from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+    >>> task = get_task("addition")
+    >>> EmptiedTest(task, (2, 4), strings=6, emptied=3).right(StackRNN(StackRNNConfig(task.alphabet))).shape
+    (3, 6)
+    """
+
+    task: StreamTask
+    sizes: tuple[int, int] = (2, 59)
+    strings: int = 200
+    emptied: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.strings % self.emptied:
+            raise StacklensError(f"{self.strings} strings a size cannot be dealt out in streams of {self.emptied}")
+
+    @one_thread()
+    @torch.no_grad()
+    def right(self, net: StackModel[Any], device: str = "cpu") -> BoolArray:
+        """Return which pieces ``net`` predicts, (..., sizes, strings): all in them that can be known."""
+        by_size = self.task.words_by_n(*self.sizes, self.strings, self.seed)
+        return np.stack([self._right(net, pieces, device) for pieces in by_size.values()], -2)
+
+    def _right(self, net: StackModel[Any], pieces: list[str], device: str) -> BoolArray:
+        """Return which of the ``pieces`` of one size are predicted, (..., strings), all streams side by side."""
+        parts = [pieces[at : at + self.emptied] for at in range(0, self.strings, self.emptied)]
+        words = [pieces[at * self.emptied - 1][-1] + "".join(part) for at, part in enumerate(parts)]
+        number = {symbol: place for place, symbol in enumerate(self.task.alphabet)}
+        symbols = np.full((len(words), max(map(len, words))), -1)
+        for row, word in enumerate(words):
+            symbols[row, : len(word)] = [number[symbol] for symbol in word]
+        outputs = decode_outputs(net, symbols, device)
+        found = []
+        for row, (part, word) in enumerate(zip(parts, words, strict=True)):
+            hits = np.zeros((*outputs.shape[:-2], len(word) - 1), np.bool_)
+            hits[..., :-1] = outputs[..., row, 1 : len(word) - 1] == symbols[row, 2 : len(word)]
+            found.append(self.task.pieces_correct(part, hits))
+        return np.concatenate(found, -1)
+
+
+# ---- The settings of RNNs and LSTMs that are tried for tables of Joulin & Mikolov 2015, and which are chosen ----
+#
+# The paper tries RNNs of 40, 100 and 500 units and LSTMs of 1 and 2 layers of 50, 100 and 200, chosen on validation
+# (section 5). How they were trained it does not say, nor has the authors' program any.
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Settings of an RNN or an LSTM.
+
+    Attributes:
+        hidden, layers: how many units a layer has, and how many layers there are.
+        rate: of descent at first; None for that of the protocol.
+        forget_bias, decay: of the protocol fast, see `StreamRecipe`.
+        epochs: of the protocol fast.
+        together: the errors of so many symbols are gathered for an update, by the protocol paper.
+
+    >>> str(Tried(50, 2)), str(Tried(40)), str(Tried(50, 1, 0.03, 3.0))
+    ('2 x 50', '1 x 40', '1 x 50, rate 0.03, forget bias 3')
+    """
+
+    hidden: int
+    layers: int = 1
+    rate: float | None = None
+    forget_bias: float = 0.0
+    decay: float = 0.0
+    epochs: int = 40
+    together: int = 10
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """Return the arguments of the model's configuration."""
+        return {"hidden": self.hidden, "layers": self.layers}
+
+    def __str__(self) -> str:
+        parts = [f"{self.layers} x {self.hidden}"]
+        parts += [] if self.rate is None else [f"rate {self.rate:g}"]
+        parts += [f"forget bias {self.forget_bias:g}"] if self.forget_bias else []
+        parts += [f"decay {self.decay:g}"] if self.decay else []
+        return ", ".join(parts)
+
+
+SEARCHED: dict[str, tuple[Tried, ...]] = {  # by the protocol paper
+    "rnn": tuple(Tried(hidden) for hidden in (40, 100, 500)),
+    "lstm": tuple(Tried(hidden, layers) for layers in (1, 2) for hidden in (50, 100, 200)),
+}
+_QUICK = Tried(50, rate=0.03, forget_bias=3.0, decay=0.01)
+_SLOW = Tried(50, rate=0.01, forget_bias=3.0, decay=0.03)
+_HARD_TO_SEARCH = ("anbncn", "anbmcnm")  # where the quick settings leave most seeds without the sizes of training
+
+
+def searched(model: str, task: str, protocol: Protocol) -> tuple[Tried, ...]:
+    """Return the settings of which every one is trained from all seeds; none for networks that are not searched."""
+    if protocol == "paper":
+        return SEARCHED.get(model, ())
+    if model != "lstm" or task not in PATTERNS:
+        return ()
+    return (_SLOW if task in _HARD_TO_SEARCH else _QUICK,)
+
+
+def chosen_outcomes(tried: Sequence[tuple[Tried, list[Outcome]]], protocol: Protocol) -> list[Outcome]:
+    """Return the outcome of each seed, with the settings that are best on validation for it.
+
+    By the protocol paper that is the least "loss", by the protocol fast the score "validation".
+
+    Its scores tell the chosen "hidden" and "layers", and the `TRIED_FIGURES` of all settings as "tried SETTINGS: loss".
+    """
+    number = len(tried[0][1])
+    return [_chosen([(settings, outcomes[seed]) for settings, outcomes in tried], protocol) for seed in range(number)]
+
+
+def _chosen(tried: Sequence[tuple[Tried, Outcome]], protocol: Protocol) -> Outcome:
+    def worth(one: tuple[Tried, Outcome]) -> float:
+        return one[1].scores[VALIDATION] if protocol == "fast" else -one[1].scores["loss"]
+
+    settings, best = max(tried, key=worth)
+    scores = {**best.scores, "hidden": float(settings.hidden), "layers": float(settings.layers)}
+    for other, outcome in tried:
+        scores |= {f"tried {other}: {name}": float(outcome.scores[name]) for name in TRIED_FIGURES}
+    return replace(best, scores=scores)
+
+
+# ---- Training and scoring for the experiments on Joulin & Mikolov 2015 ----
 
 _NEVER = 1_000_000  # checks without an error after which training would end: every seed gets all its epochs
 _TRAINED = (2, 19)  # sizes of training and validation, section 5.1; the test goes to 59
@@ -194,7 +337,6 @@ def train_recall(model: str, name: str, settings: RunSettings) -> list[Outcome]:
 
 
 def _by_size(right: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the share of strings of each size that are right, (nets, sizes, strings), by a name for each size."""
     return {f"n = {_TESTED[0] + place}": right[:, place].mean(-1) for place in range(right.shape[1])}
 
 

@@ -5,29 +5,32 @@ Everything heavy is imported where it is needed: a list of experiments must not 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from functools import reduce
+from dataclasses import dataclass
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..automata.pda import Word
+from ..automata.pumping import Pump
+from ..automata.runs import greatest_heights
+from ..core.errors import StacklensError, UnknownNameError
+from ..languages.dyck import Dyck
+from ..languages.next_sets import BoundedDyck
+from ..languages.task import Task
+from ..languages.words import make_word
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from stacklens.automata.pda import PushdownAutomaton, Word
-    from stacklens.languages.language import Language
-    from stacklens.models.base import StackModel
-    from stacklens.models.training.recognition import Training
+    from ..automata.pda import PushdownAutomaton, Word
+    from ..languages.language import Language
+    from ..models.base import ActionKind, StackModel
+    from ..models.training.recognition import Training
+    from ..probe.trace import Trace
 
-__all__ = [
-    "BEYOND",
-    "SHOWN",
-    "automaton_errors_on_all",
-    "errors",
-    "errors_on_all",
-    "exact_beyond",
-    "first_words",
-    "members_of_length",
-    "mixed_words",
-]
 
 SHOWN = 3  # words shown in a table
 BEYOND = 2  # so much longer are the words that no epoch is chosen by
@@ -37,9 +40,9 @@ def errors_on_all(net: StackModel[Any], language: Language, max_length: int) -> 
     """Return how many words there are up to ``max_length``, and those that ``net`` gets wrong."""
     import numpy as np
 
-    from stacklens.automata.enumeration import count_all, word_at
-    from stacklens.languages.words import make_word
-    from stacklens.models.inference import verdicts_on_all
+    from ..automata.enumeration import count_all, word_at
+    from ..languages.words import make_word
+    from ..models.inference import verdicts_on_all
 
     wrong: list[Word] = []
     for length, verdicts in enumerate(verdicts_on_all(net, max_length)):
@@ -50,7 +53,7 @@ def errors_on_all(net: StackModel[Any], language: Language, max_length: int) -> 
 
 def automaton_errors_on_all(pda: PushdownAutomaton, language: Language, max_length: int) -> int:
     """Return how many of all words up to ``max_length`` ``pda`` gets wrong."""
-    from stacklens.automata.enumeration import accepts_all
+    from ..automata.enumeration import accepts_all
 
     answers = enumerate(accepts_all(pda, max_length))
     return sum(int((accepted != members_of_length(language, pda.input_alphabet, n)).sum()) for n, accepted in answers)
@@ -75,7 +78,7 @@ def mixed_words(language: Language, n: int, lengths: tuple[int, int], seed: int 
 
 def errors(net: StackModel[Any], language: Language, words: Sequence[Word]) -> list[Word]:
     """Return which of ``words`` ``net`` gets wrong."""
-    from stacklens.models.inference import verdicts_on
+    from ..models.inference import verdicts_on
 
     verdicts = verdicts_on(net, words).tolist()
     return [word for word, verdict in zip(words, verdicts, strict=True) if verdict != (word in language)]
@@ -83,7 +86,7 @@ def errors(net: StackModel[Any], language: Language, words: Sequence[Word]) -> l
 
 def first_words(words: list[Word]) -> list[str]:
     """Return the first few of ``words`` as text."""
-    from stacklens.languages.words import format_word
+    from ..languages.words import format_word
 
     return [format_word(word) for word in words[:SHOWN]]
 
@@ -94,8 +97,8 @@ def exact_beyond(training: Training, further: int = BEYOND) -> tuple[int, int]:
     The first number is of networks as they are, the second of rounded ones. The epoch at which a network was kept is
     that of the fewest errors on the shorter words, so that only longer ones tell what it learned.
     """
-    from stacklens.models.inference import verdicts_on_all
-    from stacklens.models.rounding import Rounded
+    from ..models.inference import verdicts_on_all
+    from ..models.rounding import Rounded
 
     language, seen = training.language, training.recipe.check_length
     longer = range(seen + 1, seen + 1 + further)
@@ -107,3 +110,362 @@ def exact_beyond(training: Training, further: int = BEYOND) -> tuple[int, int]:
 
     networks = [training.network(number) for number in range(training.n_nets)]
     return sum(map(is_right, networks)), sum(is_right(Rounded(net)) for net in networks)
+
+
+# ---- What is measured of one network of a grid besides its scores: long words, and predictors of what comes of it.
+
+
+def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
+    """Return the measures of a network with a memory on the task called ``task``, as plain data; None for others.
+
+    "predictors" are those of `predictors.PREDICTORS`; "long words" has, by "network" and "rounded network", what
+    `long_words.accuracy_by_length` says, beside the "lengths" and how many "words" of each, None where the task has no
+    such words. Networks with an input queue are None: they answer to whole words.
+    """
+    from ..languages.catalogue import get_task
+    from ..models.numbers import one_thread
+
+    if task is None or not model.n_stacks or not model.real_time or model.task_kind == "recognition":
+        return None
+    try:
+        asked = get_task(task)
+    except UnknownNameError:
+        return None
+    begun = time.process_time()
+    with one_thread():
+        found: dict[str, Any] = {
+            "predictors": predictors(model, sample_words(asked)),
+            "long words": _long(model, asked),
+        }
+    return {**found, "seconds": round(time.process_time() - begun, 2)}
+
+
+def _long(model: Any, task: Any) -> dict[str, Any] | None:
+    from ..models.rounding import Rounded
+
+    words = draw_long_words(task, model.stack_limit)
+    if words is None:
+        return None
+    return {
+        "lengths": list(words.lengths),
+        "words": [words.groups.count(group) for group in range(len(words.lengths))],
+        "network": accuracy_by_length(model, task, words),
+        "rounded network": accuracy_by_length(Rounded(model), task, words),
+    }
+
+
+# ---- Accuracy on long regular words beside that on long random ones: a block repeated, and its twin of length and
+# depth.
+#
+# A network may leave a little behind at every round of a block, which adds up, or just at every step. To tell these
+# apart each pumped word u v^n x y^n w of a task (see `automata.pumping`) has a control: a random word of the same
+# task, length and depth. What the network gets wrong of the one and not of the other is due to the repetition. Of
+# bracket languages a second control is drawn among all words of the length, as deep as comes: a block on the spot
+# makes shallow words.
+
+LENGTHS = (24, 48, 96, 192, 384, 768)  # symbols at most; the papers test on up to about 100
+_FAMILIES, _MOST = 160, 32  # blocks that are looked for, and how many are taken
+_ROOM = 4  # cells of a finite stack that are left free
+_SEED = 1_993
+_TRIES = 200  # for a random word of a given depth
+
+
+@dataclass(frozen=True)
+class LongWords:
+    """Pumped words and their controls.
+
+    Attributes:
+        lengths: how long the words are at most, one for each group of words.
+        groups: which of ``lengths`` each word is of, a place each.
+        pumped: the words that repeat a block.
+        control: random words, each as long and as deep as the pumped one at its place.
+        drawn: random words of bracket languages, each as long as the pumped one at its place and of any depth, all
+            words of the length being equally likely; none of other tasks.
+    """
+
+    lengths: tuple[int, ...]
+    groups: tuple[int, ...]
+    pumped: tuple[Word, ...]
+    control: tuple[Word, ...]
+    drawn: tuple[Word, ...] = ()
+
+
+@lru_cache(maxsize=8)  # the networks of a table are asked the same words
+def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
+    """Return long words of ``task`` whose stacks need no more than ``cells``; None where it has no such words.
+
+    A block is repeated on the spot where the task allows that, else with what takes it back: v^n # y^n. Streams have no
+    controls, since their pieces have no depth to be kept, and tasks without a reference automaton no blocks.
+
+    >>> from stacklens.languages.catalogue import get_task
+    >>> words = draw_long_words(get_task("dyck-2"))
+    >>> words.pumped[0], len(words.control[0]), words.lengths[-1]
+    ('()()()()()()()()()()()()', 24, 768)
+    """
+    from ..automata.pumping import pumps
+
+    if task.reference is None or task.kind == "next symbol":
+        return None
+    families = pumps(task.reference, _FAMILIES, _SEED, rejected=False)
+    flat = [family for family in families if not family.climb and not family.back]
+    chosen = flat or families
+    chosen = chosen[:: -(-len(chosen) // _MOST)] if chosen else []
+    found: list[tuple[int, Word, Word]] = []
+    for place, length in enumerate(LENGTHS):
+        for word in _pumped(task, chosen, length, cells):
+            control = _control(task, word, bool(flat), len(found))
+            if control is not None:
+                found.append((place, word, control))
+    if not found:
+        return None
+    groups, pumped, control = zip(*found, strict=True)
+    kept = sorted(set(groups))
+    language = getattr(task, "language", None)
+    drawn = _members(language, [len(word) for word in pumped]) if isinstance(language, Dyck) else ()
+    return LongWords(
+        tuple(LENGTHS[i] for i in kept), tuple(map(kept.index, groups)), tuple(pumped), tuple(control), drawn
+    )
+
+
+def _members(language: Dyck, lengths: list[int]) -> tuple[Word, ...]:
+    seeds = range(_SEED, _SEED + len(lengths))
+    return tuple(language.sample(1, (n, n), seed=seed)[0] for n, seed in zip(lengths, seeds, strict=True))
+
+
+def _pumped(task: Task, families: list[Pump], length: int, cells: int | None) -> list[Word]:
+    """Return the longest word of each family that is no longer than ``length``, none twice."""
+    words: dict[Word, None] = {}
+    for family in families:
+        one = len(family.cycle) + len(family.back)
+        rounds = (length - len(family.word(0))) // one
+        depth = family.height + max(0, rounds - 1) * family.climb
+        if rounds > 2 and (cells is None or depth <= cells - _ROOM):
+            words[make_word(family.word(rounds), task.alphabet)] = None
+    return list(words)
+
+
+def _control(task: Task, pumped: Word, flat: bool, number: int) -> Word | None:
+    """Return a random word as long as ``pumped`` and, of bracket languages, as deep; None where there is none.
+
+    Where words climb and come down again, depth follows from length; other ``flat`` words need no stack.
+    """
+    language, length = getattr(task, "language", None), len(pumped)
+    if isinstance(language, Dyck):
+        return _of_depth(language, length, _depth(language, pumped), number)
+    if flat and task.reference is not None and greatest_heights(task.reference, [pumped])[0]:
+        return None
+    for size in (length, length // 2):  # what a task calls the size of a word: its length, or that of its first half
+        try:
+            (word,) = task.sample(1, (size, size), seed=_SEED + number).words
+        except StacklensError:
+            continue
+        if len(word) == length:
+            return word
+    return None
+
+
+def _of_depth(language: Dyck, length: int, depth: int, number: int) -> Word | None:
+    """Return a word of ``length`` that gets just so deep, all such words being equally likely."""
+    try:
+        bounded = BoundedDyck(language.n, depth)
+    except StacklensError:  # its automaton would be too large
+        return None
+    for attempt in range(_TRIES):
+        (word,) = bounded.sample(1, (length, length), True, _SEED + _TRIES * number + attempt)
+        if _depth(language, word) == depth:
+            return word
+    return None
+
+
+def _depth(language: Dyck, word: Word) -> int:
+    openers = {opener for opener, _ in language.pairs}
+    return int(max(np.cumsum([1 if symbol in openers else -1 for symbol in word])))
+
+
+def first_wrong(model: StackModel[Any], task: Task, words: tuple[Word, ...]) -> np.ndarray:
+    """Return after how many symbols ``model`` first says something wrong that counts, (N,) int; 0 for never."""
+    from ..extract.specification import TaskSpecification
+    from ..models.inference import outputs_on
+
+    asked = TaskSpecification(task)
+    wrong = outputs_on(model, words) != asked.answers(model, words)
+    scored = asked.scored(words)
+    wrong = wrong if scored is None else wrong & scored
+    steps: np.ndarray = np.where(wrong.any(1), wrong.argmax(1) + 1, 0)
+    return steps
+
+
+def accuracy_by_length(model: StackModel[Any], task: Task, words: LongWords) -> dict[str, dict[str, Any]]:
+    """Return how ``model`` does on pumped words and on their controls, by "pumped", "control" and, if any, "drawn".
+
+    "accuracy" has the share of words of each length that it gets right as a whole; "horizon" the least number of
+    symbols after which it was wrong, None where it never was.
+    """
+    groups = np.array(words.groups)
+    kinds = {"pumped": words.pumped, "control": words.control} | ({"drawn": words.drawn} if words.drawn else {})
+    together = first_wrong(model, task, sum(kinds.values(), ()))  # side by side, which costs little more than one set
+    found = {}
+    for name, steps in zip(kinds, np.split(together, len(kinds)), strict=True):
+        shares = [round(float((steps[groups == group] == 0).mean()), 4) for group in range(len(words.lengths))]
+        found[name] = {"accuracy": shares, "horizon": int(steps[steps > 0].min()) if steps.any() else None}
+    return found
+
+
+# ---- What is measured of a network before anything is clustered or learned from it: can one know beforehand? ----
+#
+# All of it comes from runs of the network, soft and rounded, on the same drawn words; no automaton has a part in it.
+
+# by the name under which a result keeps it
+PREDICTORS = {
+    "action entropy": "mean entropy of an action, in nats",
+    "action entropy, 95 %": "entropy that 5 % of the actions exceed, in nats",
+    "action margin": "mean distance of an action from being rounded otherwise, 0 to 0.5",
+    "action margin, 5 %": "distance that 5 % of the actions stay below",
+    "output drift": "greatest difference of an output from the rounded network's at step 100 or the last, mean",
+    "hidden drift": "distance of the hidden vector from the rounded network's at that step, mean",
+    "spectral radius": "of the Jacobian of the next hidden vector by the last, mean over steps",
+    "spectral radius, largest": "the largest of these",
+    "pushed spread": "mean distance of pushed values from the mean of those that the same symbol pushed, over the mean "
+    "distance of such means",
+}
+_WORDS, _PREDICTOR_SEED = 60, 2_018
+_STEPS = (10, 25, 50, 75, 100)  # at which the drift is told
+_STATES = 64  # at which Jacobians are taken
+_LEAST = 1e-12
+
+
+def sample_words(task: Task) -> tuple[Word, ...]:
+    """Return the words of ``task`` that networks are measured on: some of its test lengths, always the same."""
+    return task.sample(_WORDS, split="test", seed=_PREDICTOR_SEED).words
+
+
+def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any]:
+    """Return the figures called by `PREDICTORS`, and "drift by step": at "steps" those of outputs and hidden vectors.
+
+    What a network has not is None, as spread where too little is pushed.
+    """
+    from ..extract.fidelity import margins as margins_of
+    from ..probe.trace import trace
+
+    soft, rounded = (trace(model, words, rounded=whole, stacks=False) for whole in (False, True))
+    alive = soft.valid
+    actions = soft.actions[alive]
+    entropies, margins = action_entropy(model.action_kind, actions), margins_of(model.action_kind, actions)
+    drift = _drift(soft, rounded)
+    radii = spectral_radii(model, soft)
+    found: dict[str, Any] = {
+        "action entropy": _mean(entropies),
+        "action entropy, 95 %": _quantile(entropies, 0.95),
+        "action margin": _mean(margins),
+        "action margin, 5 %": _quantile(margins, 0.05),
+        "output drift": drift["outputs"][-1],
+        "hidden drift": drift["hidden"][-1],
+        "spectral radius": _mean(radii),
+        "spectral radius, largest": _quantile(radii, 1.0),
+        "pushed spread": _spread(model, soft),
+    }
+    return {**{name: _rounded(value) for name, value in found.items()}, "drift by step": drift}
+
+
+def action_entropy(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
+    """Return the entropy of each action of each stack in nats, (M, n_stacks); ``actions`` are (M, n_stacks, A).
+
+    Of a strength or a signed action it is that of a coin whose chance is its size; strengths of a stack are added up.
+
+    >>> action_entropy("softmax", np.array([[[1.0, 0.0]], [[0.5, 0.5]]])).round(3).tolist()
+    [[0.0], [0.693]]
+    """
+    if kind == "none":
+        return np.zeros((len(actions), 0))
+    if kind == "softmax":
+        shares = actions.clip(_LEAST, 1)
+        lost: np.ndarray = -(shares * np.log(shares)).sum(-1)
+        return lost
+    sizes = np.abs(actions).clip(_LEAST, 1 - _LEAST)
+    coins: np.ndarray = -(sizes * np.log(sizes) + (1 - sizes) * np.log1p(-sizes)).sum(-1)
+    return coins
+
+
+def _drift(soft: Trace, rounded: Trace) -> dict[str, list[Any]]:
+    """Return how far the soft network is from the rounded one after some steps, means over the words that get there."""
+    outputs = np.abs(soft.output - rounded.output).max(-1)
+    hidden = np.linalg.norm(soft.hidden[:, 1:] - rounded.hidden[:, 1:], axis=-1)
+    steps = [step for step in _STEPS if step <= soft.valid.shape[1] and soft.valid[:, step - 1].any()]
+    steps = steps or [int(soft.valid.sum(0).nonzero()[0][-1]) + 1]
+    rows = [soft.valid[:, step - 1] for step in steps]
+    means = [
+        [_rounded(float(values[row, step - 1].mean())) for row, step in zip(rows, steps, strict=True)]
+        for values in (outputs, hidden)
+    ]
+    return {"steps": steps, "outputs": means[0], "hidden": means[1]}
+
+
+def spectral_radii(model: StackModel[Any], seen: Trace) -> np.ndarray:
+    """Return the spectral radius of d hidden' / d hidden at some steps of ``seen``, (M,), the reading held as it was.
+
+    Above 1 a disturbance of the hidden vector grows from step to step, as far as the stack does not take it away.
+    """
+    import torch
+
+    if not seen.hidden.shape[-1]:  # a controller without a state
+        return np.zeros(0)
+    rows, steps = np.nonzero(seen.valid)
+    chosen = np.random.default_rng(_PREDICTOR_SEED).permutation(len(rows))[:_STATES]
+    rows, steps = rows[chosen], steps[chosen]
+    like = next(model.parameters()).detach()
+    symbols = torch.from_numpy(seen.symbols[rows, steps].astype(np.int64))
+    hidden = torch.from_numpy(seen.hidden[rows, steps]).to(like).requires_grad_()
+    reading = torch.from_numpy(seen.reading[rows, steps]).to(like)
+    with torch.enable_grad():
+        after = model.controller(symbols, hidden, reading).hidden
+        if not after.requires_grad:  # it does not look at its state
+            return np.zeros(len(rows))
+        parts = [
+            torch.autograd.grad(after[:, unit].sum(), hidden, retain_graph=True, allow_unused=True)[0]
+            for unit in range(after.shape[-1])
+        ]
+    columns = [torch.zeros_like(hidden) if part is None else part for part in parts]
+    jacobians = torch.stack(columns, 1).detach().double().numpy()
+    radii: np.ndarray = np.abs(np.linalg.eigvals(jacobians)).max(-1)
+    return radii
+
+
+def _spread(model: StackModel[Any], seen: Trace) -> float | None:
+    """Return how far pushed values spread for one symbol, over how far two symbols' means lie apart, on the average.
+
+    Only steps whose rounded action pushes count, or all where every action writes, as on a ring; the worst of several
+    stacks is told. None where fewer than two symbols are pushed, or the symbols themselves are.
+    """
+    import torch
+
+    from ..models.rounding import Operation, operation_numbers, round_actions
+    from ..probe.geometry import distances
+
+    if model.pushes_input or model.action_kind == "none" or seen.pushed is None:
+        return None
+    taken = torch.from_numpy(seen.actions[seen.valid])
+    numbers = operation_numbers(model.action_kind, model.operations, round_actions(model.action_kind, taken)).numpy()
+    pushed, symbols = seen.pushed[seen.valid], seen.symbols[seen.valid]
+    found = []
+    for stack in range(model.n_stacks):
+        named = numbers[:, stack] >= 0
+        pushes = named & (numbers[:, stack] & Operation.PUSH > 0) if named.any() else ~named
+        if not pushes.any():
+            continue
+        groups = distances(pushed[pushes, stack], symbols[pushes])
+        apart = [groups.between[i][j] for i in range(len(groups.names)) for j in range(i)]
+        if apart and max(apart) > _LEAST:
+            found.append(float(np.average(groups.within, weights=groups.sizes) / np.mean(apart)))
+    return max(found, default=None)
+
+
+def _mean(values: np.ndarray) -> float | None:
+    return float(values.mean()) if values.size else None
+
+
+def _quantile(values: np.ndarray, share: float) -> float | None:
+    return float(np.quantile(values, share)) if values.size else None
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")

@@ -5,27 +5,16 @@ from __future__ import annotations
 import json
 import platform
 import subprocess
+from collections.abc import Callable
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from stacklens import __version__
-from stacklens.errors import FileFormatError, StacklensError
-from stacklens.files import write_whole
-
-__all__ = [
-    "FOLDER",
-    "Measured",
-    "Results",
-    "checked_fields",
-    "processor",
-    "read_results",
-    "result_path",
-    "versions",
-    "write_results",
-]
+from .. import __version__
+from ..core.errors import FileFormatError, StacklensError
+from ..core.files import write_whole
 
 _LIBRARIES = ("numpy", "scikit-learn", "torch")
 _NO_CODE = (
@@ -178,3 +167,49 @@ def read_results(experiment: str, folder: Path = FOLDER) -> Results:
         return Results.from_dict(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, StacklensError) as error:
         raise FileFormatError(f"{path}: no results of an experiment: {error}; run it again") from None
+
+
+# ---- What a claim and an experiment are: data, with the function that measures ours beside what the paper reports.
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What we measured: as a line for a table, and the figures that it says, as plain data."""
+
+    ours: str
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PaperClaim:
+    """One claim of a paper.
+
+    Attributes:
+        section: where the paper makes it.
+        claim: what was measured.
+        paper: what the paper reports, with its figures; "not reported" where we only add to it.
+        measure: measures ours.
+    """
+
+    section: str
+    claim: str
+    paper: str
+    measure: Callable[[], Finding]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Claims of one paper that are measured together.
+
+    Attributes:
+        name: what `stacklens papers run` calls it.
+        paper: the specification.
+        title: what is measured, in a few words.
+        seeds: every seed that something is drawn from.
+    """
+
+    name: str
+    paper: str
+    title: str
+    claims: tuple[PaperClaim, ...]
+    seeds: tuple[int, ...]

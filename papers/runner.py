@@ -2,27 +2,125 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stacklens.errors import StacklensError
-from stacklens.extract.budget import DEFAULT_BUDGET
-from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings, text_options
-from stacklens.papers.grid_results import GridResults, Network, RowResult, read_grid, write_grid
-from stacklens.papers.kept_networks import keep_networks, kept_networks
-from stacklens.papers.network_measures import measures_of
-from stacklens.papers.results import processor, versions
+from ..core.errors import FileFormatError, StacklensError
+from ..extract.config import DEFAULT_BUDGET
+from .grid import (
+    Grid,
+    GridResults,
+    GridRow,
+    Network,
+    Outcome,
+    RowResult,
+    RunSettings,
+    read_grid,
+    text_options,
+    write_grid,
+)
+from .measures import measures_of
+from .results import (
+    FOLDER,
+    Experiment,
+    Measured,
+    PaperClaim,
+    Results,
+    processor,
+    read_results,
+    result_path,
+    versions,
+    write_results,
+)
 
 if TYPE_CHECKING:
-    from stacklens.extract.result import Extraction
+    from ..extract.result import Extraction
+    from ..models.base import StackModel
 
-__all__ = ["extraction_of", "left_to_do", "run_grid"]
+
+# ---- Networks of a grid kept in files: a checkpoint each, so that an extraction is run again without the training.
+
+_KEY = "papers"  # of the provenance: what this file knows
+
+
+def keep_networks(
+    folder: Path,
+    grid: str,
+    row: GridRow,
+    settings: RunSettings,
+    outcomes: Sequence[Outcome],
+    command: str,
+    seconds: Mapping[str, float],
+) -> None:
+    """Write the network of every outcome into ``folder``; ``command`` made them in so many ``seconds`` by each clock.
+
+    Raises:
+        StacklensError: nothing can be written there.
+    """
+    from ..models.checkpoint import Checkpoint, save_model
+
+    for outcome in outcomes:
+        if outcome.model is None:
+            continue
+        path = _path(folder, grid, row, settings, outcome.seed)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StacklensError(f"{path.parent}: cannot be made: {error.strerror}") from None
+        task = {"kind": outcome.model.task_kind, "language": outcome.task}
+        own = {"scores": outcome.scores, "seconds": dict(seconds), **_settings(settings)}
+        known = {"command": command, "seed": outcome.seed, "scores": outcome.scores, _KEY: own}
+        save_model(path, Checkpoint(outcome.model, task, known))
+
+
+def kept_networks(
+    folder: Path, grid: str, row: GridRow, settings: RunSettings
+) -> tuple[list[Outcome], dict[str, float]] | None:
+    """Return the outcomes of ``row`` by ``settings`` and the seconds of its training, None unless ``folder`` has all.
+
+    Raises:
+        FileFormatError: a file that is there holds no network of a grid.
+    """
+    paths = [_path(folder, grid, row, settings, seed) for seed in settings.seeds]
+    if not all(path.is_file() for path in paths):
+        return None
+    found = [_outcome(path, seed, settings) for path, seed in zip(paths, settings.seeds, strict=True)]
+    known = [one for one in found if one is not None]
+    return ([outcome for outcome, _ in known], known[0][1]) if len(known) == len(found) else None
+
+
+def _outcome(path: Path, seed: int, settings: RunSettings) -> tuple[Outcome, dict[str, float]] | None:
+    """Return what the file at ``path`` holds, and the seconds of the training; None where other settings made it."""
+    from ..models.checkpoint import load_checkpoint
+
+    checkpoint = load_checkpoint(path)
+    own = checkpoint.provenance.get(_KEY)
+    if not isinstance(own, dict) or not all(isinstance(own.get(name), dict) for name in ("scores", "seconds")):
+        raise FileFormatError(f"{path}: no network of a grid; move it away, or choose another --networks folder")
+    if any(own.get(name) != value for name, value in _settings(settings).items()):
+        return None
+    model: StackModel[Any] = checkpoint.model
+    return Outcome(seed, own["scores"], model, checkpoint.task.get("language")), own["seconds"]
+
+
+def _settings(settings: RunSettings) -> dict[str, Any]:
+    return {"scale": settings.scale, "texts": settings.texts, "epochs": settings.epochs}
+
+
+def _path(folder: Path, grid: str, row: GridRow, settings: RunSettings, seed: int) -> Path:
+    name = re.sub(r"[^a-z0-9]+", "-", row.name.lower().replace("+", " plus ")).strip("-")
+    data = f"-data-{settings.data_seed}" if settings.data_seed else ""
+    return folder / grid / f"{name}-{settings.protocol}{data}-seed-{seed}.pt"
+
+
+# ---- Running the rows of a grid ----
 
 _LONGEST_WORD = 300  # characters of a word that is kept
 _SAFETY = 8  # the limit for a whole extraction, in budgets of its search
@@ -106,8 +204,8 @@ def _trained(
 ) -> Iterator[RowResult]:
     if not rows:
         return
-    from stacklens.extract.verification.parallel import finished
-    from stacklens.models.device import check_device
+    from ..extract.jobs import finished
+    from ..models.numbers import check_device
 
     check_device(settings.device)
     yield from finished(_RunRow(grid.name, settings, networks), rows, min(jobs, len(rows)), kept=_KEPT)
@@ -201,8 +299,9 @@ def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) 
     "status" is that of `extract-pda`, with "reason" for 3; sizes are those after minimisation, and before it; "proof"
     and "certificate" are verdicts; "horizon" and "equals" are those of the report; None stands for what there is not.
     """
-    from stacklens.extract.by_name import subject_named
-    from stacklens.extract.extraction import ExtractionConfig, extract
+    from ..extract.by_name import subject_named
+    from ..extract.config import ExtractionConfig
+    from ..extract.extraction import extract
 
     clock, limit = _Clock(), _SAFETY * budget
     try:
@@ -291,3 +390,162 @@ class _Clock:
         passed = [round(end - start, 1) for start, end in zip(self.begun, now, strict=True)]
         self.begun = now
         return {"wall": passed[0], "CPU": passed[1]}
+
+
+# ---- What a run has before it: which rows are left, and how long they took before ----
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is left to do.
+
+    Attributes:
+        networks: how many are to be trained.
+        rows: of which rows.
+        seconds: of processor time that rows like these took, one network like another.
+        unknown: rows of which no such run is known.
+    """
+
+    networks: int
+    rows: int
+    seconds: float
+    unknown: int
+
+    def __str__(self) -> str:
+        """Return the plan in a line.
+
+        >>> print(Plan(20, 3, 4000.0, 1))
+        3 rows, 20 networks: about 1 h 07 min of processor time, and 1 row of which nothing is known
+        """
+        if not self.rows:
+            return "nothing is left to do"
+        minutes = round(self.seconds / 60)
+        told = f"about {minutes // 60} h {minutes % 60:02} min of processor time"
+        rows = "1 row" if self.unknown == 1 else f"{self.unknown} rows"
+        missing = f", and {rows} of which nothing is known" if self.unknown else ""
+        return f"{'1 row' if self.rows == 1 else f'{self.rows} rows'}, {self.networks} networks: {told}{missing}"
+
+
+def plan_of(grid: Grid, settings: RunSettings, folder: Path, rows: Sequence[str] = (), *, fresh: bool = False) -> Plan:
+    """Return what `runner.run_grid` would have to do with the same arguments; it reads results and runs nothing.
+
+    What rows took comes from the results in ``folder`` or else from those that come with stacklens, by the same
+    protocol and on whatever words. Networks that are trained side by side take less time each than few.
+
+    Raises:
+        UnknownNameError: there is no such row.
+        FileFormatError: the file that is there holds no results of a grid.
+    """
+    nothing = GridResults(grid.paper, grid.name, grid.title)
+    here, shipped = (read_grid(grid.name, place) or nothing for place in (folder, FOLDER))
+    left = left_to_do(grid, settings, here, rows, fresh)
+    taken = [_seconds_each((*here.runs(row.name), *shipped.runs(row.name)), settings) for row in left]
+    known = [each for each in taken if each is not None]
+    nets = len(settings.seeds)
+    return Plan(nets * len(left), len(left), nets * sum(known), len(left) - len(known))
+
+
+def _seconds_each(runs: Iterable[RowResult], settings: RunSettings) -> float | None:
+    """Return how many seconds of processor time a network took in the first of ``runs`` by the same protocol."""
+    for run in runs:
+        if (run.protocol, run.scale) == (settings.protocol, settings.scale):
+            return sum(seconds for name, seconds in run.seconds.items() if name.endswith("CPU")) / len(run.networks)
+    return None
+
+
+def summed_plans(plans: Iterable[Plan]) -> Plan:
+    """Return all of them as one."""
+    each = list(plans)
+    return Plan(*(sum(getattr(plan, name) for plan in each) for name in ("networks", "rows", "seconds", "unknown")))
+
+
+# ---- Measuring the claims of an experiment one after the other; what a stopped run has measured is not measured
+# again.
+
+_Progress = Callable[[str], None]
+
+
+def run_experiment(
+    experiment: Experiment,
+    progress: _Progress = lambda _: None,
+    *,
+    before: tuple[Measured, ...] = (),
+    after_each: Callable[[Results], object] = lambda _: None,
+) -> Results:
+    """Return what ``experiment`` measures.
+
+    Args:
+        experiment: what to measure.
+        progress: told every claim as its turn comes.
+        before: the first claims, where they were measured by a run that was stopped.
+        after_each: given what is measured so far, after every claim.
+    """
+    results = Results(
+        paper=experiment.paper,
+        experiment=experiment.name,
+        title=experiment.title,
+        claims=(),
+        seeds=experiment.seeds,
+        versions=versions(),
+        seconds=round(sum(claim.seconds for claim in before), 1),
+    )
+    for number, claim in enumerate(experiment.claims):
+        progress(f"{claim.section} {claim.claim}")
+        if number < len(before):
+            results = replace(results, claims=(*results.claims, before[number]))
+            continue
+        done = _measure(claim, experiment.name)
+        results = replace(results, claims=(*results.claims, done), seconds=round(results.seconds + done.seconds, 1))
+        after_each(results)
+    return results
+
+
+def run_into(experiment: Experiment, folder: Path, progress: _Progress = lambda _: None) -> Results:
+    """Return what ``experiment`` measures, written into ``folder`` once it is whole.
+
+    Until then what is measured stands in a file of its own, see `part_of`: a run that was stopped goes on from there,
+    unless a version, a seed or a claim has changed since. Results that were there before stay until then.
+
+    Raises:
+        StacklensError: the folder is missing or cannot be written to.
+    """
+    part = f"{experiment.name}.part"
+    results = run_experiment(
+        experiment,
+        progress,
+        before=_measured_before(experiment, part, folder),
+        after_each=lambda so_far: write_results(replace(so_far, experiment=part), folder),
+    )
+    write_results(results, folder)
+    part_of(experiment, folder).unlink(missing_ok=True)
+    return results
+
+
+def part_of(experiment: Experiment, folder: Path) -> Path:
+    """Return where `run_into` keeps the claims that it has measured, until it has measured all."""
+    return result_path(f"{experiment.name}.part", folder)
+
+
+def _measured_before(experiment: Experiment, part: str, folder: Path) -> tuple[Measured, ...]:
+    """Return the first claims as a stopped run measured them; none where anything is another than it was."""
+    with suppress(StacklensError):  # no such file, or one that was spoilt: everything is measured
+        found = read_results(part, folder)
+        named = [(claim.section, claim.claim, claim.paper) for claim in experiment.claims[: len(found.claims)]]
+        same = [(claim.section, claim.claim, claim.paper) for claim in found.claims] == named
+        if same and found.versions == versions() and found.seeds == experiment.seeds:
+            return found.claims
+    return ()
+
+
+def _measure(claim: PaperClaim, experiment: str) -> Measured:
+    begun = time.process_time()
+    finding = claim.measure()
+    return Measured(
+        section=claim.section,
+        claim=claim.claim,
+        paper=claim.paper,
+        ours=finding.ours,
+        figures=finding.figures,
+        command=f"stacklens papers run {experiment}",
+        seconds=round(time.process_time() - begun, 1),
+    )

@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from stacklens.papers import sun1993_measures as measure
-from stacklens.papers.claims import Experiment, Finding, PaperClaim
-from stacklens.papers.sun1993_measures import Sizes, zoo_path
-
-__all__ = ["PAPER", "TABLE_1", "TABLE_2", "Sizes", "claims_experiment", "step_rows", "training_experiment"]
+from . import sun1993_measures as measure
+from .results import Experiment, Finding, PaperClaim
+from .sun1993_measures import Sizes, zoo_path
 
 TABLE_1 = ("acabc", "bacab", "bacba")
 TABLE_2 = ("ababcbaba",)
@@ -31,8 +29,8 @@ def step_rows(words: tuple[str, ...]) -> Finding:
     The verdict is the net's with its trap monitor; the paper's tables are of a net without (section 4.3 (5)), which is
     judged by the last step alone: legal where S_last > 0.5 and L <= 0.5. Where the two differ, both are given.
     """
-    from stacklens.models.io import load_model
-    from stacklens.probe.trace import trace
+    from ..models.checkpoint import load_model
+    from ..probe.trace import trace
 
     path = zoo_path("palindrome")
     seen = trace(load_model(path), words)

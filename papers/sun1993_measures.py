@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stacklens.papers.claims import Finding
-from stacklens.papers.measures import (
+from ..core.progress import count
+from .measures import (
     BEYOND,
     SHOWN,
     automaton_errors_on_all,
@@ -20,17 +20,17 @@ from stacklens.papers.measures import (
     first_words,
     mixed_words,
 )
-from stacklens.papers.sun1993_palindromes import without_monitor
-from stacklens.papers.sun1993_steps import QuantisedAutomaton, by_name, head_steps, levels, quantised_automaton
-from stacklens.progress import count
+from .results import Finding
+from .sun1993_steps import QuantisedAutomaton, by_name, head_steps, levels, quantised_automaton
+from .sun1993_training import without_monitor
 
 if TYPE_CHECKING:
-    from stacklens.automata.pda import Word
-    from stacklens.extract.result import Extraction
-    from stacklens.extract.search.quantisers import Quantiser
-    from stacklens.languages.language import Language
-    from stacklens.models.base import StackModel
-    from stacklens.models.training.recognition import Training
+    from ..automata.pda import Word
+    from ..extract.result import Extraction
+    from ..extract.search.clustering import Quantiser
+    from ..languages.language import Language
+    from ..models.base import StackModel
+    from ..models.training.recognition import Training
 
 SEED = 0
 # recipes with as many state neurons as the paper's net for palindromes; of where weights start section 4.1 alone speaks
@@ -85,7 +85,7 @@ class _Subject:
 
 def zoo_path(language: str) -> Path:
     """Return the file of the zoo's network for ``language``."""
-    from stacklens.models.io import ZOO
+    from ..models.checkpoint import ZOO
 
     return ZOO / f"nnpda-{language}.pt"
 
@@ -94,8 +94,8 @@ def zoo_path(language: str) -> Path:
 def _subject(language: str) -> _Subject:
     import torch
 
-    from stacklens.languages import get_language
-    from stacklens.models.io import load_model
+    from ..languages.catalogue import get_language
+    from ..models.checkpoint import load_model
 
     torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
     return _Subject(load_model(zoo_path(language)), get_language(language))
@@ -108,7 +108,8 @@ def _extraction(language: str, sizes: Sizes) -> Extraction:
 
 
 def _extract(net: StackModel[Any], language: Language, sizes: Sizes) -> Extraction:
-    from stacklens.extract.extraction import ExtractionConfig, extract
+    from ..extract.config import ExtractionConfig
+    from ..extract.extraction import extract
 
     config = ExtractionConfig(
         max_length=sizes.extraction_length,
@@ -135,7 +136,7 @@ def analog_on_all(language: str, max_length: int, monitor: bool = True) -> Findi
 
 def quantised_on_all(language: str, max_length: int) -> Finding:
     """Return how often the net errs with actions at three levels (eq. 21) and states at two, and with actions alone."""
-    from stacklens.models.rounding import Rounded
+    from ..models.rounding import Rounded
 
     subject = _subject(language)
     words, wrong = errors_on_all(binary(Rounded(subject.net)), subject.language, max_length)
@@ -205,10 +206,10 @@ def automaton_on_mistakes(sizes: Sizes) -> Finding:
 @cache
 def _traced(language: str) -> Any:
     """Return the hidden vectors (M, H) that the zoo's network goes through on words, with actions at three levels."""
-    from stacklens.extract.by_name import specification_for
-    from stacklens.extract.samples import draw_samples
-    from stacklens.extract.search.quantisers import vectors
-    from stacklens.probe.trace import trace
+    from ..extract.by_name import specification_for
+    from ..extract.samples import draw_samples
+    from ..extract.search.clustering import vectors
+    from ..probe.trace import trace
 
     subject = _subject(language)
     words = draw_samples(subject.net, specification_for(subject.language), SEED).traced
@@ -260,7 +261,7 @@ def _state_row(found: QuantisedAutomaton, name: str, kind: str, seen: Any) -> di
 
 def other_quantisers(language: str) -> Finding:
     """Return what comes of the zoo's network by other numbers of levels, and by K-means clusters of several seeds."""
-    from stacklens.extract.search.quantisers import cluster
+    from ..extract.search.clustering import cluster
 
     subject, seen = _subject(language), _traced(language)
     tried: list[tuple[str, int | None, Quantiser]] = [
@@ -286,7 +287,7 @@ def _ranges(rows: list[list[Any]], what: str) -> str:
 
 def action_weights(max_length: int) -> Finding:
     """Return what quantising the zoo's action weights (eq. 28) changes, with the states at two levels and without."""
-    from stacklens.models.inference import verdicts_on_all
+    from ..models.inference import verdicts_on_all
 
     subject = _subject("palindrome")
     quantised = quantised_weights(subject.net)
@@ -338,7 +339,7 @@ def quantised_weights(net: StackModel[Any], threshold: float = 0.5) -> StackMode
 
     import torch
 
-    from stacklens.models.rounding import round_actions
+    from ..models.rounding import round_actions
 
     quantised = copy.deepcopy(net)
     with torch.no_grad():
@@ -349,7 +350,7 @@ def quantised_weights(net: StackModel[Any], threshold: float = 0.5) -> StackMode
 
 def _both_errors(language: str, words: Sequence[Word], sizes: Sizes) -> tuple[int, int]:
     """Return how many of ``words`` the zoo's analog net gets wrong, and how many its automaton."""
-    from stacklens.automata.simulation import accepts_many
+    from ..automata.runs import accepts_many
 
     subject = _subject(language)
     accepted = accepts_many(_extraction(language, sizes).automaton, words).tolist()
@@ -385,9 +386,9 @@ def _training(recipe: str, sizes: Sizes) -> tuple[Training, float]:
     """Return the networks of a recipe, trained, and how many seconds of processor time that took."""
     import torch
 
-    from stacklens.languages import get_language
-    from stacklens.models.training.recognition import Training
-    from stacklens.models.training.recognition_recipes import RECIPES
+    from ..languages.catalogue import get_language
+    from ..models.training.recipes import RECIPES
+    from ..models.training.recognition import Training
 
     torch.set_num_threads(1)
     begun = time.process_time()
@@ -426,8 +427,8 @@ def trained_states(recipe: str, number: int, sizes: Sizes) -> Finding:
     For a linear action (eq. 23) further how many words each network gets wrong as it is, with actions and states
     quantised (eq. 21), and with weights and states quantised (eq. 28).
     """
-    from stacklens.errors import StacklensError
-    from stacklens.models.rounding import Rounded
+    from ..core.errors import StacklensError
+    from ..models.rounding import Rounded
 
     training, _ = _training(recipe, sizes)
     length, rows, wrong = training.recipe.check_length + _FURTHER, [], []
@@ -500,8 +501,8 @@ def _words_added(numbers: Sequence[int]) -> str:
 
 def trained_on_long_words(recipe: str, sizes: Sizes) -> Finding:
     """Return how many of the networks whose automaton is exact err themselves on words of length 50 to 100."""
-    from stacklens.automata.simulation import accepts_many
-    from stacklens.models.rounding import Rounded
+    from ..automata.runs import accepts_many
+    from ..models.rounding import Rounded
 
     exact, language = _train(recipe, sizes).exact, _training(recipe, sizes)[0].language
     words = mixed_words(language, sizes.long_words, _LONG)
@@ -523,8 +524,8 @@ def binary(net: StackModel[Any]) -> StackModel[Any]:
     """Return the network with states at two levels (section 4.3 (6))."""
     import torch
 
-    from stacklens.models.base import ControllerOutput
-    from stacklens.models.rounding import Wrapper
+    from ..models.base import ControllerOutput
+    from ..models.rounding import Wrapper
 
     class Binary(Wrapper[Any]):
         def controller(self, symbols: torch.Tensor, hidden: torch.Tensor, reading: torch.Tensor) -> ControllerOutput:

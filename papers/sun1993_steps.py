@@ -6,21 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from stacklens.papers.grid_tables import TextTable
-from stacklens.papers.results import Measured, Results
+from .results import Measured, Results
+from .tables import TextTable
 
 if TYPE_CHECKING:
-    from stacklens.automata.minimize import Minimization
-    from stacklens.automata.pda import Key, PushdownAutomaton
-    from stacklens.extract.search.machine import Machine, MachineHead, MachineState
-    from stacklens.extract.search.quantisers import Quantiser
-    from stacklens.languages.language import Language
-    from stacklens.models.base import StackModel, Step
+    from ..automata.minimize import Minimization
+    from ..automata.pda import Key, PushdownAutomaton
+    from ..extract.search.clustering import Quantiser
+    from ..extract.search.machine import Machine, MachineHead, MachineState
+    from ..languages.language import Language
+    from ..models.base import StackModel, Step
 
-__all__ = [
-    *("PRINTED", "QuantisedAutomaton", "by_name", "figure_tables", "head_steps", "levels", "quantised_automaton"),
-    "steps_beside",
-]
 
 # word: of every step the state, the action, and what is on the stack after it, the bottom first, as printed
 PRINTED: dict[str, tuple[tuple[str, str, str], ...]] = {
@@ -150,8 +146,8 @@ class QuantisedAutomaton:
 
     def proved(self, language: Language) -> bool:
         """Return whether it is proved that all three accept the language."""
-        from stacklens.automata.compare import Equal
-        from stacklens.extract.specification import LanguageSpecification
+        from ..automata.compare import Equal
+        from ..extract.specification import LanguageSpecification
 
         compare = LanguageSpecification(language).compare
         return all(isinstance(compare(pda), Equal) for pda in (self.raw, self.alike.automaton, self.least))
@@ -161,7 +157,7 @@ def levels(net: StackModel[Any], number: int) -> Quantiser:
     """Return so many levels for every state neuron of ``net``, whose states are named by their vectors."""
     import numpy as np
 
-    from stacklens.extract.search.quantisers import Levels
+    from ..extract.search.clustering import Levels
 
     class Vectors(Levels):
         def label(self, number: int) -> str:
@@ -175,12 +171,12 @@ def quantised_automaton(net: StackModel[Any], quantiser: Quantiser) -> Quantised
     """Return the automaton of ``net`` with actions at three levels (eq. 21) and states by ``quantiser``."""
     import numpy as np
 
-    from stacklens.automata.minimize import merge_same_rules
-    from stacklens.automata.reachability import trim
-    from stacklens.extract.search.candidates import merging
-    from stacklens.extract.search.machine import Machine, StackSymbols
-    from stacklens.extract.search.transition_table import explore
-    from stacklens.models.rounding import Rounded
+    from ..automata.minimize import merge_same_rules
+    from ..automata.summaries import trim
+    from ..extract.search.candidates import merging
+    from ..extract.search.machine import Machine, StackSymbols
+    from ..extract.search.transition_table import explore
+    from ..models.rounding import Rounded
 
     machine = Machine(Rounded(net), StackSymbols(net.letters, np.eye(net.n_symbols)), quantiser)
     going = trim(explore(machine))
@@ -193,8 +189,8 @@ def _with_traps(machine: Machine, raw: PushdownAutomaton) -> PushdownAutomaton:
     """Return ``raw`` with what its missing moves do where the last state neuron says "trap", and states for that."""
     import numpy as np
 
-    from stacklens.automata.pda import Transition
-    from stacklens.extract.search.quantisers import Levels
+    from ..automata.pda import Transition
+    from ..extract.search.clustering import Levels
 
     keys, heads, step = head_steps(machine, raw, machine.network)
     made, windows = machine.steps(step), [head.windows for head in heads]
@@ -222,8 +218,8 @@ def head_steps(
     """Return every head that some run shows with every letter, by name and as it is, and the step of ``network``."""
     import torch
 
-    from stacklens.automata.reachability import heads
-    from stacklens.extract.search.machine import BOTTOM, MachineHead
+    from ..automata.summaries import heads
+    from ..extract.search.machine import BOTTOM, MachineHead
 
     states, letters = by_name(machine), machine.network.letters
     windows = {name: (number,) for number, name in enumerate(machine.symbols.names)} | {BOTTOM: machine.empty[0]}
@@ -237,8 +233,8 @@ def head_steps(
 
 def by_name(machine: Machine) -> dict[str, MachineState]:
     """Return all states that a quantised network may have, by name, the initial vector first."""
-    from stacklens.extract.search.machine import MachineState
-    from stacklens.extract.search.quantisers import Clusters, Levels
+    from ..extract.search.clustering import Clusters, Levels
+    from ..extract.search.machine import MachineState
 
     quantiser = machine.quantiser
     assert isinstance(quantiser, Clusters | Levels)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stacklens.automata.pda import Word
-from stacklens.errors import StacklensError
-from stacklens.languages.words import format_word
-from stacklens.models.base import StackModel
-from stacklens.probe.ablation import answers_of
-from stacklens.probe.trace import trace
+from ..automata.pda import Word
+from ..core.errors import StacklensError
+from ..languages.words import format_word
+from ..models.base import StackModel
+from .attribution import answers_of
+from .trace import Selection, Trace, trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Distances", "HorizonCurve", "check_actions", "distances", "horizon_curve"]
 
 _LONGEST_SHOWN = 400  # symbols of a word on a line of its own, from where it can be pasted
 _TOO_LONG = "; the word is in the `parting` of sl.horizon_curve"
@@ -136,7 +136,7 @@ def horizon_curve(model: StackModel[Any], words: Sequence[Word]) -> HorizonCurve
         last = np.maximum(soft.steps - 1, 0)
         differs[np.arange(len(words)), last] |= soft.verdicts != rounded.verdicts
     else:
-        from stacklens.models.rounding import Rounded
+        from ..models.rounding import Rounded
 
         answers = answers_of(model, words), answers_of(Rounded(model), words)
         differs = np.zeros(soft.rejected.shape, np.bool_)
@@ -159,3 +159,187 @@ def _first(parted: np.ndarray) -> tuple[int | None, int]:
     steps = np.where(parted.any(1), parted.argmax(1), parted.shape[1])
     row = int(steps.argmin())
     return (None, 0) if steps[row] == parted.shape[1] else (row, int(steps[row]))
+
+
+# ---- Linear probes: what can be read off a hidden vector by a linear classifier, on lengths that it was not trained
+# on.
+#
+# Beside each accuracy stand that of always naming the commonest class, and that of a control task (Hewitt & Liang
+# 2019, "Designing and interpreting probes with control tasks"): a random label for every type of input, here for every
+# sequence of the last three symbols, with the same shares of labels. A probe that learns that as well tells nothing of
+# the network; the difference is its selectivity.
+
+TARGETS = ("state", "depth", "top", "below", "third", "position")
+_MOST = 4_000  # moments that a probe is trained on, and as many to test
+_TYPE = 3  # symbols that make a type of input
+
+
+@dataclass(frozen=True)
+class LinearProbe:
+    """What one probe finds.
+
+    Attributes:
+        target: what is asked: the automaton's "state", "depth", "top", "below" (the symbol under the top), "third"
+            (the one under that), or the "position" in the word.
+        accuracy: on held-out lengths, in [0, 1]; classes that training did not show are wrong.
+        trained: on the words that it was trained on.
+        majority: of naming the commonest class of training.
+        control: of a probe for the control task, on the same moments.
+        classes: how many classes training showed.
+        moments: on how many moments it was tested.
+        by_depth: the accuracy at each depth from 0 on, NaN where no tested moment is so deep.
+    """
+
+    target: str
+    accuracy: float
+    trained: float
+    majority: float
+    control: float
+    classes: int
+    moments: int
+    by_depth: tuple[float, ...]
+
+    @property
+    def selectivity(self) -> float:
+        """Return how much better it does than on the control task."""
+        return self.accuracy - self.control
+
+
+@dataclass(frozen=True)
+class LinearProbes:
+    """The probes of one network.
+
+    Attributes:
+        probes: one a target, without those of which there is one class only.
+        longest: of words that were trained on; tested ones are longer.
+    """
+
+    probes: tuple[LinearProbe, ...]
+    longest: int
+
+    def __getitem__(self, target: str) -> LinearProbe:
+        found = next((probe for probe in self.probes if probe.target == target), None)
+        if found is None:
+            raise StacklensError(f"no probe for {target!r}; there are {', '.join(p.target for p in self.probes)}")
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a probe."""
+        import pandas as pd
+
+        names = ("target", "accuracy", "trained", "majority", "control", "selectivity", "classes", "moments")
+        return pd.DataFrame([[getattr(probe, name) for name in names] for probe in self.probes], columns=list(names))
+
+    def __str__(self) -> str:
+        shown: str = self.to_frame().to_string(index=False, float_format="{:.3f}".format)
+        return f"trained on words of length <= {self.longest}, tested on longer ones\n{shown}"
+
+
+def linear_probes(
+    seen: Trace, *, targets: Sequence[str] = TARGETS, longest: int | None = None, seed: int = 0
+) -> LinearProbes:
+    """Return what linear probes find in the hidden vectors of a trace that is joined with an automaton.
+
+    Args:
+        seen: the trace, with words of several lengths.
+        targets: what is asked, of `TARGETS`.
+        longest: the longest words to train on; by default the median length.
+        seed: for what is drawn.
+
+    Raises:
+        StacklensError: an unknown target, no automaton, no hidden vector, or no words on one of both sides.
+    """
+    for target in targets:
+        if target not in TARGETS:
+            raise StacklensError(f"there is no probe for {target!r}; expected some of {', '.join(TARGETS)}")
+    if not seen.hidden.shape[-1]:
+        raise StacklensError("the network has no hidden vector to probe")
+    lengths = np.array([len(word) for word in seen.words])
+    limit = int(np.median(lengths)) if longest is None else longest
+    rng = np.random.default_rng(seed)
+    parts = [_moments(seen, np.flatnonzero(chosen), rng) for chosen in (lengths <= limit, lengths > limit)]
+    if not all(len(part) for part in parts):
+        raise StacklensError(f"no words of length <= {limit}, or none longer: probes are tested on longer words")
+    features = [part.hidden for part in parts]
+    mean, spread = features[0].mean(0), features[0].std(0) + 1e-9
+    scaled = [(one - mean) / spread for one in features]
+    types = [_types(part) for part in parts]
+    found = [
+        _probe(target, scaled, [_labels(part, target) for part in parts], types, parts[1].depth, rng)
+        for target in targets
+    ]
+    return LinearProbes(tuple(one for one in found if one is not None), limit)
+
+
+def _moments(seen: Trace, words: np.ndarray, rng: np.random.Generator) -> Selection:
+    chosen = seen.select(word=words.tolist())
+    alive = np.flatnonzero((chosen.step > 0) & (seen.joined.states[chosen.word, chosen.step] >= 0))
+    kept = rng.permutation(alive)[:_MOST]
+    return Selection(seen, chosen.word[kept], chosen.step[kept])
+
+
+def _labels(part: Selection, target: str) -> np.ndarray:
+    if target == "position":
+        return part.step
+    if target in ("state", "depth"):
+        found: np.ndarray = getattr(part, target)
+        return found
+    return part.below({"top": 0, "below": 1, "third": 2}[target])
+
+
+def _types(part: Selection) -> np.ndarray:
+    """Return a number for the last three symbols of every moment, (M,)."""
+    size = len(part.trace.letters) + 1
+    number = np.zeros(len(part), np.int64)
+    for back in range(1, _TYPE + 1):
+        there = part.step >= back
+        symbols = np.where(there, part.trace.symbols[part.word, np.maximum(part.step - back, 0)], size - 1)
+        number = number * size + symbols
+    return number
+
+
+def _probe(
+    target: str,
+    features: Sequence[np.ndarray],
+    labels: Sequence[np.ndarray],
+    types: Sequence[np.ndarray],
+    depths: np.ndarray,
+    rng: np.random.Generator,
+) -> LinearProbe | None:
+    names, numbers, counts = np.unique(labels[0], return_inverse=True, return_counts=True)
+    if len(names) < 2:
+        return None
+    tested = np.array([{name: place for place, name in enumerate(names.tolist())}.get(one, -1) for one in labels[1]])
+    machine = _fitted(features[0], numbers)
+    right = machine.predict(features[1]) == tested
+    random = rng.choice(len(names), int(max(one.max() for one in types)) + 1, p=counts / counts.sum())
+    control = _control(features, [random[one] for one in types])
+    by_depth = tuple(
+        float(right[depths == depth].mean()) if (depths == depth).any() else float("nan")
+        for depth in range(int(depths.max(initial=0)) + 1)
+    )
+    return LinearProbe(
+        target,
+        float(right.mean()),
+        float((machine.predict(features[0]) == numbers).mean()),
+        float((tested == counts.argmax()).mean()),
+        control,
+        len(names),
+        len(right),
+        by_depth,
+    )
+
+
+def _control(features: Sequence[np.ndarray], labels: Sequence[np.ndarray]) -> float:
+    if len(np.unique(labels[0])) < 2:
+        return float((labels[1] == labels[0][0]).mean())
+    return float((_fitted(features[0], labels[0]).predict(features[1]) == labels[1]).mean())
+
+
+def _fitted(features: np.ndarray, labels: np.ndarray) -> Any:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    with warnings.catch_warnings():  # a probe that has not settled after so many rounds is as good as it gets
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return LogisticRegression(max_iter=200).fit(features, labels)

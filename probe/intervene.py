@@ -14,17 +14,30 @@ from typing import Any, TypedDict, Unpack, cast
 import numpy as np
 import torch
 
-from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.errors import StacklensError
-from stacklens.models.base import StackModel
-from stacklens.models.memory_editing import Cell, cell_at
-from stacklens.models.rounding import Rounded
-from stacklens.probe.kernel import CellEdit, Edit, HeightEdit, HiddenEdit, Intervened, OutputEdit, StackEdit, StepEdit
-from stacklens.probe.moments import Moments, check_steps, check_stepwise, moments_of
-from stacklens.probe.trace import Trace, recorded, steps_of
-from stacklens.probe.values import NAMED, Sources, in_shape, whole_numbers
-
-__all__ = ["PARTS", "Choices", "check_intervenable", "intervene", "intervened"]
+from ..automata.pda import PushdownAutomaton, Word
+from ..core.errors import StacklensError
+from ..models.base import StackModel
+from ..models.memory_editing import Cell, cell_at
+from ..models.rounding import Rounded
+from .edits import (
+    NAMED,
+    CellEdit,
+    Edit,
+    HeightEdit,
+    HiddenEdit,
+    Intervened,
+    Moments,
+    OutputEdit,
+    Sources,
+    StackEdit,
+    StepEdit,
+    check_steps,
+    check_stepwise,
+    in_shape,
+    moments_of,
+    whole_numbers,
+)
+from .trace import Trace, recorded, steps_of
 
 PARTS = ("hidden", "actions", "pushed", "cells", "height")
 _STEPWISE = ("actions", "pushed")
@@ -294,7 +307,6 @@ def _step_edit(part: str, value: Any, sources: Sources, chosen: _Chosen) -> Step
 
 
 def _is_number(given: object, size: int) -> bool:
-    """Return whether it is the number of one of ``size`` things."""
     return isinstance(given, int | np.integer) and not isinstance(given, bool) and given in range(size)
 
 

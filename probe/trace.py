@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -13,23 +13,94 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from stacklens.above import above
-from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.errors import StacklensError, UnknownSymbolError
-from stacklens.late import late, put_off
-from stacklens.models.base import NetworkState, StackModel
-from stacklens.models.origin import NetworkCard, card_of
-from stacklens.models.rounding import Rounded
-from stacklens.probe.automaton_run import AutomatonRun, automaton_run
-from stacklens.progress import count
+from ..automata.compiled import encode_words
+from ..automata.pda import PushdownAutomaton, Word
+from ..automata.runs import ManyRuns, RunTables
+from ..core.errors import StacklensError, UnknownSymbolError
+from ..core.imports import above
+from ..core.progress import count
+from ..core.serialize import late, put_off
+from ..models.base import NetworkState, StackModel
+from ..models.checkpoint import NetworkCard, card_of
+from ..models.rounding import Rounded
 
 if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
-    from stacklens.probe.selection import Selection
 
-__all__ = ["ARRAYS", "Trace", "check_place", "recorded", "steps_of", "trace"]
+# ---- An automaton's run beside a network's: the state, and what lies on the stacks, before and after every step.
+
+SHOWN = 3  # symbols of a stack, from the top
+CUT = -1  # the state once the run is cut
+
+
+@dataclass(frozen=True, eq=False)
+class AutomatonRun:
+    """What an automaton does on N words of at most T steps; moment t is before step t.
+
+    Attributes:
+        names: the automaton's states.
+        symbols: its stack symbols, the bottom first: what `stacks` counts in.
+        states: the state's number, (N, T + 1), `CUT` from where the run is cut and beyond a word's end.
+        heights: how high each stack is, (N, T + 1, n_stacks), -1 there.
+        stacks: the three topmost symbols of each, the top first, (N, T + 1, n_stacks, 3), 0 where there is none.
+    """
+
+    names: tuple[str, ...]
+    symbols: tuple[str, ...]
+    states: np.ndarray
+    heights: np.ndarray
+    stacks: np.ndarray
+
+    @property
+    def depths(self) -> np.ndarray:
+        """Return the height of all stacks together, (N, T + 1), -1 where there is no state."""
+        found: np.ndarray = np.where(self.states < 0, -1, self.heights.sum(-1))
+        return found
+
+
+def automaton_run(pda: PushdownAutomaton, words: Sequence[Word], steps: np.ndarray) -> AutomatonRun:
+    """Return the runs of ``pda`` on ``words``, of which a network takes ``steps`` (N,).
+
+    Where the network reads an end symbol that the automaton does not, the automaton stays as it is.
+
+    Raises:
+        UnknownSymbolError: a word has a symbol that the automaton does not read.
+        AutomatonError: the automaton has ε-steps, which stand beside no step of a network.
+        StacklensError: the network takes steps that read nothing.
+    """
+    codes, lengths = encode_words(words, pda.input_alphabet)
+    if (steps > lengths + 1).any():
+        raise StacklensError("the network takes steps that read nothing: no automaton's run stands beside them")
+    longest = int(steps.max(initial=0))
+    letters = np.full((len(words), longest), -1, np.int64)
+    letters[:, : codes.shape[1]] = codes
+    if pda.end_marker is not None:
+        ending = np.flatnonzero(steps > lengths)
+        letters[ending, lengths[ending]] = len(pda.input_alphabet)
+    runs = ManyRuns.start(RunTables.of(pda), len(words))
+    moments = [_moment(runs)]
+    for t in range(longest):
+        runs = runs.step(letters[:, t])
+        moments.append(_moment(runs))
+    states, heights, stacks = (np.stack(part, 1) for part in zip(*moments, strict=True))
+    beyond = np.arange(longest + 1) > steps[:, None]
+    states[beyond] = CUT
+    nowhere = states < 0
+    heights[nowhere], stacks[nowhere] = -1, 0
+    return AutomatonRun(pda.states, (pda.bottom, *pda.stack_alphabet), states, heights, stacks)
+
+
+def _moment(runs: ManyRuns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return state (M,), heights (M, n_stacks) and topmost symbols (M, n_stacks, 3) of runs."""
+    states = np.where(runs.over, CUT, runs.state)
+    depth = np.zeros(len(runs), np.int64)
+    shown = [[runs.symbol_at(stack, depth + place) for place in range(SHOWN)] for stack in range(len(runs.node))]
+    return states, runs.heights(), np.moveaxis(np.array(shown), -1, 0)
+
+
+# ---- Everything that a network did on some words, as labelled arrays ----
 
 ARRAYS = (  # of a trace
     *("symbols", "steps", "hidden", "actions", "pushed", "reading", "output"),
@@ -110,7 +181,7 @@ class Trace:
         return shown
 
     def _repr_html_(self) -> str:
-        return above("stacklens.display.trace_html", str)(self)
+        return above("stacklens.face.notebook.trace_html", str)(self)
 
     @property
     def network(self) -> NetworkCard | None:
@@ -129,7 +200,7 @@ class Trace:
         """
         if automaton is not None:
             _check_automaton(automaton)
-        drawn: Figure = above("stacklens.display.trace_figure")(self, word, figure, automaton)
+        drawn: Figure = above("stacklens.face.notebook.trace_figure")(self, word, figure, automaton)
         return drawn
 
     def save(self, path: str | Path) -> None:
@@ -140,7 +211,7 @@ class Trace:
         """
         if not isinstance(path, str | Path):
             raise StacklensError(f"expected the path of a file to write, such as 'run.npz', not {path!r:.50}")
-        above("stacklens.probe.trace_file.save_trace", None)(path, self)
+        above("stacklens.probe.trace_io.save_trace", None)(path, self)
 
     @property
     def valid(self) -> np.ndarray:
@@ -169,7 +240,7 @@ class Trace:
 
         Where an automaton is joined, its state and depth after the step, too.
         """
-        frame: pd.DataFrame = above("stacklens.probe.trace_tables.to_frame")(self)
+        frame: pd.DataFrame = above("stacklens.probe.trace_io.to_frame")(self)
         return frame
 
     def to_xarray(self) -> Any:
@@ -178,7 +249,7 @@ class Trace:
         Raises:
             StacklensError: xarray is not installed.
         """
-        return above("stacklens.probe.trace_tables.to_xarray")(self)
+        return above("stacklens.probe.trace_io.to_xarray")(self)
 
     def with_automaton(self, automaton: PushdownAutomaton) -> Trace:
         """Return the trace joined with the run of ``automaton`` on its words: see `run`, `select` and `to_frame`.
@@ -216,7 +287,6 @@ class Trace:
         >>> seen.select(symbol="c").step.tolist(), seen.select(word="c").hidden.shape
         ([3, 1], (2, 4))
         """
-        from stacklens.probe.selection import select
 
         return select(self, word, step, symbol, state)
 
@@ -343,7 +413,6 @@ def recorded(
 
 
 def _standing(model: StackModel[Any], state: NetworkState[Any]) -> torch.Tensor:
-    """Return which words would be accepted if they ended here, the end symbol having been read, (B,) bool."""
     return model.decide(state) & ~state.rejected if model.task_kind == "recognition" else ~state.rejected
 
 
@@ -368,3 +437,129 @@ def _padded(lengths: list[torch.Tensor], valid: np.ndarray) -> np.ndarray:
     size = valid.shape[1]
     padded = [torch.nn.functional.pad(column, (0, size - column.shape[-1])) for column in lengths]
     return _masked(torch.stack(padded, 1), valid)
+
+
+# ---- Moments of a trace, chosen by word, step, symbol or state, as rows ----
+
+_Chosen = int | str | Collection[int] | Collection[str] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """M moments of a trace: before step `step` of word number `word`, which is after so many symbols.
+
+    Attributes:
+        trace: the trace.
+        word, step: which moments, (M,) each.
+    """
+
+    trace: Trace
+    word: np.ndarray
+    step: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.word)
+
+    @property
+    def hidden(self) -> np.ndarray:
+        """Return the hidden vectors, (M, H)."""
+        found: np.ndarray = self.trace.hidden[self.word, self.step]
+        return found
+
+    @property
+    def symbol(self) -> np.ndarray:
+        """Return the number of the symbol read last, -1 before the first, (M,)."""
+        found: np.ndarray = np.where(self.step > 0, self.trace.symbols[self.word, np.maximum(self.step - 1, 0)], -1)
+        return found
+
+    @property
+    def state(self) -> np.ndarray:
+        """Return the name of the automaton's state, "" where its run is cut, (M,) str; see `Trace.with_automaton`."""
+        run = self.trace.joined
+        names = np.array([*run.names, ""])
+        found: np.ndarray = names[run.states[self.word, self.step]]
+        return found
+
+    @property
+    def depth(self) -> np.ndarray:
+        """Return how high the automaton's stacks are together, -1 where its run is cut, (M,)."""
+        found: np.ndarray = self.trace.joined.depths[self.word, self.step]
+        return found
+
+    def below(self, place: int = 0, stack: int = 0) -> np.ndarray:
+        """Return the automaton's stack symbol ``place`` below the top, 0 to 2, the bottom where there is none, (M,)."""
+        run = self.trace.joined
+        found: np.ndarray = np.array(run.symbols)[run.stacks[self.word, self.step, stack, place]]
+        return found
+
+    def pushed(self, stack: int = 0) -> np.ndarray:
+        """Return what the step that led here laid down, or would have, (M, D); NaN before the first."""
+        values: np.ndarray = self.trace.pushed[self.word, np.maximum(self.step - 1, 0), stack]
+        return np.where((self.step > 0)[:, None], values, np.nan)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a moment: word, step, last symbol, hidden vector; if joined, state and depth too."""
+        import pandas as pd
+
+        letters = np.array([*self.trace.letters, ""], dtype=object)
+        columns: dict[str, Any] = {"word": self.word, "step": self.step, "symbol": letters[self.symbol]}
+        if self.trace.automaton is not None:
+            columns |= {"state": self.state, "depth": self.depth, "top": self.below()}
+        columns |= {f"hidden_{unit}": values for unit, values in enumerate(self.hidden.T)}
+        return pd.DataFrame(columns)
+
+
+def select(
+    seen: Trace, word: _Chosen = None, step: _Chosen = None, symbol: _Chosen = None, state: _Chosen = None
+) -> Selection:
+    """Return the moments of ``seen`` at which all that is given holds; a collection gives alternatives.
+
+    Args:
+        seen: the trace.
+        word: its number, or itself.
+        step: the moment: after so many symbols.
+        symbol: the letter read last.
+        state: the automaton's state; the trace has to be joined with an automaton.
+
+    Raises:
+        StacklensError: there is no such word, symbol or state.
+    """
+    within = np.arange(seen.symbols.shape[1] + 1) <= seen.steps[:, None]
+    if word is not None:
+        numbers = [_word(seen, one) for one in _several(word, seen.words)]
+        within &= np.isin(np.arange(len(seen.words)), numbers)[:, None]
+    if step is not None:
+        within &= np.isin(np.arange(within.shape[1]), list(_several(step)))
+    if symbol is not None:
+        wanted = [_number(one, seen.letters, "symbol") for one in _several(symbol, seen.letters)]
+        within &= np.pad(np.isin(seen.symbols, wanted), ((0, 0), (1, 0)))
+    if state is not None:
+        run = seen.joined
+        within &= np.isin(run.states, [_number(one, run.names, "state") for one in _several(state, run.names)])
+    words, steps = np.nonzero(within)
+    return Selection(seen, words, steps)
+
+
+def _several(given: Any, names: Collection[Any] = ()) -> Iterable[Any]:
+    single = isinstance(given, int | np.integer | str) or given in names if _hashable(given) else False
+    return (given,) if single else given
+
+
+def _hashable(given: object) -> bool:
+    return isinstance(given, int | np.integer | str | tuple)
+
+
+def _word(seen: Trace, given: Any) -> int:
+    if isinstance(given, int | np.integer):
+        if not 0 <= given < len(seen.words):
+            raise StacklensError(f"there is no word {given}: the trace has {len(seen.words)}, from 0")
+        return int(given)
+    if given not in seen.words:
+        raise StacklensError(f"{given!r:.60} is none of the trace's {len(seen.words)} words")
+    return seen.words.index(given)
+
+
+def _number(given: Any, names: tuple[str, ...], what: str) -> int:
+    if given not in names:
+        raise StacklensError(f"there is no {what} {given!r:.60}; expected one of {' '.join(names):.200}")
+    return names.index(given)

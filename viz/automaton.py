@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.errors import StacklensError
-from stacklens.extract.evaluation.automaton_runs import stacks_beside, state_names
-from stacklens.models.base import StackModel
-from stacklens.probe.trace import Trace
-from stacklens.viz.panels import Panel, category_track, figure_of, letters_of
-from stacklens.viz.stacks import segment_panel, stack_panels
-from stacklens.viz.style import category_colours, escaped, stepped, title_of
-
-__all__ = ["MOST_EDGES", "MOST_STATES", "check_size", "discrete_panel", "stacks_figure"]
+from ..automata.pda import PushdownAutomaton, Word
+from ..core.errors import StacklensError
+from ..extract.evaluation.automaton_runs import stacks_beside, state_names
+from ..models.base import StackModel
+from ..probe.trace import Trace
+from .operations import segment_panel, stack_panels
+from .panels import Panel, category_track, figure_of, letters_of
+from .style import category_colours, escaped, stepped, title_of
 
 MOST_STATES, MOST_EDGES = 60, 150  # beyond, nobody reads a drawing, and Graphviz needs minutes for it
 

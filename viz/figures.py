@@ -8,27 +8,28 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import UnknownNameError
-from stacklens.extract.evaluation.automaton_runs import reference_heights, state_names
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Rounded
-from stacklens.probe.trace import Trace, trace
-from stacklens.viz.automaton import discrete_panel
-from stacklens.viz.hidden import hidden_heatmap, hidden_map, hidden_panel
-from stacklens.viz.operations import (
+from ..automata.pda import PushdownAutomaton
+from ..core.errors import UnknownNameError
+from ..extract.evaluation.automaton_runs import reference_heights, state_names
+from ..models.base import StackModel
+from ..models.rounding import Rounded
+from ..probe.trace import Trace, trace
+from .automaton import discrete_panel
+from .hidden import hidden_heatmap, hidden_map, hidden_panel
+from .operations import (
     action_heatmap,
     action_panel,
     operation_panel,
     operation_table,
     pushed_panel,
     reading_panel,
+    segment_figure,
+    segment_panel,
+    stack_heatmap,
+    stack_panels,
 )
-from stacklens.viz.panels import Panel, category_track, figure_of, height_track, letters_of
-from stacklens.viz.stacks import segment_figure, segment_panel, stack_heatmap, stack_panels
-from stacklens.viz.style import sentence, title_of
-
-__all__ = ["FIGURES", "draw", "paper_figure", "rounding_figure"]
+from .panels import Panel, category_track, figure_of, height_track, letters_of
+from .style import sentence, title_of
 
 _FEW = 6  # cells of each stack where there are several
 _MANY = 3  # stacks above which the table of operations stands alone

@@ -8,25 +8,15 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import StacklensError
-from stacklens.extract.evaluation.automaton_runs import AFTER_WORD, REJECTED, states_of
-from stacklens.languages.words import format_word
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Rounded
-from stacklens.probe.trace import Trace
-from stacklens.viz.panels import Panel, category_track, figure_of, heat_panel, letters_of
-from stacklens.viz.style import (
-    category_colours,
-    escaped,
-    sentence,
-    shortened,
-    state_colours,
-    themed,
-    title_of,
-)
-
-__all__ = ["hidden_heatmap", "hidden_map", "hidden_panel", "plane", "state_map"]
+from ..automata.pda import PushdownAutomaton
+from ..core.errors import StacklensError
+from ..extract.evaluation.automaton_runs import AFTER_WORD, REJECTED, states_of
+from ..languages.words import format_word
+from ..models.base import StackModel
+from ..models.rounding import Rounded
+from ..probe.trace import Trace
+from .panels import Panel, category_track, figure_of, heat_panel, letters_of
+from .style import category_colours, escaped, sentence, shortened, state_colours, themed, title_of
 
 _SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "triangle-down", "star")
 

@@ -5,30 +5,19 @@ The table with the tops in it is Joulin & Mikolov 2015, figure 3.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import torch
 
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Operation, operation_numbers, round_actions
-from stacklens.probe.trace import Trace
-from stacklens.viz.panels import Panel, figure_of, heat_panel, letters_of
-from stacklens.viz.style import MARKS, OPERATION_COLOURS, category_colours, sentence, stepped, title_of
-
-__all__ = [
-    "action_heatmap",
-    "action_names",
-    "action_panel",
-    "operation_names",
-    "operation_panel",
-    "operation_table",
-    "pushed_panel",
-    "reading_panel",
-    "top_values",
-]
+from ..models.base import StackModel
+from ..models.rounding import Operation, operation_numbers, round_actions
+from ..probe.trace import Trace
+from .panels import Panel, figure_of, heat_panel, letters_of
+from .style import MARKS, OPERATION_COLOURS, category_colours, escaped, sentence, stepped, title_of
 
 _VALUES, _MARKS = 30, 100  # steps up to which cells show the top's value, and a mark
 
@@ -203,3 +192,200 @@ def top_values(seen: Trace, word: int = 0) -> np.ndarray:
         raise ValueError("this trace has no cells: trace a network whose stack has cells with stacks=True")
     tops: np.ndarray = seen.cells[word, : seen.steps[word], :, 0]
     return tops
+
+
+# ---- What lies on a stack over time: cells with their values, or pieces between heights ----
+#
+# Cells as in Suzgun et al. 2019, figures 3 and 4; pieces as in Sun et al. 1993, figures 4-6, and Hao et al. 2018.
+
+_SHOWN = 20  # cells of a stack in a picture
+_VISIBLE = 0.01  # a cell that never differs by so much from an empty one is left out
+
+_NAMED = 80  # steps up to which pieces carry their symbol
+_TALL = 0.15  # a piece shorter than this has no room for it
+
+
+def stack_heatmap(model: StackModel[Any], seen: Trace, word: int = 0, shown: int = _SHOWN) -> go.Figure:
+    """Return the ``shown`` topmost cells of every stack after every step on word number ``word``."""
+    missing = _missing(model, seen)
+    if missing:
+        return sentence(missing)
+    return figure_of(title_of(model, seen, word), stack_panels(seen, word, shown), letters_of(seen, word))
+
+
+def _missing(model: StackModel[Any], seen: Trace) -> str | None:
+    """Return why there are no cells to draw, or None."""
+    if seen.cells is not None:
+        return None
+    if model.n_stacks == 0:
+        return f"This {model.name} has no stack."
+    if model.action_kind in ("signed", "strengths"):
+        return f"The stack of this {model.name} has lengths, not cells: the segments show it."
+    if not seen.steps.any():
+        return "The word is empty and the network takes no step, so there is nothing to draw."
+    return "This trace has no stack contents: trace with stacks=True."
+
+
+def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[Panel]:
+    """Return a heat map for every stack, the top on top, all with the same scale.
+
+    Cells that stay empty throughout are left out. Where a cell holds several numbers, each has a row. The scale begins
+    at what empty cells hold, 0 or -1.
+
+    Raises:
+        ValueError: the trace has no cells.
+    """
+    if seen.cells is None:
+        raise ValueError("this trace has no cells: trace a network whose stack has cells with stacks=True")
+    cells = seen.cells[word, : seen.steps[word]]  # (T, n_stacks, C, D)
+    counts = [min(shown, _used(cells[:, stack])) for stack in range(cells.shape[1])]
+    drawn = [cells[:, stack, :count].reshape(len(cells), -1) for stack, count in enumerate(counts)]
+    low = -1.0 if any((values < 0).any() for values in drawn) else 0.0
+    panels = []
+    for stack, values in enumerate(drawn):
+        name = "stack" if len(drawn) == 1 else f"stack {stack + 1}"
+        many = f"the {counts[stack]} topmost cells" if counts[stack] > 1 else "the topmost cell"
+        rows = list(_stack_rows(counts[stack], cells.shape[3]))
+        heading = f"{name} after each step, {many}"
+        panels.append(heat_panel(heading, values, rows, letters_of(seen, word), low=low, diverging=False))
+    return panels
+
+
+def _used(cells: np.ndarray) -> int:
+    """Return how many of the topmost cells (T, C, D) something ever lies in, at least 3 where there are so many."""
+    if not len(cells):
+        return 1
+    empty = cells[0, -1]  # the deepest one, after one step, where there are others
+    differs = np.flatnonzero((np.abs(cells - empty) > _VISIBLE).any((0, 2)))
+    deepest = int(differs[-1]) + 1 if len(differs) else 0
+    return min(int(cells.shape[1]), max(3, deepest))
+
+
+def _stack_rows(count: int, size: int) -> Iterator[str]:
+    for cell in range(count):
+        name = "top" if cell == 0 else f"{cell + 1}"
+        yield from [name] if size == 1 else [f"{name} [{place + 1}]" for place in range(size)]
+
+
+def segment_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
+    """Return the stack's pieces over time with the actions and readings, for continuous and strength stacks."""
+    if model.action_kind not in ("signed", "strengths"):
+        return sentence(f"The stack of this {model.name} has no lengths: its cells show it.")
+    panels = [segment_panel(model, seen, word), action_panel(model, seen, word), reading_panel(model, seen, word)]
+    return figure_of(title_of(model, seen, word), panels, letters_of(seen, word))
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of what one step laid down, as long as it keeps its length.
+
+    Attributes:
+        pushed: the step that laid it down.
+        first, last: it lies there after each of the steps from the first to the last.
+        bottom, top: the heights between which it lies, 0 at the bottom of the stack.
+    """
+
+    pushed: int
+    first: int
+    last: int
+    bottom: float
+    top: float
+
+    @property
+    def length(self) -> float:
+        """Return how much of it there is."""
+        return self.top - self.bottom
+
+
+def pieces(
+    pops: np.ndarray,
+    pushes: np.ndarray,
+    then: Callable[[int, list[Piece]], list[Piece]] = lambda _, there: there,
+) -> list[Piece]:
+    """Return what a stack of lengths holds over T steps that pop ``pops`` (T,) and then push ``pushes`` (T,).
+
+    A pop cuts from the top down, as far as there is anything (Sun et al. 1993, eq. 14; Hao et al. 2018, section 2.1).
+    There are at most two pieces for every step, however high the stack is. ``then`` says what a step finds, given its
+    number and what the one before it left, the lowest piece first.
+
+    >>> [(piece.pushed, piece.first, piece.last, piece.length) for piece in pieces([0, 0, 0.75], [1, 0.5, 0])]
+    [(1, 1, 1, 0.5), (0, 0, 1, 1.0), (0, 2, 2, 0.75)]
+    """
+    there: list[Piece] = []  # the bottom first; `last` is not known yet
+    ended: list[Piece] = []
+    for step, (pop, push) in enumerate(zip(pops, pushes, strict=True)):
+        height = max(0.0, (there[-1].top if there else 0.0) - float(pop))
+        while there and there[-1].top > height:
+            above = there.pop()
+            ended.append(replace(above, last=step - 1))
+            if above.bottom < height:
+                there.append(Piece(above.pushed, step, step, above.bottom, height))
+        if push > 0:
+            there.append(Piece(step, step, step, height, height + float(push)))
+        left, there = there, then(step + 1, there)
+        if left is not there:
+            ended += [replace(piece, last=step - 1) for piece in left if piece.first < step and piece not in there]
+    return [*ended, *(replace(piece, last=len(pops) - 1) for piece in there)]
+
+
+def pieces_of(
+    model: StackModel[Any],
+    seen: Trace,
+    word: int = 0,
+    then: Callable[[int, list[Piece]], list[Piece]] = lambda _, there: there,
+) -> list[Piece]:
+    """Return what lies in the stack of a network whose actions are signed or strengths, piece by piece.
+
+    ``then`` is that of `pieces`.
+
+    Raises:
+        ValueError: its actions are of another kind.
+    """
+    actions = seen.actions[word, : seen.steps[word], 0] if seen.steps[word] else np.zeros((0, 2))
+    if model.action_kind == "signed":
+        return pieces(np.maximum(-actions[:, 0], 0), np.maximum(actions[:, 0], 0), then)
+    if model.action_kind == "strengths":
+        return pieces(actions[:, 0], actions[:, 1], then)
+    raise ValueError(f"a stack with {model.action_kind} actions has no lengths")
+
+
+def segment_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
+    """Return the pieces as boxes: from step to step, from height to height, coloured by the symbol read at the push."""
+    letters, found = letters_of(seen, word), pieces_of(model, seen, word)
+    colours = category_colours(seen.letters)
+    bars = [
+        _bars(letter, colours[letter], mine, seen, word, len(letters) <= _NAMED)
+        for letter in seen.letters
+        if (mine := [piece for piece in found if letters[piece.pushed] == letter])
+    ]
+    if not bars:
+        bars = [go.Scatter(x=[], y=[], showlegend=False)]
+    height = max((piece.top for piece in found), default=1.0)
+    y = {"title": {"text": "height"}, "range": [0, 1.02 * max(1.0, height)]}
+    return Panel("stack after each step, by the symbol read when it was pushed", tuple(bars), y, 240)
+
+
+def _bars(letter: str, colour: str, found: list[Piece], seen: Trace, word: int, named: bool) -> Any:
+    return go.Bar(
+        x=[(piece.first + piece.last) / 2 + 1 for piece in found],
+        width=[piece.last - piece.first + 1 for piece in found],
+        base=[piece.bottom for piece in found],
+        y=[piece.length for piece in found],
+        name=escaped(letter),
+        legendgroup=letter,
+        marker={"color": colour, "line": {"width": 1 if named else 0}},
+        text=[escaped(letter) if named and piece.length >= _TALL else "" for piece in found],
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,
+        hovertext=[_hover(letter, piece, seen, word) for piece in found],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _hover(letter: str, piece: Piece, seen: Trace, word: int) -> str:
+    value = ", ".join(f"{number:.6g}" for number in seen.pushed[word, piece.pushed, 0])
+    return (
+        f"pushed at step {piece.pushed + 1}, reading {escaped(letter)}<br>length {piece.length:.6g}, from "
+        f"{piece.bottom:.6g} to {piece.top:.6g}<br>after steps {piece.first + 1} to {piece.last + 1}<br>value {value}"
+    )

@@ -9,17 +9,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from stacklens.probe.trace import Trace
-from stacklens.viz.style import CATEGORIES, escaped, scale_for, sentence, state_colours, stepped, theme_layout
-
-__all__ = [
-    "Panel",
-    "category_track",
-    "figure_of",
-    "heat_panel",
-    "height_track",
-    "letters_of",
-]
+from ..probe.trace import Trace
+from .style import CATEGORIES, escaped, scale_for, sentence, state_colours, stepped, theme_layout
 
 _WRITTEN = 30  # steps up to which cells carry their values
 _SPELLED = 80  # steps that are labelled with their symbols; more of them would overlap

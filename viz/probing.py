@@ -7,25 +7,15 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from stacklens.errors import StacklensError
-from stacklens.languages.words import format_word
-from stacklens.probe.ablation import Ablations
-from stacklens.probe.causal.outcome import Causality
-from stacklens.probe.geometry import HorizonCurve
-from stacklens.probe.linear import LinearProbes
-from stacklens.probe.saliency import Saliency
-from stacklens.probe.selection import Selection
-from stacklens.viz.hidden import plane
-from stacklens.viz.style import CATEGORIES, category_colours, escaped, scale_for, sentence, shortened, themed
-
-__all__ = [
-    "ablation_figure",
-    "causality_figure",
-    "horizon_figure",
-    "linear_probes_figure",
-    "regions_figure",
-    "saliency_figure",
-]
+from ..core.errors import StacklensError
+from ..extract.verification.divergence import Drift
+from ..languages.words import format_word
+from ..probe.attribution import Ablations, Saliency
+from ..probe.geometry import HorizonCurve, LinearProbes
+from ..probe.outcome import Causality
+from ..probe.trace import Selection
+from .hidden import plane
+from .style import CATEGORIES, category_colours, escaped, scale_for, sentence, shortened, themed
 
 _MOST_ROWS = 40
 _ENDS = "#777777"  # of intervals: seen on bars and on either background
@@ -187,3 +177,76 @@ def _finished(figure: go.Figure, title: str, y: str | None = None, reach: list[f
     if y is not None:
         figure.update_yaxes(title={"text": y}, range=reach)
     return themed(figure)
+
+
+# ---- The curve of a drift: what a rounded network accumulates over the cycles of a word, until a decision tips over.
+
+_HEIGHT = 420  # pixels
+_CROSSED = {"symbol": "x", "size": 11, "color": CATEGORIES[3]}
+_LINE = {"dash": "dot", "width": 1.5, "color": CATEGORIES[3]}
+
+
+def drift_figure(found: Drift) -> go.Figure:
+    """Return the number that drifts over its threshold, and below it the margin of the decision, cycle by cycle.
+
+    >>> found = Drift("()()()", "()", ")", "output )", "hidden unit 1", (1, 2, 3), (0.1, 0.2, 0.6), (0.4, 0.3, -0.1),
+    ...     0.5, 3)
+    >>> [(line.name, line.y) for line in drift_figure(found).data][:2]
+    [('hidden unit 1', (0.1, 0.2, 0.6)), ('margin', (0.4, 0.3, -0.1))]
+    """
+    from plotly.subplots import make_subplots
+
+    where = f"{found.quantity} where {shortened(found.symbol)} is read"
+    margin = f"margin of the decision: {found.decision}"
+    figure = make_subplots(
+        rows=2,
+        cols=1,
+        shared_xaxes=True,
+        subplot_titles=[escaped(where), escaped(margin)],
+        row_heights=[0.6, 0.4],
+        vertical_spacing=0.14,
+    )
+    figure.add_trace(_curve(found, found.quantity, found.values, CATEGORIES[0]), row=1, col=1)
+    figure.add_trace(_curve(found, "margin", found.margins, CATEGORIES[2]), row=2, col=1)
+    for row, values in ((1, found.values), (2, found.margins)):
+        figure.add_trace(_crossed(found, values), row=row, col=1)
+    if found.threshold is not None:
+        label = {"annotation_text": f"threshold {found.threshold:.3f}", "annotation_position": "top left"}
+        figure.add_hline(y=found.threshold, line=_LINE, row=1, col=1, **label)
+    figure.add_hline(y=0, line=_LINE, row=2, col=1)
+    for note in figure.layout.annotations[:2]:
+        note.update(x=0, xanchor="left", font={"size": 13})
+    figure.update_xaxes(title={"text": f"cycles of {escaped(shortened(format_word(found.cycle)))}"}, row=2, col=1)
+    title = f"{shortened(format_word(found.cycle))}: broken at cycle {found.first_broken}"
+    figure.update_layout(
+        title={"text": escaped(title), "x": 0, "xref": "paper", "font": {"size": 15}},
+        height=_HEIGHT,
+        margin={"l": 60, "r": 20, "t": 80, "b": 60},
+        showlegend=False,
+    )
+    return themed(figure)
+
+
+def _curve(found: Drift, name: str, values: tuple[float, ...], colour: str) -> Any:
+    return go.Scatter(
+        x=found.cycles,
+        y=values,
+        mode="lines+markers",
+        name=name,
+        line={"width": 2, "color": colour},
+        marker={"size": 5},
+        hovertemplate="cycle %{x}: %{y:.4f}<extra>" + escaped(name) + "</extra>",
+    )
+
+
+def _crossed(found: Drift, values: tuple[float, ...]) -> Any:
+    """Return the mark of the first broken cycle."""
+    place = found.cycles.index(found.first_broken)
+    return go.Scatter(
+        x=[found.first_broken],
+        y=[values[place]],
+        mode="markers",
+        name="broken",
+        marker=_CROSSED,
+        hovertemplate="broken at cycle %{x}<extra></extra>",
+    )

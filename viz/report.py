@@ -8,45 +8,33 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import plotly.graph_objects as go
 
-from stacklens.automata.description import formal_definition, transition_table
-from stacklens.automata.formats.dot import render, to_dot
-from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.errors import StacklensError
-from stacklens.extract.by_name import automaton_named
-from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
-from stacklens.extract.evaluation.automaton_runs import visiting_words, visits
-from stacklens.extract.evaluation.trust import check_table, claim_table, coverage_table
-from stacklens.extract.result import Extraction
-from stacklens.extract.summary import summary_text
-from stacklens.languages.words import format_word
-from stacklens.probe.trace import trace
-from stacklens.viz.automaton import check_size
-from stacklens.viz.curves import accuracy_figure
-from stacklens.viz.drift_curve import drift_figure
-from stacklens.viz.figures import paper_figure
-from stacklens.viz.hidden import state_map
-from stacklens.viz.style import FONT
+from ..automata.description import formal_definition, transition_table
+from ..automata.formats.dot import render, to_dot
+from ..automata.pda import PushdownAutomaton, Word
+from ..core.errors import StacklensError, UnknownNameError
+from ..core.imports import needing
+from ..extract.accuracy import scores_by_size
+from ..extract.by_name import automaton_named
+from ..extract.evaluation.automaton_runs import visiting_words, visits
+from ..extract.evaluation.trust import check_table, claim_table, coverage_table
+from ..extract.result import Extraction
+from ..extract.summary import summary_text
+from ..languages.words import format_word
+from ..probe.trace import trace
+from .automaton import check_size
+from .curves import accuracy_figure
+from .figures import paper_figure
+from .hidden import state_map
+from .probing import drift_figure
+from .style import FONT
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "CONFIG",
-    "drawing",
-    "heading",
-    "html_table",
-    "page",
-    "paragraph",
-    "plot",
-    "preformatted",
-    "report_page",
-    "some_words",
-    "trust_parts",
-]
 
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 _STYLE = f"""
@@ -222,3 +210,62 @@ def some_words(result: Extraction, number: int) -> list[Word]:
         words += result.language.long_words(8 * number, _LENGTHS, seed=0)
     kept = {format_word(word): word for word in words}
     return list(kept.values())[:number]
+
+
+# ---- Figures as files: a page that holds all it needs, or an SVG or PNG drawn by the Chrome or Chromium that is here.
+#
+# plotly has no renderer of its own outside a browser. Kaleido, its own exporter, drives one; so SVG and PNG are the
+# very picture that the page shows, and where there is no browser the page can still be written.
+
+FigureFormat = Literal["html", "svg", "png"]
+
+_WIDTH, _HEIGHT = 1_000, 460  # pixels; most figures know how high they are
+_SHARP = 2  # pixels of a PNG for each of these
+
+
+def picture(figure: go.Figure, format: str, title: str = "stacklens") -> bytes:  # noqa: A002
+    """Return ``figure`` as a file's content: "html", "svg" or "png".
+
+    Raises:
+        UnknownNameError: there is no such format.
+        StacklensError: SVG and PNG need Chrome or Chromium, and there is none, or it failed.
+    """
+    if format not in get_args(FigureFormat):
+        raise UnknownNameError("picture format", format, list(get_args(FigureFormat)))
+    if format == "html":
+        return page(title, [plot(figure)], figure.layout.paper_bgcolor).encode()
+    check_browser()
+    return _by_browser(figure, format)
+
+
+def check_browser() -> None:
+    """Check that SVG and PNG can be drawn here; for a look before any work is done.
+
+    Raises:
+        StacklensError: there is no Chrome or Chromium.
+    """
+    with needing("Kaleido, which draws .svg and .png,", "figures"):
+        import kaleido
+        from choreographer.browsers.chromium import ChromeNotFoundError
+
+    try:
+        kaleido.Kaleido()
+    except ChromeNotFoundError:
+        raise StacklensError(
+            "cannot draw .svg or .png: no Chrome or Chromium was found; install one (or name it in BROWSER_PATH), "
+            "or write .html, which needs none"
+        ) from None
+
+
+def _by_browser(figure: go.Figure, format: str) -> bytes:  # noqa: A002
+    import kaleido
+
+    size = {"width": figure.layout.width or _WIDTH, "height": figure.layout.height or _HEIGHT}
+    options: dict[str, Any] = {"format": format, **size, "scale": 1 if format == "svg" else _SHARP}
+    offline = {"page_generator": kaleido.PageGenerator(mathjax=False)}  # else it asks another host for MathJax
+    try:
+        drawn: bytes = kaleido.calc_fig_sync(figure, opts=options, kopts=offline)
+    except Exception as error:  # whatever a browser may die of
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise StacklensError(f"cannot draw {format}: the browser failed ({reason}); write .html instead") from None
+    return drawn

@@ -6,21 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stacklens.automata.pda import Output
-from stacklens.errors import StacklensError
-from stacklens.models.base import StackModel
-from stacklens.probe.trace import Trace
-from stacklens.viz.operations import action_names, operation_names
-from stacklens.viz.panels import letters_of
+from ..automata.pda import Output
+from ..core.errors import StacklensError
+from ..models.base import StackModel
+from ..probe.trace import Trace
+from .operations import action_names, operation_names
+from .panels import letters_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "prediction_table",
-    "step_table",
-    "trace_data",
-]
 
 
 def step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.DataFrame:

@@ -9,31 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from stacklens.errors import UnknownNameError
-from stacklens.languages.words import format_word
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Rounded
-from stacklens.probe.trace import Trace
-
-__all__ = [
-    "CATEGORIES",
-    "FONT",
-    "MARKS",
-    "OPERATION_COLOURS",
-    "STATE_CATEGORIES",
-    "Scale",
-    "category_colours",
-    "escaped",
-    "scale_for",
-    "sentence",
-    "shortened",
-    "state_colours",
-    "stepped",
-    "theme_layout",
-    "themed",
-    "title_of",
-    "verdict_of",
-]
+from ..core.errors import UnknownNameError
+from ..languages.words import format_word
+from ..models.base import StackModel
+from ..models.rounding import Rounded
+from ..probe.trace import Trace
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 _SIZE = 13  # points of all text

@@ -9,16 +9,14 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import cast
 
-from stacklens.automata.automaton_grammar import readable_grammar
-from stacklens.automata.formats.dot import PictureFormat, check_renderer, from_dot, render, to_dot
-from stacklens.automata.formats.jflap import from_jflap, to_jflap
-from stacklens.automata.formats.json import from_json, to_json
-from stacklens.automata.grammar import grammar_text
-from stacklens.automata.pda import PushdownAutomaton, State, Symbol
-from stacklens.errors import FileFormatError, StacklensError, listed
-from stacklens.files import read_whole, write_whole
-
-__all__ = ["SUFFIXES", "automaton_reader", "check_suffix", "read_automaton", "read_text", "write_automaton"]
+from ...core.errors import FileFormatError, StacklensError, listed
+from ...core.files import read_whole, write_whole
+from ..grammar import grammar_text
+from ..pda import PushdownAutomaton, State, Symbol
+from ..small_grammar import readable_grammar
+from .dot import PictureFormat, check_renderer, from_dot, render, to_dot
+from .json import from_json, to_json
+from .textbook import from_jflap, to_jflap
 
 Reader = Callable[[str], PushdownAutomaton]
 _READERS: dict[str, Reader] = {".json": from_json, ".jff": from_jflap, ".dot": from_dot}

@@ -12,11 +12,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
-from stacklens.automata.formats.json import from_json, to_json_line
-from stacklens.automata.pda import EPSILON, Key, Output, PushdownAutomaton, State, Transition
-from stacklens.errors import AutomatonError, StacklensError, UnknownNameError
-
-__all__ = ["PictureFormat", "check_renderer", "from_dot", "group_places", "render", "rule", "to_dot", "to_svg"]
+from ...core.errors import AutomatonError, StacklensError, UnknownNameError
+from ..pda import EPSILON, Key, Output, PushdownAutomaton, State, Transition
+from .json import from_json, to_json_line
 
 _HEADING = "// stacklens "  # of the comment that `from_dot` reads
 

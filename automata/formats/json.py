@@ -7,10 +7,8 @@ import reprlib
 from collections.abc import Mapping
 from typing import Any
 
-from stacklens.automata.pda import Key, Output, PushdownAutomaton, StackOp, Transition
-from stacklens.errors import AutomatonError
-
-__all__ = ["from_json", "to_json", "to_json_line"]
+from ...core.errors import AutomatonError
+from ..pda import Key, Output, PushdownAutomaton, StackOp, Transition
 
 _FORMAT, _VERSION = "stacklens-automaton", 1
 
@@ -135,7 +133,6 @@ def _output(value: object) -> Output:
 
 
 def _short(value: object) -> str:
-    """Return a value for a message; all of it could be megabytes, or nested deeper than `repr` can go."""
     return reprlib.repr(value)
 
 

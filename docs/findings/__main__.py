@@ -14,12 +14,12 @@ from docs.findings import load
 from docs.findings.figures import OUTCOMES, draw_automata, horizons_figure, outcomes_figure, shown
 from docs.findings.text import figures_of, filled
 
-from stacklens.errors import StacklensError
-from stacklens.files import write_whole
+from stacklens.core.errors import StacklensError
+from stacklens.core.files import write_whole
 from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.findings import findings_section, readme_section, replace_section, with_section
 from stacklens.papers.results import FOLDER
-from stacklens.viz.pictures import picture
+from stacklens.viz.report import picture
 
 DOCS = Path(__file__).parents[1]
 README = DOCS.parent / "README.md"

@@ -10,7 +10,7 @@ from docs.findings.stats import SURE, holm, two_means
 from scipy.stats import fisher_exact, norm
 
 from stacklens.papers.grid import CONVERGED, statistic
-from stacklens.papers.grid_tables import TextTable, markdown_table
+from stacklens.papers.tables import TextTable, markdown_table
 
 _THEIRS = 10  # networks a row, in the paper
 _FAR = 20  # points that one network may lie from one of the paper's before the text names it

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from stacklens.automata.formats.dot import render, to_dot
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 from stacklens.papers.sun1993_measures import zoo_automaton
 from stacklens.viz.style import CATEGORIES, themed
 

@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.grid import Grid, GridRow
-from stacklens.papers.grid_results import GridResults, Network, RowResult, read_grid
+from stacklens.papers.grid import Grid, GridResults, GridRow, Network, RowResult, read_grid
 from stacklens.papers.results import FOLDER
 
 Measured = Sequence[tuple[Grid, GridResults]]

@@ -13,7 +13,7 @@ import pandas as pd
 from docs.findings.load import BRACKETS, UNTOLD
 from docs.findings.stats import SURE, counted_in_rows, p_in_words, signed_rank
 
-from stacklens.papers.grid_tables import TextTable, markdown_table
+from stacklens.papers.tables import TextTable, markdown_table
 
 _NETS = {"network": "the network itself", "rounded network": "rounded"}
 _KINDS = {"pumped": "repeated", "control": "random and as shallow", "drawn": "random and of any depth"}

@@ -8,7 +8,7 @@ import pandas as pd
 from docs.findings.load import BRACKETS, NONE_FITS, REASONS, UNTOLD
 from docs.findings.stats import share
 
-from stacklens.papers.grid_tables import TextTable, markdown_table
+from stacklens.papers.tables import TextTable, markdown_table
 
 _LIMITS = (5, 10, 20, 40, 60, 120, 240, 480)  # seconds
 _STEPS = (10, 25, 50, 75, 100)  # of which drift is shown; others are the ends of short words

@@ -16,11 +16,11 @@ from docs.findings.long_words import long_word_figures
 from docs.findings.stats import counted, share
 from docs.findings.tables import drift_figures, family_figures, limit_figures
 
-from stacklens.errors import FileFormatError, StacklensError
+from stacklens.core.errors import FileFormatError, StacklensError
 from stacklens.papers.grid import CONVERGED
-from stacklens.papers.grid_tables import TextTable, markdown_table
 from stacklens.papers.results import FOLDER, read_results, result_path
-from stacklens.papers.suzgun2019_traces import since_learned
+from stacklens.papers.suzgun2019_studies import since_learned
+from stacklens.papers.tables import TextTable, markdown_table
 
 _PLACEHOLDER = re.compile(r"\{\{ *([a-z0-9 ,&:+-]+?) *\}\}", re.IGNORECASE)
 _ADDITION = "Stack RNN, addition"

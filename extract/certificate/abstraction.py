@@ -13,33 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stacklens.automata.finite import FiniteAutomaton
-from stacklens.automata.pda import PushdownAutomaton, State, Symbol
-from stacklens.extract.certificate.controllers import BoxAnswer, BoxController
-from stacklens.extract.certificate.intervals import Box, Row
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Operation
-
-__all__ = [
-    "Bounds",
-    "BoxCell",
-    "BoxHead",
-    "BoxKey",
-    "BoxMove",
-    "Control",
-    "Entry",
-    "ImagePiece",
-    "Layout",
-    "Place",
-    "StepOutcome",
-    "System",
-    "Tag",
-    "TooMany",
-    "TooWide",
-    "Value",
-    "image_pieces",
-    "other_stack",
-]
+from ...automata.finite import FiniteAutomaton
+from ...automata.pda import PushdownAutomaton, State, Symbol
+from ...models.base import StackModel
+from ...models.rounding import Operation
+from .controllers import BoxAnswer, BoxController
+from .intervals import Box, Row
 
 Tag = tuple[State | Symbol | None, ...]
 

@@ -8,37 +8,233 @@ boxes wider from step to step, and the proof ends where a decision is no longer 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from stacklens.automata.finite import FiniteAutomaton
-from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import StacklensError
-from stacklens.extract.certificate.abstraction import (
-    BoxHead,
-    Control,
-    Entry,
-    Layout,
-    StepOutcome,
-    System,
-    TooMany,
-    other_stack,
-)
-from stacklens.extract.certificate.certifiable import MARGIN, boxes_of, check_arguments
-from stacklens.extract.certificate.claim import BoundedCertificate
-from stacklens.extract.certificate.frames import BOTTOM, Frames, FrameSymbol
-from stacklens.extract.certificate.intervals import Box, Row
-from stacklens.extract.certificate.nearness import bent, cluster, sensitivities
-from stacklens.extract.certificate.step_check import StepCase, StepImage, Unproved, Where, judge_verdict, letters_at
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Operation
+from ...automata.finite import FiniteAutomaton
+from ...automata.pda import PushdownAutomaton, Symbol
+from ...core.errors import StacklensError
+from ...models.base import StackModel
+from ...models.rounding import Operation
+from ..config import LONGEST_BOUND
+from .abstraction import BoxHead, Control, Entry, Layout, StepOutcome, System, TooMany, other_stack
+from .claim import MARGIN, BoundedCertificate, boxes_of, check_arguments
+from .controllers import BoxController
+from .intervals import Box, Row
+from .step_check import StepCase, StepImage, Unproved, Where, judge_verdict, letters_at
 
-__all__ = ["LONGEST", "Forward", "ForwardRows", "certify_length"]
+# ---- Which boxes are near each other: grids that put points into clusters, and what a number counts in them ----
+#
+# Nothing here decides whether a proof is right, only how far it gets.
 
-LONGEST = 100
+_LEAST = 1e-4  # points that are nearer than this are never told apart
+_NEARER_BOX = 1.2  # a grid is not more than so much coarser than it has to be
+_NUDGE, _LEAST_SCALE = 0.05, 0.01
+
+
+def bent(values: Row) -> Row:
+    """Return ``values`` with those of more than 1 in size drawn in to less than 2: they differ little to a sigmoid.
+
+    >>> bent(np.array([0.5, -4.0])).tolist()
+    [0.5, -1.75]
+    """
+    sizes = np.maximum(np.abs(values), 1)
+    return np.where(np.abs(values) <= 1, values, np.sign(values) * (2 - 1 / sizes))
+
+
+def cluster(features: Row, kinds: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return an order of N points and where in it each cluster begins: cells of a grid, those of a kind together.
+
+    Args:
+        features: the points, (N, F), N at least 1.
+        kinds: what must not be mixed, (N,) int.
+        most: how many clusters there may be, unless there are more kinds.
+    """
+    most = max(most, len(np.unique(kinds)))
+    mixed = np.random.default_rng(0).integers(1, 2**62, features.shape[1], dtype=np.int64)
+
+    def cells(width: float) -> tuple[np.ndarray, np.ndarray]:
+        numbers = np.floor(features / width).astype(np.int64) @ mixed  # two may come to the same, which is harmless
+        order = np.lexsort((numbers, kinds))
+        new = (np.diff(numbers[order]) != 0) | (np.diff(kinds[order]) != 0)
+        return order, np.concatenate([[0], np.flatnonzero(new) + 1])
+
+    found = cells(_LEAST)
+    fine, coarse = _LEAST, max(_LEAST, float(np.ptp(features, axis=0).max(initial=0)))
+    while len(found[1]) > most:
+        coarse *= 2
+        found = cells(coarse)
+    while coarse > fine * _NEARER_BOX:
+        middle = math.sqrt(fine * coarse)
+        tried = cells(middle)
+        if len(tried[1]) > most:
+            fine = middle
+        else:
+            coarse, found = middle, tried
+    return found
+
+
+def groups(values: Row, kinds: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return an order of N values (N, F), and where in it groups of near ones begin: about ``most``, and all kinds."""
+    shown = values[:, np.ptp(values, axis=0).argmax()]
+    order = np.lexsort((shown, kinds))
+    shown, kinds = shown[order], kinds[order]
+    changes = np.flatnonzero(np.diff(kinds)) + 1
+    first = np.concatenate([[0], changes])
+    last = np.concatenate([changes, [len(kinds)]]) - 1
+    width = max(float((shown[last] - shown[first]).sum()) / most, _LEAST)
+    numbers = np.floor((shown - np.repeat(shown[first], last - first + 1)) / width)
+    new = (np.diff(kinds) != 0) | (np.diff(numbers) != 0)
+    return order, np.concatenate([[0], np.flatnonzero(new) + 1])
+
+
+def sensitivities(controller: BoxController, letters: range, hidden: Box, reading: Box, points: bool) -> Row:
+    """Return how much wider all that follows gets if a number of hidden vector or reading does, (H + R,), at most 1.
+
+    Args:
+        controller: the controller.
+        letters: what may be read, by their numbers.
+        hidden, reading: what it is asked about, (M, H) and (M, R).
+        points: whether readings can only be points.
+    """
+    size, more = hidden.low.shape[1], 0 if points else reading.low.shape[1]
+
+    def width(by: Row) -> float:
+        wide = hidden.wider(by[:size]), reading if points else reading.wider(by[size:])
+        total = 0.0
+        for letter in letters:
+            answer = controller.answer(letter, *wide)
+            total += sum(float((bent(box.high) - bent(box.low)).sum()) for box in (answer.hidden, *answer.pushed))
+            total -= sum(float(np.minimum(one.margins, 1).sum()) for one in (*answer.operations, answer.output))
+        return total
+
+    start = width(np.zeros(size + more))
+    gains = np.array([width(_NUDGE * row) - start for row in np.eye(size + more)])
+    found = np.nan_to_num(np.concatenate([gains, np.zeros(reading.low.shape[1] - more)]))
+    scales: Row = np.sqrt(np.clip(found / max(found.max(initial=0), 1e-300), _LEAST_SCALE, 1))
+    return scales
+
+
+# ---- The stacks of all short words at once: cells that share what lies below them, as boxes ----
+#
+# A frame is a cell together with what may lie below it. Words whose stacks agree up to a point share frames, and
+# frames may be merged: the box of the new one holds those of both, and below it lies what lay below either.
+
+FrameSymbol = tuple[Symbol | None, Symbol]  # the automaton's stack symbol, and the letter that laid it
+
+BOTTOM = 0  # the number of the frame below all others, which is no cell
+_MOST_BELOW = 4  # frames that are told apart below one
+_NEARER = 1.2  # a grid is not more than so much coarser than it has to be
+
+
+class Frames:
+    """Frames, each with a number: the box of what it shows, and its cells.
+
+    A cell is laid once, on the cells of one frame. A frame is a cell, or a set of cells of one symbol, of which it is
+    not known which one is there.
+
+    Args:
+        size: how many numbers a frame shows: its own cell's, and those below that the network sees.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._low, self._high = np.zeros((1, size)), np.zeros((1, size))
+        self.size, self.count = size, 1
+        self._kinds: dict[FrameSymbol | None, int] = {None: BOTTOM}
+        self.symbols: list[FrameSymbol | None] = [None]
+        self.kinds = np.zeros(1, np.int64)
+        self._cells = [np.zeros(1, np.int64)]
+        self._under = [np.zeros(0, np.int64)]  # of a cell: those that may lie below
+        self._sets: dict[bytes, int] = {}
+        self._below: dict[int, tuple[int, ...]] = {BOTTOM: (BOTTOM,)}
+
+    def boxes(self, numbers: np.ndarray) -> Box:
+        """Return what frames show, (N, size)."""
+        return Box(self._low[numbers], self._high[numbers])
+
+    def lay(self, symbol: FrameSymbol, shown: Box, on: Iterable[Sequence[int]]) -> np.ndarray:
+        """Return new cells (N,) of a symbol, one for each box of ``shown`` (N, size), each on one of some frames."""
+        kind = self._kinds.setdefault(symbol, len(self._kinds))
+        if kind == len(self.symbols):
+            self.symbols.append(symbol)
+        return self._lay(kind, shown, map(self._union, on))
+
+    def anything(self) -> int:
+        """Return a new frame that stands for any stack: below it is itself; what it shows has to be known elsewhere."""
+        nothing = Box(np.zeros((1, self.size)), np.zeros((1, self.size)))
+        number = int(self.lay((None, f"any {self.count}"), nothing, [(BOTTOM,)])[0])
+        self._below[number] = (number,)
+        return number
+
+    def merge(self, numbers: Iterable[int], since: int) -> int:
+        """Return a frame that holds frames of one symbol: one of them, if there is one only.
+
+        If all are cells laid since there were ``since`` frames, it is one cell, on whatever they lie on.
+        """
+        parts = sorted(set(numbers))
+        if len(parts) == 1:
+            return parts[0]
+        if parts[0] >= since and all(len(self._cells[part]) == 1 for part in parts):
+            under = _distinct([self._under[part] for part in parts])
+            return int(self._lay(int(self.kinds[parts[0]]), self._around(parts), [under])[0])
+        return self._set(self._union(parts))
+
+    def below(self, number: int) -> tuple[int, ...]:
+        """Return the frames one of which lies below a frame; below the bottom is itself."""
+        if number not in self._below:
+            cells = _distinct([self._under[cell] for cell in self._cells[number].tolist()])
+            middle = (self._low[cells] + self._high[cells]) / 2
+            order, starts = groups(middle, self.kinds[cells], _MOST_BELOW)
+            parts = np.split(cells[order], starts[1:])
+            self._below[number] = tuple(self._set(np.sort(part)) for part in parts)
+        return self._below[number]
+
+    def _lay(self, kind: int, shown: Box, under: Iterable[np.ndarray]) -> np.ndarray:
+        numbers = self._new(kind, shown)
+        self._cells += [np.array([number]) for number in numbers.tolist()]
+        self._under += under
+        return numbers
+
+    def _union(self, frames: Sequence[int]) -> np.ndarray:
+        return _distinct([self._cells[frame] for frame in frames])
+
+    def _set(self, cells: np.ndarray) -> int:
+        """Return the frame of ``cells``, in order and of one symbol."""
+        if len(cells) == 1:
+            return int(cells[0])
+        name = cells.tobytes()
+        if name not in self._sets:
+            self._sets[name] = int(self._new(int(self.kinds[cells[0]]), self._around(cells))[0])
+            self._cells.append(cells)
+            self._under.append(np.zeros(0, np.int64))
+        return self._sets[name]
+
+    def _around(self, frames: Sequence[int] | np.ndarray) -> Box:
+        return Box(self._low[frames].min(0, keepdims=True), self._high[frames].max(0, keepdims=True))
+
+    def _new(self, kind: int, shown: Box) -> np.ndarray:
+        n, size = len(shown.low), len(self.kinds)
+        if self.count + n > size:
+            more = max(n, size)
+            self._low = np.concatenate([self._low, np.zeros((more, self._low.shape[1]))])
+            self._high = np.concatenate([self._high, np.zeros((more, self._high.shape[1]))])
+            self.kinds = np.concatenate([self.kinds, np.zeros(more, np.int64)])
+        numbers = np.arange(self.count, self.count + n)
+        self._low[numbers], self._high[numbers], self.kinds[numbers] = shown.low, shown.high, kind
+        self.count += n
+        return numbers
+
+
+def _distinct(parts: list[np.ndarray]) -> np.ndarray:
+    return parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
+
+
+# ---- The bounded certificate ----
+
 # rows kept of a length, and looked at and led to in all: fewer where that is not enough to come to an end
 _ATTEMPTS = ((400, 100_000), (100, 50_000))
 _FOLLOWED = 2  # stacks that the automaton has not; if there are more, one box holds what is on each
@@ -51,7 +247,7 @@ def certify_length(
     domain: FiniteAutomaton | None = None,
     *,
     stacks: Sequence[int] | None = None,
-    longest: int = LONGEST,
+    longest: int = LONGEST_BOUND,
     margin: float = MARGIN,
 ) -> BoundedCertificate:
     """Return up to which length the rounded ``model`` is proved to follow ``automaton`` on all words.
@@ -303,7 +499,6 @@ class Forward:
         return Box.beside(seen)
 
     def _any(self, stack: int) -> tuple[Row, Row]:
-        """Return the box of everything that has been on a stack that the automaton has not."""
         return self.bounds[other_stack(stack)]
 
     def _heads(self, rows: ForwardRows) -> Iterator[tuple[BoxHead, slice]]:

@@ -5,37 +5,244 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
 
-from stacklens.automata.finite import FiniteAutomaton, regular_domain
-from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import StacklensError
-from stacklens.extract.certificate.abstraction import Bounds, Layout, System, TooMany
-from stacklens.extract.certificate.bounded import LONGEST, certify_length
-from stacklens.extract.certificate.certifiable import MARGIN, boxes_of, check_arguments
-from stacklens.extract.certificate.claim import BoundedCertificate, Certificate, Certified, Fault, NotCertified
-from stacklens.extract.certificate.invariant import check_invariant, find_invariant
-from stacklens.extract.certificate.step_check import Unproved
-from stacklens.extract.specification import Specification
-from stacklens.extract.stack_ablation import StackUse
-from stacklens.extract.wording import certificate_claim
-from stacklens.models.base import StackModel
+from ...automata.finite import FiniteAutomaton, regular_domain
+from ...automata.pda import PushdownAutomaton
+from ...automata.summaries import Event, PushdownStep, shortest_runs
+from ...core.errors import StacklensError
+from ...models.base import StackModel
+from ...models.rounding import Operation
+from ..config import LONGEST_BOUND
+from ..memory_use import StackUse
+from ..specification import Specification
+from ..wording import certificate_claim
+from .abstraction import (
+    Bounds,
+    BoxHead,
+    BoxKey,
+    BoxMove,
+    Control,
+    Entry,
+    ImagePiece,
+    Layout,
+    Place,
+    StepOutcome,
+    System,
+    TooMany,
+    Value,
+)
+from .bounded import certify_length
+from .claim import MARGIN, BoundedCertificate, Certificate, Certified, Fault, NotCertified, boxes_of, check_arguments
+from .step_check import Unproved, Where, check_steps, fault
 
-__all__ = [
-    "CERTIFICATE_NOT_TRIED",
-    "LAYOUTS",
-    "WITHOUT_GRID",
-    "Certification",
-    "Proof",
-    "certification",
-    "certified_length",
-    "certify",
-    "prove",
-]
+# ---- The inductive interval invariant: found by growing boxes, and checked ----
+#
+# Boxes hold the start and the images of all steps, and every step is right; they are grown from the first hidden
+# vector until they hold all that their own steps lead to.
+
+_MOST_BOXES = 3_000_000  # derivations (see `summaries.explore`)
+_Ordered = dict[Entry | None, None]  # sets whose order is the same every time
+_Below = defaultdict[tuple[int, Entry | None], _Ordered]
+
+_WHAT = {Place: "hidden vector", Value: "stack value"}
+_VISITS = 2  # of heads, for each evaluation of one that is allowed
+_SPARE, _LEAST = 0.05, 1e-9  # a box that has to grow grows by so much of its width more, or steps would never end
+# numbers larger than this, an LSTM's c, may add up for long: after so many times they grow faster and faster
+_CURVED, _PATIENT, _FASTER = 1.1, 20, 1.2
+
+
+def reached(start: BoxHead, moves: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
+    """Return every head that runs from ``start`` show, in an order that is the same every time.
+
+    Heads without ``moves`` end the runs.
+
+    Raises:
+        TooMany: there are too many.
+    """
+    return _one_stack(start, moves) if len(start[1]) == 1 else _several_stacks(start, moves)
+
+
+def _one_stack(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
+    seen: dict[BoxHead, None] = {}
+
+    def moves(control: Control, top: Entry | None) -> Iterator[PushdownStep[Control, Entry] | Event[None]]:
+        head = control, (top,)
+        seen[head] = None
+        for move in known.get(head, ()):
+            ((operation, entry),) = move.operations
+            kept = () if top is None or operation.pops else (top,)
+            yield PushdownStep(move.letter, move.control, kept if entry is None else (*kept, entry))
+
+    if not shortest_runs(start[0], moves, _MOST_BOXES).complete:
+        raise TooMany
+    return seen
+
+
+def _several_stacks(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
+    below: _Below = defaultdict(dict)
+    size, found = -1, {start: None}
+    while size != len(found) + sum(map(len, below.values())):
+        size = len(found) + sum(map(len, below.values()))
+        found, unseen = {start: None}, [start]
+        while unseen:
+            control, tops = unseen.pop()
+            for move in known.get((control, tops), ()):
+                choices = [
+                    _tops_after(below, i, *pair) for i, pair in enumerate(zip(tops, move.operations, strict=True))
+                ]
+                new = [head for head in ((move.control, choice) for choice in product(*choices)) if head not in found]
+                found.update(dict.fromkeys(new))
+                unseen += new
+    return found
+
+
+def _tops_after(
+    below: _Below, stack: int, top: Entry | None, done: tuple[Operation, Entry | None]
+) -> list[Entry | None]:
+    operation, entry = done
+    if operation.pushes:
+        covered = below[stack, top] if operation.pops and top is not None else {top: None}
+        below[stack, entry].update(covered)
+        return [entry]
+    return list(below[stack, top]) if operation.pops else [top]
+
+
+def check_invariant(system: System, bounds: Bounds) -> Certified:
+    """Return the certificate that ``bounds`` prove.
+
+    By induction over the length of words. What a run has at its start lies in the boxes. Let what it has now lie in
+    those that its head names. The step is judged for all that these boxes hold, so the network does what the automaton
+    does, and what it has then lies in the images; these are checked to lie in the boxes that the next heads name. What
+    a pop uncovers has been in its box since it was laid there. Which heads runs show is found out anew. Stacks that add
+    up their length in floats do so exactly as long as all whole numbers up to it are there (`System.stack_limit`).
+
+    Raises:
+        Unproved: a step is not shown to be right, or an image leaves its box.
+        TooMany: there are too many heads.
+    """
+    for key, (low, high) in system.start_bounds().items():
+        if not _holds(bounds, key, low, high):
+            raise Unproved(fault(system, system.start, None, "the start is not in its box", (low, high)))
+    moves: dict[BoxHead, list[BoxMove]] = {}
+    steps, smallest = 0, np.inf
+    cuts: dict[Where, None] = {}
+    silent: dict[Where, None] = {}
+    fresh = [system.start]
+    while fresh:
+        for found in check_steps(system, fresh, bounds):
+            head, outcomes = found.head, found.outcomes
+            _check_images(system, head, outcomes, bounds)
+            steps, smallest = steps + len(outcomes), min(smallest, found.margin)
+            cuts |= dict.fromkeys(found.cuts)
+            silent |= dict.fromkeys(found.silent)
+            moves[head] = [move for outcome in outcomes for move in outcome.moves(head[1], system.model.depth)]
+        fresh = [head for head in reached(system.start, moves) if head not in moves]
+    if cuts and not steps:
+        raise Unproved(fault(system, system.start, next(iter(cuts))[1], "nothing would be said of any word"))
+    used = {key for head in moves for key in system.keys(head)}
+    return Certified(
+        boxes=len(used),
+        steps=steps,
+        margin=smallest,
+        stack_limit=system.stack_limit,
+        number_format=system.controller.arithmetic.name,
+        cuts=len(cuts),
+        first_cut=next(iter(cuts), None),
+        silent=len(silent),
+    )
+
+
+def _check_images(system: System, head: BoxHead, found: Iterable[StepOutcome], bounds: Bounds) -> None:
+    for outcome in found:
+        for key, piece in outcome.targets:
+            if not _holds(bounds, key, piece.low, piece.high):
+                box = piece.low, piece.high
+                raise Unproved(fault(system, head, outcome.letter, "an image leaves its box", box, _WHAT[type(key)]))
+
+
+def _holds(bounds: Bounds, key: BoxKey, low: np.ndarray, high: np.ndarray) -> bool:
+    if key not in bounds:
+        return False
+    floor, ceiling = bounds[key]
+    return bool((floor <= low).all() and (high <= ceiling).all())
+
+
+def find_invariant(system: System, most: int) -> Bounds:
+    """Return boxes that hold the images of the steps from them, at all heads that they lead to.
+
+    Raises:
+        Unproved: on the way a step could not be shown to be right; in larger boxes it could be even less.
+        TooMany: after ``most`` evaluations of a head, or twice as many visits, there was more to do.
+    """
+    growth = _Growth(system)
+    fresh, visited = [system.start], 0
+    while fresh:
+        growth.settle(fresh, most)
+        heads = reached(system.start, growth.moves)
+        visited += len(heads)
+        if visited > _VISITS * most:  # what grows for ever may show one new head at a time
+            raise TooMany
+        fresh = [head for head in heads if head not in growth.moves]
+    return growth.bounds
+
+
+class _Growth:
+    """Boxes, and what is known of the heads so far."""
+
+    def __init__(self, system: System) -> None:
+        self.system, self.bounds = system, system.start_bounds()
+        self.moves: dict[BoxHead, list[BoxMove]] = {}
+        self.users: dict[BoxKey, dict[BoxHead, None]] = defaultdict(dict)
+        self.times: Counter[BoxKey] = Counter()  # that each box has grown
+        self.evaluated = 0
+
+    def settle(self, heads: Iterable[BoxHead], most: int) -> None:
+        """Look at ``heads``, and again at all heads whose boxes have grown, until none has."""
+        waiting = dict.fromkeys(heads)
+        for head in waiting:
+            for key in self.system.keys(head):
+                self.users[key][head] = None
+        while waiting:
+            self.evaluated += len(waiting)
+            if self.evaluated > most:
+                raise TooMany
+            grown = self._look(list(waiting))
+            waiting = {head: None for key in grown for head in self.users[key]}
+
+    def _look(self, heads: list[BoxHead]) -> dict[BoxKey, None]:
+        """Return the names of the boxes that grow at a look at ``heads``."""
+        grown: dict[BoxKey, None] = {}
+        for head, outcomes, *_ in check_steps(self.system, heads, self.bounds):
+            targets = [target for outcome in outcomes for target in outcome.targets]
+            grown.update((key, None) for key, piece in targets if self._join(key, piece))
+            self.moves[head] = [move for one in outcomes for move in one.moves(head[1], self.system.model.depth)]
+        return grown
+
+    def _join(self, key: BoxKey, piece: ImagePiece) -> bool:
+        """Return whether the box called ``key`` has to grow to hold ``piece``, and let it."""
+        low, high = self.bounds.get(key, (piece.low, piece.high))
+        below, above = piece.low < low, piece.high > high
+        known = key in self.bounds
+        if known and not below.any() and not above.any():
+            return False
+        least, most = np.minimum(low, piece.low), np.maximum(high, piece.high)
+        self.times[key] += 1
+        faster = min(1.0, _SPARE * _FASTER ** max(0, self.times[key] - _PATIENT))
+        share = np.where(np.maximum(-least, most) > _CURVED, faster, _SPARE)
+        spare = share * (most - least) + _LEAST
+        least, most = least - spare * below, most + spare * above
+        self.bounds[key] = np.maximum(least, piece.floor), np.minimum(most, piece.ceiling)
+        return True
+
+
+# ---- Certificates ----
 
 # tried in this order; the grid is for what an automaton merges although the network keeps it apart for ever
 LAYOUTS = (
@@ -184,7 +391,7 @@ def certified_length(
     automaton: PushdownAutomaton,
     stacks: StackUse,
     specification: Specification | None,
-    longest: int = LONGEST,
+    longest: int = LONGEST_BOUND,
 ) -> Certification:
     """Return ``found``, which is no certificate for every length, with one up to some length, ``longest`` at most."""
     if not longest:

@@ -10,34 +10,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stacklens.errors import StacklensError
-from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box, Row, plus, sigmoid, tanh, times
-from stacklens.models.base import StackModel
-from stacklens.models.networks.joulin import StackRNN
-from stacklens.models.networks.neural_stack import NeuralStack
-from stacklens.models.networks.nnpda import NNPDA
-from stacklens.models.networks.suzgun import MarnnJoulin, MarnnStackRNN
-from stacklens.models.rounding import Operation, named_operations
-from stacklens.models.set_numbers import set_numbers
-
-__all__ = [
-    "BoxAnswer",
-    "BoxController",
-    "Decision",
-    "MarnnBoxes",
-    "NNPDABoxes",
-    "NeuralStackBoxes",
-    "StackRNNBoxes",
-    "above",
-    "array",
-    "largest",
-    "largest_of",
-    "lstm_box",
-    "set_of",
-    "signed",
-    "softmax_operations",
-    "strengths",
-]
+from ...core.errors import StacklensError
+from ...models.base import StackModel
+from ...models.networks.joulin import StackRNN
+from ...models.networks.neural_stack import NeuralStack
+from ...models.networks.nnpda import NNPDA
+from ...models.networks.suzgun import MarnnJoulin, MarnnStackRNN
+from ...models.numbers import set_numbers
+from ...models.rounding import Operation, named_operations
+from .intervals import Affine, Arithmetic, Box, Row, plus, sigmoid, tanh, times
 
 _SOFTMAX = 64.0  # units by which equal numbers may come out of a softmax as different ones, generously
 

@@ -18,9 +18,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from stacklens.errors import StacklensError
-
-__all__ = ["Affine", "Arithmetic", "Box", "Row", "plus", "sigmoid", "tanh", "times"]
+from ...core.errors import StacklensError
 
 Row = np.ndarray  # (M,) or (M, D) float64
 

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stacklens.automata.pda import State, Symbol, Transition
-from stacklens.automata.pda import Tops as Names
-from stacklens.extract.answers import output_number
-from stacklens.extract.certificate.abstraction import (
+from ...automata.pda import State, Symbol, Transition
+from ...automata.pda import Tops as Names
+from ...models.rounding import Operation
+from ..answers import output_number
+from .abstraction import (
     Bounds,
     BoxHead,
     BoxKey,
@@ -33,22 +34,9 @@ from stacklens.extract.certificate.abstraction import (
     image_pieces,
     other_stack,
 )
-from stacklens.extract.certificate.claim import Fault
-from stacklens.extract.certificate.controllers import BoxAnswer, Decision
-from stacklens.extract.certificate.intervals import Box, Row
-from stacklens.models.rounding import Operation
-
-__all__ = [
-    "CheckedHead",
-    "StepCase",
-    "StepImage",
-    "Unproved",
-    "Where",
-    "check_steps",
-    "fault",
-    "judge_verdict",
-    "letters_at",
-]
+from .claim import Fault
+from .controllers import BoxAnswer, Decision
+from .intervals import Box, Row
 
 Where = tuple[State, Symbol, Names]  # where the automaton has a transition, or none
 
@@ -126,7 +114,6 @@ def _in_all(decision: Decision) -> _Sure:
 
 
 def _around(box: Box) -> tuple[Row, Row]:
-    """Return the one box around all rows of ``box``."""
     return (box.low[0], box.high[0]) if len(box.low) == 1 else (box.low.min(0), box.high.max(0))
 
 

@@ -8,32 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stacklens.automata.pda import Configuration, PushdownAutomaton, StackOp, State, Symbol, Tops, Word
-from stacklens.extract.specification import Specification, random_words
-from stacklens.languages.words import all_words, format_word
-from stacklens.models.base import StackModel
-from stacklens.probe.trace import Trace
+from ...automata.pda import Configuration, PushdownAutomaton, StackOp, State, Symbol, Tops, Word
+from ...languages.words import all_words, format_word
+from ...models.base import StackModel
+from ...probe.trace import Trace
+from ..specification import Specification, random_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "AFTER_WORD",
-    "REJECTED",
-    "RunStep",
-    "Visit",
-    "at_rest",
-    "moves",
-    "reference_heights",
-    "run_table",
-    "stacks_after",
-    "stacks_beside",
-    "state_names",
-    "states_of",
-    "visit_table",
-    "visiting_words",
-    "visits",
-]
 
 _SPELLED = 20  # symbols of a stack in a table
 

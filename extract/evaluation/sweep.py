@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,30 +12,27 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stacklens import __version__
-from stacklens.above import above
-from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
-from stacklens.extract.by_name import specification_of_network, subject_of
-from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.evaluation.automaton_classes import Settling, classes_of, settling_of
-from stacklens.extract.evaluation.sweep_row import SweepRow, failed_row, swept
-from stacklens.extract.specification import Specification
-from stacklens.extract.verification.journal import Journal
-from stacklens.extract.verification.parallel import finished
-from stacklens.languages import get_language, get_task
-from stacklens.languages.language import Language
-from stacklens.languages.tasks.task import Task
-from stacklens.models.base import StackModel
-from stacklens.models.io import load_network
-from stacklens.models.origin import card_of
-from stacklens.plain_fields import to_plain
+from ... import __version__
+from ...automata.formats.by_suffix import read_text
+from ...automata.pda import PushdownAutomaton
+from ...core.errors import FileFormatError, StacklensError, UnknownNameError
+from ...core.imports import above
+from ...core.serialize import parse_json, to_plain
+from ...languages.catalogue import get_language, get_task
+from ...languages.language import Language
+from ...languages.task import Task
+from ...models.base import StackModel
+from ...models.checkpoint import card_of, load_network
+from ..by_name import specification_of_network, subject_of
+from ..config import ExtractionConfig
+from ..jobs import Journal, finished
+from ..specification import Specification
+from .sweep_rows import Settling, SweepRow, classes_of, failed_row, settling_of, swept
 
 if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
-__all__ = ["Given", "Sweep", "networks_named", "sweep"]
 
 Given = StackModel[Any] | str | Path
 Subject = Language | Task | Specification | PushdownAutomaton | str | None
@@ -72,7 +70,7 @@ class Sweep:
 
     def plot(self) -> Figure:
         """Return a figure: accuracy, automata and horizons over updates, or over the networks in their order."""
-        return above("stacklens.display.sweep_figure")(self)
+        return above("stacklens.face.notebook.sweep_figure")(self)
 
     def save(self, path: str | Path) -> None:
         """Write the table (.csv), all of it (.json, which ``sl.load`` gives back), or the figure (.html, .svg, .png).
@@ -80,7 +78,7 @@ class Sweep:
         Raises:
             StacklensError: another suffix, or the file cannot be written.
         """
-        above("stacklens.display.save_sweep")(self, Path(path))
+        above("stacklens.face.notebook.save_sweep")(self, Path(path))
 
     def _repr_html_(self) -> str:
         shown: str = self.to_frame().dropna(axis="columns", how="all").to_html(index=False)
@@ -273,3 +271,43 @@ class _Task:
     def __call__(self, work: _Work) -> tuple[int, str, SweepRow]:
         row = swept(work.name, work.model, work.specification, self.config, work.provenance)
         return work.number, work.key, row
+
+
+# ---- A sweep as a file: its rows as plain data, with their automata and scores, to be read back ----
+
+_BEGINNING, _SCHEMA = '{"format": "stacklens sweep"', 1
+_EXPECTED = "a sweep that stacklens saved"
+
+
+def sweep_text(sweep: Sweep) -> str:
+    """Return ``sweep`` as JSON, a row a line."""
+    rows = ",\n".join(json.dumps(row.to_dict(), ensure_ascii=False) for row in sweep.rows)
+    return f'{_BEGINNING}, "schema": {_SCHEMA}, "rows": [\n{rows}\n]}}\n'
+
+
+def is_sweep(path: str | Path) -> bool:
+    """Return whether the file at ``path`` says that it is a sweep; nothing is said about whether it can be read."""
+    return read_text(path, _EXPECTED).startswith(_BEGINNING)
+
+
+def load_sweep(path: str | Path) -> Sweep:
+    """Return the sweep in the file at ``path``.
+
+    Raises:
+        FileFormatError: it cannot be read, or is damaged.
+    """
+    try:
+        content = parse_json(read_text(path, _EXPECTED), _EXPECTED)
+    except FileFormatError:
+        raise
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+    if content.get("schema") != _SCHEMA:
+        raise FileFormatError(f"{path}: no sweep of this version of stacklens; sweep again")
+    rows = content.get("rows")
+    if not isinstance(rows, list):
+        raise FileFormatError(f"{path}: has no rows; sweep again")
+    try:
+        return Sweep(tuple(map(SweepRow.from_dict, rows)))
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: holds a row that cannot be read: {error}; sweep again") from None

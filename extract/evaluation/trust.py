@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from stacklens.automata.description import transition_table
-from stacklens.automata.enumeration import is_all
-from stacklens.automata.pda import Key, PushdownAutomaton, Word
-from stacklens.automata.transition_coverage import transition_pair_words
-from stacklens.extract.equals import equals_of
-from stacklens.extract.headline import headline, horizon_claim
-from stacklens.extract.wording import (
+from ...automata.coverage import transition_pair_words
+from ...automata.description import transition_table
+from ...automata.enumeration import is_all
+from ...automata.pda import Key, PushdownAutomaton, Word
+from ...core.progress import count
+from ...languages.words import format_word, make_word
+from ...probe.outcome import BAR
+from ..headline import equals_of, headline, horizon_claim
+from ..wording import (
     AS_STORED,
     automaton_claim,
     before_claim,
@@ -28,25 +30,10 @@ from stacklens.extract.wording import (
     view_claim,
     word_named,
 )
-from stacklens.languages.words import format_word, make_word
-from stacklens.probe.causal.outcome import BAR
-from stacklens.progress import count
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "SIGNS",
-    "Claim",
-    "causal_claims",
-    "check_table",
-    "claim_table",
-    "claims_of",
-    "coverage_table",
-    "covered",
-    "covering",
-    "horizon_claims",
-]
 
 ClaimVerdict = Literal["yes", "no", "unknown", "note"]
 SIGNS: dict[ClaimVerdict, str] = {"yes": "✓", "no": "✗", "unknown": "?", "note": "·"}

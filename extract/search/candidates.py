@@ -7,22 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from stacklens.automata.minimize import Minimization, minimization
-from stacklens.automata.pda import Output, PushdownAutomaton, Symbol, Tops, Word
-from stacklens.automata.reachability import trim
-from stacklens.automata.rewriting import drop_end_marker
-from stacklens.automata.stackless import is_stackless
-from stacklens.extract.answers import automaton_answers, differences, network_answers
-from stacklens.extract.samples import NestedWords, Samples, walk_words
-from stacklens.extract.search.machine import Machine
-from stacklens.extract.specification import Specification
-from stacklens.extract.verification.counterexamples import Effort, search_words
-from stacklens.extract.verification.repeated_cycles import box_words
-from stacklens.languages.words import format_word
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Rounded
-
-__all__ = ["LEARNING", "Candidate", "ClusterSplit", "Scorer", "cost", "merged_into", "merging", "minimised"]
+from ...automata.minimize import Minimization, minimization
+from ...automata.pda import Output, PushdownAutomaton, Symbol, Tops, Word
+from ...automata.product import is_stackless
+from ...automata.rewriting import drop_end_marker
+from ...automata.summaries import trim
+from ...languages.words import format_word
+from ...models.base import StackModel
+from ...models.rounding import Rounded
+from ..agreement import search_words
+from ..answers import automaton_answers, differences, network_answers
+from ..config import Effort
+from ..cycles import box_words
+from ..samples import NestedWords, Samples, walk_words
+from ..specification import Specification
+from .machine import Machine
 
 LEARNING = "learning"  # the way of a candidate that behaviour alone decided
 _WALKS = 200, (10, 60)  # words, and their lengths

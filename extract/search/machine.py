@@ -14,26 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from stacklens.automata.pda import Output, StackOp, Symbol, Tops
-from stacklens.errors import StacklensError
-from stacklens.extract.search.quantisers import Quantiser
-from stacklens.models.base import NetworkState, Step
-from stacklens.models.rounding import Operation, Rounded, RoundedSteps
-from stacklens.models.set_numbers import members_of
-
-__all__ = [
-    "BOTTOM",
-    "EMPTY_CELL",
-    "START",
-    "Answer",
-    "Machine",
-    "MachineHead",
-    "MachineState",
-    "RoundedStep",
-    "StackSymbols",
-    "Window",
-    "joined",
-]
+from ...automata.pda import Output, StackOp, Symbol, Tops
+from ...core.errors import StacklensError
+from ...models.base import NetworkState, Step
+from ...models.numbers import members_of
+from ...models.rounding import Operation, Rounded, RoundedSteps
+from .clustering import Quantiser
 
 START = "start"
 BOTTOM = "⊥"

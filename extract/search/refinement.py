@@ -8,23 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from stacklens.automata.pda import Symbol, Word
-from stacklens.errors import StacklensError
-from stacklens.extract.search.candidates import Candidate, ClusterSplit, Scorer, minimised
-from stacklens.extract.search.machine import (
-    EMPTY_CELL,
-    Machine,
-    MachineHead,
-    RoundedStep,
-    StackSymbols,
-    Window,
-)
-from stacklens.extract.search.quantisers import Clusters, Quantiser, vectors
-from stacklens.extract.search.transition_table import explore
-from stacklens.models.base import NetworkState
-from stacklens.probe.trace import trace
-
-__all__ = ["Conflict", "TracedVectors", "find_conflict", "split_cluster"]
+from ...automata.pda import Symbol, Word
+from ...core.errors import StacklensError
+from ...models.base import NetworkState
+from ...probe.trace import trace
+from .candidates import Candidate, ClusterSplit, Scorer, minimised
+from .clustering import Clusters, Quantiser, vectors
+from .machine import EMPTY_CELL, Machine, MachineHead, RoundedStep, StackSymbols, Window
+from .transition_table import explore
 
 _WORDS = 12  # of those that break a machine, looked at for a conflict that can be resolved
 _ASKED = 4_000  # vectors of one cluster that are asked what they do

@@ -13,24 +13,13 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from stacklens.automata.pda import Key, Output, PushdownAutomaton, State, Symbol, Tops, Transition
-from stacklens.automata.reachability import reachable_heads
-from stacklens.errors import StacklensError
-from stacklens.extract.search.machine import (
-    BOTTOM,
-    EMPTY_CELL,
-    START,
-    Answer,
-    Machine,
-    MachineHead,
-    MachineState,
-    Window,
-)
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Operation, RoundedSteps, without_empty_pops
-from stacklens.probe.trace import Trace
-
-__all__ = ["MajorityTable", "TransitionTable", "explore", "initial_output", "majority_table"]
+from ...automata.pda import Key, Output, PushdownAutomaton, State, Symbol, Tops, Transition
+from ...automata.summaries import reachable_heads
+from ...core.errors import StacklensError
+from ...models.base import StackModel
+from ...models.rounding import Operation, RoundedSteps, without_empty_pops
+from ...probe.trace import Trace
+from .machine import BOTTOM, EMPTY_CELL, START, Answer, Machine, MachineHead, MachineState, Window
 
 _NONE = -1  # no number: the initial state, no predicted set, a rejection
 
@@ -118,7 +107,6 @@ def _observed_transitions(machine: Machine, seen: Trace) -> tuple[np.ndarray, li
 
 
 def _before(values: np.ndarray, first: int) -> np.ndarray:
-    """Return what ``values`` (N, T) were at the step before, ``first`` at the first one."""
     return np.pad(values, ((0, 0), (1, 0)), constant_values=first)[:, :-1]
 
 

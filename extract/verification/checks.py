@@ -7,21 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 from zlib import crc32
 
-from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.automata.simulation import greatest_heights
-from stacklens.errors import StacklensError
-from stacklens.extract.config import SPARE_CELLS, ExtractionConfig
-from stacklens.extract.samples import walk_words
-from stacklens.extract.search.candidates import Candidate, Scorer
-from stacklens.extract.specification import Specification, default_max_length, random_words, words_over
-from stacklens.extract.verification.agreement import Agreement, agree_on, agree_on_all, first_contradiction
-from stacklens.extract.verification.counterexamples import search_words
-from stacklens.extract.verification.repeated_cycles import agree_on_pumps, conformance_test, is_asked, pumped_families
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Rounded, Unrounded
-from stacklens.whole import check_whole
-
-__all__ = ["check_all", "check_sampled", "exhaustive_length", "exhaustive_limit", "within_means"]
+from ...automata.pda import PushdownAutomaton, Word
+from ...automata.runs import greatest_heights
+from ...core.errors import StacklensError
+from ...core.validation import check_whole
+from ...models.base import StackModel
+from ...models.rounding import Rounded, Unrounded
+from ..agreement import Agreement, agree_on, agree_on_all, first_contradiction, search_words
+from ..config import SPARE_CELLS, ExtractionConfig
+from ..cycles import agree_on_pumps, conformance_test, is_asked, pumped_families
+from ..samples import walk_words
+from ..search.candidates import Candidate, Scorer
+from ..specification import Specification, default_max_length, random_words, words_over
 
 _EXHAUSTIVE = 2_500_000  # the automaton is checked on all words up to the length that gives at most so many
 _SHARE = 500  # of these where a task's own words have to be compared one by one

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from stacklens.automata.compiled import encode_words
-from stacklens.automata.pda import Configuration, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Word
-from stacklens.extract.fidelity import margins
-from stacklens.languages.words import format_word
-from stacklens.models.base import StackModel
-from stacklens.models.rounding import Operation, Rounded, RoundedSteps, without_empty_pops
-from stacklens.models.views.stack_view import StackView
-
-__all__ = ["Divergence", "StepPair", "divergence"]
+from ...automata.compiled import encode_words
+from ...automata.pda import Configuration, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Word
+from ...languages.words import format_word, make_word, repeated_parts
+from ...models.base import StackModel
+from ...models.rounding import Operation, Rounded, RoundedSteps, named_operations, without_empty_pops
+from ...models.views import StackView
+from ..fidelity import margins
+from ..wording import drift_claim
 
 
 @dataclass(frozen=True)
@@ -187,3 +187,313 @@ def _first(moments: Sequence[StepPair], recogniser: bool, contrary: bool) -> int
         if not recogniser and moment.output != moment.network_output:
             return t
     return None
+
+
+# ---- Why a word that goes round breaks a rounded network: which number moves at every cycle, and what it crosses.
+#
+# At the step where the network parts from the automaton, one decision is wrong. The same decision was right in earlier
+# cycles, or in words with fewer of them. What differs are hidden units and what is seen of the stack; each of these is
+# put back to what it was in the first cycle, and the one that saves the decision best is the one that drifted.
+
+_FEWEST = 3  # cycles that make a drift
+_MOST = 60  # cycles that are looked at one by one
+_HALVINGS = 40
+_BOTTOM = PushdownAutomaton.bottom  # as every automaton that is extracted calls it
+_HALF = 0.5  # where signed actions, strengths and sets are rounded
+
+
+@dataclass(frozen=True)
+class Drift:
+    """What a rounded network accumulates over the cycles of a word, until a decision of it tips over.
+
+    Attributes:
+        word: the word that breaks it.
+        cycle: what is repeated in it.
+        symbol: what is read at the step that goes wrong.
+        decision: what the automaton does or says there.
+        quantity: the number that drifts, of those that the step depends on.
+        cycles: after how many cycles each of the values and margins was taken.
+        values: the number at that step.
+        margins: how far the decision is from another; below 0 where it is another.
+        threshold: where the number tips the decision, all others as in the last cycle; None if it does not alone.
+        first_broken: the first of ``cycles`` with a margin that is not above 0.
+    """
+
+    word: Word
+    cycle: Word
+    symbol: str
+    decision: str
+    quantity: str
+    cycles: tuple[int, ...]
+    values: tuple[float, ...]
+    margins: tuple[float, ...]
+    threshold: float | None
+    first_broken: int
+
+    @property
+    def per_cycle(self) -> float:
+        """Return by how much the number moves a cycle: the median of its steps but the first."""
+        gaps = np.diff(self.values[1:]) / np.diff(self.cycles[1:])
+        return float(np.median(gaps))
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Drift:
+        """Return what `to_dict` gave, its words as text."""
+        values: dict[str, Any] = {one.name: entry[one.name] for one in fields(cls)}
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        return {
+            "word": format_word(self.word),
+            "cycle": format_word(self.cycle),
+            "symbol": self.symbol,
+            "decision": self.decision,
+            "quantity": self.quantity,
+            "per_cycle": self.per_cycle,
+            "cycles": list(self.cycles),
+            "values": list(self.values),
+            "margins": list(self.margins),
+            "threshold": self.threshold,
+            "first_broken": self.first_broken,
+        }
+
+    def __str__(self) -> str:
+        return drift_claim(self.to_dict())
+
+
+@dataclass(frozen=True, eq=False)
+class _Moment:
+    """What a step depends on: the letter's number, the hidden vector (H,) and what is seen of the stacks (n_stacks, R).
+
+    ``pair`` is what automaton and network do there.
+    """
+
+    letter: int
+    hidden: Tensor
+    reading: Tensor
+    pair: StepPair
+
+
+def drift(
+    pda: PushdownAutomaton, model: StackModel[Any], word: Word, stacks: Sequence[int] | None = None
+) -> Drift | None:
+    """Return why the rounded ``model`` parts from ``pda`` on ``word``, which goes round.
+
+    None where it does not part, or only in its verdict, nothing is repeated in the word, or the decision that goes
+    wrong was as far from another in the first cycle.
+
+    Args:
+        pda: the automaton.
+        model: the network, not rounded.
+        word: the word, with a part that is repeated at least three times.
+        stacks: which of the network's stacks are the automaton's, all by default.
+
+    Raises:
+        UnknownSymbolError: a symbol of the word is not in the alphabet.
+    """
+    kept = tuple(range(model.n_stacks) if stacks is None else stacks)
+    parted = divergence(pda, model, word, kept)
+    if parted.first is None or parted.moments[parted.first].cut or parted.moments[parted.first].rejected:
+        return None
+    found = _over_cycles(pda, model, word, kept, parted.first)
+    if found is None:
+        return None
+    cycle, cycles, moments = found
+    margins = [float(_margins(model, kept, one.pair, one, one.hidden[None], one.reading[None])[0]) for one in moments]
+    broken = next((n for n, margin in zip(cycles, margins, strict=True) if not margin > 0), None)
+    if broken is None or len(cycles) < _FEWEST or not margins[0] > 0:
+        return None
+    return _explained(model, kept, word, cycle, cycles, moments, margins, broken)
+
+
+def _explained(
+    model: StackModel[Any],
+    kept: tuple[int, ...],
+    word: Word,
+    cycle: Word,
+    cycles: list[int],
+    moments: list[_Moment],
+    margins: list[float],
+    broken: int,
+) -> Drift:
+    """Return the drift of the number that saves the last moment's decision best if it is as in the first one."""
+    first, last = moments[0], moments[-1]
+    size, n_read = len(first.hidden), first.reading.numel()
+    rows = [torch.cat([one.hidden, one.reading.flatten()]) for one in moments]
+    swapped = rows[-1].repeat(size + n_read, 1)
+    swapped.fill_diagonal_(0.0)
+    swapped += torch.diag(rows[0])
+
+    def judged(some: Tensor) -> np.ndarray:
+        return _margins(
+            model, kept, last.pair, last, some[:, :size], some[:, size:].view(len(some), *last.reading.shape)
+        )
+
+    place = int(judged(swapped).argmax())
+    safe, gone = float(rows[0][place]), float(rows[-1][place])
+
+    def margin_at(value: float) -> float:
+        other = rows[-1].clone()
+        other[place] = value
+        return float(judged(other[None])[0])
+
+    threshold = _crossing(margin_at, safe, gone)
+    values = tuple(float(row[place]) for row in rows)
+    symbol = model.letters[last.letter]
+    decision = _decision(model, kept, last)
+    quantity = _named(model, place, size)
+    return Drift(word, cycle, symbol, decision, quantity, tuple(cycles), values, tuple(margins), threshold, broken)
+
+
+def _crossing(margin_at: Callable[[float], float], safe: float, gone: float) -> float | None:
+    """Return where between two values the margin is gone, None if it is not above 0 at the first of them."""
+    if not margin_at(safe) > 0 or margin_at(gone) > 0:
+        return None
+    for _ in range(_HALVINGS):
+        middle = (safe + gone) / 2
+        safe, gone = (middle, gone) if margin_at(middle) > 0 else (safe, middle)
+    return gone
+
+
+def _over_cycles(
+    pda: PushdownAutomaton, model: StackModel[Any], word: Word, kept: tuple[int, ...], step: int
+) -> tuple[Word, list[int], list[_Moment]] | None:
+    """Return what is repeated, after how many cycles something is known, and what the step depends on then."""
+    parts, begin = repeated_parts(word), 0
+    ends = np.cumsum([len(part) * n for part, n in parts])
+    mine = min(int(np.searchsorted(ends, step, side="right")), len(parts) - 1)
+    begin = int(ends[mine]) - len(parts[mine][0]) * parts[mine][1]
+    cycle, times = parts[mine]
+    turn = (step - begin) // len(cycle)
+    if times > 1 and _FEWEST <= turn + 1 <= times:  # it goes wrong on its way round
+        rounds = _some(turn + 1)
+        moments = _moments(pda, model, word, kept, [step - (turn + 1 - n) * len(cycle) for n in rounds])
+        return cycle, rounds, moments
+    before = [(n, place) for place, (_, n) in enumerate(parts[: mine + 1]) if n >= _FEWEST]
+    if not before:
+        return None
+    times, place = max(before)
+    rounds, moments = [], []
+    for n in _some(times):
+        counts = [n if count == times else count for _, count in parts]
+        at = sum(len(part) * count for (part, _), count in zip(parts[:mine], counts, strict=False)) + step - begin
+        at -= (parts[mine][1] - counts[mine]) * len(parts[mine][0])  # as far from the end of its part
+        shorter = [
+            symbol for (part, _), count in zip(parts, counts, strict=True) for _ in range(count) for symbol in part
+        ]
+        if 0 <= at <= len(shorter):
+            moments += _moments(pda, model, make_word(shorter, model.alphabet), kept, [at])
+            rounds.append(n)
+    return parts[place][0], rounds, moments
+
+
+def _some(most: int) -> list[int]:
+    return sorted({int(n) for n in np.linspace(1, most, min(most, _MOST))})
+
+
+@torch.no_grad()
+def _moments(
+    pda: PushdownAutomaton, model: StackModel[Any], word: Word, kept: tuple[int, ...], steps: list[int]
+) -> list[_Moment]:
+    """Return what some steps of the rounded network's run on ``word`` depend on, and what it and the automaton do."""
+    pairs = divergence(pda, model, word, kept).moments
+    network: StackModel[Any] = Rounded(model)
+    state, found = network.initial_state(1), dict[int, _Moment]()
+    letters = [*(model.alphabet.index(symbol) for symbol in word), *([len(model.alphabet)] if model.end else [])]
+    for t, letter in enumerate(letters[: max(steps) + 1]):
+        if t in steps:
+            found[t] = _Moment(letter, state.hidden[0], state.stack.reading()[0], pairs[t])
+        state = network.step(torch.tensor([letter], device=state.hidden.device), state).state
+    return [found[t] for t in steps]
+
+
+@torch.no_grad()
+def _margins(
+    model: StackModel[Any], kept: tuple[int, ...], pair: StepPair, moment: _Moment, hidden: Tensor, reading: Tensor
+) -> np.ndarray:
+    """Return how far the network is from something else than the automaton does at a moment, (N,), below 0 if it does.
+
+    ``hidden`` (N, H) and ``reading`` (N, n_stacks, R) stand in place of the moment's own.
+    """
+    answer = model.controller(torch.full((len(hidden),), moment.letter), hidden, reading)
+    rows = [np.full(len(hidden), np.inf)]
+    for place, stack in enumerate(kept):
+        actions = answer.actions.expand(len(hidden), -1, -1)[:, stack].double().cpu().numpy()
+        wanted = Operation.of(pair.operations[place])
+        rows.append(_action_margin(model, actions, wanted, pair.tops[place] == _BOTTOM))
+    if model.task_kind != "recognition" and pair.output is not None:
+        rows.append(_symbol_margins(model, answer.output.double().cpu().numpy(), pair.output).min(1))
+    margins: np.ndarray = np.min(rows, axis=0)
+    return margins
+
+
+def _action_margin(model: StackModel[Any], actions: np.ndarray, wanted: Operation, empty: bool) -> np.ndarray:
+    """Return how far ``actions`` (N, A) are from another operation than the one that is wanted, (N,).
+
+    On an empty stack a pop more or less does nothing.
+    """
+    if model.action_kind == "softmax":
+        numbers = [Operation(n) if n >= 0 else None for n in named_operations(model.operations)]
+        right = np.array([n is not None and (n.on_empty if empty else n) == wanted for n in numbers])
+        if not right.any():
+            return np.full(len(actions), -1.0)
+        best: np.ndarray = actions[:, right].max(1) - actions[:, ~right].max(1, initial=-np.inf)
+        return best
+    if model.action_kind == "strengths":
+        pop, push = actions[:, 0] - _HALF, actions[:, 1] - _HALF
+        pushes = push if wanted.pushes else -push
+        return pushes if empty else np.minimum(pushes, pop if wanted.pops else -pop)
+    force: np.ndarray = actions[:, 0]
+    if wanted == Operation.NONE:
+        return _HALF - (force if empty else np.abs(force))
+    return force - _HALF if wanted.pushes else -_HALF - force
+
+
+def _symbol_margins(model: StackModel[Any], outputs: np.ndarray, wanted: Output) -> np.ndarray:
+    """Return how far ``outputs`` (N, O) are from other ones, symbol by symbol of a set, (N, O), else of all, (N, 1)."""
+    symbols = model.output_alphabet
+    if model.task_kind == "next set":
+        foreseen = np.array([symbol in (wanted or ()) for symbol in symbols])
+        margins: np.ndarray = np.where(foreseen, outputs - _HALF, _HALF - outputs)
+        return margins
+    place = symbols.index(str(wanted))
+    others = np.delete(outputs, place, axis=1).max(1, initial=-np.inf, keepdims=True)
+    lead: np.ndarray = outputs[:, place : place + 1] - others
+    return lead
+
+
+def _decision(model: StackModel[Any], kept: tuple[int, ...], moment: _Moment) -> str:
+    """Return the decision of the automaton from which the network is farthest at a moment."""
+    hidden, reading, pair = moment.hidden[None], moment.reading[None], moment.pair
+    alone = [
+        (float(_margins(model, (stack,), _of_stack(pair, place), moment, hidden, reading)[0]), f"operation {operation}")
+        for place, (stack, operation) in enumerate(zip(kept, pair.operations, strict=False))
+    ]
+    if model.task_kind == "recognition" or pair.output is None:
+        return min(alone)[1]
+    with torch.no_grad():
+        outputs = model.controller(torch.tensor([moment.letter]), hidden, reading).output.double().cpu().numpy()
+    margins = _symbol_margins(model, outputs, pair.output)[0]
+    if model.task_kind != "next set":
+        return min([*alone, (float(margins[0]), f"output {pair.output}")])[1]
+    place = int(margins.argmin())
+    symbol = model.output_alphabet[place]
+    says = f"output {symbol}" if symbol in pair.output else f"no output {symbol}"
+    return min([*alone, (float(margins[place]), says)])[1]
+
+
+def _of_stack(pair: StepPair, place: int) -> StepPair:
+    return replace(pair, operations=pair.operations[place : place + 1], tops=pair.tops[place : place + 1], output=None)
+
+
+def _named(model: StackModel[Any], place: int, size: int) -> str:
+    """Return what one of the numbers is called that a step depends on: ``size`` hidden units, then the reading."""
+    if place < size:
+        return f"hidden unit {place + 1}"
+    stack, number = divmod(place - size, model.depth * model.cell_size)
+    cell, part = divmod(number, model.cell_size)
+    whose = "the stack" if model.n_stacks == 1 else f"stack {stack + 1}"
+    which = "the top" if cell == 0 else f"cell {cell + 1}"
+    return f"{which} of {whose}" if model.cell_size == 1 else f"number {part + 1} of {which} of {whose}"

@@ -5,37 +5,37 @@ Words are split by their beginnings into chunks that are verified apart from eac
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from stacklens.automata.enumeration import count_all, word_at
-from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
-from stacklens.errors import StacklensError
-from stacklens.extract.answers import accepted_answers, automaton_answers_on_all, differences
-from stacklens.extract.specification import Specification
-from stacklens.extract.verification.agreement import AcceptedCounts, Agreement, count_again, first_contradiction
-from stacklens.extract.verification.horizon import Horizon, known_horizons
-from stacklens.extract.verification.journal import Compared, Journal, Tally
-from stacklens.extract.verification.parallel import finished
-from stacklens.languages.words import make_word
-from stacklens.models.base import StackModel
-from stacklens.models.device import one_thread
-from stacklens.models.inference import answers_on_all
-from stacklens.models.rounding import Rounded
-
-__all__ = [
-    "Other",
-    "Verification",
-    "Work",
-    "reference_automaton",
-    "stem_length",
-    "verify_exhaustively",
-]
+from ... import __version__
+from ...automata.enumeration import accepts_all, count_all, word_at
+from ...automata.formats.by_suffix import read_automaton
+from ...automata.formats.json import to_json
+from ...automata.pda import PushdownAutomaton, Symbol, Word
+from ...core.errors import StacklensError, listed
+from ...languages.language import Language
+from ...languages.words import make_word
+from ...models.base import StackModel
+from ...models.checkpoint import digest_of, find_network, load_network
+from ...models.inference import answers_on_all
+from ...models.numbers import one_thread
+from ...models.rounding import Rounded
+from ..agreement import AcceptedCounts, Agreement, count_again, first_contradiction
+from ..answers import accepted_answers, automaton_answers_on_all, differences, output_number
+from ..by_name import specification_of, specification_of_network
+from ..horizon import Horizon, known_horizons
+from ..jobs import Compared, Journal, Tally, finished
+from ..result import Extraction
+from ..specification import Specification, check_same_alphabet
+from .checks import exhaustive_length
 
 Other = Literal["language", "rounded network", "network"]
 _CHUNKS = 64  # at least about so many, for workers to share
@@ -246,3 +246,156 @@ def reference_automaton(specification: Specification) -> PushdownAutomaton:
     if pda is None:
         raise StacklensError(f"{specification.name}: there is no reference automaton to verify against")
     return pda
+
+
+# ---- What `stacklens verify` was asked to do: the network, what it should do, the automaton, and how to tell it
+# again.
+
+_MOST_WORDS = 10_000_000_000_000  # months of a processor's time, which a cluster shares
+
+
+@dataclass(frozen=True)
+class Job:
+    """A verification: of the ``given`` automaton, or of the one that is extracted where that is None."""
+
+    path: Path | None
+    model: StackModel[Any]
+    specification: Specification | None
+    target: PushdownAutomaton | None
+    given: PushdownAutomaton | None
+    max_length: int
+
+    @property
+    def stem(self) -> int:
+        """Return how long the beginnings are by which the words are split."""
+        return stem_length(len(self.model.alphabet), self.max_length)
+
+    def work(self, pda: PushdownAutomaton) -> Work:
+        """Return the work of verifying ``pda``."""
+        return Work(pda, self.model, self.target, self.max_length, self.stem)
+
+    def settings(self) -> dict[str, Any]:
+        """Return plain data that tells this job from others; how many processes do it is no part of it."""
+        assert self.path is not None, "a journal is of a network in a file"
+        return {
+            "model": digest_of(self.path),
+            "automaton": "extracted" if self.given is None else _digest(to_json(self.given).encode()),
+            "language": None if self.specification is None else self.specification.name,
+            "reference": None if self.target is None else _digest(to_json(self.target).encode()),
+            "max_length": self.max_length,
+            "stem": self.stem,
+            "version": __version__,
+        }
+
+
+def load_job(path: Path, automaton: Path | None, language: str | None, max_length: int | None) -> Job:
+    """Return the job for the files and names of the command line.
+
+    Raises:
+        StacklensError: a file cannot be read, or network, automaton and language do not fit together.
+    """
+    checkpoint = load_network(path)
+    given = None if automaton is None else fitted(read_automaton(automaton), checkpoint.model, str(automaton))
+    job = job_for(checkpoint.model, specification_of(checkpoint, language), given, max_length)
+    return replace(job, path=find_network(path))
+
+
+def result_job(result: Extraction, language: str | None, max_length: int | None) -> Job:
+    """Return the job of verifying the automaton of a saved result, whose network has to be there.
+
+    Raises:
+        StacklensError: the network is gone or another one, or ``language`` does not fit.
+    """
+    model = result.model
+    specification = result.language if language is None else specification_of_network(model, language)
+    job = job_for(model, specification, result.automaton, max_length)
+    assert model.origin is not None, "it was opened from a file"
+    assert model.origin.path is not None, "it was opened from a file"
+    return replace(job, path=find_network(model.origin.path))
+
+
+def job_for(
+    model: StackModel[Any],
+    specification: Specification | None,
+    automaton: PushdownAutomaton | None,
+    max_length: int | None,
+) -> Job:
+    """Return the job of verifying ``automaton``, or the one that is extracted, against a network in memory.
+
+    Raises:
+        StacklensError: network, automaton and language do not fit together, or there are too many words.
+    """
+    check_same_alphabet(specification, model)
+    if not model.real_time:
+        raise StacklensError(
+            f"a {model.name} answers to whole words, and verify runs the beginnings of words once for all that go on; "
+            "extract-pda (sl.extract) checks its automaton on whole words, as far as --max-length (max_length) says"
+        )
+    target = None if specification is None else fitted(reference_automaton(specification), model, specification.name)
+    given = None if automaton is None else fitted(automaton, model, "the automaton")
+    longest = exhaustive_length(len(model.alphabet), max_length, _MOST_WORDS)
+    return Job(None, model, specification, target, given, longest)
+
+
+def fitted(pda: PushdownAutomaton, model: StackModel[Any], name: str) -> PushdownAutomaton:
+    """Return ``pda`` with the network's alphabet in the network's order, in which words are numbered.
+
+    Raises:
+        StacklensError: it reads or says symbols that the network does not, or says nothing where the network predicts;
+            the message calls it ``name``.
+    """
+    if unknown := set(pda.input_alphabet) - set(model.alphabet):
+        known = listed(model.alphabet)
+        raise StacklensError(f"{name}: reads {listed(sorted(unknown))}; expected the network's symbols, {known}")
+    outputs = {step.output for step in pda.transitions.values()}
+    if model.task_kind != "recognition" and not pda.real_time:
+        raise StacklensError(f"{name}: takes ε-steps, but this network says something at every symbol")
+    if model.task_kind != "recognition":
+        if pda.transitions and outputs <= {None}:
+            raise StacklensError(
+                f"{name}: an automaton without outputs, but this network says something at every symbol"
+            )
+        for output in outputs:
+            try:
+                output_number(output, model)
+            except StacklensError:
+                raise StacklensError(f"{name}: says {output!r}, which this network cannot") from None
+    return replace(pda, input_alphabet=model.alphabet)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+# ---- An automaton against a language alone, on all words up to a length, where there is no network to ask ----
+
+
+def verify_by_language(pda: PushdownAutomaton, language: Language, max_length: int | None = None) -> Verification:
+    """Return how ``pda`` compares with the reference automaton of ``language`` on all words up to ``max_length``.
+
+    By default these are about 2.5 million words.
+
+    Raises:
+        StacklensError: the alphabets differ, there are too many words, or the automaton has outputs, whose meaning only
+            a network says.
+    """
+    if any(step.output is not None for step in pda.transitions.values()):
+        raise StacklensError("an automaton with outputs is no recogniser of a language: name its network too")
+    if set(pda.input_alphabet) != set(language.alphabet):
+        read, expected = listed(pda.input_alphabet), listed(language.alphabet)
+        raise StacklensError(f"the automaton reads {read}; expected the alphabet of {language.name}, {expected}")
+    longest = exhaustive_length(len(pda.input_alphabet), max_length)
+    target = replace(language.automaton, input_alphabet=pda.input_alphabet)  # in whose order words are numbered
+    words, disagreements, first, accepted = 0, 0, None, list[int]()
+    for length, (mine, theirs) in enumerate(zip(accepts_all(pda, longest), accepts_all(target, longest), strict=True)):
+        different = np.flatnonzero(mine != theirs)
+        if first is None and len(different):
+            first = _word(pda, int(different[0]), length)
+        words, disagreements = words + len(mine), disagreements + len(different)
+        accepted.append(int(mine.sum()))
+    check = Agreement("exhaustive", "language", longest, words, sum(accepted), disagreements, first, tuple(accepted))
+    return Verification((check,), count_again(pda, [check], recogniser=True))
+
+
+def _word(pda: PushdownAutomaton, number: int, length: int) -> Word:
+    return make_word(word_at(number, length, pda.input_alphabet), pda.input_alphabet)

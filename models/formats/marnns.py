@@ -18,11 +18,9 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from stacklens.errors import FileFormatError, StacklensError
-from stacklens.models.networks.suzgun import BabyNTM, Gating, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
-from stacklens.models.plain_data import check_tensor, names_in_short, read_plain
-
-__all__ = ["BRACKETS", "looks_like", "read_marnns"]
+from ...core.errors import FileFormatError, StacklensError
+from ..networks.suzgun import BabyNTM, Gating, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
+from ..plain_data import check_tensor, names_in_short, read_plain
 
 BRACKETS = tuple("()[]{}<>+-abxo")  # the authors' order; a Dyck language of n kinds of brackets takes the first 2n
 _EXPECTED = "expected a state dict of the marnns program with rnn.* or lstm.*, W_y, W_n, W_a and W_sh or W_m"

@@ -25,14 +25,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from stacklens.automata.naming import check_alphabet
-from stacklens.errors import FileFormatError, StacklensError
-from stacklens.files import read_whole
-from stacklens.models.own.language_model import LanguageModel
-from stacklens.models.plain_data import check_weights, describe, in_short, read_plain
-from stacklens.plain_fields import parse_json
-
-__all__ = ["RauRecurrent", "RauSizes", "RauTransformer", "digest_of", "looks_like", "read_rau"]
+from ...core.errors import FileFormatError, StacklensError
+from ...core.files import read_whole
+from ...core.serialize import parse_json
+from ...core.validation import check_alphabet
+from ..plain_data import check_weights, describe, in_short, read_plain
+from ..word_network import LanguageModel
 
 _EXPECTED = "a model folder of rau: kwargs.json, parameters/main.pt, and main.vocab in it or beside it"
 _ARCHITECTURES = ("rnn", "lstm", "transformer")

@@ -27,11 +27,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stacklens.errors import FileFormatError, StacklensError
-from stacklens.files import LARGEST_NETWORK, read_whole
-from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
-
-__all__ = ["looks_like", "read_stack_rnn_cpp"]
+from ...core.errors import FileFormatError, StacklensError
+from ...core.files import LARGEST_NETWORK, read_whole
+from ..networks.joulin import StackRNN, StackRNNConfig
 
 _EXPECTED = "expected a text file saved by the Stack-RNN C++ program, which begins with ten whole numbers"
 

@@ -21,11 +21,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stacklens.errors import FileFormatError, StacklensError
-from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
-from stacklens.models.plain_data import check_tensor, check_weights, names_in_short, read_plain
-
-__all__ = ["looks_like", "read_stacknn", "read_with_task"]
+from ...core.errors import FileFormatError, StacklensError
+from ..networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
+from ..plain_data import check_tensor, check_weights, names_in_short, read_plain
 
 _PREFIXES = ("_network.", "_controller.")
 _CELLS: dict[str, ControllerKind] = {"_rnn": "rnn", "_lstm": "lstm"}
@@ -168,5 +166,4 @@ def _letters(n_in: int, n_out: int, alphabet: Sequence[str] | None) -> tuple[tup
 
 
 def _usual_symbols(count: int) -> tuple[str, ...]:
-    """Return the symbols of the authors' tasks with so many: bits, brackets, words, the null symbol; else digits."""
     return _USUAL_SYMBOLS.get(count, tuple(map(str, range(count))))

@@ -23,9 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stacklens.models.kernels.scan_units import Activation, Array, Units, logistic, make_units
-
-__all__ = ["StrengthScan", "strength_scan"]
+from .scan import Activation, Array, Units, logistic, make_units
 
 
 class StrengthScan(NamedTuple):
@@ -235,5 +233,4 @@ class _StackBack:
 
 
 def _outer(rows: Array, columns: Array) -> Array:
-    """Return the sum over steps and words of outer products, (N, R, C), of (T, N, R, B) and (T, N, C, B)."""
     return (rows @ columns.swapaxes(-1, -2)).sum(0)  # type: ignore[no-any-return]

@@ -10,26 +10,13 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from stacklens.errors import StacklensError
-from stacklens.languages.tasks.task import TaskKind
-from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, Run, S, StackModel
-from stacklens.models.kernels.stack_scan import ScanShape, ScanWeights, driven, scan
-from stacklens.models.networks.shapes import MOST_CELLS, check_fields, check_sizes
-from stacklens.models.plain_data import in_short
-from stacklens.models.stacks.superposition import SuperpositionStack
-
-__all__ = [
-    "EMPTY_READING",
-    "ListMemory",
-    "ListRNN",
-    "ListRNNConfig",
-    "MemoryRNN",
-    "StackRNN",
-    "StackRNNConfig",
-    "add_parameters",
-    "check_predictor",
-    "check_shape",
-]
+from ...core.errors import StacklensError
+from ...languages.task import TaskKind
+from ..base import ActionKind, ControllerOutput, NetworkState, Run, S, StackModel
+from ..kernels.scan import ScanShape, ScanWeights, driven, scan
+from ..plain_data import in_short
+from ..stacks.superposition import SuperpositionStack
+from .layers import MOST_CELLS, check_fields, check_sizes
 
 EMPTY_READING = -1.0  # "when the stack is empty, s is set to -1", below eq. 5
 _INIT = 0.1  # each weight is the sum of three draws from U(-0.1, 0.1)

@@ -19,13 +19,11 @@ from typing import Any, ClassVar, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from stacklens.errors import StacklensError
-from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, StackModel
-from stacklens.models.networks.shapes import check_fields, check_symbols
-from stacklens.models.plain_data import in_short
-from stacklens.models.stacks.continuous import ContinuousStack
-
-__all__ = ["NNPDA", "NNPDAConfig", "Order"]
+from ...core.errors import StacklensError
+from ..base import ActionKind, ControllerOutput, NetworkState, StackModel
+from ..plain_data import in_short
+from ..stacks.continuous import ContinuousStack
+from .layers import check_fields, check_symbols
 
 Order = Literal["second", "third", "full"]
 

@@ -14,28 +14,14 @@ from typing import Any, ClassVar, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from stacklens.errors import StacklensError
-from stacklens.languages.tasks.task import TaskKind
-from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, Run, S, StackModel
-from stacklens.models.kernels.scan_units import Activation
-from stacklens.models.kernels.stack_scan import ScanShape, ScanWeights, driven, scan
-from stacklens.models.networks.joulin import add_parameters, check_predictor, check_shape
-from stacklens.models.networks.shapes import LARGEST_SIZE, check_fields
-from stacklens.models.stacks.ring import RING_OPERATIONS, RingMemory
-from stacklens.models.stacks.superposition import SuperpositionStack
-
-__all__ = [
-    "BabyNTM",
-    "Gating",
-    "Marnn",
-    "MarnnConfig",
-    "MarnnJoulin",
-    "MarnnStackLSTM",
-    "MarnnStackRNN",
-    "affine",
-    "lstm_cell",
-    "uniform",
-]
+from ...core.errors import StacklensError
+from ...languages.task import TaskKind
+from ..base import ActionKind, ControllerOutput, NetworkState, Run, S, StackModel
+from ..kernels.scan import Activation, ScanShape, ScanWeights, driven, scan
+from ..stacks.superposition import SuperpositionStack
+from ..stacks.tapes import RING_OPERATIONS, RingMemory
+from .joulin import add_parameters, check_predictor, check_shape
+from .layers import LARGEST_SIZE, check_fields
 
 Gating = Literal["softmax", "softmax with temperature", "gumbel-softmax"]
 

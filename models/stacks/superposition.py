@@ -15,9 +15,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from stacklens.errors import StacklensError
-
-__all__ = ["SuperpositionStack"]
+from ...core.errors import StacklensError
 
 
 @dataclass(frozen=True)

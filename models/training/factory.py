@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from stacklens.errors import StacklensError, UnknownNameError
+from ...core.errors import StacklensError, UnknownNameError
 
 if TYPE_CHECKING:
-    from stacklens.languages.language import Language
-    from stacklens.languages.tasks.task import Task
-    from stacklens.models.training.trainer import Trainer
+    from ...languages.language import Language
+    from ...languages.task import Task
+    from .loop import Trainer
 
-__all__ = ["OPTIONS", "SYNONYMS", "make_trainer"]
 
 _STREAM = ("hidden", "stacks", "depth", "no_op", "recurrent", "epochs", "device", "noise_robust")
 _MARNN = ("hidden", "cell_size", "gating", "epochs", "device", "noise_robust")
@@ -69,7 +68,7 @@ def make_trainer(
         known = ", ".join(OPTIONS[model])
         raise StacklensError(f"{model} has no option {', '.join(strange)}; it has {known}")
     shape = {_SHAPE.get(name, name): value for name, value in chosen.items() if name not in _NO_SHAPE}
-    from stacklens.models.device import check_device
+    from ..numbers import check_device
 
     check_device(chosen.setdefault("device", "cpu"))
     if model == "nnpda":
@@ -82,7 +81,7 @@ def make_trainer(
 
 
 def _named(subject: Any, recogniser: bool) -> Any:
-    from stacklens.languages import get_language, get_task
+    from ...languages.catalogue import get_language, get_task
 
     if not isinstance(subject, str):
         return subject
@@ -90,8 +89,8 @@ def _named(subject: Any, recogniser: bool) -> Any:
 
 
 def _recogniser(language: Language, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
-    from stacklens.models.training.recognition import Training
-    from stacklens.models.training.recognition_recipes import RECIPES, recipe_for
+    from .recipes import RECIPES, recipe_for
+    from .recognition import Training
 
     recipe = recipe_for(language)
     if not chosen.get("hints", True):
@@ -104,9 +103,10 @@ def _recogniser(language: Language, seed: int, nets: int, shape: dict[str, Any],
 
 
 def _stream(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
-    from stacklens.languages.tasks.streams import StreamTask
-    from stacklens.models.training.stream_recipes import noise_robust, stream_recipe
-    from stacklens.models.training.stream_training import StreamTraining
+    from ...languages.streams import StreamTask
+    from .recipes import noise_robust_on_streams as noise_robust
+    from .recipes import stream_recipe
+    from .streams import StreamTraining
 
     if not isinstance(task, StreamTask):
         raise StacklensError(f"{model} predicts endless streams, and {task.name} is none; choose one such as anbn")
@@ -119,9 +119,9 @@ def _stream(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any],
 
 
 def _fitting(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
-    from stacklens.languages.tasks.streams import StreamTask
-    from stacklens.models.training.supervised import Fitting
-    from stacklens.models.training.supervised_recipes import fit_recipe, noise_robust
+    from ...languages.streams import StreamTask
+    from .recipes import fit_recipe, noise_robust
+    from .supervised import Fitting
 
     if isinstance(task, StreamTask):
         raise StacklensError(

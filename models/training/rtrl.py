@@ -12,11 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stacklens.models.base import NetworkState, Step
-from stacklens.models.networks.nnpda import NNPDA, Order, features
-from stacklens.models.stacks.continuous import ContinuousStack
-
-__all__ = ["LocalNNPDA", "LocalStack", "RtrlNNPDA", "Sensitivities", "window_slopes"]
+from ..base import NetworkState, Step
+from ..networks.nnpda import NNPDA, Order, features
+from ..stacks.continuous import ContinuousStack
 
 
 @dataclass(frozen=True)

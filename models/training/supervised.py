@@ -17,18 +17,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from stacklens.errors import StacklensError
-from stacklens.languages.language import Language
-from stacklens.languages.tasks.task import Examples, Task
-from stacklens.models.base import Run, StackModel
-from stacklens.models.registry import build_model
-from stacklens.models.rounding import Rounded
-from stacklens.models.training.loop import batches_by_length, cosine, in_order, log_loss
-from stacklens.models.training.noise import blur, draw_noise, remembering
-from stacklens.models.training.supervised_recipes import FitRecipe
-from stacklens.models.training.trainer import WORST, Score, Trainer
-
-__all__ = ["Batch", "Fitting", "batch_losses"]
+from ...core.errors import StacklensError
+from ...languages.language import Language
+from ...languages.task import Examples, Task
+from ..base import Run, StackModel
+from ..checkpoint import build_model
+from ..rounding import Rounded
+from .loop import WORST, Score, Trainer, batches_by_length, cosine, in_order, log_loss
+from .recipes import FitRecipe
+from .snapshots import blur, draw_noise, remembering
 
 _TRAIN, _VALIDATION = 0, 1  # added to the recipe's words_seed
 _CHECKED_AT_ONCE = 256  # words
@@ -250,7 +247,6 @@ class Fitting(Trainer):
 
     @property
     def _noise(self) -> list[torch.Generator]:
-        """Return the generators from which a network draws while it is trained: those of Gumbel gates."""
         return list(getattr(self.net, "_noise", []))
 
     def _cool(self) -> None:
@@ -261,7 +257,6 @@ class Fitting(Trainer):
 
     @property
     def _noise_share(self) -> float:
-        """Return the share of the disturbances that has been reached: all of it after three quarters of the epochs."""
         return min(1.0, max(0.0, 4 * self.epochs_done / self.total_epochs - 2))
 
     def _draw_checks(self) -> Examples:

@@ -11,36 +11,24 @@ import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from stacklens.errors import StacklensError
+from .core.errors import StacklensError
 
 if TYPE_CHECKING:
-    from stacklens.automata.compare import Different, Equal, Undecided
-    from stacklens.automata.pda import PushdownAutomaton
-    from stacklens.extract.certificate.claim import Certified, NotCertified
-    from stacklens.extract.result import Extraction
-    from stacklens.face import (
-        ablate,
-        certify,
-        compare,
-        extract,
-        horizon_curve,
-        intervene,
-        learn,
-        linear_probes,
-        load,
-        saliency,
-        sweep,
-        trace,
-        train,
-        verify,
-    )
-    from stacklens.languages.language import Language
-    from stacklens.languages.tasks.task import Task
-    from stacklens.models.base import StackModel
-    from stacklens.models.own.wrap import wrap
-    from stacklens.probe.own_check import check
-    from stacklens.probe.trace import Trace
-    from stacklens.tables import languages, tasks, zoo
+    from .automata.compare import Different, Equal, Undecided
+    from .automata.pda import PushdownAutomaton
+    from .extract.certificate.claim import Certified, NotCertified
+    from .extract.result import Extraction
+    from .face.notebook import languages, tasks, zoo
+    from .face.opening import load, trace
+    from .face.probing import ablate, horizon_curve, intervene, linear_probes, saliency
+    from .face.results import certify, compare, extract, learn, verify
+    from .face.training import sweep, train
+    from .languages.language import Language
+    from .languages.task import Task
+    from .models.base import StackModel
+    from .models.wrap import wrap
+    from .probe.adapter_check import check
+    from .probe.trace import Trace
 
 __version__ = "0.1.0"
 __all__ = [
@@ -78,17 +66,17 @@ __all__ = [
 ]
 
 _HOMES = {  # of the names that are not in stacklens.face
-    **dict.fromkeys(("tasks", "zoo"), "stacklens.tables"),
+    **dict.fromkeys(("tasks", "zoo"), "stacklens.face.notebook"),
     **dict.fromkeys(("Different", "Equal", "Undecided"), "stacklens.automata.compare"),
     **dict.fromkeys(("Certified", "NotCertified"), "stacklens.extract.certificate.claim"),
     "Extraction": "stacklens.extract.result",
     "Language": "stacklens.languages.language",
     "PushdownAutomaton": "stacklens.automata.pda",
     "StackModel": "stacklens.models.base",
-    "Task": "stacklens.languages.tasks.task",
+    "Task": "stacklens.languages.task",
     "Trace": "stacklens.probe.trace",
-    "check": "stacklens.probe.own_check",
-    "wrap": "stacklens.models.own.wrap",
+    "check": "stacklens.probe.adapter_check",
+    "wrap": "stacklens.models.wrap",
 }
 _PACKAGES = ("extract", "languages")  # packages that can be called as the function of the same name
 

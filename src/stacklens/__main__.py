@@ -6,21 +6,15 @@ from typing import Annotated
 
 import typer
 
-from stacklens import __version__
-from stacklens.cli.export import export_command
-from stacklens.cli.extract import extract_command
-from stacklens.cli.judge import judge_command
-from stacklens.cli.papers import papers_app
-from stacklens.cli.probe import probe_app
-from stacklens.cli.serve import app_command
-from stacklens.cli.shell import new_app, run_app
-from stacklens.cli.show import show_command
-from stacklens.cli.sweep import sweep_command
-from stacklens.cli.trace import trace_command
-from stacklens.cli.train import train_app
-from stacklens.cli.verify import verify_command
-
-__all__ = ["app", "main"]
+from . import __version__
+from .cli.extract import extract_command, show_command
+from .cli.papers import papers_app
+from .cli.serve import app_command, export_command
+from .cli.shell import new_app, run_app
+from .cli.sweep import judge_command, sweep_command
+from .cli.trace import probe_app, trace_command
+from .cli.train import train_app
+from .cli.verify import verify_command
 
 app = new_app("A lens into stack-augmented neural networks.")
 app.add_typer(train_app, name="train")

@@ -13,9 +13,10 @@ import pytest
 from tests.architecture.shown_commands import commands_in, inline_commands, is_ours, refusal, unknown_names
 
 import stacklens as sl
-from stacklens import face, tables
-from stacklens.languages import language_names, task_names
-from stacklens.models.io import zoo_names
+from stacklens import face
+from stacklens.face import notebook as tables
+from stacklens.languages.catalogue import language_names, task_names
+from stacklens.models.checkpoint import zoo_names
 from stacklens.models.training.factory import OPTIONS
 
 ROOT = Path(__file__).parents[2]

@@ -46,7 +46,7 @@ def test_the_page_without_its_libraries_is_one_line_with_the_command(library: st
 @pytest.mark.slow
 @pytest.mark.parametrize("library", ["dash", "dash_ag_grid", "diskcache", "psutil"])
 def test_any_part_of_the_page_says_so_too(library: str) -> None:
-    done = run_without(library, code="import stacklens.viz.dashboard.view")
+    done = run_without(library, code="import stacklens.viz.dashboard.requests")
     assert done.stderr.endswith("StacklensError: the page is not installed: pip install 'stacklens[page]'\n")
 
 

@@ -33,7 +33,7 @@ def rooms() -> list[Path]:
 def folders_with_code() -> dict[str, str]:
     """Return the dotted names of all folders that hold Python files, and where these stand."""
     names = {"stacklens": "src/stacklens"}
-    names |= {f"stacklens.{name}": f"src/stacklens/{name}" for name in ("cli", "face")}
+    names["stacklens.face"] = "src/stacklens/face"
     for room in rooms():
         for folder in sorted({path.parent for path in room.rglob("*.py")}):
             place = folder.relative_to(ROOT).as_posix()

@@ -16,7 +16,7 @@ import pytest
 import torch
 from tests.architecture.shown_commands import commands_in, inline_commands, is_ours, refusal, unknown_names
 
-from stacklens.models.io import load_checkpoint
+from stacklens.models.checkpoint import load_checkpoint
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -27,33 +27,25 @@ from tests.attack.awkward_automata import (
 from tests.attack.campaign import Attack
 from tests.automata.brute_force import derived
 
-from stacklens.automata.automaton_grammar import readable_grammar
-from stacklens.automata.compare import Different, Equal, Outputs, compare, is_empty, shortest_member
+from stacklens.automata.compare import Different, Equal, compare, is_empty, shortest_member
 from stacklens.automata.compiled import compile_tables
 from stacklens.automata.counting import count_words
+from stacklens.automata.coverage import stack_height_words, transition_pair_words
 from stacklens.automata.enumeration import accepts_all, enumerate_words, outputs_all
 from stacklens.automata.finite import intersect
-from stacklens.automata.formats import (
-    from_aalpy,
-    from_automata_lib,
-    from_dot,
-    from_jflap,
-    from_json,
-    to_aalpy,
-    to_automata_lib,
-    to_dot,
-    to_jflap,
-    to_json,
-)
+from stacklens.automata.formats.dot import from_dot, to_dot
+from stacklens.automata.formats.json import from_json, to_json
+from stacklens.automata.formats.libraries import from_aalpy, from_automata_lib, to_aalpy, to_automata_lib
+from stacklens.automata.formats.textbook import from_jflap, to_jflap
 from stacklens.automata.grammar import grammar_text, parse_grammar
-from stacklens.automata.height_coverage import stack_height_words
 from stacklens.automata.minimize import Sink, minimize
 from stacklens.automata.pda import Output, PushdownAutomaton, Transition
-from stacklens.automata.reachability import drop_sinks, reachable_heads, trim
+from stacklens.automata.product import Outputs
 from stacklens.automata.rewriting import drop_end_marker, with_visible_top
-from stacklens.automata.simulation import accepts_many, first_rejection, greatest_heights, transduce_many
-from stacklens.automata.transition_coverage import transition_pair_words
-from stacklens.errors import AutomatonError, StacklensError
+from stacklens.automata.runs import accepts_many, first_rejection, greatest_heights, transduce_many
+from stacklens.automata.small_grammar import readable_grammar
+from stacklens.automata.summaries import drop_sinks, reachable_heads, trim
+from stacklens.core.errors import AutomatonError, StacklensError
 
 __all__ = ["ATTACKS"]
 

@@ -23,10 +23,11 @@ from tests.attack.plain_run import PlainRun
 from tests.extract.hand_built import HandMachine
 from tests.models.hand_made import hand_made
 
-from stacklens import learn
-from stacklens.errors import StacklensError
-from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.languages import get_language
+from stacklens.core.errors import StacklensError
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.face.results import learn
+from stacklens.languages.catalogue import get_language
 from stacklens.models.networks.nnpda import NNPDA
 
 __all__ = ["ATTACKS"]

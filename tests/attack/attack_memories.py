@@ -16,15 +16,14 @@ from tests.attack.campaign import Attack
 from torch import Tensor
 
 from stacklens.extract.answers import automaton_answers
-from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
 from stacklens.models.inference import written_on
-from stacklens.models.networks.buffered import BufferedConfig, BufferedNeuralStack
 from stacklens.models.networks.joulin import ListRNN, ListRNNConfig
+from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig
 from stacklens.models.rounding import Rounded
-from stacklens.models.views.buffer_steps import BufferSteps, letters_seen
-from stacklens.models.views.ring_as_stacks import RingAsTwoStacks
-from stacklens.models.views.views import views_of
+from stacklens.models.views import BufferSteps, RingAsTwoStacks, letters_seen, views_of
 
 __all__ = ["ATTACKS"]
 

@@ -14,10 +14,10 @@ from tests.probe.causal.mechanisms import BRACKETS, claim
 from tests.probe.plain_interventions import PlainStackRNN
 
 from stacklens.automata.pda import PushdownAutomaton, Symbol
-from stacklens.models.io import load_network
+from stacklens.models.checkpoint import load_network
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 from stacklens.models.rounding import Rounded
-from stacklens.probe.causal import interchange as experiments
+from stacklens.probe import interchange as experiments
 from stacklens.probe.intervene import intervene
 
 __all__ = ["ATTACKS"]

@@ -14,8 +14,8 @@ from tests.attack.drawn_networks import Rng
 
 import stacklens
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, Transition, push
-from stacklens.languages import get_language
-from stacklens.models.io import load_model
+from stacklens.languages.catalogue import get_language
+from stacklens.models.checkpoint import load_model
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig

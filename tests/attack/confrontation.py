@@ -13,11 +13,11 @@ from tests.attack.plain_run import PlainRun
 
 from stacklens.automata.compare import Different, Equal
 from stacklens.automata.pda import Output, PushdownAutomaton
+from stacklens.extract.agreement import Agreement
 from stacklens.extract.certificate.claim import Certified
+from stacklens.extract.horizon import Horizon
 from stacklens.extract.result import Extraction
-from stacklens.extract.verification.agreement import Agreement
 from stacklens.extract.verification.divergence import Divergence
-from stacklens.extract.verification.horizon import Horizon
 
 __all__ = ["Case", "confront"]
 

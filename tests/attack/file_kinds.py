@@ -14,11 +14,11 @@ from tests.attack.made_results import made_result, made_trace
 from tests.attack.spoiling import spoil_archive, spoil_bytes, spoil_data, spoil_text
 
 from stacklens.automata.formats.dot import to_dot
-from stacklens.automata.formats.jflap import to_jflap
 from stacklens.automata.formats.json import to_json
+from stacklens.automata.formats.textbook import to_jflap
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.languages import get_language
-from stacklens.models.registry import build_model
+from stacklens.languages.catalogue import get_language
+from stacklens.models.checkpoint import build_model
 
 __all__ = ["KINDS", "Kind", "spoiled"]
 

@@ -14,12 +14,12 @@ from stacklens.automata.compiled import compile_tables
 from stacklens.automata.formats.by_suffix import read_automaton
 from stacklens.automata.formats.json import from_json, to_json
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_of
-from stacklens.extract.evaluation.word_list import parse_words
+from stacklens.extract.evaluation.judge import parse_words
 from stacklens.languages.catalogue import language_from_file
 from stacklens.languages.words import make_word
-from stacklens.models.io import load_network
+from stacklens.models.checkpoint import load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
 

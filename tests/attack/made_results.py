@@ -13,18 +13,18 @@ from typing import Any
 
 import stacklens as sl
 from stacklens.automata.pda import PushdownAutomaton, Transition
+from stacklens.extract.agreement import AcceptedCounts, Agreement
 from stacklens.extract.certificate.certify import Certification
 from stacklens.extract.certificate.claim import Certified, Fault, NotCertified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import Fidelity, Rounding
-from stacklens.extract.result_file import load_result
+from stacklens.extract.memory_use import DroppedStack, StackUse
+from stacklens.extract.report import load_result
 from stacklens.extract.search.candidates import Candidate, ClusterSplit
 from stacklens.extract.specification import LanguageSpecification
-from stacklens.extract.stack_ablation import DroppedStack, StackUse
-from stacklens.extract.verification.agreement import AcceptedCounts, Agreement
 from stacklens.extract.verification.divergence import divergence
-from stacklens.languages import get_language
-from stacklens.models.io import ZOO
+from stacklens.languages.catalogue import get_language
+from stacklens.models.checkpoint import ZOO
 
 __all__ = [
     "DIGESTS",

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from stacklens.automata.pda import Output
 from stacklens.models.base import ControllerOutput, S
-from stacklens.models.stacks.strength import StrengthStack
+from stacklens.models.stacks.continuous import StrengthStack
 from stacklens.models.stacks.superposition import SuperpositionStack
 
 __all__ = ["Fault", "FaultyStrengths", "FaultySuperposition", "random_machine", "run_machine"]

@@ -7,7 +7,7 @@ from itertools import product
 
 from stacklens.automata.grammar import Grammar, Nonterminal
 from stacklens.automata.pda import Configuration, Output, PushdownAutomaton
-from stacklens.automata.reachability import Heads
+from stacklens.automata.summaries import Heads
 
 __all__ = ["accepted", "derived", "heads_seen", "outputs_seen", "words"]
 

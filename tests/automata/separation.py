@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stacklens.automata.compare import Outputs
 from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import Configuration, PushdownAutomaton
+from stacklens.automata.product import Outputs
 
 __all__ = ["separating_words", "words_that_separate"]
 

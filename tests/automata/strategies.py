@@ -22,7 +22,7 @@ from stacklens.automata.pda import (
     push,
     replace,
 )
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 
 __all__ = ["dyck", "grammars", "palindromes", "plain_accepts", "plain_outputs", "pushdown_automata", "words_of"]
 

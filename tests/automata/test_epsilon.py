@@ -10,12 +10,14 @@ import pytest
 from stacklens.automata.compare import Different, Equal, Undecided, compare, shortest_member
 from stacklens.automata.counting import count_words
 from stacklens.automata.description import formal_definition, transition_lines
-from stacklens.automata.epsilon import require_real_time, without_epsilon
-from stacklens.automata.formats import from_dot, from_jflap, from_json, to_aalpy, to_dot, to_jflap, to_json
-from stacklens.automata.formats.networkx import to_networkx
+from stacklens.automata.formats.dot import from_dot, to_dot
+from stacklens.automata.formats.json import from_json, to_json
+from stacklens.automata.formats.libraries import to_aalpy, to_networkx
+from stacklens.automata.formats.textbook import from_jflap, to_jflap
 from stacklens.automata.pda import EPSILON, NONE, POP, Key, PushdownAutomaton, Transition, push
-from stacklens.automata.simulation import transduce_many, written_many
-from stacklens.errors import AutomatonError, UnknownSymbolError
+from stacklens.automata.rewriting import require_real_time, without_epsilon
+from stacklens.automata.runs import transduce_many, written_many
+from stacklens.core.errors import AutomatonError, UnknownSymbolError
 
 # reads a word over a and b, then, after the end, pops and writes it in reverse
 REVERSER = PushdownAutomaton(

@@ -16,13 +16,13 @@ from tests.automata.separation import separating_words, words_that_separate
 from tests.automata.strategies import containing, dyck, palindromes, pushdown_automata
 from tests.automata.test_smaller import automaton
 
-from stacklens.automata.compare import Different, Equal, Outputs, Undecided, compare
+from stacklens.automata.compare import Different, Equal, Undecided, compare
 from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, Word, push
+from stacklens.automata.product import Outputs
 from stacklens.automata.rewriting import predictor_of, with_visible_top
-from stacklens.errors import AutomatonError
-from stacklens.languages import get_language
-from stacklens.languages.catalogue import get_task
+from stacklens.core.errors import AutomatonError
+from stacklens.languages.catalogue import get_language, get_task
 
 LANGUAGES = (
     *("1n0n", "anb2n", "anbmcnm", "anbn", "dyck-1", "dyck-2", "dyck-10", "parentheses"),

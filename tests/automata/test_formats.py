@@ -20,26 +20,15 @@ from tests.automata.brute_force import words
 from tests.automata.strategies import palindromes, pushdown_automata
 from tests.automata.textbook_automata import LETTERS, runs_accept, textbook_automata
 
-from stacklens.automata.formats import (
-    from_aalpy,
-    from_automata_lib,
-    from_dot,
-    from_jflap,
-    from_json,
-    read_automaton,
-    render,
-    to_aalpy,
-    to_automata_lib,
-    to_dot,
-    to_jflap,
-    to_json,
-    to_networkx,
-)
-from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule, from_textbook
+from stacklens.automata.formats.by_suffix import read_automaton
+from stacklens.automata.formats.dot import from_dot, render, to_dot
+from stacklens.automata.formats.json import from_json, to_json
+from stacklens.automata.formats.libraries import from_aalpy, from_automata_lib, to_aalpy, to_automata_lib, to_networkx
+from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule, from_jflap, from_textbook, to_jflap
 from stacklens.automata.pda import NONE, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.pda import replace as put
-from stacklens.automata.reachability import trim
-from stacklens.errors import AutomatonError, FileFormatError, StacklensError
+from stacklens.automata.summaries import trim
+from stacklens.core.errors import AutomatonError, FileFormatError, StacklensError
 
 AWKWARD = [
     '"',

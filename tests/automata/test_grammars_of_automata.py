@@ -11,18 +11,16 @@ from hypothesis import strategies as st
 from tests.automata.brute_force import accepted, derived
 from tests.automata.strategies import dyck, grammars, palindromes, pushdown_automata
 
-from stacklens.automata.automaton_grammar import readable_grammar
 from stacklens.automata.compare import is_empty
-from stacklens.automata.completion import accepting_by_state
-from stacklens.automata.counting import count_words
+from stacklens.automata.counting import accepting_by_state, count_words
 from stacklens.automata.formats.by_suffix import write_automaton
 from stacklens.automata.grammar import Grammar, Nonterminal, grammar_text, parse_grammar
 from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
 from stacklens.automata.rewriting import drop_end_marker
-from stacklens.automata.small_grammar import small_grammar
-from stacklens.errors import AutomatonError, StacklensError
-from stacklens.languages import get_language
-from stacklens.languages.grammar_words import NormalForm
+from stacklens.automata.small_grammar import readable_grammar, small_grammar
+from stacklens.core.errors import AutomatonError, StacklensError
+from stacklens.languages.catalogue import get_language
+from stacklens.languages.context_free import NormalForm
 
 # The grammar of an automaton, written and read back, against every word up to a length.
 

@@ -18,15 +18,13 @@ import stacklens.automata.enumeration as enumeration
 from stacklens.automata import summaries
 from stacklens.automata.compare import is_empty, shortest_member
 from stacklens.automata.compiled import compile_tables, encode_words
-from stacklens.automata.configurations import StackTrie
 from stacklens.automata.counting import count_words
-from stacklens.automata.enumeration import accepts_all, count_all, enumerate_words, outputs_all, word_at
-from stacklens.automata.many_runs import ManyRuns, RunTables
+from stacklens.automata.enumeration import StackTrie, accepts_all, count_all, enumerate_words, outputs_all, word_at
 from stacklens.automata.pda import EPSILON, NONE, POP, Configuration, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.pda import replace as replace_by
-from stacklens.automata.reachability import reachable_heads
-from stacklens.automata.simulation import accepts_many, first_rejection, greatest_heights, transduce_many
-from stacklens.errors import AutomatonError, UnknownSymbolError
+from stacklens.automata.runs import ManyRuns, RunTables, accepts_many, first_rejection, greatest_heights, transduce_many
+from stacklens.automata.summaries import reachable_heads
+from stacklens.core.errors import AutomatonError, UnknownSymbolError
 
 
 @given(st.data())

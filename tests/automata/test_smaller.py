@@ -18,9 +18,9 @@ from stacklens.automata.finite import FiniteAutomaton, intersect
 from stacklens.automata.minimize import merge_same_rules, minimization, minimize
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.pda import replace as put
-from stacklens.automata.reachability import drop_sinks, heads, trim
 from stacklens.automata.rewriting import drop_end_marker
-from stacklens.errors import AutomatonError
+from stacklens.automata.summaries import drop_sinks, heads, trim
+from stacklens.core.errors import AutomatonError
 
 
 def automaton(rules: str, accepting: str = "", **options: object) -> PushdownAutomaton:

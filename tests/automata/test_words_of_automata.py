@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from tests.automata.brute_force import words
 from tests.automata.strategies import dyck, palindromes, plain_accepts, plain_outputs, pushdown_automata, words_of
 
-from stacklens.automata.completion import Completions, StackNode, accepting_by_state
-from stacklens.automata.height_coverage import stack_height_words
+from stacklens.automata.counting import Completions, StackNode, accepting_by_state
+from stacklens.automata.coverage import stack_height_words, transition_pair_words
 from stacklens.automata.pda import POP, Configuration, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.pumping import pumps
-from stacklens.automata.transition_coverage import transition_pair_words
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 
 
 def without_end(pda: PushdownAutomaton) -> PushdownAutomaton:

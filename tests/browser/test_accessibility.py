@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.bench import DYCK, opened, step
 
-from stacklens.viz.dashboard.view import DRAWERS
+from stacklens.viz.dashboard.requests import DRAWERS
 
 pytestmark = pytest.mark.slow
 

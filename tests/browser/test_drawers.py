@@ -12,7 +12,7 @@ from tests.browser.bench import DYCK, opened, saved, step
 from tests.browser.waiting import until
 
 from stacklens.papers.results import read_results
-from stacklens.viz.paper_tables import paper_tables
+from stacklens.viz.papers import paper_tables
 
 pytestmark = pytest.mark.slow
 

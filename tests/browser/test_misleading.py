@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.browser.bench import DYCK, cell, opened, saved, step
 from tests.browser.waiting import until
 
-from stacklens.models.io import ZOO
+from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard.networks import LARGEST_UPLOAD
 
 pytestmark = pytest.mark.slow

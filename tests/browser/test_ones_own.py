@@ -14,11 +14,12 @@ from tests.browser.test_accessibility import RUN, axe
 from tests.browser.waiting import until
 from tests.models.hand_made import parentheses_net
 
-from stacklens.extract.evaluation import sweep_row
-from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
+from stacklens.extract.accuracy import scores_by_size
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.evaluation import sweep_rows as sweep_row
 from stacklens.extract.evaluation.sweep import sweep
-from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.models.io import ZOO, Checkpoint, save_model
+from stacklens.extract.extraction import extract
+from stacklens.models.checkpoint import ZOO, Checkpoint, save_model
 from stacklens.viz.dashboard.opening import opened_at_start
 
 pytestmark = pytest.mark.slow

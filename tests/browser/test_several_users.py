@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from stacklens.models.io import ZOO
+from stacklens.models.checkpoint import ZOO
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from tests.browser.bench import DYCK, cell, opened, saved, step
 from tests.browser.waiting import until
 
 from stacklens.automata.formats.json import from_json
-from stacklens.models.io import ZOO
+from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard.extractions import shipped
 
 pytestmark = pytest.mark.slow

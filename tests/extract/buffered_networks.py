@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from stacklens.models.networks.buffered import BufferedConfig, BufferedNeuralStack
+from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack
 
 __all__ = ["PLANTED", "planted"]
 

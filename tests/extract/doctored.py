@@ -11,7 +11,7 @@ from tests.extract.hand_built import HandMachine, Place, Rule, SuperpositionNet
 from torch import Tensor
 
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 from stacklens.models.base import ControllerOutput, NetworkState
 from stacklens.models.stacks.superposition import SuperpositionStack
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, Transition, push, replace
-from stacklens.languages.tasks.task import TaskKind
+from stacklens.languages.task import TaskKind
 from stacklens.models.base import ControllerOutput, NetworkState, S, StackModel
-from stacklens.models.stacks.strength import StrengthStack
+from stacklens.models.stacks.continuous import StrengthStack
 from stacklens.models.stacks.superposition import SuperpositionStack
 
 __all__ = ["HandMachine", "StrengthNet", "SuperpositionNet", "hand_machines"]

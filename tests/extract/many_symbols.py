@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from stacklens.languages.tasks.next_sets import DyckNextSet
+from stacklens.languages.next_sets import DyckNextSet
 from stacklens.models.base import ControllerOutput, NetworkState, StackModel
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 from stacklens.models.stacks.superposition import SuperpositionStack

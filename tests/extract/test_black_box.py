@@ -13,8 +13,8 @@ from tests.shell.commands import Shell, check_quickly
 import stacklens as sl
 from stacklens.automata.compare import Different, Equal
 from stacklens.extract.black_box import _side_by_side
-from stacklens.extract.result_file import load_result
-from stacklens.languages import get_language
+from stacklens.extract.report import load_result
+from stacklens.languages.catalogue import get_language
 
 NAME = "nnpda-1n0n"
 

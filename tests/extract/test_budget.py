@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from stacklens.errors import StacklensError
-from stacklens.extract.budget import Budget, BudgetUse, parse_budget
-from stacklens.extract.config import ExtractionConfig
+from stacklens.core.errors import StacklensError
+from stacklens.extract.config import Budget, BudgetUse, ExtractionConfig, parse_budget
 
 
 @pytest.mark.parametrize("text", ["", "0", "0s", "-1", "60 seconds", "1e3", "nan", "inf", "2d", "s", "none!", "٣s"])

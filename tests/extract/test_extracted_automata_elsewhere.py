@@ -14,15 +14,16 @@ import pytest
 
 import stacklens
 from stacklens.automata.enumeration import count_all
-from stacklens.automata.formats import from_automata_lib, to_aalpy, to_automata_lib
+from stacklens.automata.formats.libraries import from_automata_lib, to_aalpy, to_automata_lib
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.automata.simulation import accepts_many
+from stacklens.automata.runs import accepts_many
 from stacklens.extract.by_name import subject_named
-from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
 from stacklens.extract.samples import walk_words
 from stacklens.extract.specification import default_max_length
 from stacklens.languages.words import all_words
-from stacklens.models.io import load_network
+from stacklens.models.checkpoint import load_network
 
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 QUICK = ExtractionConfig(max_length=6, long_words=100, deep_words=1, depth=20)

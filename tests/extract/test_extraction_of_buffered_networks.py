@@ -12,7 +12,7 @@ from tests.extract.buffered_networks import PLANTED, planted
 from stacklens.extract.answers import automaton_answers, network_answers
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
-from stacklens.models.networks.buffered import BufferedConfig, BufferedNeuralStack
+from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack
 from stacklens.models.rounding import Rounded
 
 SMALL = ExtractionConfig(

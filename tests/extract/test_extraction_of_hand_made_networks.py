@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from tests.models.hand_made import GAIN, hand_made, input_pushing_automata, parentheses_net
 
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.automata.reachability import trim
-from stacklens.automata.simulation import accepts_many
-from stacklens.errors import StacklensError
-from stacklens.extract.config import Method
-from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.languages import get_language
+from stacklens.automata.runs import accepts_many
+from stacklens.automata.summaries import trim
+from stacklens.core.errors import StacklensError
+from stacklens.core.progress import Told
+from stacklens.extract.config import ExtractionConfig, Method
+from stacklens.extract.extraction import extract
+from stacklens.languages.catalogue import get_language
 from stacklens.languages.words import all_words
 from stacklens.models.networks.nnpda import NNPDA
-from stacklens.progress import Told
 
 METHODS: tuple[Method, ...] = ("auto", "kmeans")
 QUICK = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=30, height=8, walks=10)

@@ -8,7 +8,9 @@ from tests.extract.ring_networks import ListCounter, RingCounter, RingTape
 
 import stacklens as sl
 from stacklens.automata.compare import Equal
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.result import Extraction
 
 QUICK = ExtractionConfig(
     max_length=6, long_words=60, long_lengths=(10, 30), deep_words=2, depth=20, height=8, climbs=1, walks=10, cycles=12

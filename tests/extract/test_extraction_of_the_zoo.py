@@ -11,14 +11,16 @@ import torch
 
 import stacklens
 from stacklens.extract.by_name import specification_for, subject_named
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
 from stacklens.extract.fidelity import action_margins
+from stacklens.extract.result import Extraction
 from stacklens.extract.samples import draw_samples
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 from stacklens.languages.words import all_words
 from stacklens.models.base import NetworkState
+from stacklens.models.checkpoint import load_checkpoint
 from stacklens.models.inference import verdicts_on
-from stacklens.models.io import load_checkpoint
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.probe.trace import trace
 

@@ -7,9 +7,11 @@ import pytest
 import torch
 from tests.extract.hand_built import HandMachine, StrengthNet, SuperpositionNet
 
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.result import Extraction
 from stacklens.languages.blocks import CountedPairs
-from stacklens.languages.tasks.task import TaskKind
+from stacklens.languages.task import TaskKind
 from stacklens.models.base import StackModel
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 

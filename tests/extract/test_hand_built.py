@@ -14,10 +14,11 @@ from tests.extract.hand_built import HandMachine, StrengthNet, SuperpositionNet,
 
 from stacklens.automata.compiled import compile_tables
 from stacklens.automata.pda import Output, PushdownAutomaton
-from stacklens.automata.reachability import trim
-from stacklens.automata.simulation import accepts_many, transduce_many
-from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.languages.tasks.task import TaskKind
+from stacklens.automata.runs import accepts_many, transduce_many
+from stacklens.automata.summaries import trim
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.languages.task import TaskKind
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
 

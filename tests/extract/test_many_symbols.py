@@ -10,6 +10,7 @@ import torch
 from tests.extract.many_symbols import alphabet_of, constant_net
 
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
+from stacklens.extract.agreement import agree_on_all
 from stacklens.extract.answers import automaton_answers, network_answers, output_number
 from stacklens.extract.certificate.certify import certify
 from stacklens.extract.certificate.claim import Certified, NotCertified
@@ -17,7 +18,6 @@ from stacklens.extract.certificate.controllers import set_of
 from stacklens.extract.certificate.intervals import Box
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
-from stacklens.extract.verification.agreement import agree_on_all
 from stacklens.models.inference import answers_on_all, outputs_on
 
 

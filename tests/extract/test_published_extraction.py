@@ -12,10 +12,12 @@ from tests.models.published_networks import published
 
 from stacklens.automata.compiled import compile_tables
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.automata.simulation import transduce_many
+from stacklens.automata.runs import transduce_many
 from stacklens.extract.answers import network_answers
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
-from stacklens.languages import get_task
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.result import Extraction
+from stacklens.languages.catalogue import get_task
 from stacklens.languages.words import all_words
 from stacklens.models.formats.marnns import read_marnns
 from stacklens.models.formats.stack_rnn_cpp import read_stack_rnn_cpp

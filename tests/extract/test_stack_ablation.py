@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from stacklens.extract.stack_ablation import relevant_stacks
+from stacklens.extract.memory_use import relevant_stacks
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.probe.trace import trace
 

@@ -10,10 +10,11 @@ import pytest
 from stacklens.automata.pda import Word
 from stacklens.extract.answers import network_answers
 from stacklens.extract.by_name import specification_for, specification_of
-from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
 from stacklens.extract.specification import Specification
-from stacklens.languages import get_task
-from stacklens.models.io import Checkpoint, load_network
+from stacklens.languages.catalogue import get_task
+from stacklens.models.checkpoint import Checkpoint, load_network
 from stacklens.models.rounding import Rounded
 
 K = 60.0

@@ -8,13 +8,13 @@ import pytest
 
 import stacklens
 from stacklens.automata.pda import Word
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
-from stacklens.extract.task_specification import TaskSpecification
+from stacklens.extract.specification import TaskSpecification
 from stacklens.extract.verification.checks import _whole_lengths
 from stacklens.languages.catalogue import get_task, task_names
-from stacklens.models.io import load_network
+from stacklens.models.checkpoint import load_network
 
 STREAMS = [name for name in task_names() if name not in ("dyck-N", "dyck-K-M") and get_task(name).kind != "next set"]
 

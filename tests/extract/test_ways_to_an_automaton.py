@@ -15,13 +15,13 @@ from stacklens.automata.compare import Equal
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.fidelity import MOST_CHANGED, Fidelity, Rounding, caution, rounding_makes_another
-from stacklens.extract.result_file import load_result
+from stacklens.extract.report import load_result
 from stacklens.extract.samples import draw_samples
-from stacklens.extract.search.candidate_search import is_near
 from stacklens.extract.search.candidates import LEARNING, Candidate, Scorer
+from stacklens.extract.search.search import is_near
 from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.verification.checks import check_sampled
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 
 QUICK = ExtractionConfig(
     max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=30, height=8, walks=10, cycles=20

@@ -9,7 +9,7 @@ import pytest
 
 from stacklens.automata.compare import Different, Equal, compare
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
-from stacklens.extract.task_specification import TaskSpecification
+from stacklens.extract.specification import TaskSpecification
 from stacklens.languages.catalogue import get_task
 
 SETS = ("dyck-1", "dyck-2", "homomorphic-palindrome", "homomorphic-palindrome-nonempty", "simple-palindrome-nonempty")

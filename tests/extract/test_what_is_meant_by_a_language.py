@@ -9,15 +9,14 @@ import pytest
 
 import stacklens as sl
 from stacklens.automata.formats.json import to_json
-from stacklens.errors import FileFormatError, StacklensError
+from stacklens.core.errors import FileFormatError, StacklensError
 from stacklens.extract.by_name import specification_for, specification_of
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
-from stacklens.extract.specification import LanguageSpecification
-from stacklens.extract.task_specification import TaskSpecification
+from stacklens.extract.specification import LanguageSpecification, TaskSpecification
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.dyck import Dyck
-from stacklens.models.io import Checkpoint, load_network, save_model
+from stacklens.models.checkpoint import Checkpoint, load_network, save_model
 from stacklens.models.training.factory import make_trainer
 
 QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=2, depth=20, height=5, walks=5)

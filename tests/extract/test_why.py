@@ -19,7 +19,7 @@ from stacklens.automata.formats.by_suffix import read_automaton
 from stacklens.extract.answers import network_answers
 from stacklens.extract.by_name import specification_of_network
 from stacklens.extract.partings import said_by_all
-from stacklens.extract.result_file import load_result
+from stacklens.extract.report import load_result
 from stacklens.extract.samples import Samples
 
 QUICK: dict[str, Any] = {**FEW, "max_length": 6, "method": "learn", "budget": 0.5, "quiet": True}

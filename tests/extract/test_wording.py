@@ -16,8 +16,8 @@ from stacklens.extract.fidelity import Fidelity
 from stacklens.extract.headline import headline, horizon_cell, horizon_claim, whole_word
 from stacklens.extract.summary import summary_text
 from stacklens.extract.wording import as_sentence
-from stacklens.languages import get_language, get_task
-from stacklens.models.io import ZOO, load_model
+from stacklens.languages.catalogue import get_language, get_task
+from stacklens.models.checkpoint import ZOO, load_model
 
 SMALL = ExtractionConfig(max_length=4, long_words=20, long_lengths=(8, 12), deep_words=2, depth=5, height=3, walks=2)
 

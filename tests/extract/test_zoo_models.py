@@ -8,9 +8,10 @@ from importlib.resources import files
 import pytest
 
 from stacklens.automata.compare import Equal
-from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.languages import get_task
-from stacklens.models.io import load_checkpoint
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.languages.catalogue import get_task
+from stacklens.models.checkpoint import load_checkpoint
 
 SMALL = ExtractionConfig(max_length=5, long_words=200, long_lengths=(20, 60), deep_words=2, depth=40)
 # file: states and stack symbols of the papers' way, clusters of hidden vectors

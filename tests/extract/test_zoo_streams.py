@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.extract.stack_ablation import relevant_stacks
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.memory_use import relevant_stacks
 from stacklens.languages.catalogue import get_task
-from stacklens.models.io import load_network
+from stacklens.models.checkpoint import load_network
 
 ZOO = Path(__file__).parents[2] / "models" / "zoo"
 SMALL = ExtractionConfig(long_words=400, long_lengths=(30, 60), deep_words=2)

@@ -12,7 +12,7 @@ import torch
 from tests.face.quick import QUICK, quick_result
 
 import stacklens as sl
-from stacklens.languages import get_language, get_task
+from stacklens.languages.catalogue import get_language, get_task
 
 NAME, CALLS = "nnpda-palindrome", "marnn-stack-rnn-dyck-2"
 Call = Callable[[Any], Any]

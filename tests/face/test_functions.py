@@ -11,8 +11,8 @@ import pytest
 from tests.face.quick import quick_failure, quick_result
 
 import stacklens as sl
-from stacklens.errors import UnknownNameError
-from stacklens.languages import get_language, get_task
+from stacklens.core.errors import UnknownNameError
+from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 
 NAME = "marnn-stack-rnn-dyck-2"

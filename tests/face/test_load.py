@@ -11,9 +11,9 @@ import torch
 from tests.face.quick import quick_result
 
 import stacklens as sl
-from stacklens.errors import FileFormatError, UnknownNameError
-from stacklens.languages import get_language
-from stacklens.models.io import ZOO, find_network, zoo_names
+from stacklens.core.errors import FileFormatError, UnknownNameError
+from stacklens.languages.catalogue import get_language
+from stacklens.models.checkpoint import ZOO, find_network, zoo_names
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stacklens.errors import StacklensError
-from stacklens.late import late, put_off
-from stacklens.plain_fields import from_plain, parse_json, to_plain
+from stacklens.core.errors import StacklensError
+from stacklens.core.serialize import from_plain, late, parse_json, put_off, to_plain
 
 
 @dataclass(frozen=True)

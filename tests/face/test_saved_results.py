@@ -16,10 +16,10 @@ from tests.attack.made_results import DIGESTS, FORGERIES, GONE, changed, forged,
 from tests.face.quick import BUFFERED, IN_VAIN, QUICK, quick_failure, quick_result
 
 import stacklens as sl
-from stacklens.errors import FileFormatError
+from stacklens.core.errors import FileFormatError
 from stacklens.extract.evaluation.trust import check_table, claim_table, claims_of
-from stacklens.extract.result_file import load_result
-from stacklens.models.io import ZOO, digest_of
+from stacklens.extract.report import load_result
+from stacklens.models.checkpoint import ZOO, digest_of
 
 NAMES = ["marnn-stack-rnn-dyck-2", "baby-ntm-dyck-2", "buffered-neural-stack-reversal", "stack-rnn-anb2n"]
 ODD: list[Any] = [None, -1, 10**400, 1e308, "", "x\x1b[31m", [], {}, True, "nan", [None], {"type": "Machine"}]

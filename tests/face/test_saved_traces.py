@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stacklens as sl
-from stacklens.errors import FileFormatError
+from stacklens.core.errors import FileFormatError
 
 WORDS = {
     "nnpda-palindrome": ["abcba", "", "abcab"],

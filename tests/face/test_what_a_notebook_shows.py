@@ -6,7 +6,7 @@ import pytest
 from tests.face.quick import quick_failure, quick_result
 
 import stacklens as sl
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 
 NAME = "nnpda-palindrome"
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import stacklens as sl
-from stacklens.errors import UnknownSymbolError
-from stacklens.models.own.black_box import BlackBox
+from stacklens.core.errors import UnknownSymbolError
+from stacklens.models.word_network import BlackBox
 
 NAME = "nnpda-palindrome"
 

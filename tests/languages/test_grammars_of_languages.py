@@ -20,12 +20,10 @@ from stacklens.automata.formats.dot import to_dot
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.grammar import Grammar, Nonterminal, parse_grammar
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
-from stacklens.errors import AutomatonError, FileFormatError
-from stacklens.languages import get_language
-from stacklens.languages.catalogue import language_from_file
-from stacklens.languages.context_free import ContextFreeLanguage
+from stacklens.core.errors import AutomatonError, FileFormatError
+from stacklens.languages.catalogue import get_language, language_from_file
+from stacklens.languages.context_free import ContextFreeLanguage, NormalForm
 from stacklens.languages.dyck import Dyck
-from stacklens.languages.grammar_words import NormalForm
 
 # Grammars: membership, liveness, listing, counting and drawing against a plain fixpoint, and known languages.
 

@@ -15,19 +15,19 @@ from hypothesis import strategies as st
 from tests.automata.strategies import pushdown_automata
 from tests.languages.plain_brackets import nested
 
-from stacklens.automata.automaton_grammar import grammar_of
 from stacklens.automata.counting import count_words
 from stacklens.automata.enumeration import enumerate_words
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.automata.rewriting import drop_end_marker
-from stacklens.errors import FileFormatError, StacklensError, UnknownNameError, UnknownSymbolError
-from stacklens.languages import get_language, language_names
+from stacklens.automata.small_grammar import grammar_of
+from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError, UnknownSymbolError
 from stacklens.languages.blocks import CountedPairs, EqualBlocks, SumBlocks, TwiceAsMany
-from stacklens.languages.bounded_dyck import BoundedDyck
+from stacklens.languages.catalogue import get_language, language_names
 from stacklens.languages.context_free import AutomatonLanguage
 from stacklens.languages.dyck import BalancedParentheses, Dyck
 from stacklens.languages.language import Language
+from stacklens.languages.next_sets import BoundedDyck
 from stacklens.languages.palindrome import MarkedPalindromes
 from stacklens.languages.words import edit_word, format_word, make_word, parse_word
 

@@ -14,18 +14,15 @@ from hypothesis import strategies as st
 
 import stacklens as sl
 from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Transition, Word
-from stacklens.automata.simulation import first_rejection
-from stacklens.errors import StacklensError, UnknownNameError, UnknownSymbolError
+from stacklens.automata.runs import first_rejection
+from stacklens.core.errors import StacklensError, UnknownNameError, UnknownSymbolError
 from stacklens.extract.by_name import specification_for
-from stacklens.languages import get_language, get_task, task_names
-from stacklens.languages.tasks.bracketed_arithmetic import ModularArithmeticBrackets, SolveEquation
-from stacklens.languages.tasks.derivations import count_derivations, draw_derivation, words_by_depth
-from stacklens.languages.tasks.formulas import _BRACKETS, _FORMULAS
-from stacklens.languages.tasks.own import OwnTask
-from stacklens.languages.tasks.stream_patterns import PATTERNS, Addition, CountingStream, Memorization
-from stacklens.languages.tasks.streams import StreamTask, curriculum
-from stacklens.languages.tasks.task import Split, Task
-from stacklens.models.own.black_box import BlackBox
+from stacklens.languages.catalogue import get_language, get_task, task_names
+from stacklens.languages.chomsky import ModularArithmeticBrackets, SolveEquation
+from stacklens.languages.hao2018 import _BRACKETS, _FORMULAS, count_derivations, draw_derivation, words_by_depth
+from stacklens.languages.streams import PATTERNS, Addition, CountingStream, Memorization, StreamTask, curriculum
+from stacklens.languages.task import OwnTask, Split, Task
+from stacklens.models.word_network import BlackBox
 
 # Every task: what is expected, against its automaton, against brute force, and against a restated definition.
 

@@ -18,17 +18,24 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import stacklens
-from stacklens.errors import FileFormatError, StacklensError
+from stacklens.core.errors import FileFormatError, StacklensError
 from stacklens.languages.words import all_words
+from stacklens.models.checkpoint import (
+    MODELS,
+    Checkpoint,
+    build_model,
+    expected_weights,
+    load_checkpoint,
+    load_model,
+    load_network,
+    save_model,
+)
 from stacklens.models.formats.marnns import our_names
 from stacklens.models.inference import verdicts_on
-from stacklens.models.io import Checkpoint, load_checkpoint, load_model, load_network, save_model
-from stacklens.models.networks.buffered import BufferedConfig, BufferedNeuralStack
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
-from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
+from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack, NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackRNN
-from stacklens.models.registry import MODELS, build_model, expected_weights
 
 SHAPE = NNPDAConfig(("a", "b"), "second", 2, end="e", trap=False)
 

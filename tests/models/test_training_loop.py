@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from stacklens.models.registry import build_model
+from stacklens.models.checkpoint import build_model
 from stacklens.models.training.loop import SideBySide, batches_by_length, clip_gradients, cosine, in_order, log_loss
 
 SHAPE = {"alphabet": ("a", "b"), "hidden": 3, "n_stacks": 1}

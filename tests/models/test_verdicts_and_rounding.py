@@ -14,9 +14,9 @@ from tests.models.hand_made import hand_made, input_pushing_automata
 
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, push, replace
 from stacklens.languages.words import all_words
+from stacklens.models.checkpoint import build_model
 from stacklens.models.inference import verdicts_on, verdicts_on_all
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order
-from stacklens.models.registry import build_model
 from stacklens.models.rounding import Operation, Rounded, RoundedSteps, without_empty_pops
 from stacklens.probe.trace import trace
 

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from stacklens.errors import StacklensError
-from stacklens.papers.claims import Experiment, Finding, PaperClaim
-from stacklens.papers.claims_runner import part_of, run_into
-from stacklens.papers.results import read_results, result_path
+from stacklens.core.errors import StacklensError
+from stacklens.papers.results import Experiment, Finding, PaperClaim, read_results, result_path
+from stacklens.papers.runner import part_of, run_into
 
 
 class Stop(BaseException):

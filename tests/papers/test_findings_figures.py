@@ -10,8 +10,7 @@ from docs.findings.figures import OUTCOMES, horizons_figure, outcomes_figure, sh
 from docs.findings.load import networks, outcome_of
 from tests.architecture.docs_scripts import docs_script
 
-from stacklens.papers.grid import Grid, GridRow
-from stacklens.papers.grid_results import GridResults, Network, RowResult
+from stacklens.papers.grid import Grid, GridResults, GridRow, Network, RowResult
 
 
 def extraction(status: int, proof: str = "equal", certificate: str = "not certified", **more: Any) -> dict[str, Any]:

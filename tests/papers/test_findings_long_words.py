@@ -9,8 +9,7 @@ import pytest
 from docs.findings.load import networks
 from docs.findings.long_words import long_word_figures
 
-from stacklens.papers.grid import Grid, GridRow
-from stacklens.papers.grid_results import GridResults, Network, RowResult
+from stacklens.papers.grid import Grid, GridResults, GridRow, Network, RowResult
 
 NEVER = (None, [1.0, 1.0])
 SOON, LATE = (30, [0.5, 0.25]), (90, [1.0, 0.5])

@@ -14,8 +14,7 @@ from docs.findings.comparisons import apart_by_count, comparison_figures, compar
 from docs.findings.load import networks
 from docs.findings.stats import counted, counted_in_rows, holm, two_means, wilson
 
-from stacklens.papers.grid import Grid, GridRow
-from stacklens.papers.grid_results import GridResults, Network, RowResult
+from stacklens.papers.grid import Grid, GridResults, GridRow, Network, RowResult
 
 
 @pytest.mark.parametrize("name", ["load", "stats", "text"])

@@ -12,10 +12,9 @@ from docs.findings.load import family_of, measured_grids, networks, processor_se
 from docs.findings.tables import drift_figures, family_figures, limit_figures
 from docs.findings.text import interchange_figures
 
-from stacklens.errors import FileFormatError
+from stacklens.core.errors import FileFormatError
 from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.grid import Grid, GridRow, has_converged
-from stacklens.papers.grid_results import GridResults, Network, RowResult
+from stacklens.papers.grid import Grid, GridResults, GridRow, Network, RowResult, has_converged
 
 GOOD = {"test": 0.99}
 

@@ -13,8 +13,8 @@ import pytest
 from docs.findings.__main__ import findings
 from docs.findings.text import figures_of, filled
 
-from stacklens.errors import StacklensError
-from stacklens.papers.grid_results import read_grid, write_grid
+from stacklens.core.errors import StacklensError
+from stacklens.papers.grid import read_grid, write_grid
 from stacklens.papers.results import FOLDER
 
 DOCS = Path(__file__).parents[2] / "docs"

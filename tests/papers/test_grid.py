@@ -14,14 +14,23 @@ import pytest
 from typer.testing import CliRunner
 
 from stacklens.__main__ import app
-from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
-from stacklens.models.io import load_checkpoint
+from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
+from stacklens.models.checkpoint import load_checkpoint
 from stacklens.papers import experiments
-from stacklens.papers.grid import STATISTICS, Grid, GridRow, Outcome, RunSettings, statistic
-from stacklens.papers.grid_results import GridResults, read_grid, write_grid
-from stacklens.papers.grid_tables import folded_tables, grid_tables, run_command
+from stacklens.papers.grid import (
+    STATISTICS,
+    Grid,
+    GridResults,
+    GridRow,
+    Outcome,
+    RunSettings,
+    read_grid,
+    statistic,
+    write_grid,
+)
 from stacklens.papers.runner import extraction_of, left_to_do, run_grid
 from stacklens.papers.sun1993_measures import zoo_path
+from stacklens.papers.tables import folded_tables, grid_tables, run_command
 
 TWO = RunSettings((0, 1))
 

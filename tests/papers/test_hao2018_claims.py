@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from stacklens.languages import get_task
+from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
-from stacklens.models.io import ZOO, load_checkpoint
-from stacklens.papers import hao2018_claims
-from stacklens.papers.claims_runner import run_experiment
+from stacklens.models.checkpoint import ZOO, load_checkpoint
+from stacklens.papers import hao2018 as hao2018_claims
 from stacklens.papers.grid import Outcome, RunSettings
-from stacklens.papers.hao2018_claims import claims_experiment, stack_use, trained_networks
+from stacklens.papers.hao2018 import claims_experiment, stack_use, trained_networks
 from stacklens.papers.results import read_results
+from stacklens.papers.runner import run_experiment
 
 TINY = RunSettings((0, 1), scale=0.02)
 

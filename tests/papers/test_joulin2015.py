@@ -8,16 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from stacklens.errors import StacklensError
-from stacklens.models.io import load_checkpoint
-from stacklens.models.training.online import OnlineTraining
+from stacklens.core.errors import StacklensError
+from stacklens.models.checkpoint import load_checkpoint
 from stacklens.papers import joulin2015_training
-from stacklens.papers.grid import Outcome, Protocol, RunSettings
-from stacklens.papers.grid_results import GridResults
-from stacklens.papers.grid_tables import grid_tables
+from stacklens.papers.grid import GridResults, Outcome, Protocol, RunSettings
 from stacklens.papers.joulin2015 import EXAMPLES, FEW, PAPER_MODELS, PAPER_PATTERNS, figure2, table2
-from stacklens.papers.joulin2015_search import SEARCHED, Tried, chosen_outcomes, searched
-from stacklens.papers.joulin2015_training import paper_recipe, pattern_recipe
+from stacklens.papers.joulin2015_online import OnlineTraining
+from stacklens.papers.joulin2015_training import (
+    SEARCHED,
+    Tried,
+    chosen_outcomes,
+    paper_recipe,
+    pattern_recipe,
+    searched,
+)
+from stacklens.papers.tables import grid_tables
 
 TINY = RunSettings((3, 4), scale=0.02)
 SCORES = {"test", "validation", "n = 2", "n = 3", "n = 4"}

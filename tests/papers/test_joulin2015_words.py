@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from stacklens.__main__ import app
-from stacklens.errors import FileFormatError, StacklensError
+from stacklens.core.errors import FileFormatError, StacklensError
 from stacklens.papers import joulin2015
-from stacklens.papers.grid_results import GridResults, read_grid
+from stacklens.papers.grid import GridResults, read_grid
 
 SMALL = {
     "RNN": ("rnn", ("137", "129"), {"hidden": 4, "controller": "rnn", "task_kind": "next symbol"}),

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklens.errors import StacklensError
-from stacklens.papers.ngrams import Cache, NgramModel, best_cache, perplexity
+from stacklens.core.errors import StacklensError
+from stacklens.papers.joulin2015_words import Cache, NgramModel, best_cache, perplexity
 
 Sequence = tuple[int, ...]
 streams = st.integers(2, 5).flatmap(

@@ -10,11 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from stacklens.__main__ import app
-from stacklens.errors import StacklensError, UnknownNameError
+from stacklens.core.errors import StacklensError, UnknownNameError
 from stacklens.papers import experiments
-from stacklens.papers.claims import Experiment, Finding, PaperClaim
 from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.findings import BEGIN, END
+from stacklens.papers.results import Experiment, Finding, PaperClaim
 
 
 @pytest.fixture

@@ -9,11 +9,20 @@ import pytest
 from typer.testing import CliRunner
 
 from stacklens.__main__ import app
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.papers import experiments
-from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings
-from stacklens.papers.grid_results import GridResults, Network, RowResult, read_grid, write_grid
-from stacklens.papers.plan import Plan, plan_of
+from stacklens.papers.grid import (
+    Grid,
+    GridResults,
+    GridRow,
+    Network,
+    Outcome,
+    RowResult,
+    RunSettings,
+    read_grid,
+    write_grid,
+)
+from stacklens.papers.runner import Plan, plan_of
 
 TWO = RunSettings((0, 1))
 

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from stacklens.languages import get_task
-from stacklens.languages.repeats import repeated_parts
-from stacklens.models.io import load_checkpoint
+from stacklens.languages.catalogue import get_task
+from stacklens.languages.words import repeated_parts
+from stacklens.models.checkpoint import load_checkpoint
 from stacklens.models.rounding import Rounded
-from stacklens.papers.long_words import LENGTHS, accuracy_by_length, draw_long_words, first_wrong
-from stacklens.papers.network_measures import measures_of
+from stacklens.papers.measures import LENGTHS, accuracy_by_length, draw_long_words, first_wrong, measures_of
 from stacklens.papers.sun1993_measures import zoo_path
 
 

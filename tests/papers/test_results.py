@@ -11,17 +11,26 @@ from pathlib import Path
 
 import pytest
 
-from stacklens.errors import FileFormatError, StacklensError
-from stacklens.models.io import ZOO
+from stacklens.core.errors import FileFormatError, StacklensError
+from stacklens.models.checkpoint import ZOO
 from stacklens.papers import results
-from stacklens.papers.claims import Experiment, Finding, PaperClaim
-from stacklens.papers.claims_runner import run_experiment
 from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.findings import BEGIN, END, claims_table, markdown_table, replace_section, with_section
-from stacklens.papers.grid import Grid
-from stacklens.papers.grid_results import read_grid
-from stacklens.papers.results import FOLDER, Results, read_results, result_path, write_results
-from stacklens.papers.sun1993 import Sizes, claims_experiment
+from stacklens.papers.findings import BEGIN, END, claims_table, replace_section, with_section
+from stacklens.papers.grid import Grid, read_grid
+from stacklens.papers.results import (
+    FOLDER,
+    Experiment,
+    Finding,
+    PaperClaim,
+    Results,
+    read_results,
+    result_path,
+    write_results,
+)
+from stacklens.papers.runner import run_experiment
+from stacklens.papers.sun1993 import claims_experiment
+from stacklens.papers.sun1993_measures import Sizes
+from stacklens.papers.tables import markdown_table
 
 LISTS = [name for name, made in EXPERIMENTS.items() if isinstance(made(), Experiment)]
 GRIDS = [name for name in EXPERIMENTS if name not in LISTS and read_grid(name) is not None]

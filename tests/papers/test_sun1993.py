@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 import torch
 
-from stacklens.automata.simulation import accepts_many
-from stacklens.languages import get_language
+from stacklens.automata.runs import accepts_many
+from stacklens.languages.catalogue import get_language
 from stacklens.languages.words import all_words
 from stacklens.models.base import ControllerOutput, StackModel
+from stacklens.models.checkpoint import load_model
 from stacklens.models.inference import verdicts_on
-from stacklens.models.io import load_model
 from stacklens.models.rounding import Rounded, Wrapper
 from stacklens.papers import sun1993_measures
-from stacklens.papers.claims import Experiment, Finding
-from stacklens.papers.claims_runner import run_experiment
-from stacklens.papers.results import Measured, Results, read_results
-from stacklens.papers.sun1993 import Sizes, claims_experiment, training_experiment
+from stacklens.papers.results import Experiment, Finding, Measured, Results, read_results
+from stacklens.papers.runner import run_experiment
+from stacklens.papers.sun1993 import claims_experiment, training_experiment
 from stacklens.papers.sun1993_measures import (
     WIDE,
+    Sizes,
     binary,
     quantised_weights,
     trained_states,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from stacklens.languages.words import all_words
+from stacklens.models.checkpoint import ZOO, load_model
 from stacklens.models.inference import verdicts_on
-from stacklens.models.io import ZOO, load_model
-from stacklens.papers.sun1993_palindromes import palindromes_experiment, without_monitor
+from stacklens.papers.sun1993_training import palindromes_experiment, without_monitor
 
 
 @torch.no_grad()

@@ -5,10 +5,10 @@ from functools import cache
 
 import pytest
 
-from stacklens.papers.claims_runner import run_experiment
 from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.results import Measured, Results
-from stacklens.papers.sun1993_rtrl import RtrlSizes, rtrl_experiment
+from stacklens.papers.runner import run_experiment
+from stacklens.papers.sun1993_training import RtrlSizes, rtrl_experiment
 
 SMALL = RtrlSizes(nets=2, epochs=40)
 

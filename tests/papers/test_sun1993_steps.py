@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from stacklens.papers.findings import markdown_table
-from stacklens.papers.grid_tables import TextTable
 from stacklens.papers.results import read_results
 from stacklens.papers.sun1993 import TABLE_1, TABLE_2
 from stacklens.papers.sun1993_measures import FOUR, WIDE
 from stacklens.papers.sun1993_steps import PRINTED, figure_tables, steps_beside
+from stacklens.papers.tables import TextTable, markdown_table
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers" / "sun1993.md"
 

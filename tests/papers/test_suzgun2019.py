@@ -7,10 +7,11 @@ from collections import Counter
 
 import pytest
 
-from stacklens.languages import get_task
-from stacklens.models.training.supervised_recipes import SUZGUN
+from stacklens.languages.catalogue import get_task
+from stacklens.models.training.recipes import SUZGUN
 from stacklens.papers.grid import Grid, RunSettings
 from stacklens.papers.suzgun2019 import (
+    TrainedNetwork,
     depth,
     figure2,
     grids,
@@ -18,8 +19,8 @@ from stacklens.papers.suzgun2019 import (
     simple_palindromes,
     six_brackets_one_number,
     table_of_models,
+    train,
 )
-from stacklens.papers.suzgun2019_training import TrainedNetwork, train
 
 TABLES = (2, 3, 4, 5, 6)
 TINY = 0.004
@@ -96,7 +97,7 @@ def test_a_network_is_that_of_its_seed_whatever_stands_beside_it() -> None:
 
 
 def test_converged_networks_are_those_that_get_the_test_words_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    from stacklens.models.training import scores as word_accuracy
+    from stacklens.models.training import streams as word_accuracy
 
     scores = iter([[0.2, 0.3, 0.4], [0.98, 0.99, 0.5], [0.5, 0.5, 1.0]])
     monkeypatch.setattr(word_accuracy, "word_accuracy", lambda *_: next(scores))

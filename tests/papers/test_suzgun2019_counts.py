@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from stacklens.errors import StacklensError
-from stacklens.papers.claims_runner import run_experiment
+from stacklens.core.errors import StacklensError
 from stacklens.papers.results import FOLDER, read_results
-from stacklens.papers.suzgun2019_counts import counts_experiment
+from stacklens.papers.runner import run_experiment
+from stacklens.papers.suzgun2019_studies import counts_experiment
 
 
 def scores(table: str) -> dict[str, list[float]]:

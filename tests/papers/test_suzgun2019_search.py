@@ -11,16 +11,14 @@ import pytest
 from docs.findings.load import networks
 from docs.findings.text import search_figures
 
-from stacklens.errors import StacklensError
-from stacklens.languages import get_task
+from stacklens.core.errors import StacklensError
+from stacklens.languages.catalogue import get_task
 from stacklens.models.training.supervised import Fitting
-from stacklens.papers import suzgun2019_training
-from stacklens.papers.grid import RunSettings
-from stacklens.papers.grid_results import GridResults, Network, RowResult
+from stacklens.papers import suzgun2019 as suzgun2019_training
+from stacklens.papers.grid import GridResults, Network, RowResult, RunSettings
 from stacklens.papers.runner import run_grid
-from stacklens.papers.suzgun2019 import simple_palindromes
-from stacklens.papers.suzgun2019_search import SETTINGS, simple_palindrome_search
-from stacklens.papers.suzgun2019_training import TrainedNetwork, recipe_of
+from stacklens.papers.suzgun2019 import TrainedNetwork, recipe_of, simple_palindromes
+from stacklens.papers.suzgun2019_studies import SETTINGS, simple_palindrome_search
 
 TINY = 0.004
 

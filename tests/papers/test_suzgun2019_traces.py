@@ -11,17 +11,15 @@ import pytest
 import torch
 from docs.findings.text import trace_figures
 
-from stacklens.languages import get_task
-from stacklens.models.training.scores import word_accuracy
+from stacklens.languages.catalogue import get_task
+from stacklens.models.training.streams import word_accuracy
 from stacklens.models.training.supervised import Fitting
-from stacklens.papers.claims import Finding
-from stacklens.papers.claims_runner import run_experiment
 from stacklens.papers.grid import RunSettings
-from stacklens.papers.results import write_results
-from stacklens.papers.suzgun2019 import networks_of_table, table_of_models
-from stacklens.papers.suzgun2019_traces import (
+from stacklens.papers.results import Finding, write_results
+from stacklens.papers.runner import run_experiment
+from stacklens.papers.suzgun2019 import networks_of_table, recipe_of, table_of_models, words_of_test
+from stacklens.papers.suzgun2019_studies import (
     KINDS,
-    NAME,
     TRACED,
     TraceSizes,
     counted_networks,
@@ -29,7 +27,7 @@ from stacklens.papers.suzgun2019_traces import (
     traces_experiment,
     with_falling_rate,
 )
-from stacklens.papers.suzgun2019_training import recipe_of, words_of_test
+from stacklens.papers.suzgun2019_studies import TRACES_NAME as NAME
 
 WORDS = 20  # of 15,000
 SIZES = TraceSizes(networks=2, held_out=12, every=8, scale=WORDS / 15_000)

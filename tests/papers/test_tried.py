@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stacklens.papers.grid_results import GridResults, Network, RowResult
-from stacklens.papers.grid_tables import TextTable, grid_tables
+from stacklens.papers.grid import GridResults, Network, RowResult
 from stacklens.papers.joulin2015 import table2
+from stacklens.papers.tables import TextTable, grid_tables
 
 
 def network(seed: int, small: tuple[float, float], large: tuple[float, float]) -> Network:

@@ -11,7 +11,7 @@ from tests.probe.plain_interventions import PlainStackRNN
 
 from stacklens.languages.words import all_words
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
-from stacklens.probe.ablation import Ablated, ablations
+from stacklens.probe.attribution import Ablated, ablations
 from stacklens.probe.trace import trace
 
 WORDS = all_words(("a", "b"), 4)[1:]
@@ -56,7 +56,7 @@ def test_a_unit_is_left_out_in_one_role_only(role: str) -> None:
     silenced = MarnnStackRNN(MarnnConfig(("(", ")"), hidden=3), seed=2)
     with torch.no_grad():
         silenced.get_parameter(f"{names[role]}_weights")[:, 1] = 0
-    from stacklens.probe.ablation import _without_units
+    from stacklens.probe.attribution import _without_units
 
     ((found, *_),) = [one for one in _without_units(net) if one[2:] == ("h2", role)]
     assert np.array_equal(trace(found, "(()").output, trace(silenced, "(()").output)

@@ -11,10 +11,10 @@ from tests.probe.causal.mechanisms import BRACKETS
 from tests.probe.plain_interventions import PlainStackRNN
 
 import stacklens as sl
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
+from stacklens.probe.attribution import origins, saliency
 from stacklens.probe.geometry import distances, horizon_curve
-from stacklens.probe.saliency import origins, saliency
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.floats(-5, 5), st.floats(-5, 5)), min_size=2, max_size=12))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.extract.hand_built import StrengthNet, SuperpositionNet, hand_machines
 from tests.probe.plain_interventions import PlainNNPDA, PlainStackRNN
 
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.models.base import StackModel
 from stacklens.models.networks.baselines import Baseline, BaselineConfig
 from stacklens.models.networks.joulin import ListRNN, ListRNNConfig, StackRNN, StackRNNConfig

@@ -12,7 +12,7 @@ from tests.models.hand_made import parentheses_net
 
 import stacklens as sl
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.probe.trace import trace
 
 OPENS: dict[Key, Transition] = {("q", "(", (top,)): Transition("q", (push("("),)) for top in ("(", "⊥")}

@@ -8,9 +8,9 @@ from tests.probe.causal.mechanisms import BRACKETS, Mechanism
 
 import stacklens as sl
 from stacklens.automata.pda import Word
-from stacklens.errors import StacklensError
-from stacklens.languages import get_language
-from stacklens.probe.linear import linear_probes
+from stacklens.core.errors import StacklensError
+from stacklens.languages.catalogue import get_language
+from stacklens.probe.geometry import linear_probes
 from stacklens.probe.trace import Trace, trace
 
 WORDS: list[Word] = get_language("dyck-2").sample(120, (2, 24), True, 0)

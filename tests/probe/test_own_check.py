@@ -11,11 +11,11 @@ import torch
 from tests.models.own.networks_of_ones_own import Causal, StackRNN
 from torch import Tensor, nn
 
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.models.base import StackModel
-from stacklens.models.own.wrap import wrap
 from stacklens.models.stacks.superposition import SuperpositionStack
-from stacklens.probe.own_check import check
+from stacklens.models.wrap import wrap
+from stacklens.probe.adapter_check import check
 
 WORDS = ["(())()((", "((((()))", "))((", "(", "()()(("]
 RNN = StackRNN()

@@ -7,9 +7,9 @@ from rich.console import Console
 from tests.models.hand_made import parentheses_net
 
 from stacklens.models.base import StackModel
-from stacklens.models.registry import build_model
-from stacklens.probe.step_table import rich_step_table
+from stacklens.models.checkpoint import build_model
 from stacklens.probe.trace import trace
+from stacklens.probe.trace_io import rich_step_table
 
 
 def shown(model: StackModel[Any], *words: str, word: int = 0) -> list[str]:

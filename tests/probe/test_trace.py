@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.models.plain import PlainStack
 
 from stacklens.languages.words import all_words
+from stacklens.models.checkpoint import build_model
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.registry import build_model
 from stacklens.probe.trace import trace
 
 ARRAYS = ("hidden", "actions", "pushed", "reading", "output", "rejected", "symbols", "lengths")

@@ -15,7 +15,9 @@ import pytest
 import stacklens
 from stacklens import __main__ as stacklens_command
 from stacklens.cli import extract as extract_command
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.result import Extraction
 from stacklens.models.base import StackModel
 
 __all__ = ["DATA", "ROOT", "ZOO", "Outcome", "Shell", "check_quickly", "run"]

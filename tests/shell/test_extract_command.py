@@ -14,8 +14,8 @@ from tests.models.hand_made import hand_made
 from tests.shell.commands import DATA, ZOO, Shell, check_quickly
 
 from stacklens.automata.formats.json import from_json
-from stacklens.languages import get_language
-from stacklens.models.io import Checkpoint, save_model
+from stacklens.languages.catalogue import get_language
+from stacklens.models.checkpoint import Checkpoint, save_model
 
 QUICK = ("--max-length", "6")
 

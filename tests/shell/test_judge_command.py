@@ -11,7 +11,7 @@ import pytest
 from tests.shell.commands import ZOO, Shell
 
 from stacklens.automata.formats.json import to_json
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 
 NET = ZOO / "nnpda-1n0n.pt"
 

@@ -11,10 +11,11 @@ import pytest
 from tests.models.hand_made import parentheses_net
 from tests.shell.commands import Shell
 
-from stacklens.extract.evaluation import sweep_row
-from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
-from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.models.io import Checkpoint, save_model
+from stacklens.extract.accuracy import scores_by_size
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.evaluation import sweep_rows as sweep_row
+from stacklens.extract.extraction import extract
+from stacklens.models.checkpoint import Checkpoint, save_model
 
 OURS = {"kind": "recognition", "language": "parentheses"}
 QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=1, depth=20, height=5, climbs=1, walks=5, cycles=8)

@@ -10,10 +10,10 @@ import torch
 from tests.models.hand_made import parentheses_net
 from tests.shell.commands import Shell, check_quickly
 
-from stacklens.languages import get_language
-from stacklens.models.io import Checkpoint, load_checkpoint, save_model
+from stacklens.languages.catalogue import get_language
+from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model
+from stacklens.models.training.recipes import RECIPES, recipe_for
 from stacklens.models.training.recognition import Training
-from stacklens.models.training.recognition_recipes import RECIPES, recipe_for
 
 TRAIN = ("train", "nnpda", "--language", "parentheses", "--seeds", "2", "--seed", "1")
 

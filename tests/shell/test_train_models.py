@@ -11,13 +11,13 @@ import torch
 from typer.testing import CliRunner
 
 from stacklens.__main__ import app
-from stacklens.errors import StacklensError
-from stacklens.models.io import load_checkpoint
-from stacklens.models.training import stream_recipes
-from stacklens.models.training import supervised_recipes as fit_recipes
+from stacklens.core.errors import StacklensError
+from stacklens.models.checkpoint import load_checkpoint
+from stacklens.models.training import recipes as fit_recipes
+from stacklens.models.training import recipes as stream_recipes
 from stacklens.models.training.factory import OPTIONS
+from stacklens.models.training.recipes import SETS, SYMBOL_RECIPE, FitRecipe
 from stacklens.models.training.supervised import Fitting
-from stacklens.models.training.supervised_recipes import SETS, SYMBOL_RECIPE, FitRecipe
 from stacklens.probe.trace import trace
 
 SMALL = {"words": 20, "check_words": 10, "epochs": 2}

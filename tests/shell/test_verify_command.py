@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from tests.shell.commands import DATA, ZOO, Shell, check_quickly
 
-from stacklens.automata.formats import to_jflap, to_json
+from stacklens.automata.formats.json import to_json
+from stacklens.automata.formats.textbook import to_jflap
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.cli.verify_all import networks_in
 from stacklens.extract import extraction
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 
 NETWORK = ZOO / "nnpda-palindrome.pt"
 PALINDROMES = get_language("palindrome").automaton

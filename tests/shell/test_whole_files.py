@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import stacklens
-from stacklens.errors import StacklensError
-from stacklens.files import write_whole
+from stacklens.core.errors import StacklensError
+from stacklens.core.files import write_whole
 
 
 def test_a_file_is_written_and_replaced_with_the_usual_permissions(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_file_that_outgrows_its_disk_is_not_there_at_all(tmp_path: Path) -> No
     path.write_text("old")
     limit = 10_000
     program = (
-        "import sys; from stacklens.errors import StacklensError; from stacklens.files import write_whole\n"
+        "import sys; from stacklens.core.errors import StacklensError; from stacklens.core.files import write_whole\n"
         "try: write_whole(sys.argv[1], b'x' * 100_000)\n"
         "except StacklensError as error: print(error)"
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from stacklens.models.base import StackModel
-from stacklens.models.registry import build_model
+from stacklens.models.checkpoint import build_model
 
 __all__ = ["NETWORKS", "heat_map", "network", "said"]
 

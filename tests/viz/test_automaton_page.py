@@ -16,15 +16,16 @@ from tests.viz.page_client import asked, filled
 
 from stacklens.automata.formats.json import from_json
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_of
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
-from stacklens.models.io import ZOO
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.result import Extraction
+from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.automaton_views import shown
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
 from stacklens.viz.dashboard.networks import keep_upload, load
-from stacklens.viz.dashboard.python_lines import automaton_lines
+from stacklens.viz.dashboard.panels import automaton_lines, shown
 from stacklens.viz.report import report_page
 
 NAME = "nnpda-palindrome"

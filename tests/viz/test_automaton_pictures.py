@@ -14,7 +14,7 @@ from tests.automata.strategies import dyck, palindromes, pushdown_automata, word
 
 from stacklens.automata.formats.dot import group_places
 from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.evaluation.automaton_runs import (
     moves,
@@ -24,7 +24,7 @@ from stacklens.extract.evaluation.automaton_runs import (
     visiting_words,
     visits,
 )
-from stacklens.models.io import ZOO, load_network
+from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.probe.trace import trace
 from stacklens.viz.automaton import MOST_STATES, discrete_panel
 from stacklens.viz.bench.drawing import bench_drawing

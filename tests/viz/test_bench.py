@@ -14,18 +14,15 @@ from tests.automata.strategies import dyck
 from tests.viz.networks import NETWORKS, network
 
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import UnknownSymbolError
+from stacklens.core.errors import UnknownSymbolError
 from stacklens.extract.by_name import specification_of
+from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.models.inference import outputs_on, verdicts_on
-from stacklens.models.io import ZOO, load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
-from stacklens.viz.bench.answers import UNSAID, answers_of, automaton_says, expected_of
-from stacklens.viz.bench.automaton_run import automaton_run, run_data
-from stacklens.viz.bench.labels import MOST_LINES, edges_of
-from stacklens.viz.bench.run import bench_run, filled_shares
-from stacklens.viz.bench.sentence import differing
-from stacklens.viz.bench.word import word_data
+from stacklens.viz.bench.drawing import MOST_LINES, automaton_run, edges_of, run_data
+from stacklens.viz.bench.run import UNSAID, answers_of, automaton_says, bench_run, expected_of, filled_shares
+from stacklens.viz.bench.word import differing, word_data
 from stacklens.viz.dashboard.extractions import shipped
 from stacklens.viz.dashboard.networks import network_names, random_word, truth_by_name
 

@@ -14,17 +14,13 @@ from tests.viz.networks import NETWORKS, network
 from tests.viz.page_client import asked
 
 import stacklens as sl
-from stacklens.models.io import ZOO, load_network
+from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.intervene import intervene
-from stacklens.viz.bench.answers import answers_of
-from stacklens.viz.bench.change import Change, changeable, changed_network
-from stacklens.viz.bench.changed_stack import pieces_at
-from stacklens.viz.bench.changed_word import changed_word
-from stacklens.viz.bench.run import bench_run
+from stacklens.viz.bench.change import Change, changeable, changed_network, changed_word
+from stacklens.viz.bench.run import answers_of, bench_run, pieces_at
 from stacklens.viz.dashboard.judging import known_specification
-from stacklens.viz.operations import operation_names
-from stacklens.viz.stacks import pieces_of
+from stacklens.viz.operations import operation_names, pieces_of
 
 DYCK = "marnn-stack-rnn-dyck-2"
 STEPWISE = [name for name in NETWORKS if name not in ("buffered-neural-stack", "linear")]

@@ -21,16 +21,15 @@ from tests.viz.page_client import asked, filled
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.result_file import load_result
-from stacklens.models.io import ZOO
+from stacklens.extract.report import load_result
+from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard import networks as uploads
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
 from stacklens.viz.dashboard.networks import load, random_word
-from stacklens.viz.dashboard.pictures import TABLES, drawn, figure_lines, table_lines, tabled
+from stacklens.viz.dashboard.panels import LONGEST_WORD, TABLES, drawn, figure_lines, table_lines, tabled
+from stacklens.viz.dashboard.requests import DRAWERS, FORMER, View, address_of, view_of
 from stacklens.viz.dashboard.routes import network_answer, word_answer
-from stacklens.viz.dashboard.steps import LONGEST_WORD
-from stacklens.viz.dashboard.view import DRAWERS, FORMER, View, address_of, view_of
 from stacklens.viz.figures import FIGURES
 
 NAME = "marnn-stack-rnn-dyck-2"

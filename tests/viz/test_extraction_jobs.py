@@ -18,16 +18,18 @@ import pytest
 from tests.viz import page_jobs
 from tests.viz.page_client import asked, sent
 
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_of
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
-from stacklens.models.io import ZOO
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.result import Extraction
+from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard import extractions as job
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, known, settings_known
 from stacklens.viz.dashboard.jobs import JobQueue, Jobs, join
 from stacklens.viz.dashboard.networks import load, network_names
-from stacklens.viz.dashboard.store import store
+from stacklens.viz.dashboard.saved import store
 
 NAME = "nnpda-palindrome"
 QUICK = ExtractionConfig(max_length=4, long_words=100, deep_words=1, depth=30, height=5, walks=5)

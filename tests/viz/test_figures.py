@@ -7,13 +7,12 @@ import pytest
 from tests.models.published_networks import published
 from tests.viz.networks import NETWORKS, heat_map, network, said
 
-from stacklens.errors import UnknownNameError
-from stacklens.models.io import load_network
+from stacklens.core.errors import UnknownNameError
+from stacklens.models.checkpoint import load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
 from stacklens.viz.figures import FIGURES, draw, rounding_figure
-from stacklens.viz.operations import action_heatmap, top_values
-from stacklens.viz.stacks import stack_heatmap
+from stacklens.viz.operations import action_heatmap, stack_heatmap, top_values
 from stacklens.viz.style import themed
 
 EXAMPLE = "([])[[[((([[(())]])))]]][()]"  # the word in the notebook of Suzgun et al. 2019's program

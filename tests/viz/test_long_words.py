@@ -10,8 +10,8 @@ import pytest
 from flask.testing import FlaskClient
 from tests.viz.page_client import asked, filled
 
-from stacklens.viz.dashboard import turns
-from stacklens.viz.dashboard.turns import LONG, NotYetError, Turns
+from stacklens.viz.dashboard import requests as turns
+from stacklens.viz.dashboard.requests import LONG, NotYetError, Turns
 
 NAME = "marnn-stack-rnn-dyck-2"
 LONG_WORD = "()" * LONG

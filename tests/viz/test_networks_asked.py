@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 from tests.viz.page_client import UPDATE, asked, callback_body
 
-from stacklens.viz.dashboard.asking import LARGEST_JSON
+from stacklens.viz.dashboard.requests import LARGEST_JSON
 
 
 @pytest.mark.parametrize(

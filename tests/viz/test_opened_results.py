@@ -14,10 +14,10 @@ from tests.viz.page_client import asked, filled
 import stacklens as sl
 from stacklens.automata.formats.json import to_json
 from stacklens.languages.catalogue import get_language
-from stacklens.models.io import ZOO, Checkpoint, digest_of, save_model
+from stacklens.models.checkpoint import ZOO, Checkpoint, digest_of, save_model
 from stacklens.viz.dashboard.extractions import known, settings_known, shipped
 from stacklens.viz.dashboard.networks import network_names
-from stacklens.viz.dashboard.results import LARGEST_RESULT
+from stacklens.viz.dashboard.opening import LARGEST_RESULT
 
 NAME = "nnpda-1n0n"
 RESULT = (ZOO / f"{NAME}.json").read_bytes()
@@ -62,7 +62,7 @@ def test_a_result_whose_network_is_not_here_says_so_and_shows_its_automaton(
     secret = tmp_path / "mine.pt"
     secret.write_bytes(b"nobody reads this")
     away = changed(network={"sha256": "0" * 64, "path": str(secret), "file": "mine.pt", "name": "mine"})
-    with mock.patch("stacklens.extract.result_file.open_card", side_effect=AssertionError("a file was opened")):
+    with mock.patch("stacklens.extract.report.open_card", side_effect=AssertionError("a file was opened")):
         name = sent(client, away, "gone.json").json["network"]
         shown = asked(client, "network", network=name)
     assert shown["missing"] == (

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.viz.page_client import UPDATE, callback_body
 
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.viz.dashboard.access import Access
 from stacklens.viz.dashboard.app import new_application
 

@@ -8,16 +8,14 @@ import pytest
 from tests.viz.networks import said
 
 from stacklens.automata.formats.json import to_json
-from stacklens.languages import get_language
-from stacklens.models.io import Checkpoint, save_model
-from stacklens.viz.dashboard.automaton_views import Shown, map_view
+from stacklens.languages.catalogue import get_language
+from stacklens.models.checkpoint import Checkpoint, save_model
 from stacklens.viz.dashboard.extractions import ExtractionSettings, Known, extraction_job, settings_of
 from stacklens.viz.dashboard.judging import known_specification, words_to_try
 from stacklens.viz.dashboard.networks import keep_upload, load, random_word
-from stacklens.viz.dashboard.pictures import drawn, figure_lines, table_lines, tabled
+from stacklens.viz.dashboard.panels import LONGEST_STACKS, Shown, drawn, figure_lines, map_view, table_lines, tabled
+from stacklens.viz.dashboard.requests import View
 from stacklens.viz.dashboard.routes import word_answer
-from stacklens.viz.dashboard.steps import LONGEST_STACKS
-from stacklens.viz.dashboard.view import View
 from stacklens.viz.figures import FIGURES
 
 NAME = "nnpda-1n0n"

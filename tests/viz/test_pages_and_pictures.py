@@ -11,19 +11,21 @@ import plotly.graph_objects as go
 import pytest
 from tests.viz.networks import network
 
-from stacklens.errors import StacklensError
-from stacklens.extract.extraction import ExtractionConfig, extract
+from stacklens.core.errors import StacklensError
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
 from stacklens.extract.summary import summary_text
-from stacklens.languages import get_language
-from stacklens.models.io import load_network
+from stacklens.languages.catalogue import get_language
+from stacklens.models.checkpoint import load_network
 from stacklens.probe.trace import trace
 from stacklens.viz.figures import paper_figure
-from stacklens.viz.pictures import check_browser, picture
 from stacklens.viz.report import (
+    check_browser,
     heading,
     html_table,
     page,
     paragraph,
+    picture,
     plot,
     preformatted,
     report_page,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from stacklens.extract.evaluation.automaton_runs import reference_heights, state_names
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 from stacklens.viz.panels import heat_panel, height_track
 
 NAN = float("nan")

@@ -8,8 +8,7 @@ from tests.viz.page_client import asked, filled
 from tests.viz.test_papers_page_tables import GRID, results
 
 from stacklens.viz.dashboard import drawers
-from stacklens.viz.paper_figures import grid_figures
-from stacklens.viz.paper_tables import PaperTables, frame_of, paper_tables, table_names
+from stacklens.viz.papers import PaperTables, frame_of, grid_figures, paper_tables, table_names
 
 NAME = "nnpda-1n0n"
 

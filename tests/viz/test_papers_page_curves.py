@@ -6,11 +6,10 @@ from typing import Any
 
 from tests.viz.test_papers_page_tables import nothing
 
-from stacklens.papers.grid import Grid, GridRow
-from stacklens.papers.grid_results import GridResults, Network, RowResult
+from stacklens.papers.grid import Grid, GridResults, GridRow, Network, RowResult
 from stacklens.papers.results import Measured, Results, read_results
 from stacklens.viz.curves import curve_figure
-from stacklens.viz.paper_tables import step_tables
+from stacklens.viz.papers import step_tables
 
 ROWS = (GridRow("RNN", {"network": "RNN"}, nothing), GridRow("Stack RNN", {"network": "Stack RNN"}, nothing))
 CURVE = Grid("curve", "A paper", "over n", ROWS, ("n = 5", "n = 5 rounded"), ("chosen",), across="network")

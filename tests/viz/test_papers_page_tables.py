@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from stacklens.errors import FileFormatError
+from stacklens.core.errors import FileFormatError
 from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.grid import Grid, GridRow, Outcome, RunSettings
-from stacklens.papers.grid_results import GridResults, Network, RowResult
+from stacklens.papers.grid import Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings
 from stacklens.papers.results import read_results
-from stacklens.viz.paper_figures import score_figure
-from stacklens.viz.paper_tables import VERIFY, frame_of, paper_tables, table_names
+from stacklens.viz.papers import VERIFY, frame_of, paper_tables, score_figure, table_names
 
 
 def nothing(settings: RunSettings) -> list[Outcome]:

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from tests.models.hand_made import parentheses_net
 from tests.viz.networks import network
 
-from stacklens.models.registry import build_model
-from stacklens.models.stacks.strength import StrengthStack
+from stacklens.models.checkpoint import build_model
+from stacklens.models.stacks.continuous import StrengthStack
 from stacklens.probe.trace import Trace, trace
-from stacklens.viz.operations import action_names, operation_names, operation_table
-from stacklens.viz.stacks import pieces, segment_figure
+from stacklens.viz.operations import action_names, operation_names, operation_table, pieces, segment_figure
 from stacklens.viz.style import MARKS, OPERATION_COLOURS
 
 STRENGTHS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=12)

@@ -5,14 +5,12 @@ import pytest
 from tests.probe.causal.mechanisms import BRACKETS, Mechanism, claim
 
 import stacklens as sl
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.models.rounding import Rounded
-from stacklens.probe.ablation import ablations
-from stacklens.probe.causal.interchange import interchange
-from stacklens.probe.causal.outcome import Causality
-from stacklens.probe.geometry import horizon_curve
-from stacklens.probe.linear import linear_probes
-from stacklens.probe.saliency import saliency
+from stacklens.probe.attribution import ablations, saliency
+from stacklens.probe.geometry import horizon_curve, linear_probes
+from stacklens.probe.interchange import interchange
+from stacklens.probe.outcome import Causality
 from stacklens.probe.trace import trace
 from stacklens.viz import probing
 

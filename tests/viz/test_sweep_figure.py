@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from stacklens.automata.formats.json import to_json
-from stacklens.extract.evaluation.accuracy_by_size import SizeScore
+from stacklens.extract.accuracy import SizeScore
 from stacklens.extract.evaluation.sweep import Sweep
-from stacklens.extract.evaluation.sweep_row import SweepRow
-from stacklens.languages import get_language
-from stacklens.viz.sweeps import sweep_figure
+from stacklens.extract.evaluation.sweep_rows import SweepRow
+from stacklens.languages.catalogue import get_language
+from stacklens.viz.curves import sweep_figure
 
 DYCK, PAIRS = (to_json(get_language(name).automaton) for name in ("dyck-2", "anbn"))
 ALL = {"every_length": True, "length": None, "shortest_difference": None}

@@ -12,13 +12,12 @@ from tests.face.quick import read_once
 from tests.models.hand_made import parentheses_net
 from tests.viz.page_client import asked, filled
 
-from stacklens.errors import StacklensError
-from stacklens.extract.evaluation import sweep_row
-from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
-from stacklens.extract.evaluation.sweep import sweep
-from stacklens.extract.evaluation.sweep_file import load_sweep
-from stacklens.extract.extraction import ExtractionConfig
-from stacklens.models.io import Checkpoint, save_model
+from stacklens.core.errors import StacklensError
+from stacklens.extract.accuracy import scores_by_size
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.evaluation import sweep_rows as sweep_row
+from stacklens.extract.evaluation.sweep import load_sweep, sweep
+from stacklens.models.checkpoint import Checkpoint, save_model
 from stacklens.viz.dashboard.networks import OWN
 from stacklens.viz.dashboard.opening import opened_at_start
 

@@ -6,8 +6,10 @@ from dataclasses import replace
 from functools import cache
 
 from stacklens.extract.by_name import specification_of
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
-from stacklens.models.io import ZOO, load_network
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.result import Extraction
+from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.viz.report import trust_parts
 
 SMALL = ExtractionConfig(max_length=4, long_words=20, long_lengths=(8, 12), deep_words=2, depth=5, height=3, walks=2)

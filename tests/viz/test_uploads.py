@@ -13,11 +13,11 @@ import pytest
 from flask.testing import FlaskClient
 from tests.viz.page_client import asked, filled
 
-from stacklens.errors import FileFormatError, StacklensError
-from stacklens.models.io import ZOO
+from stacklens.core.errors import FileFormatError, StacklensError
+from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard import networks
 from stacklens.viz.dashboard.networks import LARGEST_UPLOAD, PREFIX, keep_upload, uploaded
-from stacklens.viz.dashboard.store import store, store_folder
+from stacklens.viz.dashboard.saved import store, store_folder
 
 NET = (ZOO / "nnpda-1n0n.pt").read_bytes()
 

@@ -10,9 +10,8 @@ from tests.viz.networks import NETWORKS, network
 
 from stacklens.automata.description import transition_table
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.languages import get_language
-from stacklens.languages.catalogue import get_task
-from stacklens.models.io import load_network
+from stacklens.languages.catalogue import get_language, get_task
+from stacklens.models.checkpoint import load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
 from stacklens.viz.step_tables import prediction_table, step_table, trace_data

@@ -3,17 +3,170 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
 
-from stacklens.automata.formats.dot import group_places, render
-from stacklens.automata.pda import PushdownAutomaton, State
-from stacklens.viz.automaton import check_size
-from stacklens.viz.bench.labels import Edge, edges_of, quoted
+import numpy as np
 
-__all__ = ["bench_drawing"]
+from ...automata.formats.dot import group_places, render, rule
+from ...automata.pda import Output, PushdownAutomaton, StackOp, State, Symbol, Word
+from ...automata.summaries import reachable_heads
+from ...core.progress import count
+from ...models.base import StackModel
+from ...probe.trace import Trace
+from ..automaton import check_size
+
+# ---- What stands at the edges of a drawing: rules that differ only in the top, or in the symbol read, are one line.
+
+MOST_LINES = 6  # of an edge's label; what has more is folded to a number
+_ROOMY = 14  # lines of the only edge, which has all the room
+_IN_NAMES = "/⊥_-"  # beside letters and digits; states and stack symbols that were merged are called so
+_ANY, _FILLED = "any", "not ⊥"
+_Box = tuple[frozenset[Symbol], ...]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The rules from one state to another.
+
+    Attributes:
+        source, target: numbers of states in ``pda.states``.
+        lines: the label, a line a group of rules, with the numbers of its rules in ``pda.transitions``; a single line
+            that says how many rules there are where they would be too many.
+        rules: every rule as a line of its own, with its number.
+        folded: whether the label says only how many.
+    """
+
+    source: int
+    target: int
+    lines: tuple[tuple[str, tuple[int, ...]], ...]
+    rules: tuple[tuple[str, int], ...]
+    folded: bool
+
+
+def quoted(symbol: Symbol) -> str:
+    """Return how a symbol is written in a label: in quotes where it could be taken for the label's own punctuation.
+
+    >>> quoted("a"), quoted("("), quoted(" "), quoted("s1/⊥")
+    ('a', '"("', '" "', 's1/⊥')
+    """
+    named = len(symbol) > 1 and symbol[0].isalnum() and all(one.isalnum() or one in _IN_NAMES for one in symbol)
+    return symbol if symbol.isalnum() or named or symbol in ("⊥", "⊣") else f'"{symbol}"'
+
+
+def edges_of(pda: PushdownAutomaton, most: int | None = None, outputs: bool = True) -> list[Edge]:
+    """Return what joins the states of ``pda``.
+
+    "any" stands for every symbol that can lie on top in a state, "not ⊥" for every one but the bottom; which can,
+    `reachable_heads` says, for one stack exactly. Outputs are left out where that makes a label short enough.
+
+    Args:
+        pda: the automaton.
+        most: how many lines a label has at most; None for as many as can be read.
+        outputs: whether labels have outputs at all.
+
+    >>> from stacklens.automata.pda import NONE, Transition
+    >>> steps = {("q", "(", (top,)): Transition("q", (NONE,)) for top in ("⊥", "x")}
+    >>> pda = PushdownAutomaton(("q",), ("(",), ("x",), steps, "q")
+    >>> [edge.lines for edge in edges_of(pda)]
+    [(('"(", any → none', (0, 1)),)]
+    """
+    places = {state: number for number, state in enumerate(pda.states)}
+    between = defaultdict(list)
+    for number, (key, step) in enumerate(pda.transitions.items()):
+        between[places[key[0]], places[step.target]].append(number)
+    tops = _tops(pda)
+    if most is None:
+        most = MOST_LINES if len(between) > 1 else _ROOMY
+    return [_edge(pda, ends, numbers, tops, most, outputs) for ends, numbers in between.items()]
+
+
+def _tops(pda: PushdownAutomaton) -> dict[str, list[frozenset[Symbol]]]:
+    """Return by state what can lie on top of each stack."""
+    everything = frozenset((pda.bottom, *pda.stack_alphabet))
+    found = {state: [set[Symbol]() for _ in range(pda.n_stacks)] for state in pda.states}
+    for state, read in reachable_heads(pda):
+        for stack, top in enumerate(read):
+            found[state][stack].add(top)
+    return {state: [frozenset(one) & everything for one in stacks] for state, stacks in found.items()}
+
+
+def _edge(
+    pda: PushdownAutomaton,
+    ends: tuple[int, int],
+    numbers: list[int],
+    tops: dict[str, list[frozenset[Symbol]]],
+    most: int,
+    outputs: bool,
+) -> Edge:
+    items = list(pda.transitions.items())
+    there = tops[pda.states[ends[0]]]
+    rules = tuple((rule(*items[number]), number) for number in numbers)
+    for with_outputs in (True, False) if outputs else (False,):
+        lines = _lines(pda, numbers, there, with_outputs)
+        if len(lines) <= most:
+            return Edge(*ends, lines, rules, folded=False)
+    return Edge(*ends, ((count(len(numbers), "rule"), tuple(numbers)),), rules, folded=True)
+
+
+def _lines(
+    pda: PushdownAutomaton, numbers: list[int], there: Sequence[frozenset[Symbol]], outputs: bool
+) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    items = list(pda.transitions.items())
+    groups: dict[tuple[Symbol, tuple[StackOp, ...], Output], list[int]] = defaultdict(list)
+    for number in numbers:
+        key, step = items[number]
+        groups[key[1], step.operations, step.output if outputs else None].append(number)
+    merged: dict[tuple[str, str], tuple[list[Symbol], list[int]]] = {}
+    for (symbol, operations, output), some in groups.items():
+        for box, mine in _boxes([(items[number][0][2], number) for number in some]):
+            said = ", ".join(_top(part, all_, pda.bottom) for part, all_ in zip(box, there, strict=True))
+            does = f"{', '.join(map(_operation, operations))}{'' if output is None else f' / {_output(output)}'}"
+            symbols, rules = merged.setdefault((said, does), ([], []))
+            symbols.append(symbol)
+            rules += mine
+    return tuple(
+        (f"{' '.join(quoted(symbol) if symbol else 'ε' for symbol in dict.fromkeys(symbols))}, {said} → {does}",
+         tuple(rules))
+        for (said, does), (symbols, rules) in merged.items()
+    )  # fmt: skip
+
+
+def _boxes(heads: list[tuple[tuple[Symbol, ...], int]]) -> list[tuple[_Box, list[int]]]:
+    """Return products of sets that hold the tops of ``heads`` between them: those that differ in one stack are one."""
+    boxes = [(tuple(frozenset((top,)) for top in tops), [number]) for tops, number in heads]
+    for stack in range(len(heads[0][0])):
+        joined: dict[_Box, tuple[frozenset[Symbol], list[int]]] = {}
+        for box, numbers in boxes:
+            rest = (*box[:stack], frozenset[Symbol](), *box[stack + 1 :])
+            before, mine = joined.get(rest, (frozenset(), []))
+            joined[rest] = before | box[stack], [*mine, *numbers]
+        boxes = [((*rest[:stack], part, *rest[stack + 1 :]), mine) for rest, (part, mine) in joined.items()]
+    return boxes
+
+
+def _top(part: frozenset[Symbol], there: frozenset[Symbol], bottom: Symbol) -> str:
+    if len(part) > 1 and part >= there:
+        return _ANY
+    if len(part) > 1 and bottom not in part and part >= there - {bottom}:
+        return _FILLED
+    return "|".join(quoted(symbol) for symbol in sorted(part))
+
+
+def _operation(operation: StackOp) -> str:
+    return operation.name if operation.push is None else f"{operation.name} {quoted(operation.push)}"
+
+
+def _output(output: Output) -> str:
+    symbols = output if isinstance(output, tuple) else (output or "none",)
+    return " ".join(map(quoted, symbols)) or "∅"
+
+
+# ---- The automaton as a drawing that a browser can light up, move and fold ----
 
 _PLACE, _HALF = (480, 320), (270, 320)  # pixels of the drawing at 1440 x 900, alone and beside another
 _READABLE = 0.55  # of a label's 11 pixels
@@ -123,3 +276,127 @@ def _said(pda: PushdownAutomaton, edges: list[Edge]) -> str:
         for edge in edges
     ]
     return f"{len(pda.states)} states, {pda.initial} is the initial one{ends}. {'. '.join(lines)}."
+
+
+# ---- An automaton's run on one word as plain data: what a browser needs to follow it by itself ----
+
+
+@dataclass(frozen=True)
+class AutomatonRun:
+    """What a run does at each letter, until it is cut short.
+
+    Attributes:
+        moves: the number of the rule of each step in ``pda.transitions``, ε-steps too.
+        taken: how many moves there have been once each letter and its ε-steps are read; as long as the run goes.
+        states: the state then, as its number in ``pda.states``.
+        tops: the topmost symbol of every stack then, as its number in ``pda.stack_alphabet``, -1 where it is empty.
+        heights: how high every stack is then.
+        pushed: what each letter's steps have pushed to every stack, as a number, -1 for nothing.
+        operations: what they do to every stack: "push", "pop", "replace" or "none", the last one that is not "none".
+        stuck: why the run ends early, or None.
+    """
+
+    moves: list[int]
+    taken: list[int]
+    states: list[int]
+    tops: list[list[int]]
+    heights: list[list[int]]
+    pushed: list[list[int]]
+    operations: list[list[str]]
+    stuck: str | None
+
+
+def automaton_run(pda: PushdownAutomaton, word: Word) -> AutomatonRun:
+    """Return the run of ``pda`` on ``word``; with an end marker it is read as a last letter.
+
+    Raises:
+        UnknownSymbolError: the word has a symbol that the automaton does not read.
+    """
+    rules = {key: number for number, key in enumerate(pda.transitions)}
+    states = {state: number for number, state in enumerate(pda.states)}
+    symbols = {symbol: number for number, symbol in enumerate(pda.stack_alphabet)}
+    run = AutomatonRun([], [], [], [], [], [], [], None)
+    here, letters = pda.start, 0
+    for key, after in pda.moves(word):
+        step = pda.transitions[key]
+        run.moves.append(rules[key])
+        here, letters = after, letters + bool(key[1])
+        if not letters:  # an ε-step before the first letter
+            continue
+        if key[1]:
+            run.operations.append(["none"] * pda.n_stacks)
+            run.taken.append(0)
+            run.states.append(0)
+            run.tops.append([])
+            run.heights.append([])
+            run.pushed.append([-1] * pda.n_stacks)
+        for stack, operation in enumerate(step.operations):
+            if operation.name != "none":
+                run.operations[-1][stack] = operation.name
+            if operation.push is not None:
+                run.pushed[-1][stack] = symbols[operation.push]
+        run.taken[-1], run.states[-1] = len(run.moves), states[after.state]
+        run.tops[-1] = [symbols[stack[-1]] if stack else -1 for stack in after.stacks]
+        run.heights[-1] = [len(stack) for stack in after.stacks]
+    read = (*word, *pda.letters[len(pda.input_alphabet) :])
+    if letters < len(read):
+        tops = " ".join(here.tops(pda.bottom))
+        stuck = f"rejected: {here.state} has no transition on {read[letters]} with {tops} on top"
+        return AutomatonRun(**{**run.__dict__, "stuck": stuck})
+    return run
+
+
+def run_data(pda: PushdownAutomaton, run: AutomatonRun) -> dict[str, Any]:
+    """Return the run with the automaton's rules: of each from, to, operations as [pop, push], and what it is called."""
+    places = {state: number for number, state in enumerate(pda.states)}
+    rules = [
+        [places[key[0]], places[step.target], [[op.pop, op.push] for op in step.operations], rule(key, step)]
+        for key, step in pda.transitions.items()
+    ]
+    return {
+        "states": list(pda.states),
+        "symbols": list(pda.stack_alphabet),
+        "initial": places[pda.initial],
+        "stacks": pda.n_stacks,
+        "bottom": pda.bottom,
+        "rules": rules,
+        "moves": run.moves,
+        "taken": run.taken,
+        "after": run.states,
+        "stuck": run.stuck,
+    }
+
+
+# ---- What the symbols of an automaton's stack stand for: which values of the network they are, and who pushes them.
+
+
+def symbol_meanings(
+    model: StackModel[Any], seen: Trace, pda: PushdownAutomaton, memories: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Return for every stack symbol of ``pda`` the input symbols that push it and the values that the network pushes.
+
+    ``memories`` are the numbers of the network's stacks that are the automaton's. "low" and "high" are the least and
+    the largest pushed value on the words of the trace, a number for each place of a cell; None where the network pushes
+    the symbol that it reads, or where it never pushed this one.
+    """
+    pushers: dict[int, set[str]] = defaultdict(set)
+    values: dict[int, list[np.ndarray]] = defaultdict(list)
+    same = len(memories) == pda.n_stacks and not model.pushes_input and model.real_time
+    for number, word in enumerate(seen.words):
+        run = automaton_run(pda, word)
+        letters = [seen.letters[place] for place in seen.symbols[number, : seen.steps[number]]]
+        for step, pushed in enumerate(run.pushed[: len(letters)]):
+            for stack, symbol in enumerate(pushed):
+                if symbol >= 0:
+                    pushers[symbol].add(letters[step])
+                    if same:
+                        values[symbol].append(seen.pushed[number, step, memories[stack]])
+    return [
+        {
+            "symbol": symbol,
+            "pushed by": sorted(pushers[number]),
+            "low": np.min(values[number], 0).round(3).tolist() if values[number] else None,
+            "high": np.max(values[number], 0).round(3).tolist() if values[number] else None,
+        }
+        for number, symbol in enumerate(pda.stack_alphabet)
+    ]

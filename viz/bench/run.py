@@ -2,20 +2,125 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from stacklens.automata.pda import Word
-from stacklens.errors import UnknownSymbolError
-from stacklens.models.base import NetworkState, StackModel
-from stacklens.probe.kernel import Intervened
-from stacklens.probe.trace import Trace, trace
-from stacklens.viz.bench.changed_stack import shares_at
+from ...automata.pda import Output, PushdownAutomaton, Word
+from ...automata.runs import accepts_many
+from ...core.errors import StacklensError, UnknownSymbolError
+from ...extract.answers import automaton_answers, network_answers, output_number
+from ...extract.evaluation.automaton_runs import at_rest
+from ...extract.specification import Specification
+from ...models.base import NetworkState, StackModel
+from ...probe.edits import CellEdit, HeightEdit, Intervened
+from ...probe.trace import Trace, trace
+from ..operations import Piece
 
-__all__ = ["CELLS", "BenchRun", "bench_run", "filled_shares"]
+# ---- What lies on a stack in a run that was changed: shares of cells that were pushed, and pieces of lengths ----
+
+_PUT = "put there"  # in place of a letter
+Then = Callable[[int, Any], Any]
+
+
+def shares_at(model: StackModel[Any]) -> Then:
+    """Return what is made of the shares of the cells that were pushed, (n_stacks, C), as each step finds them.
+
+    What was put into a cell counts as pushed.
+    """
+    edits = model.edits if isinstance(model, Intervened) else ()
+
+    def then(step: int, shares: np.ndarray) -> np.ndarray:
+        for edit in edits:
+            if int(edit.at[0]) != step:
+                continue
+            if isinstance(edit, CellEdit) and int(edit.place[0]) < shares.shape[1]:
+                shares = shares.copy()
+                shares[edit.number, int(edit.place[0])] = 1
+            elif isinstance(edit, HeightEdit):
+                count = int(edit.count[0])
+                shares = shares.copy()
+                shares[edit.number] = np.concatenate([shares[edit.number, count:], np.zeros(count)])
+        return shares
+
+    return then
+
+
+def pieces_at(model: StackModel[Any], steps: int) -> Then:
+    """Return what is made of the pieces on a stack of lengths, the lowest first, as each of so many steps finds them.
+
+    Those that were put there are numbered as if steps behind the last one had pushed them, see `read_by`.
+    """
+    edits = model.edits if isinstance(model, Intervened) else ()
+
+    def then(step: int, there: list[Piece]) -> list[Piece]:
+        for edit in edits:
+            if int(edit.at[0]) != step:
+                continue
+            high, last = there[-1].top if there else 0.0, step - 1  # it is seen after the step before
+            if isinstance(edit, HeightEdit):
+                there = _between(there, 0.0, max(0.0, high - float(edit.count[0])), last)
+            elif isinstance(edit, CellEdit):
+                there = _with_cell(there, max(0.0, high - int(edit.place[0])), edit, last, steps)
+        return there
+
+    return then
+
+
+def read_by(model: StackModel[Any], read: list[int]) -> dict[str, Any]:
+    """Return which letter each step pushed, by its number in "names"; behind the steps what was put there, so many.
+
+    What is no letter is called so.
+    """
+    names = list(model.letters)
+    if not isinstance(model, Intervened):
+        return {"read": read, "names": names, "put": 0}
+    read, put = list(read), [row for edit in _cells(model) for row in edit.value.values[0]]
+    for edit in model.within:
+        if edit.part == "pushed":
+            value = edit.value[0, 0] if isinstance(edit.value, Tensor) else None
+            read[int(edit.at[0])] = _letter(model, value)
+    return {"read": [*read, *(_letter(model, row) for row in put)], "names": [*names, _PUT], "put": len(put)}
+
+
+def _letter(model: StackModel[Any], value: Tensor | None) -> int:
+    """Return which letter a network that pushes what it reads has pushed for ``value``; one too many for none."""
+    found = None if value is None or not model.pushes_input else value.argmax()
+    whole = found is not None and value is not None and float(value[found]) == float(value.abs().sum()) == 1
+    return int(found) if found is not None and whole else len(model.letters)
+
+
+def _cells(model: Intervened[Any]) -> list[CellEdit]:
+    return [edit for edit in model.edits if isinstance(edit, CellEdit)]
+
+
+def _with_cell(there: list[Piece], high: float, edit: CellEdit, step: int, put: int) -> list[Piece]:
+    """Return the pieces with those of a cell below ``high`` in place of what lies there, cut off at that height."""
+    low, found = max(0.0, high - 1), list[Piece]()
+    ends = low + np.cumsum([0.0, *edit.value.lengths[0].tolist()])
+    for number, (bottom, top) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):
+        if min(top, high) > bottom:
+            found.append(Piece(put + number, step, step, bottom, min(top, high)))
+    return [*_between(there, 0.0, low, step), *found, *_between(there, high, np.inf, step)]
+
+
+def _between(there: list[Piece], low: float, high: float, step: int) -> list[Piece]:
+    """Return the pieces that lie between two heights, those that are cut as new ones from ``step`` on."""
+    found = []
+    for piece in there:
+        bottom, top = max(piece.bottom, low), min(piece.top, high)
+        if top <= bottom:
+            continue
+        same = (bottom, top) == (piece.bottom, piece.top)
+        found.append(piece if same else Piece(piece.pushed, step, step, bottom, top))
+    return found
+
+
+# ---- One word through a network, with the topmost cells of its stacks, however long the word is ----
 
 _KEPT = ("actions", "pushed", "reading", "output")  # of every step
 CELLS = 8  # topmost cells of a stack that are kept of every step
@@ -149,3 +254,132 @@ def filled_shares(model: StackModel[Any], actions: np.ndarray, cells: int) -> np
         shares = put(t + 1, after)
         found[t, :, :kept] = shares[:, :kept]
     return np.clip(found, 0, 1)
+
+
+# ---- What network, automaton and language say after every symbol of one word, as numbers that can be compared ----
+#
+# A recogniser's answer after a symbol is whether it would accept if the word ended there, so that all parties answer
+# one question at every step. Predictors and transducers say an output, or -1 where the word has been rejected.
+
+UNSAID = -2  # nothing is asked or known here
+MOST_PREFIXES = 500  # of a word; beyond, only an automaton can tell of each whether it is a member
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What should be said.
+
+    Attributes:
+        name: of the language or task; None where it is not known.
+        answers: what to expect after each symbol, (T,) int; `UNSAID` where nothing is.
+        problem: why nothing at all is expected, as the end of a sentence, or None.
+    """
+
+    name: str | None
+    answers: np.ndarray
+    problem: str | None = None
+
+
+def answers_of(run: BenchRun) -> np.ndarray:
+    """Return what a network says after each symbol of its word, (len(word),) int."""
+    model, size = run.model, len(run.word)
+    if run.accepts is not None:
+        return run.accepts[1:].astype(np.int64)
+    if not model.real_time:
+        return np.asarray(network_answers(model, [run.word])[0, :size], dtype=object)
+    if not size:
+        return np.zeros(0, dtype=np.int64)
+    numbers = np.asarray(model.output_numbers(torch.from_numpy(run.seen.output[0, :size])))
+    return np.where(run.seen.rejected[0, :size], -1, numbers)
+
+
+def answer_name(model: StackModel[Any], number: int, cell: bool = False) -> str:
+    """Return how an answer is written in a sentence, or in a ``cell`` of the table, where a set has no braces."""
+    if number == UNSAID:
+        return "·"
+    if model.task_kind == "recognition":
+        return "yes" if number else "no"
+    if number < 0:
+        return "rejects"
+    name = model.output_name(int(number))
+    if isinstance(name, str):
+        return name
+    return set_name(name) if not cell else ("" if max(map(len, name), default=1) == 1 else " ").join(name) or "∅"
+
+
+def set_name(symbols: Iterable[str]) -> str:
+    """Return how a set is written, its symbols as they come.
+
+    >>> set_name("(["), set_name(())
+    ('{( [}', '∅')
+    """
+    inside = " ".join(symbols)
+    return f"{{{inside}}}" if inside else "∅"
+
+
+def expected_of(specification: Specification | None, model: StackModel[Any], word: Word) -> Expected:
+    """Return what should be said after each symbol of ``word`` by a network that does what it was trained for."""
+    nothing = np.full(len(word), UNSAID)
+    if specification is None:
+        return Expected(None, nothing, "what it was trained on is not known")
+    if model.task_kind == "recognition":
+        return Expected(specification.name, _memberships(specification, model, word))
+    try:
+        counts = specification.scored([word])
+    except StacklensError:
+        return Expected(specification.name, nothing, f"this is no word of the task {specification.name}")
+    answers = np.asarray(specification.answers(model, [word])[0][: len(word)])
+    if counts is not None:
+        answers = np.where(counts[0][: len(word)], answers, UNSAID)
+    none = "" if len(word) == 0 or (answers != UNSAID).any() else f"{specification.name} asks for nothing on this word"
+    return Expected(specification.name, answers, none or None)
+
+
+def _memberships(specification: Specification, model: StackModel[Any], word: Word) -> np.ndarray:
+    """Return of every prefix but the empty one whether it is a member, `UNSAID` where that would take too long."""
+    truth = specification.automaton()
+    if truth is not None and truth.end_marker is None:
+        return _accepted_prefixes(truth, word)
+    if len(word) <= MOST_PREFIXES:
+        return specification.answers(model, [word[: end + 1] for end in range(len(word))])[:, 0].astype(np.int64)
+    found = np.full(len(word), UNSAID)
+    found[-1] = specification.answers(model, [word])[0, 0]
+    return found
+
+
+def automaton_says(pda: PushdownAutomaton, model: StackModel[Any], word: Word) -> np.ndarray:
+    """Return what ``pda`` says after each symbol of ``word`` in the numbers of ``model``, (len(word),)."""
+    if not len(word):
+        return np.zeros(0, dtype=np.int64)
+    if model.task_kind != "recognition":
+        if pda.real_time and model.real_time:
+            return _said_in_real_time(pda, model, word)
+        answers = np.asarray(automaton_answers(pda, model, [word])[0][: len(word)])
+        alive = np.arange(len(word)) < sum(1 for _ in at_rest(pda, word))
+        return np.where((answers == -1) & alive, UNSAID, answers)  # it goes on, and says nothing here
+    if pda.end_marker is None:
+        return _accepted_prefixes(pda, word)
+    if len(word) <= MOST_PREFIXES:
+        return accepts_many(pda, [word[: end + 1] for end in range(len(word))]).astype(np.int64)
+    found = np.full(len(word), UNSAID)
+    found[-1] = bool(accepts_many(pda, [word])[0])
+    return found
+
+
+def _said_in_real_time(pda: PushdownAutomaton, model: StackModel[Any], word: Word) -> np.ndarray:
+    """Return what `automaton_says` says, for one walk over the word: a table of one row takes three times as long."""
+    found = np.full(len(word), -1)
+    numbers: dict[Output, int] = {None: UNSAID}  # it goes on, and says nothing here
+    for place, configuration in zip(range(len(word)), at_rest(pda, word), strict=False):
+        output = configuration.output
+        if output not in numbers:
+            numbers[output] = output_number(output, model)
+        found[place] = numbers[output]
+    return found
+
+
+def _accepted_prefixes(pda: PushdownAutomaton, word: Word) -> np.ndarray:
+    found = np.zeros(len(word), dtype=np.int64)
+    for place, configuration in enumerate(at_rest(pda, word)):
+        found[place] = pda.accepts_configuration(configuration)
+    return found

@@ -3,6 +3,6 @@
 The extra "page" brings the libraries that it needs; whoever imports a part of it without them is told so in one line.
 """
 
-from stacklens.extras import check_extra
+from ...core.imports import check_extra
 
 check_extra("the page", "page", "dash", "dash_ag_grid", "diskcache", "psutil")

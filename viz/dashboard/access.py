@@ -19,9 +19,7 @@ from urllib.parse import urlencode, urlsplit
 from flask import Flask, Request, Response, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from stacklens.errors import StacklensError
-
-__all__ = ["COOKIE", "HOSTS", "POLICY", "TOKEN", "Access", "add_policy", "guard", "is_loopback", "refused"]
+from ...core.errors import StacklensError
 
 TOKEN, HOSTS = "STACKLENS_TOKEN", "STACKLENS_HOSTS"  # in the environment
 COOKIE = "stacklens-token"  # with the port, for all ports of a machine share their cookies

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import dash_ag_grid as dag
@@ -10,7 +10,13 @@ import pandas as pd
 import plotly.graph_objects as go
 from dash import dcc, html
 
-__all__ = ["extra", "figure_part", "in_python", "table_part"]
+from ...core.errors import StacklensError
+from ...extract.evaluation.trust import SIGNS, claims_of
+from ...extract.headline import equals_of, headline
+from ...extract.wording import as_sentence
+from ...models.checkpoint import lines_of
+from .extractions import known
+from .networks import has_network, load, network_names, network_title, own_names
 
 _CHARACTER, _EDGES = 7, 24  # pixels of a character, and of a cell's two edges
 _BUTTON = 4  # characters' room in a column's head for its filter
@@ -134,7 +140,6 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _columns(frame: pd.DataFrame, link: str, wrap: bool) -> list[dict[str, Any]]:
-    """Return the columns, which share the table's width by what they hold; numbers stand on the right."""
     return [_column(str(name), frame[name], str(name) == link, wrap) for name in frame.columns]
 
 
@@ -162,3 +167,137 @@ def _characters(values: pd.Series[Any], name: str) -> int:
     head = max(map(len, name.split()), default=0) + _BUTTON
     longest = max([head, *(len(written.format(value)) for value in values)])
     return min(max(longest, _NARROW), _WIDE)
+
+
+# ---- The claims on an automaton, each with the words that it is about, so that one click puts them on the bench.
+
+_CHECKED, _CAUSES = "checked against the ", " as causes"
+
+
+def claims_with_words(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return every claim of a report: its question, its mark, what it rests on, and a word that shows it, or None.
+
+    "rounded" says whether it is the rounded network that shows it on that word.
+    """
+    return [
+        {
+            "what": claim.what,
+            "sign": SIGNS[claim.verdict],
+            "verdict": claim.verdict,
+            "says": claim.says,
+            "word": _word_of(claim.what, report),
+            "rounded": _is_of_the_rounded(claim.what, report),
+        }
+        for claim in claims_of(report)
+    ]
+
+
+def _is_of_the_rounded(what: str, report: Mapping[str, Any]) -> bool:
+    if what != "result" or report["automaton"] is None:
+        return "rounded" in what
+    return (
+        next((who for who, one in equals_of(report).items() if one["verdict"] == "different"), "") == "rounded network"
+    )
+
+
+def _word_of(what: str, report: Mapping[str, Any]) -> str | None:
+    if what == "result" and report["automaton"] is not None:
+        return next((one["word"] for one in equals_of(report).values() if one["verdict"] == "different"), None)
+    if what.startswith("horizon, "):
+        first = report["horizon"][what.removeprefix("horizon, ")]["shortest_difference"]
+        return None if first is None else str(first["word"])
+    if what.startswith(_CHECKED):
+        other = "language" if what.startswith(f"{_CHECKED}language ") else what.removeprefix(_CHECKED)
+        return next((word for word, who in disagreements_of(report) if who == other), None)
+    if what.endswith(_CAUSES):
+        worst = report["causality"][what.removesuffix(_CAUSES)]["worst"]
+        return None if worst is None else str(worst["word"])
+    if what == "proof":
+        word = report["proof"].get("counterexample")
+        return None if word is None else str(word)
+    return None
+
+
+def disagreements_of(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return all words on which the automaton is known to differ, with from what, short words first."""
+    found = [
+        (check["counterexample"], check["between"][1])
+        for check in report["checks"]
+        if check["disagreements"] and check["counterexample"] is not None
+    ]
+    found += [
+        (entry["shortest_difference"]["word"], who)
+        for who, entry in report.get("horizon", {}).items()
+        if entry["shortest_difference"] is not None
+    ]
+    return sorted(dict.fromkeys(found), key=lambda one: (len(one[0]), one))
+
+
+# ---- What the page says of networks: a card of each, and the list of all by the paper that their kind is from ----
+
+PAPERS = {  # of each kind of network the paper that it is from
+    "nnpda": "Sun et al. 1993: neural network pushdown automata",
+    "stack-rnn": "Joulin & Mikolov 2015: Stack RNN",
+    "list-rnn": "Joulin & Mikolov 2015: Stack RNN",
+    "neural-stack": "Grefenstette et al. 2015, Hao et al. 2018: neural stacks",
+    "buffered-neural-stack": "Grefenstette et al. 2015, Hao et al. 2018: neural stacks",
+    "marnn-stack-rnn": "Suzgun et al. 2019: memory-augmented RNN",
+    "marnn-stack-lstm": "Suzgun et al. 2019: memory-augmented RNN",
+    "baby-ntm": "Suzgun et al. 2019: memory-augmented RNN",
+}
+_OTHERS = "others"
+
+
+def network_card(name: str) -> dict[str, str]:
+    """Return what there is to say of the network called ``name``, by what each line is about.
+
+    Raises:
+        StacklensError: there is no such network.
+    """
+    if not has_network(name):
+        return _result_card(name)
+    model = load(name).model
+    paper = {"paper": PAPERS[model.name]} if model.name in PAPERS else {}
+    return {"name": network_title(name), **paper, **lines_of(model)}
+
+
+def _result_card(name: str) -> dict[str, str]:
+    """Return what a saved result says of its network, which is not here."""
+    found = known(name)
+    assert found is not None  # a saved result is known as long as it is there
+    network = found.report["network"]
+    said = {"network": network["path"] or network["name"], "kind": network["kind"], "task": network["task_kind"]}
+    return {"name": network_title(name), **said, "symbols": " ".join(network["alphabet"])}
+
+
+def network_list(opened: Iterable[str]) -> list[dict[str, Any]]:
+    """Return groups of networks, files that were ``opened`` first: of each network its name, its title and one line."""
+    groups: dict[str, list[dict[str, str]]] = {}
+    files = [name for name in dict.fromkeys((*own_names(), *opened)) if _is_there(name) and name not in network_names()]
+    for name in (*files, *network_names()):
+        group = "your own" if name in files else PAPERS.get(load(name).model.name, _OTHERS)
+        groups.setdefault(group, []).append({"name": name, "title": network_title(name), "line": _line(name)})
+    order = ["your own", *dict.fromkeys(PAPERS.values()), _OTHERS]
+    return [{"group": group, "networks": groups[group]} for group in order if group in groups]
+
+
+def _is_there(name: str) -> bool:
+    try:
+        has_network(name)
+    except StacklensError:
+        return False
+    return True
+
+
+def _line(name: str) -> str:
+    """Return a network in one line: what it does, how large it is, and what was read out of it."""
+    if not has_network(name):
+        found = known(name)
+        assert found is not None
+        return f"only an automaton, its network is not here. {as_sentence(headline(found.report, brief=True))}"
+    checkpoint = load(name)
+    model, task = checkpoint.model, checkpoint.task.get("language")
+    what = f"{model.task_kind}{'' if task is None else f' on {task}'}, {model.n_units} units"
+    found = known(name)
+    says = "Nothing has been read out of it yet." if found is None else as_sentence(headline(found.report, brief=True))
+    return f"{what}. {says}"

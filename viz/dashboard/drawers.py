@@ -11,37 +11,39 @@ import pandas as pd
 import plotly.graph_objects as go
 from dash import html
 
-from stacklens.automata.description import transition_table
-from stacklens.errors import StacklensError
-from stacklens.extract.evaluation.trust import SIGNS, check_table, claims_of
-from stacklens.extract.evaluation.word_list import EMPTY_WORD
-from stacklens.extract.wording import as_sentence
-from stacklens.probe.causal.outcome import Causality
-from stacklens.viz.dashboard.asking import one_of, text
-from stacklens.viz.dashboard.automaton_views import (
+from ...automata.description import transition_table
+from ...core.errors import StacklensError
+from ...extract.evaluation.trust import SIGNS, check_table, claims_of
+from ...extract.evaluation.trust import coverage_table as transitions_taken
+from ...extract.wording import as_sentence
+from ...languages.words import EMPTY_WORD
+from ...probe.outcome import Causality
+from ..figures import FIGURES
+from ..papers import frame_of, paper_tables
+from ..probing import causality_figure
+from ..style import themed
+from .components import extra, figure_part, table_part
+from .extractions import known
+from .judging import accuracy, coverage_sentence, judged_words
+from .networks import file_of
+from .opening import kept_sweep
+from .panels import (
+    TABLES,
+    automaton_lines,
+    drawn,
     drift_view,
+    figure_lines,
     map_view,
     shown,
     stacks_view,
     steps_view,
+    table_lines,
+    tabled,
+    trust_lines,
     visits_view,
 )
-from stacklens.viz.dashboard.components import extra, figure_part, table_part
-from stacklens.viz.dashboard.extractions import known
-from stacklens.viz.dashboard.judging import accuracy, coverage_sentence, judged_words, transitions_taken
-from stacklens.viz.dashboard.networks import file_of
-from stacklens.viz.dashboard.pictures import TABLES, drawn, figure_lines, table_lines, tabled
-from stacklens.viz.dashboard.python_lines import automaton_lines, trust_lines
-from stacklens.viz.dashboard.saved import is_saved, saved
-from stacklens.viz.dashboard.sweeps import kept_sweep
-from stacklens.viz.dashboard.turns import in_turn
-from stacklens.viz.dashboard.view import View
-from stacklens.viz.figures import FIGURES
-from stacklens.viz.paper_tables import frame_of, paper_tables
-from stacklens.viz.probing import causality_figure
-from stacklens.viz.style import themed
-
-__all__ = ["FILLED", "Asked", "asked_for", "filled"]
+from .requests import View, in_turn, one_of, text
+from .saved import is_saved, saved
 
 _INTERCHANGES = (
     "With another run's hidden vector, or cell, in its place: does the network do what the automaton predicts? A score "
@@ -278,7 +280,7 @@ def _steps(asked: Asked) -> list[Any]:
 def _papers(asked: Asked) -> list[Any]:
     name, theme = asked.table, asked.theme
     found = paper_tables(name)
-    line = f"from stacklens.viz.paper_tables import frame_of, paper_tables\n\nfound = paper_tables({name!r})"
+    line = f"from stacklens.viz.papers import frame_of, paper_tables\n\nfound = paper_tables({name!r})"
     command: list[Any] = ["measured by ", html.Code(found.command), "" if found.measured else " (not measured yet)"]
     parts: list[Any] = [html.P(command)]
     for place, table in enumerate(found.tables):

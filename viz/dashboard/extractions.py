@@ -12,46 +12,26 @@ from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, cast, get_args
 
-from stacklens import __version__
-from stacklens.automata.enumeration import count_all
-from stacklens.automata.formats.json import from_json, to_json_line
-from stacklens.automata.minimize import Minimization
-from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import StacklensError
-from stacklens.extract.budget import DEFAULT_BUDGET
-from stacklens.extract.causality import with_causality
-from stacklens.extract.config import Method
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
-from stacklens.extract.result_file import load_result
-from stacklens.extract.search.candidates import merged_into
-from stacklens.extract.summary import summary_text
-from stacklens.models.base import StackModel
-from stacklens.models.io import ZOO, Checkpoint
-from stacklens.progress import count
-from stacklens.viz.dashboard.job_process import Tell
-from stacklens.viz.dashboard.jobs import JobQueue, Jobs
-from stacklens.viz.dashboard.networks import load, network_names, specification_by_name
-from stacklens.viz.dashboard.saved import is_saved, saved
-from stacklens.viz.dashboard.store import DAY, store
-
-__all__ = [
-    "STAGES",
-    "TURNS",
-    "ExtractionSettings",
-    "Known",
-    "cancel_extraction",
-    "content_of",
-    "extraction_job",
-    "extractions_of",
-    "fingerprint",
-    "keep_extraction",
-    "known",
-    "settings_in",
-    "settings_known",
-    "settings_of",
-    "shipped",
-    "start_extraction",
-]
+from ... import __version__
+from ...automata.enumeration import count_all
+from ...automata.formats.json import from_json, to_json_line
+from ...automata.minimize import Minimization
+from ...automata.pda import PushdownAutomaton
+from ...core.errors import StacklensError
+from ...core.progress import count
+from ...extract.causality import with_causality
+from ...extract.config import DEFAULT_BUDGET, ExtractionConfig, Method
+from ...extract.extraction import extract
+from ...extract.report import load_result
+from ...extract.result import Extraction
+from ...extract.search.candidates import merged_into
+from ...extract.summary import summary_text
+from ...models.base import StackModel
+from ...models.checkpoint import ZOO, Checkpoint
+from .job_process import Tell
+from .jobs import JobQueue, Jobs
+from .networks import load, network_names, specification_by_name
+from .saved import DAY, is_saved, saved, store
 
 STAGES = (
     "trace the network",

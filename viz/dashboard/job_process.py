@@ -16,9 +16,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stacklens.viz.dashboard.store import DAY, store
-
-__all__ = ["Tell", "main"]
+from .saved import DAY, store
 
 Tell = Callable[[Sequence[Any]], None]
 _PATIENCE = 10  # steps of niceness: users who look at something come first

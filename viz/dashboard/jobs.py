@@ -19,9 +19,7 @@ from typing import IO, Any
 
 import psutil
 
-from stacklens.viz.dashboard.store import DAY, store, store_folder
-
-__all__ = ["JobQueue", "JobState", "Jobs", "Waiting", "join"]
+from .saved import DAY, store, store_folder
 
 _POLL = 0.3  # seconds between two looks for a free place
 _TRIES, _PAUSE = 12, 0.05  # more than a look's time: those who stand in a line with gaps in it move up
@@ -241,7 +239,6 @@ def _result(job: str) -> str:
 
 
 def _who(number: int, works: bool) -> list[Any]:
-    """Return what tells a process from all others, also from a later one of its number, and whether it is the job."""
     return [number, psutil.Process(number).create_time(), works]
 
 

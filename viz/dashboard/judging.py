@@ -10,31 +10,20 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from stacklens.automata.formats.json import from_json, to_json_line
-from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
-from stacklens.errors import StacklensError
-from stacklens.extract.by_name import specification_for, subject_named
-from stacklens.extract.evaluation.accuracy_by_size import SizeScores, scores_by_size
-from stacklens.extract.evaluation.trust import coverage_table as transitions_taken
-from stacklens.extract.evaluation.trust import covered
-from stacklens.extract.evaluation.word_list import EMPTY_WORD, JudgedWord, judge_words, parse_words, word_table
-from stacklens.extract.specification import Specification
-from stacklens.languages.words import format_word
-from stacklens.viz.curves import accuracy_figure
-from stacklens.viz.dashboard.extractions import Known, known, settings_known
-from stacklens.viz.dashboard.networks import fitting_specification, load, network_title
-from stacklens.viz.dashboard.view import View, address_of
-from stacklens.viz.style import sentence, themed
-
-__all__ = [
-    "JudgedWords",
-    "accuracy",
-    "coverage_sentence",
-    "judged_words",
-    "known_specification",
-    "transitions_taken",
-    "words_to_try",
-]
+from ...automata.formats.json import from_json, to_json_line
+from ...automata.pda import PushdownAutomaton, Symbol, Word
+from ...core.errors import StacklensError
+from ...extract.accuracy import SizeScores, scores_by_size
+from ...extract.by_name import specification_for, subject_named
+from ...extract.evaluation.judge import JudgedWord, judge_words, parse_words, word_table
+from ...extract.evaluation.trust import covered
+from ...extract.specification import Specification
+from ...languages.words import EMPTY_WORD, format_word
+from ..curves import accuracy_figure
+from ..style import sentence, themed
+from .extractions import Known, known, settings_known
+from .networks import fitting_specification, load, network_title
+from .requests import View, address_of
 
 MOST_WORDS, MOST_SYMBOLS, LONGEST = 2_000, 10_000, 2_000  # of a list: words, symbols in all, symbols of one word
 _DRAWN = 24  # words that the page draws, about

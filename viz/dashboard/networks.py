@@ -16,39 +16,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.errors import FileFormatError, StacklensError, UnknownNameError
-from stacklens.extract.by_name import specification_of, true_automaton
-from stacklens.extract.specification import Specification, check_same_alphabet
-from stacklens.languages import language_names
-from stacklens.languages.catalogue import task_names
-from stacklens.languages.words import format_word, make_word
-from stacklens.models.base import StackModel
-from stacklens.models.io import ZOO, Checkpoint, digest_of, load_network
-from stacklens.viz.dashboard.saved import Saved, is_saved, saved, short_title
-from stacklens.viz.dashboard.store import DAY, store
-
-__all__ = [
-    "LARGEST_BODY",
-    "LARGEST_UPLOAD",
-    "OWN",
-    "PREFIX",
-    "Upload",
-    "file_of",
-    "fitting_specification",
-    "has_network",
-    "is_known",
-    "keep_upload",
-    "load",
-    "network_names",
-    "network_title",
-    "own_names",
-    "random_word",
-    "specification_by_name",
-    "truth_by_name",
-    "uploaded",
-    "uploaded_network",
-]
+from ...automata.pda import PushdownAutomaton, Word
+from ...core.errors import FileFormatError, StacklensError, UnknownNameError
+from ...extract.by_name import specification_of, true_automaton
+from ...extract.specification import Specification, check_same_alphabet
+from ...languages.catalogue import language_names, task_names
+from ...languages.words import format_word, make_word
+from ...models.base import StackModel
+from ...models.checkpoint import ZOO, Checkpoint, digest_of, load_network
+from .saved import DAY, Saved, is_saved, saved, short_title, store
 
 LARGEST_UPLOAD = 20_000_000  # bytes of a file; the largest network of the papers takes a tenth of it
 LARGEST_BODY = 2 * LARGEST_UPLOAD  # of a request: one that is somewhat too large is told so in a sentence

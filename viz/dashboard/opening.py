@@ -2,22 +2,232 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 import os
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from stacklens.errors import StacklensError
-from stacklens.extract.evaluation.sweep_file import is_sweep
-from stacklens.extract.result_file import is_result, load_result
-from stacklens.files import LARGEST_NETWORK, read_whole
-from stacklens.models.formats.mapped import looks_like as is_mapping
-from stacklens.models.formats.rau import looks_like as is_rau
-from stacklens.models.io import ZOO, find_network, load_network
-from stacklens.models.own.reference import is_reference
-from stacklens.viz.dashboard.extractions import keep_extraction, settings_in
-from stacklens.viz.dashboard.networks import OWN, keep_upload, own_names
-from stacklens.viz.dashboard.sweeps import keep_sweep
+import pandas as pd
 
-__all__ = ["opened_at_start"]
+from ...core.errors import FileFormatError, StacklensError
+from ...core.files import LARGEST_NETWORK, read_whole
+from ...extract.evaluation.sweep import Sweep, is_sweep, load_sweep
+from ...extract.evaluation.sweep_rows import SweepRow
+from ...extract.report import RESULT_FORMAT, is_result, load_result
+from ...extract.result import Extraction
+from ...models.checkpoint import ZOO, digest_of, find_network, load_network
+from ...models.formats.mapping import looks_like as is_mapping
+from ...models.formats.rau import looks_like as is_rau
+from ...models.wrap import is_reference
+from .extractions import content_of, keep_extraction, settings_in
+from .networks import LARGEST_UPLOAD, OWN, keep_upload, own_names
+from .saved import DAY, keep_saved, short_title, store
+
+# ---- What a browser opens, a network or a saved result, told apart by what is in it; all else is one clear line.
+
+LARGEST_RESULT = 5_000_000  # bytes of a saved result; the largest of the zoo has a fiftieth of it
+_KINDS = {  # what else of ours is JSON, by its "format", and what to do with it
+    "stacklens sweep": "a sweep; it names networks by their files, so start the page with it: stacklens app {title}",
+    "stacklens-automaton": "an automaton; the page opens networks and saved results",
+}
+
+
+def keep_file(data: bytes, title: str) -> str:
+    """Return the name under which the network, or the result, in a file is kept; ``title`` is what it is called.
+
+    Nothing in it is ever run, and no file that it names is opened.
+
+    Raises:
+        StacklensError: the file is too large.
+        FileFormatError: it is neither, or damaged; one line that calls it by its title. Nothing is kept.
+    """
+    if len(data) > LARGEST_UPLOAD or data.lstrip()[:1] not in (b"{", b"["):
+        return keep_upload(data, title).name
+    short = short_title(title)
+    if len(data) > LARGEST_RESULT:
+        raise StacklensError(f"{short}: larger than {LARGEST_RESULT // 1_000_000} MB; expected a saved result")
+    _check_kind(data, short)
+    with tempfile.TemporaryDirectory(prefix="stacklens-") as folder:
+        path = Path(folder) / "result.json"
+        path.write_bytes(data)
+        try:
+            return keep_result(load_result(path), short)
+        except StacklensError as error:
+            raise FileFormatError(str(error).replace(str(path), short)) from None
+
+
+def keep_result(result: Extraction, title: str) -> str:
+    """Return the name under which ``result`` is kept for a day."""
+    content = json.loads(json.dumps(content_of(result)))
+    return keep_saved(title, content, f"sl.load({title!r})")
+
+
+def _check_kind(data: bytes, title: str) -> None:
+    """Check that JSON says that it is a saved result; one line says what it is otherwise.
+
+    Raises:
+        FileFormatError: it is something else.
+    """
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        raise FileFormatError(f"{title}: damaged JSON; expected a network or a saved result") from None
+    kind = content.get("format") if isinstance(content, dict) else None
+    if kind == RESULT_FORMAT:
+        return
+    if isinstance(kind, str) and kind in _KINDS:
+        raise FileFormatError(f"{title}: {_KINDS[kind].format(title=title)}")
+    raise FileFormatError(
+        f"{title}: JSON, but neither a network nor a saved result; extract-pda NETWORK --save writes one"
+    )
+
+
+# ---- Sweeps that the app was started with: a table whose rows open their networks, each with its own result ----
+
+_PREFIX = "sweep-"
+_LEFT_OUT = ("differs_rounded", "differs_network", "epochs")
+_FIRST = (
+    "network",
+    "not opened",
+    "status",
+    "automaton",
+    "states",
+    "stack_symbols",
+    "transitions",
+    "proof",
+    "certificate",
+)
+_HEADINGS = {
+    "stack_symbols": "stack symbols",
+    "agrees_rounded": "follows rounded network",
+    "agrees_network": "follows network",
+    "accuracy_rounded": "accuracy, rounded",
+    "accuracy_automaton": "accuracy, automaton",
+}
+_WHAT_IT_SAYS = (
+    "Status 0: nothing contradicts the automaton; 1: something does; 2: bad input; 3: no automaton. Automata of one "
+    "number are proved to do the same. An automaton follows a network on all words up to the length that is named."
+)
+
+
+@dataclass(frozen=True)
+class KeptSweep:
+    """A sweep as the page shows it.
+
+    Attributes:
+        title: of its file, without the suffix.
+        frame: a row a network.
+        opens: under which name the page opens each row's result, or its network; None where neither is here.
+        said: sentences over the table.
+        python: the lines that make the table.
+    """
+
+    title: str
+    frame: pd.DataFrame
+    opens: tuple[str | None, ...]
+    said: tuple[str, ...]
+    python: str
+
+
+def keep_sweep(path: Path) -> str:
+    """Return the name under which the sweep in the file at ``path`` is kept for a day, with its networks and results.
+
+    Only who starts the app names files: those in the sweep are looked for as it names them, and beside it.
+
+    Raises:
+        StacklensError: it cannot be read, or has no rows.
+    """
+    sweep = load_sweep(path)
+    if not sweep.rows:
+        raise StacklensError(f"{path}: a sweep over no networks")
+    opens, reasons = zip(*(_opened(row, path) for row in sweep.rows), strict=True)
+    settling = [] if sweep.settling is None else [f"Settled: {sweep.settling}."]
+    content = {
+        "title": path.stem,
+        "frame": _rows(sweep, reasons),
+        "opens": list(opens),
+        "said": [*settling, _WHAT_IT_SAYS],
+        "python": f"import stacklens as sl\n\nsl.load({path.name!r}).to_frame()",
+    }
+    name = _PREFIX + hashlib.sha256(json.dumps(content).encode()).hexdigest()[:24]
+    store().set(name, content, expire=DAY)
+    return name
+
+
+def kept_sweep(name: str) -> KeptSweep:
+    """Return the sweep that is kept as ``name``.
+
+    Raises:
+        StacklensError: there is none, or its day is over.
+    """
+    kept = store().get(name) if name.startswith(_PREFIX) else None
+    if kept is None:
+        raise StacklensError("this sweep is not here; sweeps are kept for a day: start the page with it again")
+    rows = {**kept, "frame": pd.DataFrame(kept["frame"]), "opens": tuple(kept["opens"]), "said": tuple(kept["said"])}
+    return KeptSweep(**rows)
+
+
+def _rows(sweep: Sweep, reasons: tuple[str | None, ...]) -> list[dict[str, Any]]:
+    """Return the table's rows as plain data; a column that is empty all over is left out."""
+    frame = sweep.to_frame().drop(columns=list(_LEFT_OUT), errors="ignore")
+    for name in ("agrees_rounded", "agrees_network"):
+        if name in frame:
+            frame[name] = [_length(value) for value in frame[name]]
+    frame["not opened"] = list(reasons)
+    frame["network"] = told_apart([row.network for row in sweep.rows])
+    frame = frame[[*_FIRST, *(name for name in frame.columns if name not in _FIRST)]]
+    frame = frame.astype(object).where(frame.notna(), None).dropna(axis="columns", how="all").rename(columns=_HEADINGS)
+    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
+    return rows
+
+
+def told_apart(names: list[str]) -> list[str]:
+    """Return what files are called within the folder that they share, as a narrow column shows the beginning only."""
+    folders = {str(Path(name).parent) for name in names}
+    shared = os.path.commonpath(folders) if len({os.path.isabs(name) for name in names}) == 1 else ""
+    return [os.path.relpath(name, shared) if shared else name for name in names]
+
+
+def _length(value: Any) -> str | None:
+    if value is None or value != value:
+        return None
+    return "every length" if math.isinf(value) else str(int(value))
+
+
+def _opened(row: SweepRow, sweep: Path) -> tuple[str | None, str | None]:
+    """Return under which name the page opens a row, and why nothing opens its network, if nothing does."""
+    expected = None if row.report is None else row.report["network"]["sha256"]
+    network, problem = _network(row.network, sweep, expected)
+    if row.report is None:
+        return network, problem if network is None else None
+    title = f"{Path(row.network).name} of {sweep.name}"
+    content = {"automaton": row.automaton, "raw": None, "report": row.report, "summary": row.headline or ""}
+    call = f"sl.extract({row.network!r}{'' if row.language is None else f', {row.language!r}'})"
+    return keep_saved(title, content, call), problem
+
+
+def _network(named: str, sweep: Path, expected: str | None) -> tuple[str | None, str | None]:
+    """Return the page's name of the network that a row names, or what is wrong with it."""
+    here = find_network(named)
+    places = [here, sweep.parent / named, sweep.parent / Path(named).name]
+    path = next((place for place in places if place.is_file()), None)
+    if path is None:
+        return None, "its file is not here"
+    try:
+        if expected is not None and digest_of(path) != expected:
+            return None, "its file has been changed since"
+        if path.parent == ZOO:
+            return path.stem, None
+        return keep_upload(read_whole(path, "a trained network", LARGEST_NETWORK), path.name).name, None
+    except StacklensError as error:
+        return None, str(error)
+
+
+# ---- What `stacklens app` is started with ----
 
 View = dict[str, str]  # the parts of an address
 

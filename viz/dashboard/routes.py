@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
-from flask import Flask, request
+from flask import Flask, Response, request
 
-from stacklens.automata.pda import PushdownAutomaton, State, Word
-from stacklens.errors import StacklensError
-from stacklens.extract.headline import headline
-from stacklens.extract.wording import as_sentence, nothing_found
-from stacklens.languages.words import parse_word
-from stacklens.viz.bench.alone import automaton_data
-from stacklens.viz.bench.automaton_run import automaton_run, run_data
-from stacklens.viz.bench.drawing import bench_drawing
-from stacklens.viz.bench.symbols import symbol_meanings
-from stacklens.viz.bench.word import beginning_data, word_data
-from stacklens.viz.dashboard.asking import answering, body, flag, number, text, texts
-from stacklens.viz.dashboard.automaton_views import seen_on_many, shown
-from stacklens.viz.dashboard.cards import network_card, network_list
-from stacklens.viz.dashboard.claims import claims_with_words, disagreements_of
-from stacklens.viz.dashboard.extractions import (
+from ...automata.pda import PushdownAutomaton, State, Word
+from ...core.errors import StacklensError
+from ...extract.headline import headline
+from ...extract.wording import as_sentence, nothing_found
+from ...languages.words import parse_word
+from ...probe.edits import NAMED
+from ...probe.intervene import PARTS
+from ..bench.change import Change, call_of, changeable, changed_word, values_of
+from ..bench.drawing import automaton_run, bench_drawing, run_data, symbol_meanings
+from ..bench.word import automaton_data, beginning_data, word_data
+from ..papers import table_names
+from .components import claims_with_words, disagreements_of, network_card, network_list
+from .extractions import (
     STAGES,
     ExtractionSettings,
     cancel_extraction,
@@ -32,23 +32,25 @@ from stacklens.viz.dashboard.extractions import (
     settings_of,
     start_extraction,
 )
-from stacklens.viz.dashboard.judging import known_specification
-from stacklens.viz.dashboard.networks import (
-    LARGEST_UPLOAD,
-    file_of,
-    has_network,
-    load,
-    network_title,
-    random_word,
-    truth_by_name,
+from .judging import known_specification, words_to_try
+from .networks import LARGEST_UPLOAD, file_of, has_network, load, network_title, random_word, truth_by_name
+from .opening import keep_file
+from .panels import (
+    FILES,
+    LONGEST_WORD,
+    automaton_lines,
+    check_length,
+    program,
+    read_word,
+    runner_of,
+    seen_on_many,
+    shown,
+    trace_file,
+    trust_lines,
+    word_lines,
 )
-from stacklens.viz.dashboard.python_lines import automaton_lines, trust_lines, word_lines
-from stacklens.viz.dashboard.results import keep_file
-from stacklens.viz.dashboard.saved import forget, is_saved, saved, short_title
-from stacklens.viz.dashboard.steps import check_length, read_word, runner_of
-from stacklens.viz.dashboard.turns import LONG, in_turn
-
-__all__ = ["beginning_answer", "network_answer", "register", "word_answer"]
+from .requests import LONG, answering, body, flag, in_turn, number, one_of, text, texts
+from .saved import forget, is_saved, saved, short_title
 
 _BEGINNING, _AHEAD = 240, 100  # symbols of a long word that are shown at first, and after the current step
 
@@ -269,3 +271,148 @@ def _drawing(pda: PushdownAutomaton, groups: Mapping[State, str] | None) -> dict
         return bench_drawing(pda, groups)
     except StacklensError as error:
         return {"svg": "", "edges": [], "says": f"{error}."}
+
+
+# ---- What the drawers ask beside what Dash shows in them: words to try, the names of the papers' tables, files.
+
+_PATIENCE = 20  # seconds that a file waits for its turn
+
+
+def register_drawers(server: Flask) -> None:
+    """Give ``server`` the addresses under /api/ that the drawers ask."""
+    for route, answer in _ROUTES.items():
+        server.add_url_rule(f"/api/{route}", endpoint=route, view_func=answering(answer))
+
+
+def _words() -> Any:
+    return {"words": words_to_try(text("network"), number("seed"))}
+
+
+def _papers() -> Any:
+    return {"tables": [{"name": name, "what": what} for name, what in table_names().items()]}
+
+
+def _file() -> Response:
+    """Return the automaton, or the trace of a word, as a file."""
+    name, suffix = text("network"), one_of("suffix", (*FILES, "csv", "trace"))
+    if suffix in FILES:
+        one = shown(name, flag("raw"))
+        content = FILES[suffix](one.automaton, name, one.groups)
+    else:
+        word, kind = text("word", ""), "csv" if suffix == "csv" else "json"
+        content = in_turn(name, word, trace_file, kind, name, word, flag("rounded"), patience=_PATIENCE)
+    ending = {"trace": "trace.json", "csv": "csv"}.get(suffix, suffix)
+    return Response(
+        content,
+        mimetype="application/octet-stream",
+        headers={"Content-Disposition": f'attachment; filename="{name}.{ending}"'},
+    )
+
+
+_ROUTES: dict[str, Callable[[], Any]] = {"words": _words, "papers": _papers, "file": _file}
+
+
+# ---- A change of one step as a browser asks for it, what can be changed in a network, and what comes of it ----
+
+_MOST = 4_096  # characters of numbers in an address
+
+
+def register_changes(server: Flask) -> None:
+    """Give ``server`` the addresses under /api/ that ask what can be changed, and what comes of a change."""
+
+    @server.get("/api/changeable")
+    @answering
+    def what_can_be_changed() -> Any:
+        name = text("network")
+        return changeable(load(name).model, _meanings(name))
+
+    @server.get("/api/change")
+    @answering
+    def change() -> Any:
+        name, typed, other = text("network"), text("word", ""), text("from", "")
+        asked = _change(name, typed, other)
+        longest = max(typed, other, key=len)
+        return in_turn(name, longest, change_answer, name, typed, flag("rounded"), asked, other)
+
+
+def change_answer(name: str, typed: str, rounded: bool, change: Change, other: str) -> dict[str, Any]:
+    """Return all of the word ``typed`` after ``change``, see `changed_word`; ``other`` is the word that is taken from.
+
+    Raises:
+        StacklensError: there is no such network, it cannot read a word, or that cannot be changed.
+    """
+    runner = runner_of(name, rounded)
+    named = {row: symbol for symbol, row in values_of(load(name).model, _meanings(name)).items()}
+    word = read_word(typed, runner)
+    data = changed_word(runner, word, change, known_specification(name), other, named)
+    call = call_of(typed, change, rounded, other)
+    return {**data, "network": name, "word": typed, "rounded": rounded, "python": program(name, (), (call,))}
+
+
+def _change(name: str, typed: str, other: str) -> Change:
+    """Return the change that an address asks for; its steps, stacks, cells and units are from 1.
+
+    Raises:
+        StacklensError: it makes no sense.
+    """
+    model = load(name).model
+    part = one_of("set", PARTS)
+    step, steps = number("change", 1), len(read_word(typed, model)) + (model.end is not None)
+    if not 1 <= step <= steps:
+        raise StacklensError(f"there is no step {step} to change: the word has {steps}")
+    stack, cell, unit = _place("stack"), _place("cell"), _place("unit")
+    value = _value(text("to", ""))
+    if value != "source":
+        return Change(step - 1, part, value, stack, cell or 0, unit)
+    source = read_word(other, model)
+    read = number("after", len(source))
+    begun = 1 if part in ("actions", "pushed") else 0  # they are of a step
+    if not begun <= read <= len(source):
+        raise StacklensError(f"nothing can be taken after {read} symbols of {other or 'ε'}, which has {len(source)}")
+    return Change(step - 1, part, value, stack, cell or 0, unit, source, read - begun)
+
+
+def _place(name: str) -> int | None:
+    """Return the number called ``name`` as it is counted from 0, None where the address has none.
+
+    Raises:
+        StacklensError: it is no number from 1, or larger than anything that is there.
+    """
+    if name not in request.args:
+        return None
+    found = number(name)
+    if not 1 <= found <= LONGEST_WORD:
+        raise StacklensError(f"{name} is {found}; expected a number from 1 to {LONGEST_WORD:,}")
+    return found - 1
+
+
+def _value(typed: str) -> str | tuple[float, ...]:
+    """Return a value as it is typed: one of `NAMED` that need nothing else, or numbers with spaces between.
+
+    Raises:
+        StacklensError: it is neither.
+    """
+    if typed in NAMED and typed != "centre":
+        return typed
+    try:
+        numbers = tuple(float(one) for one in typed[:_MOST].split())
+    except ValueError:
+        numbers = ()
+    if not numbers or not all(map(math.isfinite, numbers)):
+        shown = typed if len(typed) <= 40 else f"{typed[:37]}..."
+        raise StacklensError(f"what is put there is '{shown}'; expected numbers, or zero, mean, rounded or source")
+    return numbers
+
+
+def _meanings(name: str) -> list[dict[str, Any]]:
+    """Return what the symbols of the automaton's stack stand for, none where nothing has been read out."""
+    settings = settings_known(name)
+    found = None if settings is None else known(name, settings)
+    if found is None or found.automaton is None:
+        return []
+    return _meant(name, found.automaton, found.stacks)
+
+
+@lru_cache(maxsize=32)
+def _meant(name: str, automaton: Any, stacks: Any) -> list[dict[str, Any]]:
+    return symbol_meanings(runner_of(name, False), seen_on_many(shown(name), rounded=False), automaton, stacks)

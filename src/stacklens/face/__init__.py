@@ -3,12 +3,10 @@
 Everything is imported when it is called, so that ``import stacklens`` stays light.
 """
 
-from stacklens.face.checking import certify, compare, verify
-from stacklens.face.opening import load, trace
-from stacklens.face.probing import ablate, horizon_curve, intervene, linear_probes, saliency
-from stacklens.face.reading import extract, learn
-from stacklens.face.sweeping import sweep
-from stacklens.face.training import train
+from .opening import load, trace
+from .probing import ablate, horizon_curve, intervene, linear_probes, saliency
+from .results import certify, compare, extract, learn, verify
+from .training import sweep, train
 
 __all__ = [
     "ablate",

@@ -2,20 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from stacklens.errors import StacklensError, UnknownNameError
-from stacklens.face.arguments import AUTOMATA, called, network_of, words_of
+from ..core.errors import StacklensError, UnknownNameError, UnknownSymbolError
+
+# ---- What the public face is given, made into what lower layers take: names and paths into networks, text into words.
 
 if TYPE_CHECKING:
-    from stacklens.automata.pda import PushdownAutomaton, Word
-    from stacklens.extract.evaluation.sweep import Sweep
-    from stacklens.extract.result import Extraction
-    from stacklens.face.arguments import Network
-    from stacklens.models.base import StackModel
-    from stacklens.probe.trace import Trace
+    from ..automata.pda import PushdownAutomaton, Word
+    from ..extract.result import Extraction
+    from ..extract.specification import Specification
+    from ..languages.language import Language
+    from ..languages.task import Task
+    from ..models.base import StackModel
+
+    Network = StackModel[Any] | str | Path
+    Subject = Language | Task | Specification | PushdownAutomaton | str
+
+
+AUTOMATA = (".json", ".dot", ".jff")
+_LONGEST_SHOWN = 40  # characters of a word in a message
+
+
+def network_of(given: Network) -> StackModel[Any]:
+    """Return a network, or the one of that name or path; raise StacklensError for anything else."""
+    from ..models.base import StackModel
+    from ..models.checkpoint import load_network
+
+    if isinstance(given, StackModel):
+        return given
+    if not isinstance(given, str | Path):
+        raise StacklensError(f"expected a network, or the name or path of one, not {called(given)}")
+    return load_network(given).model
+
+
+def automaton_of(given: PushdownAutomaton | Extraction) -> PushdownAutomaton:
+    """Return an automaton, or that of a result; raise StacklensError where there is none."""
+    from ..automata.pda import PushdownAutomaton
+    from ..extract.result import Extraction
+
+    if isinstance(given, Extraction):
+        return given.automaton
+    if not isinstance(given, PushdownAutomaton):
+        raise StacklensError(f"expected an automaton or a result, not {called(given)}")
+    return given
+
+
+def words_of(given: Word | Iterable[Word], alphabet: tuple[str, ...]) -> list[Word]:
+    """Return one word or many as a list of words; what can be gone through only once is gone through once.
+
+    Raises:
+        StacklensError: something is no word.
+        UnknownSymbolError: a word has a symbol outside ``alphabet``; the message says which word, and where.
+    """
+    if isinstance(given, str):
+        return [_word(given, alphabet)]
+    parts = _parts(given, "a word or a list of words")
+    if all(isinstance(part, str) and part in alphabet for part in parts):
+        return [_word(parts, alphabet)]
+    return [_word(part, alphabet, number) for number, part in enumerate(parts)]
+
+
+def one_word(given: Word, alphabet: tuple[str, ...], what: str) -> Word:
+    """Return one word; raise StacklensError, which says ``what`` is of one word only, for any other number."""
+    words = words_of(given, alphabet)
+    if len(words) != 1:
+        raise StacklensError(f"{what} is of one word, not of {len(words):,}; call it for each of them")
+    return words[0]
+
+
+def _parts(given: Any, expected: str) -> list[Any]:
+    try:
+        return list(given)
+    except TypeError:  # no iterable, or one that only looks so, as a tensor without axes
+        raise StacklensError(f"expected {expected}, not {called(given)}") from None
+
+
+def _word(given: Any, alphabet: tuple[str, ...], number: int | None = None) -> Word:
+    """Return a word as it is kept, of text or symbols: word ``number`` of many, or the only one."""
+    from ..languages.words import make_word, parse_word
+
+    symbols = given if isinstance(given, str) else _parts(given, "a word, as text or as a list of symbols")
+    try:
+        if isinstance(symbols, str):
+            return parse_word(symbols, alphabet)
+        for symbol in symbols:
+            if not isinstance(symbol, str):
+                raise StacklensError(
+                    f"expected a word, as text or as a list of symbols, not a list with {called(symbol)}"
+                )
+            if symbol not in alphabet:
+                raise UnknownSymbolError(symbol, alphabet)
+    except UnknownSymbolError as unknown:
+        raise UnknownSymbolError(unknown.symbol, alphabet, _place(unknown, symbols, number) + unknown.more) from None
+    return make_word(symbols, alphabet)
+
+
+def _place(unknown: UnknownSymbolError, symbols: str | list[str], number: int | None) -> str:
+    """Return where the first symbol is that is not known: its position, its word's number, and that word shortened."""
+    single = all(len(symbol) == 1 for symbol in unknown.alphabet)
+    read = symbols.split() if isinstance(symbols, str) and not single else list(symbols)
+    text = ("" if single else " ").join(read)
+    shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+    which = "the word" if number is None else f"word {number}"
+    return f": position {read.index(unknown.symbol)} of {which} (from 0), {shown!r}"
+
+
+def called(given: object) -> str:
+    """Return what a thing is, with its article."""
+    name = type(given).__name__
+    return f"{'an' if name[0] in 'AEIOaeio' or name.startswith('NNPDA') else 'a'} {name}"
+
+
+# ---- Open what a file holds, and see what a network does on words ----
+
+if TYPE_CHECKING:
+    from ..automata.pda import PushdownAutomaton, Word
+    from ..extract.evaluation.sweep import Sweep
+    from ..extract.result import Extraction
+    from ..models.base import StackModel
+    from ..probe.trace import Trace
 
     # fmt: off
     ZooName = Literal[  # what editors offer, and know to be networks
@@ -26,9 +134,6 @@ if TYPE_CHECKING:
         "nnpda-palindrome", "nnpda-parentheses", "stack-rnn-anb2n", "stack-rnn-anbmcnm", "stack-rnn-anbn",
         "stack-rnn-anbncn", "stack-rnn-anbncndn", "stack-rnn-memorization",
     ]
-    # fmt: on
-
-__all__ = ["load", "trace"]
 
 
 @overload
@@ -92,8 +197,8 @@ def load(
     of_network = format != "auto" or alphabet is not None or threshold is not None
     kind = kind or ("network" if of_network else _kind(name))
     if kind == "network":
-        from stacklens.languages.words import parse_alphabet
-        from stacklens.models.io import load_network
+        from ..languages.words import parse_alphabet
+        from ..models.checkpoint import load_network
 
         symbols = parse_alphabet(alphabet) if isinstance(alphabet, str) else alphabet
         if symbols is not None and not (
@@ -103,10 +208,10 @@ def load(
         return load_network(name, format, symbols, threshold=threshold).model
     if of_network:
         raise StacklensError(f"format, alphabet and threshold are of a network; {name} is to be loaded as a {kind}")
-    from stacklens.automata.formats.by_suffix import read_automaton
-    from stacklens.extract.evaluation.sweep_file import load_sweep
-    from stacklens.extract.result_file import load_result
-    from stacklens.probe.trace_file import load_trace
+    from ..automata.formats.by_suffix import read_automaton
+    from ..extract.evaluation.sweep import load_sweep
+    from ..extract.report import load_result
+    from ..probe.trace_io import load_trace
 
     readers: dict[str, Callable[[str | Path], Any]]
     readers = {"result": load_result, "sweep": load_sweep, "trace": load_trace, "automaton": read_automaton}
@@ -121,9 +226,9 @@ def _kind(name: str | Path) -> str:
     if suffix == ".npz":
         return "trace"
     if suffix == ".json":
-        from stacklens.extract.evaluation.sweep_file import is_sweep
-        from stacklens.extract.result_file import is_result
-        from stacklens.models.formats.mapped import looks_like
+        from ..extract.evaluation.sweep import is_sweep
+        from ..extract.report import is_result
+        from ..models.formats.mapping import looks_like
 
         for is_one, kind in ((is_result, "result"), (is_sweep, "sweep"), (looks_like, "network")):
             if is_one(name):
@@ -149,8 +254,8 @@ def trace(model: Network, words: Word | Sequence[Word], *, rounded: bool = False
     """
     from dataclasses import replace
 
-    from stacklens.models.rounding import Rounded
-    from stacklens.probe.trace import trace as trace_words
+    from ..models.rounding import Rounded
+    from ..probe.trace import trace as trace_words
 
     network = network_of(model)
     runner = Rounded(network) if rounded else network

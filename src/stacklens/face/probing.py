@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stacklens.errors import StacklensError
-from stacklens.face.arguments import automaton_of, network_of, one_word, words_of
-from stacklens.seeds import check_seed
+from ..core.errors import StacklensError
+from ..core.validation import check_seed
+from .opening import automaton_of, network_of, one_word, words_of
 
 if TYPE_CHECKING:
-    from stacklens.automata.pda import PushdownAutomaton, Word
-    from stacklens.extract.result import Extraction
-    from stacklens.extract.specification import Specification
-    from stacklens.face.arguments import Network, Subject
-    from stacklens.models.base import StackModel
-    from stacklens.probe.ablation import Ablations
-    from stacklens.probe.geometry import HorizonCurve
-    from stacklens.probe.linear import LinearProbes
-    from stacklens.probe.saliency import Saliency
-    from stacklens.probe.trace import Trace
-    from stacklens.progress import Told
+    from ..automata.pda import PushdownAutomaton, Word
+    from ..core.progress import Told
+    from ..extract.result import Extraction
+    from ..extract.specification import Specification
+    from ..models.base import StackModel
+    from ..probe.attribution import Ablations, Saliency
+    from ..probe.geometry import HorizonCurve, LinearProbes
+    from ..probe.trace import Trace
+    from .opening import Network, Subject
 
-__all__ = ["ablate", "horizon_curve", "intervene", "linear_probes", "saliency"]
 
 _WORDS, _LENGTHS = 400, (2, 40)  # drawn where none are given
 
@@ -65,7 +62,7 @@ def intervene(
     >>> bool(same.verdicts[0]), bool(other.verdicts[0])
     (True, False)
     """
-    from stacklens.probe.intervene import intervene as run
+    from ..probe.intervene import intervene as run
 
     network = network_of(model)
     words = words_of(word, network.alphabet)
@@ -98,7 +95,7 @@ def ablate(
     Raises:
         StacklensError: the network only answers whole words, or there are no words.
     """
-    from stacklens.probe.ablation import ablations
+    from ..probe.attribution import ablations
 
     network, specification = _known(model, language)
     given = _drawn(network, specification, seed) if words is None else words_of(words, network.alphabet)
@@ -134,8 +131,8 @@ def linear_probes(
     Raises:
         StacklensError: no automaton is known, or the network has no hidden vector.
     """
-    from stacklens.probe.linear import linear_probes as run
-    from stacklens.probe.trace import trace
+    from ..probe.geometry import linear_probes as run
+    from ..probe.trace import trace
 
     check_seed(seed)
     network, specification = _known(model, language)
@@ -164,8 +161,8 @@ def horizon_curve(
             by step, or there is no step to compare.
         UnknownSymbolError: a word has a symbol outside the network's alphabet.
     """
-    from stacklens.probe.geometry import check_actions
-    from stacklens.probe.geometry import horizon_curve as run
+    from ..probe.geometry import check_actions
+    from ..probe.geometry import horizon_curve as run
 
     network, specification = _known(model, language)
     check_actions(network)  # before words are drawn
@@ -192,7 +189,7 @@ def saliency(
         StacklensError: the network has no stack or does not run step by step, or it is the empty word, or many words.
         UnknownSymbolError: the word has a symbol outside the network's alphabet.
     """
-    from stacklens.probe.saliency import saliency as run
+    from ..probe.attribution import saliency as run
 
     network, specification = _known(model, None)
     pda = None if automaton is None else automaton_of(automaton)
@@ -203,7 +200,7 @@ def saliency(
 
 def _known(model: Network, language: Subject | None) -> tuple[StackModel[Any], Specification | None]:
     """Return the network, and what it should do, where that is known."""
-    from stacklens.extract.by_name import specification_of_network
+    from ..extract.by_name import specification_of_network
 
     network = network_of(model)
     return network, specification_of_network(network, language)
@@ -212,7 +209,7 @@ def _known(model: Network, language: Subject | None) -> tuple[StackModel[Any], S
 def _drawn(
     network: StackModel[Any], specification: Specification | None, seed: int, lengths: tuple[int, int] = _LENGTHS
 ) -> list[Word]:
-    from stacklens.extract.specification import random_words
+    from ..extract.specification import random_words
 
     check_seed(seed)
     if specification is None:

@@ -13,10 +13,11 @@ import stacklens
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.extract.by_name import subject_named
 from stacklens.extract.certificate.certify import Proof, prove
-from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.languages import get_language
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.languages.catalogue import get_language
 from stacklens.models.base import StackModel
-from stacklens.models.io import load_network
+from stacklens.models.checkpoint import load_network
 
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 QUICK = ExtractionConfig(max_length=4, long_words=50, deep_words=2, method="kmeans")  # whose outputs are all told

@@ -20,11 +20,11 @@ from tests.extract.certificate.test_certificates_of_recurrent_networks import al
 from tests.extract.verification.leaking_networks import leaking, pushing_and_popping, rising
 
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition
+from stacklens.extract.agreement import differing
 from stacklens.extract.certificate.bounded import certify_length
 from stacklens.extract.certificate.certify import certification, certified_length, certify
 from stacklens.extract.certificate.claim import NotCertified
-from stacklens.extract.stack_ablation import StackUse
-from stacklens.extract.verification.agreement import differing
+from stacklens.extract.memory_use import StackUse
 from stacklens.extract.verification.divergence import divergence
 from stacklens.models.networks.suzgun import MarnnStackRNN
 from stacklens.models.rounding import Rounded

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklens.extract.certificate.certifiable import boxes_of
+from stacklens.extract.certificate.claim import boxes_of
 from stacklens.extract.certificate.intervals import Box
 from stacklens.models.base import ControllerOutput, StackModel
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig

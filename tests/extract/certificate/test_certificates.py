@@ -16,11 +16,10 @@ from tests.extract.certificate.replaying import replay
 import stacklens as sl
 from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
 from stacklens.extract.certificate.abstraction import Bounds, System, TooMany
-from stacklens.extract.certificate.certify import LAYOUTS, WITHOUT_GRID, Proof, certify
+from stacklens.extract.certificate.certify import LAYOUTS, WITHOUT_GRID, Proof, certify, check_invariant
 from stacklens.extract.certificate.claim import Certified, NotCertified
-from stacklens.extract.certificate.invariant import check_invariant
 from stacklens.extract.certificate.step_check import Unproved
-from stacklens.models.io import load_network
+from stacklens.models.checkpoint import load_network
 
 RECOGNISERS = ("parentheses", "1n0n", "palindrome")
 ZOO = (*RECOGNISERS, "stack-rnn-anbn", "neural-stack-reversal", "neural-stack-delayed-xor")

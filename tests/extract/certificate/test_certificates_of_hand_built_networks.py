@@ -20,12 +20,12 @@ from tests.extract.certificate.proved import ZOO, recogniser
 
 from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.extract.certificate.bounded import certify_length
 from stacklens.extract.certificate.certify import LAYOUTS, certify
 from stacklens.extract.certificate.claim import Certified, NotCertified
-from stacklens.extract.result_file import load_result
-from stacklens.models.io import load_network
+from stacklens.extract.report import load_result
+from stacklens.models.checkpoint import load_network
 from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 

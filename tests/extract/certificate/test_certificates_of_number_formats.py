@@ -11,10 +11,9 @@ import torch
 from tests.extract.certificate.test_certificates_of_hand_built_networks import DYCK, dyck
 
 from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Transition, push
-from stacklens.errors import StacklensError
-from stacklens.extract.certificate.certifiable import boxes_of
+from stacklens.core.errors import StacklensError
 from stacklens.extract.certificate.certify import certify
-from stacklens.extract.certificate.claim import Certified, NotCertified
+from stacklens.extract.certificate.claim import Certified, NotCertified, boxes_of
 from stacklens.extract.certificate.controllers import largest
 from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box, plus, times
 from stacklens.models.base import StackModel
@@ -23,8 +22,7 @@ from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfi
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 from stacklens.models.rounding import Rounded
-from stacklens.models.stacks.continuous import ContinuousStack
-from stacklens.models.stacks.strength import StrengthStack
+from stacklens.models.stacks.continuous import ContinuousStack, StrengthStack
 
 FORMATS = {torch.float16: 2**11, torch.bfloat16: 2**8, torch.float32: 2**24, torch.float64: 2**53}
 SMALL = (torch.float16, torch.bfloat16)

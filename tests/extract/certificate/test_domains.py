@@ -10,10 +10,10 @@ from tests.extract.certificate.proved import ZOO, extracted
 
 from stacklens.automata.finite import regular_domain
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.extract.certificate.certify import certify
 from stacklens.extract.certificate.claim import Certified, NotCertified
-from stacklens.languages import get_task
+from stacklens.languages.catalogue import get_task
 
 
 @settings(max_examples=60)

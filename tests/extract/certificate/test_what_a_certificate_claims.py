@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from stacklens.automata.pda import Key, Output, PushdownAutomaton, Transition, push
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.extract.certificate.certify import Certification, certify
 from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.models.base import StackModel

@@ -8,11 +8,11 @@ from functools import cache
 import pytest
 
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.extract.accuracy import SizeScores, scores_by_size
 from stacklens.extract.by_name import specification_of
-from stacklens.extract.evaluation.accuracy_by_size import SizeScores, scores_by_size
 from stacklens.extract.specification import Specification
-from stacklens.languages import get_language
-from stacklens.models.io import ZOO, Checkpoint, load_network
+from stacklens.languages.catalogue import get_language
+from stacklens.models.checkpoint import ZOO, Checkpoint, load_network
 
 
 @cache

@@ -12,13 +12,13 @@ from tests.face.quick import QUICK, read_once
 from tests.models.hand_made import parentheses_net
 
 import stacklens as sl
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
+from stacklens.extract.accuracy import scores_by_size
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.evaluation import sweep_row
-from stacklens.extract.evaluation.accuracy_by_size import scores_by_size
+from stacklens.extract.evaluation import sweep_rows as sweep_row
 from stacklens.extract.evaluation.sweep import Sweep, networks_named, sweep
-from stacklens.extract.evaluation.sweep_row import SweepRow
-from stacklens.models.io import Checkpoint, save_model
+from stacklens.extract.evaluation.sweep_rows import SweepRow
+from stacklens.models.checkpoint import Checkpoint, save_model
 
 CONFIG = ExtractionConfig(**QUICK)
 OURS = {"kind": "recognition", "language": "parentheses"}

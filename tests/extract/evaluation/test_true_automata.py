@@ -4,9 +4,8 @@ import pytest
 from tests.viz.networks import network
 
 from stacklens.extract.by_name import true_automaton
-from stacklens.languages import get_language
-from stacklens.languages.catalogue import get_task
-from stacklens.models.io import Checkpoint
+from stacklens.languages.catalogue import get_language, get_task
+from stacklens.models.checkpoint import Checkpoint
 
 
 @pytest.mark.parametrize(("name", "known"), [("anbn", True), (None, False), ("my own", False)])

@@ -8,9 +8,10 @@ from functools import cache
 from typing import Any
 
 from stacklens.extract.by_name import specification_of
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation.trust import Claim, check_table, claims_of
-from stacklens.extract.extraction import ExtractionConfig, extract
-from stacklens.models.io import ZOO, load_network
+from stacklens.extract.extraction import extract
+from stacklens.models.checkpoint import ZOO, load_network
 
 SMALL = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=9, height=4, walks=4)
 

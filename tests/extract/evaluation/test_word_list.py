@@ -11,15 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_of
-from stacklens.extract.evaluation.word_list import EMPTY_WORD, JudgedWord, judge_words, parse_words, word_table
-from stacklens.extract.evaluation.word_runs import automaton_runs, first_parting, network_runs
+from stacklens.extract.evaluation.judge import (
+    JudgedWord,
+    automaton_runs,
+    first_parting,
+    judge_words,
+    network_runs,
+    parse_words,
+    word_table,
+)
 from stacklens.extract.specification import Specification
 from stacklens.extract.verification.divergence import divergence
-from stacklens.languages.words import format_word
+from stacklens.languages.words import EMPTY_WORD, format_word
 from stacklens.models.base import StackModel
-from stacklens.models.io import ZOO, load_network
+from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
 

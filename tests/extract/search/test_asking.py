@@ -14,11 +14,11 @@ from tests.languages.plain_brackets import nested
 import stacklens as sl
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.extract.evaluation.trust import claims_of
-from stacklens.extract.result_file import load_result
-from stacklens.extract.search.asking.asked_automata import VisibleStack, visible_stack
-from stacklens.languages import get_language
+from stacklens.extract.report import load_result
+from stacklens.extract.search.asking import VisibleStack, visible_stack
+from stacklens.languages.catalogue import get_language
 
 QUICK: dict[str, Any] = {"words": 1_000, "quiet": True}
 TINY: dict[str, Any] = {"words": 350, "deep_words": 2, "depth": 6, "height": 6, "climbs": 1, "walks": 5, "quiet": True}

@@ -17,13 +17,20 @@ from stacklens.automata.pda import PushdownAutomaton
 from stacklens.extract import samples as drawing
 from stacklens.extract.samples import draw_samples
 from stacklens.extract.search.candidates import LEARNING, Candidate, Scorer, cost
-from stacklens.extract.search.learning.evidence import DIES, NOWHERE, Evidence, gather
-from stacklens.extract.search.learning.learned_automata import learned_candidates
-from stacklens.extract.search.learning.red_blue import merged_states
-from stacklens.extract.search.learning.run_tree import SILENT, RunTree
-from stacklens.extract.search.learning.tail_symbols import BOTTOM_SYMBOL, UNKNOWN_SYMBOL, tail_symbols
+from stacklens.extract.search.learn import (
+    BOTTOM_SYMBOL,
+    DIES,
+    NOWHERE,
+    UNKNOWN_SYMBOL,
+    Evidence,
+    gather,
+    learned_candidates,
+    merged_states,
+    tail_symbols,
+)
+from stacklens.extract.search.run_tree import SILENT, RunTree
 from stacklens.extract.specification import Specification
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Operation
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.cluster import KMeans
 
-from stacklens.extract.search.quantisers import Clusters, Levels, Quantiser, cluster
+from stacklens.extract.search.clustering import Clusters, Levels, Quantiser, cluster
 
 UNIT = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.floats(0, 1))
 
@@ -94,7 +94,7 @@ def test_k_means_is_as_tight_as_that_of_scikit_learn(k: int, size: int) -> None:
 
 def test_clustering_imports_no_scikit_learn_which_takes_a_second() -> None:
     code = (
-        "import sys, numpy as np; from stacklens.extract.search.quantisers import cluster; "
+        "import sys, numpy as np; from stacklens.extract.search.clustering import cluster; "
         "cluster(np.random.default_rng(0).random((99, 2)), 3); sys.exit('sklearn' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

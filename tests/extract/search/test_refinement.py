@@ -18,19 +18,19 @@ import stacklens
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import Word
 from stacklens.extract.answers import automaton_answers, network_answers
-from stacklens.extract.extraction import Extraction, ExtractionConfig, extract
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.result import Extraction
 from stacklens.extract.samples import Samples, draw_samples
-from stacklens.extract.search.candidate_search import find_candidates
 from stacklens.extract.search.candidates import Candidate, Scorer
-from stacklens.extract.search.model_selection import search_sizes
 from stacklens.extract.search.refinement import find_conflict
-from stacklens.languages import get_language, get_task
+from stacklens.extract.search.search import find_candidates, search_sizes
+from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
+from stacklens.models.checkpoint import build_model, load_model
 from stacklens.models.formats.marnns import read_marnns
 from stacklens.models.formats.stacknn import read_stacknn
-from stacklens.models.io import load_model
-from stacklens.models.registry import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import Trace, trace
 

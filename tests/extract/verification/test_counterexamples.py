@@ -5,11 +5,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from stacklens.automata.pda import Word
-from stacklens.extract.specification import LanguageSpecification
-from stacklens.extract.task_specification import TaskSpecification
-from stacklens.extract.verification.counterexamples import Effort, search_words, shorten
-from stacklens.languages import get_language
-from stacklens.languages.catalogue import get_task
+from stacklens.extract.agreement import search_words, shorten
+from stacklens.extract.config import Effort
+from stacklens.extract.specification import LanguageSpecification, TaskSpecification
+from stacklens.languages.catalogue import get_language, get_task
 
 QUICK = Effort(height=15, climbs=2, walks=10)
 

@@ -11,7 +11,7 @@ from tests.extract.doctored import SlipperyNet, right
 from tests.extract.hand_built import HandMachine, StrengthNet, SuperpositionNet, hand_machines
 
 from stacklens.automata.pda import Transition
-from stacklens.extract.verification.agreement import agree_on, agree_on_all, count_again
+from stacklens.extract.agreement import agree_on, agree_on_all, count_again
 from stacklens.extract.verification.divergence import divergence
 
 

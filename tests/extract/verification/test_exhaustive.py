@@ -13,12 +13,12 @@ import pytest
 import stacklens
 from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.extract.agreement import agree_on_all
 from stacklens.extract.by_name import specification_of
-from stacklens.extract.verification.agreement import agree_on_all
+from stacklens.extract.jobs import Tally
 from stacklens.extract.verification.exhaustive import Work, reference_automaton, verify_exhaustively
-from stacklens.extract.verification.journal import Tally
 from stacklens.models.base import StackModel
-from stacklens.models.io import load_network
+from stacklens.models.checkpoint import load_network
 from stacklens.models.rounding import Rounded
 
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"

@@ -12,35 +12,35 @@ from tests.extract.doctored import SlipperyNet, WornNet, right
 
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.automata.simulation import greatest_heights
+from stacklens.automata.runs import greatest_heights
+from stacklens.extract.agreement import Agreement, differing
 from stacklens.extract.certificate.certify import Certification
 from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation.trust import claims_of
 from stacklens.extract.fidelity import Fidelity, Rounding
 from stacklens.extract.headline import headline
-from stacklens.extract.result import Extraction
-from stacklens.extract.result_file import load_result
-from stacklens.extract.search.candidates import Candidate
-from stacklens.extract.specification import LanguageSpecification
-from stacklens.extract.stack_ablation import StackUse
-from stacklens.extract.verification.agreement import Agreement, differing
-from stacklens.extract.verification.checks import check_all
-from stacklens.extract.verification.horizon import (
+from stacklens.extract.horizon import (
     FirstDifference,
     ProvedLength,
+    find_horizons,
     horizon_of,
     known_horizons,
     proved_lengths,
     with_stack_limit,
 )
-from stacklens.extract.verification.shortest_difference import find_horizons
+from stacklens.extract.memory_use import StackUse
+from stacklens.extract.report import load_result
+from stacklens.extract.result import Extraction
+from stacklens.extract.search.candidates import Candidate
+from stacklens.extract.specification import LanguageSpecification
+from stacklens.extract.verification.checks import check_all
 from stacklens.extract.wording import cells_named
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
+from stacklens.models.checkpoint import ZOO
 from stacklens.models.inference import verdicts_on
-from stacklens.models.io import ZOO
 from stacklens.models.rounding import Rounded
 
 DYCK = LanguageSpecification(get_language("dyck-2"))
@@ -80,7 +80,7 @@ def test_of_the_soft_network_only_the_shortest_word_is_shortened(monkeypatch: py
         shortened.append(word)
         return word
 
-    monkeypatch.setattr("stacklens.extract.verification.shortest_difference.shorten", shorten)
+    monkeypatch.setattr("stacklens.extract.horizon.shorten", shorten)
     words = "(" * 12, "(" * 8
     checks = [Agreement("long", side, 12, 1, 0, 1, one) for side in ("rounded network", "network") for one in words]
     find_horizons(right(), SlipperyNet(6), DYCK, checks)

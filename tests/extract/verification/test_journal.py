@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.extract.verification.test_exhaustive import doctored, loaded
 
-from stacklens.errors import FileFormatError, StacklensError
+from stacklens.core.errors import FileFormatError, StacklensError
+from stacklens.extract.jobs import Journal
 from stacklens.extract.verification.exhaustive import Work, verify_exhaustively
-from stacklens.extract.verification.journal import Journal
 
 JOB = {"model": "abc", "max_length": 5}
 

@@ -8,8 +8,8 @@ import signal
 
 import pytest
 
-from stacklens.errors import StacklensError
-from stacklens.extract.verification.parallel import finished, in_order
+from stacklens.core.errors import StacklensError
+from stacklens.extract.jobs import finished, in_order
 
 
 def square(number: int) -> int:
@@ -38,7 +38,7 @@ def test_a_killed_worker_is_a_clear_line() -> None:
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("stacklens.extract.verification.parallel._PATIENCE", 0.2)
+    monkeypatch.setattr("stacklens.extract.jobs._PATIENCE", 0.2)
     for address in ("tcp://127.0.0.1:9", "nowhere-at-all"):
         with pytest.raises(
             StacklensError, match=f"no Dask scheduler with a worker at '{address}': expected an address"

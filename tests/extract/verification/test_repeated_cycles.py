@@ -13,20 +13,16 @@ from tests.extract.doctored import WornNet, right
 from tests.extract.verification.test_words_that_break import DRIVEN
 from tests.models.hand_made import hand_made
 
+from stacklens.extract.agreement import Agreement
 from stacklens.extract.by_name import specification_for
 from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.cycles import agree_on_pumps, partings, pump_lines, pumped_families
 from stacklens.extract.extraction import extract
-from stacklens.extract.specification import LanguageSpecification
-from stacklens.extract.task_specification import TaskSpecification
-from stacklens.extract.verification.agreement import Agreement
+from stacklens.extract.specification import LanguageSpecification, TaskSpecification
 from stacklens.extract.verification.checks import check_all
-from stacklens.extract.verification.cycle_lines import pump_lines
-from stacklens.extract.verification.cycle_walk import partings
-from stacklens.extract.verification.repeated_cycles import agree_on_pumps, pumped_families
-from stacklens.languages import get_language
-from stacklens.languages.catalogue import get_task
+from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.base import StackModel
-from stacklens.models.io import load_model
+from stacklens.models.checkpoint import load_model
 from stacklens.models.rounding import Rounded
 
 ZOO = Path(__file__).parents[3] / "models" / "zoo"

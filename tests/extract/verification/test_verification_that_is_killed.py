@@ -17,8 +17,8 @@ import pytest
 from tests.extract.verification.test_parallel import kill_at_three
 from tests.extract.verification.verification_runs import ROOT, Run, children, kill_when
 
-from stacklens.errors import StacklensError
-from stacklens.extract.verification.parallel import finished
+from stacklens.core.errors import StacklensError
+from stacklens.extract.jobs import finished
 
 WORKER = "popen_loky"
 CHUNKS = 82
@@ -122,6 +122,6 @@ def test_a_task_that_kills_every_worker_of_a_cluster_is_given_up(
     cluster: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """joblib would wait for it for ever."""
-    monkeypatch.setattr("stacklens.extract.verification.parallel._SILENCE", 6)
+    monkeypatch.setattr("stacklens.extract.jobs._SILENCE", 6)
     with pytest.raises(StacklensError, match="the cluster finished nothing in 6 seconds; look at it; what is finished"):
         list(finished(kill_at_three, range(6), scheduler=cluster[0]))

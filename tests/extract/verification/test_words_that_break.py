@@ -10,12 +10,12 @@ from tests.extract.doctored import SlipperyNet, forgetful, right, sloppy, to_dep
 from tests.models.hand_made import hand_made
 
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.extract.agreement import Agreement
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.specification import LanguageSpecification
-from stacklens.extract.verification.agreement import Agreement
 from stacklens.extract.verification.checks import check_all
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 
 DYCK = get_language("dyck-2")
 DEFAULT = ExtractionConfig(max_length=6)  # all else as it comes

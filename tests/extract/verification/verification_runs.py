@@ -15,8 +15,8 @@ from typing import Any
 import psutil
 
 import stacklens
-from stacklens.automata.formats import to_json
-from stacklens.languages import get_language
+from stacklens.automata.formats.json import to_json
+from stacklens.languages.catalogue import get_language
 
 __all__ = ["ROOT", "ZOO", "Run", "children", "kill_when"]
 

@@ -17,10 +17,10 @@ from tests.models.own.networks_of_ones_own import StackRNN
 from torch import nn
 
 import stacklens as sl
-from stacklens.errors import FileFormatError, StacklensError
+from stacklens.core.errors import FileFormatError, StacklensError
 from stacklens.models.formats.rau import RauRecurrent, RauSizes, expected_shapes, read_rau
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
-from stacklens.models.own.language_model import LanguageModel, default_threshold
+from stacklens.models.word_network import LanguageModel, default_threshold
 from stacklens.probe.trace import trace
 
 # State dicts of others by a mapping: they say what their authors' own steps say, and a bad mapping is one line.

@@ -15,20 +15,20 @@ import torch
 from tests.models.published_networks import published
 from torch import Tensor, nn
 
-from stacklens.errors import FileFormatError
+from stacklens.core.errors import FileFormatError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.specification import check_same_alphabet
-from stacklens.languages import get_task
+from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
+from stacklens.models.checkpoint import load_checkpoint, load_network, save_model
 from stacklens.models.formats.marnns import looks_like, read_marnns
 from stacklens.models.formats.stack_rnn_cpp import looks_like as cpp_looks_like
 from stacklens.models.formats.stack_rnn_cpp import read_stack_rnn_cpp
 from stacklens.models.formats.stacknn import read_stacknn
-from stacklens.models.io import load_checkpoint, load_network, save_model
 from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnStackLSTM, MarnnStackRNN
 from stacklens.models.rounding import Rounded
-from stacklens.models.stacks.strength import StrengthStack
+from stacklens.models.stacks.continuous import StrengthStack
 
 
 def synthetic(

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.models.base import Run, StackModel
-from stacklens.models.kernels.symbol_scan import SymbolScan, SymbolShape
-from stacklens.models.kernels.unit_scan import UnitScan, UnitShape
+from stacklens.models.checkpoint import build_model
 from stacklens.models.networks.baselines import Baseline, BaselineConfig, BaselineKind
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
-from stacklens.models.registry import build_model
+from stacklens.papers.joulin2015_stack_scan import SymbolScan, SymbolShape
+from stacklens.papers.joulin2015_unit_scan import UnitScan, UnitShape
 
 # Many steps at once are the same function as step by step, and have the same derivative.
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.models.networks.joulin import ListMemory, ListRNN, ListRNNConfig, StackRNN, StackRNNConfig
 
 CONFIGS = [

@@ -10,9 +10,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from stacklens.errors import StacklensError
-from stacklens.models.networks.baselines import Baseline, BaselineConfig
-from stacklens.models.networks.scrn import SCRN, SCRNConfig
+from stacklens.core.errors import StacklensError
+from stacklens.models.networks.baselines import SCRN, Baseline, BaselineConfig, SCRNConfig
 from stacklens.models.rounding import Rounded
 
 SHAPES: list[dict[str, Any]] = [

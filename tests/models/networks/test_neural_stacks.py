@@ -10,12 +10,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.models.base import Run, StackModel, Step
-from stacklens.models.networks.buffered import BufferedConfig, BufferedNeuralStack
-from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
+from stacklens.models.networks.neural_stack import (
+    BufferedConfig,
+    BufferedNeuralStack,
+    ControllerKind,
+    NeuralStack,
+    NeuralStackConfig,
+)
 from stacklens.models.rounding import Rounded
-from stacklens.models.stacks.strength import StrengthStack
+from stacklens.models.stacks.continuous import StrengthStack
 from stacklens.probe.trace import trace
 
 KINDS = get_args(ControllerKind)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.plain import plain_controller, plain_products, plain_verdict
 
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.languages.words import all_words
 from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order, features

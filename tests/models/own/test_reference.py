@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import stacklens as sl
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 
 CODE = """
 import stacklens as sl

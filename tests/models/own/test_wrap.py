@@ -11,12 +11,12 @@ import torch
 from tests.models.own.networks_of_ones_own import Causal, StackRNN
 from torch import Tensor, nn
 
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.models.base import StackModel
 from stacklens.models.inference import answers_on_all, outputs_on, verdicts_on
-from stacklens.models.own.black_box import BlackBox
-from stacklens.models.own.wrap import wrap
 from stacklens.models.rounding import Rounded
+from stacklens.models.word_network import BlackBox
+from stacklens.models.wrap import wrap
 from stacklens.probe.trace import trace
 
 WORDS = ["(())()((", "((((()))", "))((", "("]

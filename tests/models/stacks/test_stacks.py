@@ -13,19 +13,16 @@ from hypothesis import strategies as st
 from tests.models.plain import PlainStack
 from torch import Tensor
 
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.models.base import StackModel
 from stacklens.models.networks.joulin import ListRNN, ListRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackRNN
 from stacklens.models.rounding import Rounded, round_actions
-from stacklens.models.stacks.continuous import ContinuousStack
-from stacklens.models.stacks.ring import RING_OPERATIONS, RingMemory
-from stacklens.models.stacks.strength import StrengthStack
+from stacklens.models.stacks.continuous import ContinuousStack, StrengthStack
 from stacklens.models.stacks.superposition import SuperpositionStack
-from stacklens.models.views.ring_as_stacks import RingAsTwoStacks
-from stacklens.models.views.stack_view import StackView
-from stacklens.models.views.views import is_stack, views_of
+from stacklens.models.stacks.tapes import RING_OPERATIONS, RingMemory
+from stacklens.models.views import RingAsTwoStacks, StackView, is_stack, views_of
 
 N_SYMBOLS = 3
 ACTIONS = st.one_of(st.floats(-1, 1, allow_subnormal=False), st.sampled_from((-1.0, -0.5, 0.0, 0.5, 1.0)))

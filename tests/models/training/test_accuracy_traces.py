@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from stacklens.languages.catalogue import get_task
-from stacklens.models.training.accuracy_traces import AccuracyTrace
-from stacklens.models.training.scores import word_accuracy
+from stacklens.models.training.recipes import fit_recipe
 from stacklens.models.training.snapshots import Snapshots
+from stacklens.models.training.streams import word_accuracy
 from stacklens.models.training.supervised import Fitting
-from stacklens.models.training.supervised_recipes import fit_recipe
+from stacklens.papers.suzgun2019_studies import AccuracyTrace
 
 TASK = get_task("dyck-1")
 FEW: dict[str, Any] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from stacklens.languages.catalogue import get_task
-from stacklens.languages.tasks.streams import StreamTask
+from stacklens.languages.streams import StreamTask
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
-from stacklens.models.training.emptied_test import EmptiedTest
+from stacklens.papers.joulin2015_training import EmptiedTest
 
 TASK = get_task("addition")
 assert isinstance(TASK, StreamTask)

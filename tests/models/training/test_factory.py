@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from stacklens.errors import StacklensError
-from stacklens.models.training import supervised_recipes as fit_recipes
+from stacklens.core.errors import StacklensError
+from stacklens.models.training import recipes as fit_recipes
 from stacklens.models.training.factory import make_trainer
+from stacklens.models.training.loop import Trainer
+from stacklens.models.training.recipes import SETS
 from stacklens.models.training.recognition import Training
-from stacklens.models.training.stream_training import StreamTraining
+from stacklens.models.training.streams import StreamTraining
 from stacklens.models.training.supervised import Fitting
-from stacklens.models.training.supervised_recipes import SETS
-from stacklens.models.training.trainer import Trainer
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from stacklens.models.training.language_models import WordRecipe, WordTraining
-from stacklens.models.training.word_texts import Texts, read_texts
+from stacklens.papers.joulin2015_words import Texts, WordRecipe, WordTraining, read_texts
 
 LINES = ("the cat sees the dog", "a dog sees the cat", "the dog sleeps", "a cat sleeps")
 SHAPES: dict[str, dict[str, Any]] = {

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 import torch
 
-from stacklens.languages import get_task
+from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
+from stacklens.models.checkpoint import build_model
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM
-from stacklens.models.registry import build_model
 from stacklens.models.training.factory import make_trainer
-from stacklens.models.training.noise import blur, draw_noise
+from stacklens.models.training.recipes import FitRecipe, fit_recipe, noise_robust
+from stacklens.models.training.snapshots import blur, draw_noise
 from stacklens.models.training.supervised import Fitting
-from stacklens.models.training.supervised_recipes import FitRecipe, fit_recipe, noise_robust
 
 DYCK = get_task("dyck-1")
 SMALL = FitRecipe(

@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from stacklens.languages.catalogue import get_task
-from stacklens.languages.tasks.streams import StreamTask
+from stacklens.languages.streams import StreamTask
 from stacklens.models.training.loop import SideBySide
-from stacklens.models.training.online import OnlineRecipe, OnlineTraining, Symbol
-from stacklens.models.training.online_streams import learned_streams
+from stacklens.models.training.streams import learned_streams
+from stacklens.papers.joulin2015_online import OnlineRecipe, OnlineTraining, Symbol
 
 TINY = OnlineRecipe({"hidden": 5, "n_stacks": 1}, pieces=6, emptied=4, n_max=4, validation=10, checked=(2, 3), steps=3)
 

@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 from stacklens.languages.words import all_words
-from stacklens.models.training.objectives import cut_at_dead
-from stacklens.models.training.recognition_recipes import RECIPES
+from stacklens.models.training.recipes import RECIPES
+from stacklens.models.training.recognition import cut_at_dead
 
 # "n" and "y" as they are printed in section 4.2
 SECTION_4_2 = """

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from stacklens.errors import StacklensError
-from stacklens.languages import get_language
+from stacklens.core.errors import StacklensError
+from stacklens.languages.catalogue import get_language
 from stacklens.languages.words import all_words
+from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model
 from stacklens.models.inference import verdicts_on
-from stacklens.models.io import Checkpoint, load_checkpoint, save_model
+from stacklens.models.training.recipes import RECIPES, Recipe, Stage
 from stacklens.models.training.recognition import Training
-from stacklens.models.training.recognition_recipes import RECIPES, Recipe, Stage
 
 SHORT = dataclasses.replace(
     RECIPES["1n0n"],

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.training.objectives import OBJECTIVES, WordSet
+from stacklens.models.training.recognition import OBJECTIVES, WordSet
 
 PARENTHESES = get_language("parentheses")
 

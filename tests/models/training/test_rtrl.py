@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.stacks.continuous import ContinuousStack
+from stacklens.models.training.recipes import RECIPES, Recipe, Stage
 from stacklens.models.training.recognition import Training
-from stacklens.models.training.recognition_recipes import RECIPES, Recipe, Stage
 from stacklens.models.training.rtrl import LocalNNPDA, RtrlNNPDA, _run, window_slopes
 
 LETTERS = ("a", "b", "c")

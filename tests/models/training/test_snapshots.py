@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from stacklens.languages.catalogue import get_task
-from stacklens.models.io import load_checkpoint
+from stacklens.models.checkpoint import load_checkpoint
+from stacklens.models.training.loop import Trainer
+from stacklens.models.training.recipes import fit_recipe
 from stacklens.models.training.snapshots import Snapshots
 from stacklens.models.training.supervised import Fitting
-from stacklens.models.training.supervised_recipes import fit_recipe
-from stacklens.models.training.trainer import Trainer
 
 TASK = get_task("dyck-2")
 FEW: dict[str, Any] = {

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklens.languages.catalogue import get_task
-from stacklens.languages.tasks.streams import StreamTask
-from stacklens.models.registry import build_model
+from stacklens.languages.streams import StreamTask
+from stacklens.models.checkpoint import build_model
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.scores import PieceTest
+from stacklens.models.training.streams import PieceTest
 
 MODELS: dict[str, dict[str, Any]] = {
     "stack-rnn": {"hidden": 3, "n_stacks": 2},

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.languages.catalogue import get_task
-from stacklens.languages.tasks.streams import StreamTask
-from stacklens.models.training.stream_recipes import StreamRecipe
-from stacklens.models.training.stream_training import StreamTraining
+from stacklens.languages.streams import StreamTask
+from stacklens.models.training.recipes import StreamRecipe
+from stacklens.models.training.streams import StreamTraining
 
 TINY = StreamRecipe(
     shape={"hidden": 6, "n_stacks": 1},

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import torch
 
-from stacklens.errors import StacklensError
-from stacklens.languages import get_task
-from stacklens.languages.tasks.task import Examples, Task
+from stacklens.core.errors import StacklensError
+from stacklens.languages.catalogue import get_task
+from stacklens.languages.task import Examples, Task
 from stacklens.models.base import StackModel
-from stacklens.models.registry import build_model
+from stacklens.models.checkpoint import build_model
 from stacklens.models.rounding import Rounded
+from stacklens.models.training.recipes import SYMBOL_RECIPE, FitRecipe, suzgun_recipe
 from stacklens.models.training.supervised import Batch, Fitting, batch_losses
-from stacklens.models.training.supervised_recipes import SYMBOL_RECIPE, FitRecipe, suzgun_recipe
 
 DYCK, REVERSAL = get_task("dyck-1"), get_task("reversal")
 SMALL = FitRecipe(

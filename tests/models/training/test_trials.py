@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from stacklens.languages import get_task
+from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
-from stacklens.models.training import trials
-from stacklens.models.training.trials import LossKind, Trial, TrialSettings, run_trials
+from stacklens.papers import hao2018_trials as trials
+from stacklens.papers.hao2018_trials import LossKind, Trial, TrialSettings, run_trials
 
 SMALL = TrialSettings(words=30, dev_words=20, test_words=40, epochs=2)
 STACK: dict[str, Any] = {"null": "#"}

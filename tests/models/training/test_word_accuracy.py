@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from stacklens.languages import get_task
+from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
-from stacklens.models.registry import build_model
-from stacklens.models.training.scores import word_accuracy
+from stacklens.models.checkpoint import build_model
+from stacklens.models.training.streams import word_accuracy
 
 
 def right_plainly(net: StackModel[Any], task_name: str, word: str) -> bool:

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import torch
 
-from stacklens.languages import get_language
+from stacklens.languages.catalogue import get_language
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.training.objectives import WordSet, end_of_each_word, prefix_objective
-from stacklens.models.training.recognition import Training
-from stacklens.models.training.recognition_recipes import RECIPES, Stage
+from stacklens.models.training.recipes import RECIPES, Stage
+from stacklens.models.training.recognition import Training, WordSet, end_of_each_word, prefix_objective
 
 LANGUAGE = get_language("palindrome")
 EACH = replace(RECIPES["palindrome word by word"], stages=(Stage(epochs=2, up_to=2, members_up_to=3),), check_length=3)

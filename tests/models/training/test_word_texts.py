@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from stacklens.errors import FileFormatError
-from stacklens.models.training.word_texts import Texts, read_texts, split_text
+from stacklens.core.errors import FileFormatError
+from stacklens.papers.joulin2015_words import Texts, read_texts, split_text
 
 LINES = ("the cat sees the dog", "a dog sees the cat", "the dog sleeps", "a cat sleeps")
 

@@ -21,11 +21,11 @@ import torch
 from tests.extract.hand_built import NO_CELL, HandMachine, Place, Rule
 from torch import Tensor
 
-from stacklens.automata.many_runs import RunTables
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
+from stacklens.automata.runs import RunTables
 from stacklens.models.base import ControllerOutput, NetworkState, StackModel
 from stacklens.models.stacks.superposition import SuperpositionStack
-from stacklens.probe.causal.claim import Claim
+from stacklens.probe.claim import Claim
 
 __all__ = [
     "BRACKETS",

@@ -24,16 +24,16 @@ from tests.probe.causal.mechanisms import (
 )
 
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
-from stacklens.errors import StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.extract.causality import claim_of
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
-from stacklens.models.io import ZOO, load_network
+from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.models.networks.baselines import Baseline, BaselineConfig
 from stacklens.models.rounding import Rounded
-from stacklens.probe.causal.interchange import interchange
-from stacklens.probe.causal.outcome import Causality, Share, wilson
+from stacklens.probe.interchange import interchange
 from stacklens.probe.intervene import intervene
+from stacklens.probe.outcome import Causality, Share, wilson
 
 PLAIN, SHORTCUT, REDUNDANT = (Mechanism(copied) for copied in (0, 3, 30))
 

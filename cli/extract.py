@@ -1,0 +1,226 @@
+"""`extract-pda`: from a file with a trained network to a pushdown automaton, with everything that it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..core.errors import StacklensError
+from ..core.imports import check_extra
+from ..core.progress import progress_bar, stages_on
+from ..core.validation import LARGEST_SEED
+from ..extract.config import DEFAULT_BUDGET, parse_budget
+from .shell import MODEL_HELP, MOST_JOBS, OUT_HELP, new_app, run_app, write_outputs
+
+if TYPE_CHECKING:
+    from ..extract.result import Extraction
+
+
+_MOST_CLUSTERS = 1_000  # more states than are explored
+
+
+def extract_command(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    out: Annotated[list[Path] | None, typer.Option(help=OUT_HELP)] = None,
+    out_raw: Annotated[
+        list[Path] | None,
+        typer.Option(help="Write the automaton before minimisation, merged states in one colour; may be repeated."),
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
+    ] = None,
+    format: Annotated[  # noqa: A002
+        str, typer.Option(help="Format of the file: auto, stacklens, marnns, stacknn, stack-rnn-cpp, rau or mapping.")
+    ] = "auto",
+    alphabet: Annotated[str | None, typer.Option(help="Symbols of a file that does not name them.")] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Of a language model: above which probability a symbol may come next."),
+    ] = None,
+    max_length: Annotated[
+        int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
+    ] = None,
+    states: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=_MOST_CLUSTERS, help="Begin with only this number of clusters; refinement may split them."
+        ),
+    ] = None,
+    stack_symbols: Annotated[
+        int | None,
+        typer.Option(min=1, max=_MOST_CLUSTERS, help="Number of stack symbols, for networks that push real values."),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="How: learn (from what it does), kmeans (its hidden vectors), ask (its answers alone), auto."
+        ),
+    ] = "auto",
+    budget: Annotated[
+        str, typer.Option(help="Processor time for the search, such as 60s or 2m; or none. The best so far is checked.")
+    ] = f"{DEFAULT_BUDGET:g}s",
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For everything that is drawn.")] = 0,
+    report: Annotated[Path | None, typer.Option(help="Write all figures to this .json file.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Keep the result in this .json file, for stacklens show, verify and judge.")
+    ] = None,
+    black_box: Annotated[
+        bool,
+        typer.Option(
+            "--black-box", help="Also learn an automaton from its answers alone, and say whether the two are equal."
+        ),
+    ] = False,
+    best: Annotated[
+        bool,
+        typer.Option("--best", help="Where no faithful automaton is found, let --out write the best, marked as such."),
+    ] = False,
+    device: Annotated[str, typer.Option(help="Where the network runs: cpu, cuda, cuda:1, …")] = "cpu",
+    jobs: Annotated[
+        int, typer.Option(min=1, max=MOST_JOBS, help="Processes for the search for states and the checks.")
+    ] = 1,
+    causal: Annotated[
+        bool,
+        typer.Option(
+            "--causal", help="Interchange states and stack symbols: which automaton does the network compute?"
+        ),
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
+) -> int:
+    """Extract a pushdown automaton from a trained network, and check it.
+
+    Exit status: 0 extracted and nothing contradicts it; 1 extracted, but a check found a disagreement (the word is
+    printed); 2 bad arguments or unreadable input; 3 no faithful automaton found.
+    """
+    from ..models.checkpoint import find_network
+    from .shell import check_targets, write_outputs, write_report
+
+    model = find_network(model)
+    check_targets([*(out or []), *(out_raw or [])], report, save, model, language)
+    from ..extract.config import ExtractionConfig
+    from ..languages.words import parse_alphabet
+    from ..models.checkpoint import load_network
+    from ..models.numbers import check_device
+
+    check_device(device)
+    if black_box:
+        check_extra("AALpy", "interop", "aalpy")
+    config = ExtractionConfig(
+        max_length=max_length,
+        states=states,
+        stack_symbols=stack_symbols,
+        seed=seed,
+        jobs=jobs,
+        device=device,
+        method=method,  # type: ignore[arg-type]  # which is checked there
+        budget=parse_budget(budget),
+    )
+    symbols = None if alphabet is None else parse_alphabet(alphabet)
+    checkpoint = load_network(model, format, symbols, threshold=threshold)
+    network = checkpoint.model
+    if stack_symbols is not None and network.pushes_input:
+        raise StacklensError(f"--stack-symbols: this {network.name} pushes the symbol it reads, so it has no choice")
+    result = _extract(checkpoint, language, config, quiet)
+    result, alone = _beside_black_box(result) if black_box else (result, None)
+    if causal and result.minimised is not None:
+        from ..extract.causality import with_causality
+
+        result = with_causality(result, seed)
+    if report is not None:
+        write_report(report, result, str(model))
+    if save is not None:
+        result.save(save)
+    written, problem = write_outputs(out or [], out_raw or [], result, best)
+    if not quiet:
+        _show(result, [*written, *(path for path in (report, save) if path is not None)], alone, transitions=not out)
+    elif result.status:
+        typer.echo(result.headline)
+    if out and not quiet and not written and result.best is not None:
+        typer.echo("no automaton was written; with --best --out writes the best, which is not faithful")
+    if problem is not None:
+        raise problem
+    return result.status
+
+
+def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) -> Extraction:
+    from ..extract.by_name import specification_of
+    from ..extract.extraction import extract
+
+    with progress_bar(quiet) as bar:
+        result = extract(checkpoint.model, specification_of(checkpoint, language), config, stages_on(bar))
+    return replace(result, config=config)
+
+
+def _beside_black_box(result: Extraction) -> tuple[Extraction, str | None]:
+    """Return ``result`` with what its network's answers alone teach, or as it is, with why nothing is compared."""
+    try:
+        return result.black_box(), None
+    except StacklensError as error:
+        return result, str(error)
+
+
+def _show(result: Extraction, written: list[Path], alone: str | None, *, transitions: bool) -> None:
+    from rich.console import Console
+
+    from ..extract.summary import show_summary
+
+    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    show_summary(result, console, transitions=transitions)
+    if alone is not None:
+        console.print(f"black box  not compared: {alone}")
+    if result.status:
+        console.print(f"\n{result.why()}\n", markup=False)
+    for path in written:
+        console.print(f"wrote {path}")
+
+
+app = new_app("Extract a pushdown automaton from a trained network.")
+app.command()(extract_command)
+
+
+def main() -> None:
+    """Run `extract-pda`."""
+    run_app(app)
+
+
+# ---- `stacklens show`: a saved result once more, as extract-pda printed it, and its automaton in any format ----
+
+
+def show_command(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result, as extract-pda --save writes it.")],
+    out: Annotated[list[Path] | None, typer.Option(help=OUT_HELP)] = None,
+    best: Annotated[bool, typer.Option("--best", help="Let --out write the best where none is faithful.")] = False,
+    why: Annotated[bool, typer.Option("--why", help="Say why the automaton is not faithful, and what to do.")] = False,
+) -> int:
+    """Show a saved result: what came out of the network and what it rests on.
+
+    Proof and certificate are made again where the network is at hand; all else is said to be as stored.
+
+    Exit status: as of extract-pda.
+    """
+    from rich.console import Console
+
+    from ..automata.formats.by_suffix import check_suffix
+    from ..core.files import check_outputs
+    from ..extract.report import load_result
+    from ..extract.summary import show_summary
+
+    for path in out or []:
+        check_suffix(path)
+    check_outputs(out or [], {"the result's own file": result})
+    found = load_result(result).checked_again()
+    written, problem = write_outputs(out or [], [], found, best)
+    if problem is not None:
+        raise problem
+    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    if why:
+        console.print(found.why())
+    else:
+        show_summary(found, console, transitions=not out)
+        if found.status:
+            console.print(f"\n{found.why()}\n")
+    for path in written:
+        console.print(f"wrote {path}")
+    return found.status

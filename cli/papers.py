@@ -1,0 +1,363 @@
+"""`stacklens papers`: measure what the papers reported, and show ours beside theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..core.progress import progress_bar
+from ..core.validation import LARGEST_SEED
+from .shell import MOST_JOBS, new_app
+
+if TYPE_CHECKING:
+    from ..papers.grid import Grid, RunSettings
+    from ..papers.results import Experiment
+
+
+# ---- What `stacklens papers run` does once its options are read: which rows are run with what, and how they are
+# shown.
+
+
+@dataclass(frozen=True)
+class Order:
+    """What `stacklens papers run` was asked for, besides which experiment: its options by their names."""
+
+    seeds: int | None
+    first_seed: int
+    data_seed: int
+    protocol: Any
+    epochs: int | None
+    device: str
+    texts: dict[str, Path | None]
+    rows: list[str]
+    fresh: bool
+    jobs: int
+    networks: Path | None
+    quiet: bool
+
+
+def run_one(name: str, order: Order, folder: Path) -> None:
+    """Run the experiment called ``name`` as ordered, write its results into ``folder`` and show them.
+
+    Raises:
+        StacklensError: there is no such experiment, or something was ordered that it does not have.
+    """
+    from ..core.files import check_folder
+    from ..papers.experiments import EXPERIMENTS, check_name
+    from ..papers.grid import Grid
+    from ..papers.results import result_path
+
+    experiment = EXPERIMENTS[check_name(name)]()
+    path = result_path(name, folder)
+    check_folder(path)
+    if isinstance(experiment, Grid):
+        experiment = _with_texts(experiment, order.texts)
+        _run_grid(experiment, _settings(experiment, order), path.parent, order)
+    else:
+        chosen: dict[str, Any] = {
+            "--seeds": order.seeds,
+            "--rows": order.rows,
+            "--fresh": order.fresh,
+            "--first-seed": order.first_seed,
+            "--data-seed": order.data_seed,
+            "--jobs": order.jobs > 1,
+            "--networks": order.networks,
+            "--protocol": order.protocol != "fast",
+            "--device": order.device != "cpu",
+            "--epochs": order.epochs,
+            **order.texts,
+        }
+        refuse(name, "has claims and no rows of networks", chosen)
+        _run_claims(experiment, path.parent, order.quiet)
+    if not order.quiet:
+        show(experiment, path.parent)
+        typer.echo(f"wrote {path}")
+
+
+def whole_experiments(order: Order) -> list[str]:
+    """Return the experiments that ``--all`` runs: grids that need no text and have the protocol and the data seed.
+
+    Claims are measured in one piece and by no protocol: they are run one by one.
+    """
+    from ..papers.experiments import EXPERIMENTS
+    from ..papers.grid import Grid, RunSettings
+
+    grids = [one for build in EXPERIMENTS.values() if isinstance(one := build(), Grid) and one.with_texts is None]
+    protocol = RunSettings((0,), order.protocol).protocol  # a name that there is
+    fitting = [grid for grid in grids if protocol in grid.protocols]
+    return [grid.name for grid in fitting if grid.data_seeds or not order.data_seed]
+
+
+def forecast_of(names: list[str], order: Order, folder: Path) -> str:
+    """Return a line for each grid that has rows left, and one for all of them where there are several."""
+    from ..core.errors import StacklensError
+    from ..papers.experiments import EXPERIMENTS, check_name
+    from ..papers.grid import Grid
+    from ..papers.runner import plan_of, summed_plans
+
+    plans = {}
+    for name in names:
+        grid = EXPERIMENTS[check_name(name)]()
+        if not isinstance(grid, Grid):
+            raise StacklensError(f"{name} has claims and no rows of networks: there is no forecast of it")
+        grid = _with_texts(grid, order.texts)
+        plans[name] = plan_of(grid, _settings(grid, order), folder, order.rows, fresh=order.fresh)
+    lines = [f"{name}: {plan}" for name, plan in plans.items()]
+    return "\n".join([*lines, f"all: {summed_plans(plans.values())}"] if len(lines) > 1 else lines)
+
+
+def _with_texts(grid: Grid, texts: dict[str, Path | None]) -> Grid:
+    """Return the grid for the user's texts, where it needs such; the grid itself where it does not."""
+    from ..core.errors import StacklensError
+
+    if grid.with_texts is None:
+        refuse(grid.name, "needs no text", texts)
+        return grid
+    files = {option: path for option, path in texts.items() if path is not None}
+    if files and list(files) not in (["--text"], ["--train", "--valid", "--test"]):
+        raise StacklensError(f"{grid.name} needs --text alone, or all of --train, --valid, --test")
+    return grid.with_texts(*files.values())
+
+
+def _settings(grid: Grid, order: Order) -> RunSettings:
+    import hashlib
+
+    from ..core.files import LARGEST_CORPUS, read_whole
+    from ..papers.grid import RunSettings
+
+    told = []
+    for path in filter(None, order.texts.values()):
+        content = read_whole(path, "a text, a sentence a line", LARGEST_CORPUS)
+        told.append(f"{path.name} {hashlib.sha256(content).hexdigest()[:12]}")
+    seeds = tuple(range(order.first_seed, order.first_seed + (order.seeds or grid.seeds)))
+    told_texts = ", ".join(told)
+    return RunSettings(
+        seeds, order.protocol, order.device, texts=told_texts, data_seed=order.data_seed, epochs=order.epochs
+    )
+
+
+def refuse(name: str, why: str, options: dict[str, Any]) -> None:
+    """Check that none of ``options`` was given."""
+    from ..core.errors import StacklensError
+
+    if given := [option for option, value in options.items() if value]:
+        raise StacklensError(f"{name} {why}: leave out {', '.join(given)}")
+
+
+def _run_grid(grid: Grid, settings: RunSettings, folder: Path, order: Order) -> None:
+    from ..papers.runner import run_grid
+
+    chosen = grid.chosen_rows(order.rows)
+    with progress_bar(order.quiet) as bar:
+        task = bar.add_task(f"{grid.name}", total=len(chosen))
+
+        def told(row: str, done: int) -> None:
+            bar.update(task, completed=done, description=row)
+
+        run_grid(
+            grid,
+            settings,
+            folder,
+            rows=order.rows,
+            fresh=order.fresh,
+            jobs=order.jobs,
+            networks=order.networks,
+            progress=told,
+        )
+        bar.update(task, completed=len(chosen), description="done")
+
+
+def _run_claims(experiment: Experiment, folder: Path, quiet: bool) -> None:
+    from ..papers.runner import run_into
+
+    with progress_bar(quiet) as bar:
+        task = bar.add_task("", total=len(experiment.claims), completed=-1)
+        run_into(experiment, folder, lambda claim: bar.update(task, advance=1, description=claim))
+        bar.update(task, completed=len(experiment.claims), description="done")
+
+
+def show(experiment: Experiment | Grid, folder: Path) -> None:
+    """Print the tables of an experiment's results in ``folder``, ours beside theirs."""
+    from rich.console import Console
+
+    from ..papers.findings import claims_table, rich_table
+    from ..papers.grid import Grid, GridResults, read_grid
+    from ..papers.results import read_results
+    from ..papers.sun1993_steps import figure_tables, steps_beside
+    from ..papers.tables import folded_tables
+
+    if isinstance(experiment, Grid):
+        nothing = GridResults(experiment.paper, experiment.name, experiment.title)
+        tables = folded_tables(experiment, read_grid(experiment.name, folder) or nothing)
+    else:
+        found = read_results(experiment.name, folder)
+        tables = [claims_table(found), *figure_tables(found)]
+        tables += [steps_beside(found)] if experiment.name == "sun1993-claims" else []
+    for shown in tables:
+        Console(highlight=False).print(rich_table(shown))
+
+
+# ---- `stacklens papers`: measure what the papers reported, and show ours beside theirs ----
+
+_MOST = 10_000  # networks a row
+_LARGEST = LARGEST_SEED - _MOST  # first seed, of so many
+
+papers_app = new_app("Measure what the papers reported; show ours beside theirs.")
+
+_Name = Annotated[str, typer.Argument(metavar="ID", help="An experiment; `stacklens papers list` shows them.")]
+_Folder = Annotated[
+    Path | None, typer.Option("--results", help="Folder of the results (default: the one that comes with stacklens).")
+]
+
+_Text = Annotated[Path | None, typer.Option(help="Part of the text that joulin2015-table4 needs: a sentence a line.")]
+_Whole = Annotated[
+    Path | None, typer.Option(help="Or a whole text, a verse or sentence a line, which is split 80/10/10.")
+]
+
+
+@papers_app.command("list")
+def list_experiments(results: _Folder = None) -> None:
+    """List the experiments, and how much of them has been measured."""
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    from ..papers.experiments import EXPERIMENTS
+
+    table = Table(Column("id", no_wrap=True), "paper", "what", "has", "measured")
+    for name, build in EXPERIMENTS.items():
+        experiment = build()
+        table.add_row(name, experiment.paper, experiment.title, *_extent(experiment, _folder(results)))
+    Console(highlight=False, soft_wrap=True).print(table)
+
+
+@papers_app.command("run")
+def run(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="An experiment; `stacklens papers list` shows them.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All experiments that need no text of yours.")] = False,
+    results: _Folder = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, max=_MOST, help="Networks a row (default: as in the paper).")
+    ] = None,
+    first_seed: Annotated[int, typer.Option(min=0, max=_LARGEST, help="The first of them.")] = 0,
+    data_seed: Annotated[
+        int, typer.Option(min=0, max=_LARGEST, help="Draw the training words anew; those of the test stay the same.")
+    ] = 0,
+    protocol: Annotated[str, typer.Option(help="fast, or paper: as the paper did it, to the letter.")] = "fast",
+    rows: Annotated[
+        list[str] | None, typer.Option(help="Only this row; may be repeated (a wrong name lists all).")
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="At most so many, with --protocol paper, which may take hours.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …")] = "cpu",
+    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes, a row each.")] = 1,
+    networks: Annotated[
+        Path | None, typer.Option(help="Folder that keeps the networks; what is in it is not trained again.")
+    ] = None,
+    train: _Text = None,
+    valid: _Text = None,
+    test: _Text = None,
+    text: _Whole = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what was run before.")] = False,
+    forecast: Annotated[
+        bool, typer.Option("--forecast", help="Only say what is left to do, and for how long.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no table.")] = False,
+) -> None:
+    """Measure an experiment and write its results; rows of networks that were measured before are kept.
+
+    A run that is stopped goes on with the rows that are left when it is begun again; with --networks, trainings one
+    symbol at a time go on with the epoch that was left. Claims go on with the first that is left: those that are done
+    stand in ID.part.json until all are.
+    """
+    from ..core.errors import StacklensError
+
+    if everything is (name is not None):
+        raise StacklensError("give the name of an experiment, or --all: one of the two")
+    texts = {"--train": train, "--valid": valid, "--test": test, "--text": text}
+    order = Order(
+        seeds, first_seed, data_seed, protocol, epochs, device, texts, rows or [], fresh, jobs, networks, quiet
+    )
+    folder = _folder(results)
+    if name is not None and not forecast:
+        run_one(name, order, folder)
+        return
+    if everything:
+        refuse("--all", "runs whole experiments", {"--rows": rows, **texts})
+    names = whole_experiments(order) if name is None else [name]
+    typer.echo(forecast_of(names, order, folder))
+    for each in [] if forecast else names:
+        run_one(each, order, folder)
+
+
+@papers_app.command("table")
+def table(name: _Name, results: _Folder = None) -> None:
+    """Show the results of an experiment, ours beside theirs."""
+    from ..core.errors import StacklensError
+    from ..papers.experiments import EXPERIMENTS, check_name
+
+    experiment, folder = EXPERIMENTS[check_name(name)](), _folder(results)
+    if not folder.is_dir():
+        raise StacklensError(f"{folder}: no such folder; expected one that `stacklens papers run` has written to")
+    show(experiment, folder)
+
+
+@papers_app.command("report")
+def report(
+    readme: Annotated[Path, typer.Option(help="The file for the table with a line an experiment.")] = Path("README.md"),
+    findings: Annotated[Path, typer.Option(help="The file for all tables.")] = Path("docs/findings.md"),
+    results: _Folder = None,
+) -> None:
+    """Write all results into two Markdown files, between their markers."""
+    from ..core.files import check_outputs, write_whole
+    from ..papers.experiments import EXPERIMENTS
+    from ..papers.findings import findings_section, readme_section, with_section
+
+    check_outputs([readme, findings])
+    folder = _measured(results)
+    written = {
+        readme: with_section(readme, readme_section(EXPERIMENTS, folder)),
+        findings: with_section(findings, findings_section(EXPERIMENTS, folder)),
+    }
+    for path, content in written.items():  # nothing is written before all is there
+        write_whole(path, content)
+        typer.echo(f"wrote the results section of {path}")
+
+
+def _measured(given: Path | None) -> Path:
+    """Return the folder of results if it has any."""
+    from ..core.errors import StacklensError
+    from ..papers.experiments import EXPERIMENTS
+    from ..papers.results import result_path
+
+    folder = _folder(given)
+    if not any(result_path(name, folder).is_file() for name in EXPERIMENTS):
+        raise StacklensError(
+            f"{folder}: no results of any experiment; expected a folder that `stacklens papers run` has written to"
+        )
+    return folder
+
+
+def _folder(given: Path | None) -> Path:
+    from ..papers.results import FOLDER
+
+    return FOLDER if given is None else given
+
+
+def _extent(experiment: Experiment | Grid, folder: Path) -> tuple[str, str]:
+    """Return how much an experiment has, and how much of it was measured."""
+    from ..papers.grid import Grid, read_grid
+    from ..papers.results import result_path
+
+    if not isinstance(experiment, Grid):
+        measured = "yes" if result_path(experiment.name, folder).is_file() else "no"
+        return f"{len(experiment.claims)} claims", measured
+    found = read_grid(experiment.name, folder)
+    done = 0 if found is None else sum(found.row(row.name) is not None for row in experiment.rows)
+    measured = "yes" if done == len(experiment.rows) else f"{done} rows" if done else "no"
+    return f"{len(experiment.rows)} rows", measured

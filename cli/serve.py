@@ -1,0 +1,179 @@
+"""`stacklens app`: the page in the browser, on this machine."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlencode
+
+import typer
+
+from ..core.errors import StacklensError
+from ..core.imports import check_extra
+from ..core.progress import progress_bar, stages_on
+from ..core.validation import LARGEST_SEED
+from .shell import MODEL_HELP
+
+if TYPE_CHECKING:
+    import socket
+
+    from ..viz.dashboard.access import Access
+
+
+_THREADS = 16  # a user's browser asks for several things at once
+_ANYWHERE = ("0.0.0.0", "::")  # no address to go to, but all of the machine's
+
+
+def app_command(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[MODEL]...",
+            help="What is to be opened: trained networks (files, names of the zoo, module:function), saved results, "
+            "sweeps or folders with them.",
+        ),
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Where to listen; 0 takes a free one.")] = 8050,
+    host: Annotated[
+        str, typer.Option(help="Which address to listen on; others than this one let in whoever has the printed link.")
+    ] = "127.0.0.1",
+) -> int:
+    """Open the page on http://127.0.0.1:8050 until Ctrl-C.
+
+    The link has a token in it where others can reach the page, or where STACKLENS_TOKEN names one. STACKLENS_HOSTS
+    names further hosts, with commas between, that the page may be called by: behind a proxy, say.
+    """
+    check_extra("the page", "page", "dash", "dash_ag_grid", "waitress")
+    with _listening(host, port) as listening:
+        from ..viz.dashboard.opening import opened_at_start
+        from ..viz.dashboard.saved import store
+
+        store()  # where nothing can be kept nothing is said before that
+        views = [view for given in models or [] for view in opened_at_start(given)]
+        from waitress import create_server
+
+        from ..viz.dashboard.app import new_application
+        from ..viz.dashboard.networks import LARGEST_BODY
+
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits for a moment is no news
+        access, base = _access(listening), _base(listening)
+        serving = create_server(
+            new_application(access).server,
+            sockets=[listening],
+            threads=_THREADS,
+            ident=None,
+            clear_untrusted_proxy_headers=False,  # else nobody sees that a proxy has sent a request
+            max_request_body_size=LARGEST_BODY,
+        )
+        token = {} if access.token is None else {"token": access.token}
+        for view in views:
+            typer.echo(f"{base}/?{urlencode({**token, **view})}")
+        typer.echo(f"stacklens is at {base}{f'/?{urlencode(token)}' if token else ''} (Ctrl-C ends it)")
+        serving.run()
+        serving.close()
+    return 0
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    import socket
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        host.encode("idna")  # bytes that are no text leave a socket open, and raise a TypeError
+        return socket.create_server((host, port), family=family)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StacklensError(f"cannot listen on {host}:{port}: {reason}; choose another --port or --host") from None
+
+
+def _access(listening: socket.socket) -> Access:
+    """Return who may come in: where others can reach us whoever has the token, which is made if none is named."""
+    from secrets import token_urlsafe
+
+    from ..viz.dashboard.access import Access, is_loopback
+
+    named = Access.from_environment()
+    if is_loopback(listening.getsockname()[0]):
+        return named
+    typer.echo(
+        "warning: others can reach this page: whoever has its link can open files and use this machine's processor, "
+        "and nothing between is encrypted",
+        err=True,
+    )
+    return Access(named.token or token_urlsafe(24), named.hosts)
+
+
+def _base(listening: socket.socket) -> str:
+    """Return how the address of the page begins."""
+    from socket import gethostname
+
+    address, port, *_ = listening.getsockname()
+    name = gethostname() if address in _ANYWHERE else address
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}"
+
+
+# ---- `stacklens export`: a report on a network as a page in one file, which asks no other host for anything ----
+
+
+def export_command(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    html: Annotated[Path, typer.Option(help="The page to write.")],
+    word: Annotated[
+        list[str] | None, typer.Option(help="A word to trace; may be repeated (default: some of its language).")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
+    ] = None,
+    max_length: Annotated[
+        int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For everything that is drawn.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
+) -> int:
+    """Write a page on a network: its automaton, the transition table, every check and the proof, and some traces.
+
+    Exit status: as of extract-pda; the page is written in any case but 2.
+    """
+    from ..models.checkpoint import find_network
+
+    model = find_network(model)
+    _check(model, html, language)
+    from ..core.files import write_whole
+    from ..extract.by_name import specification_of
+    from ..extract.config import ExtractionConfig
+    from ..extract.extraction import extract
+    from ..languages.words import check_length, parse_typed_word
+    from ..models.checkpoint import load_network
+    from ..viz.report import report_page, some_words
+
+    checkpoint = load_network(model)
+    network = checkpoint.model
+    words = [parse_typed_word(text, network.alphabet) for text in word or []]
+    for one in words:
+        check_length(one, _LONGEST)
+    specification = specification_of(checkpoint, language)
+    config = ExtractionConfig(max_length=max_length, seed=seed)
+    with progress_bar(quiet) as bar:
+        result = extract(network, specification, config, stages_on(bar))
+    write_whole(html, report_page(result, words or some_words(result, _WORDS), f"stacklens: {model.name}"))
+    if not quiet:
+        typer.echo(f"wrote {html}")
+    return result.status
+
+
+_LONGEST = 400  # symbols of a word that is traced: every step is drawn
+_WORDS = 3  # traced where none is named
+
+
+def _check(model: Path, html: Path, language: str | None) -> None:
+    """Check that the page can be written as far as can be told beforehand.
+
+    Raises:
+        StacklensError: the name does not end in .html, its folder does not exist, or it is a file that is read.
+    """
+    from ..core.files import check_outputs
+
+    if html.suffix != ".html":
+        raise StacklensError(f"cannot write {html}: expected a name that ends in .html")
+    check_outputs([html], {"the network's own file": model, "the language's own file": language})

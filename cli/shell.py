@@ -1,0 +1,251 @@
+"""What all commands share: one clear line for an error, exit statuses, odd places to run in."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import traceback
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+from ..automata.formats.by_suffix import check_suffix
+from ..core.errors import StacklensError
+from ..core.files import check_ending, check_outputs, write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..automata.pda import PushdownAutomaton
+    from ..extract.result import Extraction
+
+
+BAD_INPUT = 2
+_DEFECT = 70  # ours, as sysexits.h has it: 1 would mean that something differs
+_INTERRUPTED, _NO_READER = 130, 141  # 128 and the number of the signal, as everywhere
+
+MOST_JOBS = max(16, 4 * (os.cpu_count() or 1))  # each takes 300 MB, and more than there are cores only wait
+_LONGEST_LINE = 1_000  # characters of an error
+_WIDTHS = range(20, 10_000)  # in which a terminal's width makes sense
+
+
+def new_app(help: str) -> typer.Typer:  # noqa: A002 (typer's own word)
+    """Return an app with `-h`, plain help and no tracebacks of its own making."""
+    settings = {"help_option_names": ["-h", "--help"]}
+    return typer.Typer(
+        help=help,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=settings,
+    )
+
+
+def run_app(app: typer.Typer) -> NoReturn:
+    """Run ``app`` on the command line and exit with its status; bad input gives one line on stderr and status 2.
+
+    So do a full disk, a name that is too long, numbers that are too large, and too little memory. What is left is a
+    defect of ours, and is shown as one, with a status that no command has.
+    """
+    _prepare()
+    try:
+        status = app(standalone_mode=False)
+        _flush()
+    except StacklensError as error:
+        status = _fail(str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        status = _fail("interrupted", _INTERRUPTED)
+    except (BrokenPipeError, SystemExit):  # the reader of our output went away, as `| head` does; typer exits then
+        status = _NO_READER
+    except Exception as error:
+        status = _refused(error)
+    for stream in (sys.stdout, sys.stderr):
+        _close(stream)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _refused(error: Exception) -> int:
+    """Return the status after ``error``, which is told in one line where it is not our own."""
+    if hasattr(error, "format_message"):  # a usage error
+        return _fail(f"{error.format_message().rstrip('.')}{_given(error)}; see {_command_of(error)} -h")
+    if (reason := _outside(error)) is not None:
+        return _fail(reason)
+    with suppress(OSError):
+        traceback.print_exc()
+    return _fail("a defect of stacklens, not of what it was given; please report it with the lines above", _DEFECT)
+
+
+def _given(error: Exception) -> str:
+    """Return the value that a usage error is about, where its message does not say it: what checked it still has it."""
+    found = getattr(error.__cause__, "errors", None)
+    values = [one["input"] for one in found() if "input" in one] if callable(found) else []
+    return f", not {values[0]!r}" if values else ""
+
+
+def _command_of(error: Exception) -> str:
+    """Return the command that a usage error is about, as the user typed it, with the names below it."""
+    names = list[str]()
+    context: Any = getattr(error, "ctx", None)
+    while getattr(context, "parent", None) is not None:
+        names.insert(0, context.info_name)
+        context = context.parent
+    return " ".join([app_name(), *names])
+
+
+def _outside(error: Exception) -> str | None:
+    """Return what the machine or the arguments made impossible, None if ``error`` is our own."""
+    if isinstance(error, OSError):
+        return f"{error.filename or 'cannot write the output'}: {error.strerror or error}"
+    if isinstance(error, UnicodeEncodeError):
+        return f"cannot write {error.object[error.start : error.end]!a} in {error.encoding}; choose UTF-8"
+    if isinstance(error, OverflowError):
+        return f"a number is too large: {error}; choose a smaller one"
+    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+        return "there is not enough memory for that; ask for less, or give it more"
+    return None
+
+
+def app_name() -> str:
+    """Return the command as the user typed it, without its folder."""
+    name = sys.argv[0].rsplit("/", 1)[-1]
+    return "stacklens" if name == "__main__.py" else name
+
+
+def _fail(message: str, status: int = BAD_INPUT) -> int:
+    """Return ``status``; print the message as one line, without what a terminal would obey, and none too long."""
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(message.split()))
+    if len(line) > _LONGEST_LINE:
+        line = f"{line[: _LONGEST_LINE * 3 // 4]} … {line[-_LONGEST_LINE // 4 :]}"
+    if sys.stderr is not None:
+        with suppress(OSError):  # then there is nobody to tell
+            print(f"error: {line}", file=sys.stderr, flush=True)
+    return status
+
+
+def _prepare() -> None:
+    """Make the best of an odd place to run in: no output, an ASCII terminal, a terminal without a width, Ctrl-C twice.
+
+    What a terminal cannot show is written as ``\\u22a5``.
+    """
+    for number in range(3):  # or the next file that is opened takes the number, and what is meant for stdout
+        with suppress(OSError):
+            os.fstat(number)
+            continue
+        with suppress(OSError):
+            os.open(os.devnull, os.O_RDWR)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    for variable, sensible in (("COLUMNS", _WIDTHS), ("LINES", range(1, _WIDTHS.stop))):
+        given = os.environ.get(variable, "")
+        if not (given.isdecimal() and len(given) < 9 and int(given) in sensible):
+            os.environ.pop(variable, None)
+    with suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGINT, _first_interrupt)
+
+
+def _first_interrupt(*_: object) -> None:
+    signal.signal(signal.SIGINT, _second_interrupt)
+    raise KeyboardInterrupt
+
+
+def _second_interrupt(*_: object) -> None:
+    """End at once: whoever cleans up or waits for workers is not to be interrupted halfway, with a traceback."""
+    with suppress(OSError):
+        os.write(2, b"error: interrupted\n")
+    os._exit(_INTERRUPTED)
+
+
+def _flush() -> None:
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _close(stream: Any) -> None:
+    """Drop what cannot be written any more, about which Python would complain on its way out."""
+    try:
+        if stream is not None:
+            stream.flush()
+    except OSError:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+# ---- The files that commands are given and write: networks, saved results in their place, and what comes out ----
+
+MODEL_HELP = "A trained network: a file, or the name of one of the zoo (a file of that name here comes first)."
+OUT_HELP = "Write the automaton: .dot .json .jff .svg .png .pdf, or .cfg, its grammar; may be repeated."
+MODEL_OR_RESULT_HELP = f"{MODEL_HELP} Or a saved result (.json), which has its automaton with it."
+
+
+def saved_result(path: Path) -> Extraction | None:
+    """Return the result in the file at ``path``, None where that is something else.
+
+    Raises:
+        FileFormatError: it is a .json file that cannot be read, or a damaged result.
+    """
+    if path.suffix != ".json":
+        return None
+    from ..extract.report import is_result, load_result
+
+    return load_result(path) if is_result(path) else None
+
+
+def check_targets(
+    out: list[Path], report: Path | None, save: Path | None, source: Path, language: str | None = None
+) -> None:
+    """Check that all files can be written as far as can be told beforehand, each to a file of its own.
+
+    Raises:
+        StacklensError: a suffix is unknown, a folder does not exist, a picture has no renderer on this machine, two
+            files are one, or a file to write is the network's, ``source``, or the one that ``language`` names.
+    """
+    for path in out:
+        check_suffix(path)
+    check_outputs([*out, report, save], {"the network's own file": source, "the language's own file": language})
+    for written in (report, save):
+        check_ending(written, [".json"])
+
+
+def write_report(path: Path, result: Extraction, source: str) -> None:
+    """Write the report of ``result``, extracted from the file ``source``, as JSON."""
+    from ..extract.report import versions_used
+
+    report = {**result.report(), "versions": versions_used()}
+    report["model"]["file"] = source
+    write_whole(path, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_outputs(
+    out: list[Path], out_raw: list[Path], result: Extraction, best: bool
+) -> tuple[list[Path], StacklensError | None]:
+    """Write the automaton of ``result`` to all of ``out``, the one before minimisation to all of ``out_raw``.
+
+    What was written comes back, and what went wrong if something did.
+
+    Where there is no faithful one, nothing is written, or what came nearest where the ``best`` is asked for: it says so
+    in the file.
+    """
+    from ..automata.formats.by_suffix import write_automaton
+
+    pda, note, problem, written = result.minimised, None, None, list[Path]()
+    if pda is None and best and result.best is not None:
+        pda, note = result.best.automaton, f"NOT FAITHFUL, wrong of the network on {result.best.error_rate:.1%}"
+    merged = None if result.merged is None else result.merged.states
+    title = f"{result.title}, before minimisation"
+    kinds: list[tuple[Path, PushdownAutomaton | None, str, Mapping[str, str] | None]]
+    kinds = [(path, pda, result.title, None) for path in out]
+    kinds += [(path, None if pda is None else result.raw, title, merged) for path in out_raw]
+    for path, one, heading, groups in kinds:
+        if one is None:
+            continue
+        try:
+            write_automaton(path, one, heading, note, groups)
+            written.append(path)
+        except StacklensError as error:  # what came out is shown all the same
+            problem = error
+    return written, problem

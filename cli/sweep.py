@@ -1,0 +1,278 @@
+"""`stacklens sweep`: many networks at once, a row each."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..core.errors import StacklensError
+from ..core.progress import count, progress_bar
+from ..core.validation import LARGEST_SEED
+from ..extract.config import DEFAULT_BUDGET, parse_budget
+from .shell import MODEL_OR_RESULT_HELP, MOST_JOBS, saved_result
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from ..automata.pda import Word
+    from ..extract.config import ExtractionConfig
+    from ..extract.evaluation.sweep import Given, Sweep
+
+
+_WIDTH = 150  # of the table, at least, where nobody says how wide
+_NETWORKS = "Trained networks: files, names of the zoo, folders, or patterns such as 'runs/*.pt'."
+_OUT = "Write the table (.csv), all of it (.json) or the figure (.html .svg .png); may be repeated."
+
+
+def sweep_command(
+    networks: Annotated[list[str], typer.Argument(metavar="NETWORKS", help=_NETWORKS)],
+    language: Annotated[
+        str | None, typer.Option(help="What they should do; by default what the file of each says it was trained on.")
+    ] = None,
+    out: Annotated[list[Path] | None, typer.Option(help=_OUT)] = None,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes on this machine.")] = 1,
+    scheduler: Annotated[
+        str | None, typer.Option(help="A Dask scheduler, tcp://host:8786, whose workers do it instead.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the journal of a run that was killed.")] = False,
+    journal: Annotated[
+        Path | None, typer.Option(help="The journal (default: the first OUT's name.sweep.jsonl); deleted in the end.")
+    ] = None,
+    max_length: Annotated[
+        int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
+    ] = None,
+    budget: Annotated[
+        str, typer.Option(help="Processor time for each search, such as 10s or 2m; or none.")
+    ] = f"{DEFAULT_BUDGET:g}s",
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For everything that is drawn.")] = 0,
+    device: Annotated[str, typer.Option(help="Where the networks run: cpu, cuda, cuda:1, …")] = "cpu",
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no table.")] = False,
+) -> int:
+    """Extract from many networks, and put what came out side by side, a row each.
+
+    A file that cannot be read is a row with the reason. Rows are kept in a journal as soon as they are there, so that
+    a sweep that was killed goes on with --resume, also over more files. Over the snapshots of a training (stacklens
+    train --snapshots 50) it says when the automaton appears and settles: automata are compared by proof.
+
+    Exit status: 0 every network was read, whatever came out of it; 1 some could not be, and their rows say why; 2 bad
+    arguments.
+    """
+    from ..core.files import check_outputs
+    from ..extract.config import ExtractionConfig
+    from ..extract.jobs import check_scheduler
+    from ..face.notebook import check_sweep_target
+    from ..models.numbers import check_device
+
+    place = journal or Path(f"{(out[0] if out else Path('networks')).stem}.sweep.jsonl")
+    check_outputs([*(out or []), place], {"the language's own file": language})
+    for path in out or []:
+        check_sweep_target(path)
+    check_device(device)
+    check_scheduler(scheduler)
+    config = ExtractionConfig(max_length=max_length, seed=seed, device=device, budget=parse_budget(budget))
+    found = _swept(networks, language, config, jobs, scheduler, place, resume, quiet)
+    problem = None
+    for path in out or []:
+        try:
+            found.save(path)
+        except StacklensError as error:  # the other files are written all the same
+            problem = error
+    if not quiet:
+        _show(found, [path for path in out or [] if path.exists()])
+    if problem is not None:
+        raise StacklensError(f"{problem}; what was found is kept in {place}: go on with --resume")
+    place.unlink(missing_ok=True)  # last: whoever is killed before has not seen the result
+    return int(any(row.status not in (0, 1, 3) for row in found.rows))
+
+
+def _swept(
+    networks: list[str],
+    language: str | None,
+    config: ExtractionConfig,
+    jobs: int,
+    scheduler: str | None,
+    place: Path,
+    resume: bool,
+    quiet: bool,
+) -> Sweep:
+    from ..extract.evaluation.sweep import networks_named, sweep
+
+    given: list[Given] = networks_named(networks)
+    with progress_bar(quiet) as bar:
+        task = bar.add_task("sweep", total=len(given))
+        return sweep(
+            given,
+            language,
+            config,
+            jobs=jobs,
+            scheduler=scheduler,
+            journal=place,
+            resume=resume,
+            progress=lambda row: bar.update(task, advance=1, description=Path(row.network).name),
+        )
+
+
+def _show(found: Sweep, written: list[Path]) -> None:
+    """Print the table, why rows have no automaton, and when the automaton settles."""
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    from ..extract.headline import horizon_cell
+
+    names = ("updates", "status", "automaton*", "states", "proof", "certificate", "rounded**", "network**", "accuracy")
+    table = Table(Column("network", overflow="fold"), *names, "seconds")
+    for row, number in zip(found.rows, found.classes, strict=True):
+        accuracy = row.accuracy("network")
+        cells = [
+            row.network,
+            "" if row.updates is None else f"{row.updates:,}",
+            str(row.status),
+            "none" if number is None else str(number),
+            "" if row.sizes is None else str(row.sizes["states"]),
+            row.proof or "",
+            row.certificate or "",
+            *(horizon_cell(row.horizon.get(who)) for who in ("rounded network", "network")),
+            "" if accuracy is None else f"{accuracy:.1%}",
+            f"{row.seconds:.1f}",
+        ]
+        table.add_row(*cells)
+    console = Console(highlight=False)
+    wide = Console(highlight=False, width=max(console.width, _WIDTH))
+    wide.print(table)
+    wide.print("*  the same number: proved to do the same", markup=False)
+    wide.print("** all words up to this length agree, and a word of this length does not", markup=False)
+    for row in found.rows:
+        if row.reason is not None:
+            named = row.reason if row.reason.startswith(row.network) else f"{row.network}: {row.reason}"
+            wide.print(named, markup=False, soft_wrap=True)
+    if found.settling is not None:
+        wide.print(f"settled    {found.settling}", markup=False, soft_wrap=True)
+    for path in written:
+        wide.print(f"wrote {count(len(found.rows), 'row')} to {path}", markup=False, soft_wrap=True)
+
+
+# ---- `stacklens judge`: many words at once, by network, rounded network, automaton and language ----
+
+_LONGEST = 10_000  # symbols of a word: the time and the memory for it grow with the square
+_JUDGE_WIDTH = 120  # of the table, at least, where nobody says how wide
+
+
+def judge_command(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_OR_RESULT_HELP)],
+    words: Annotated[
+        Path, typer.Argument(metavar="WORDS", help="A text with a word a line (ε is the empty word); - for the input.")
+    ],
+    automaton: Annotated[
+        Path | None, typer.Option(help="The network's automaton (.json, .jff, .dot), as extract-pda writes it.")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="What it should do; by default what the file says it was trained on.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the table to this .csv file instead.")] = None,
+) -> int:
+    """Show what network, rounded network, automaton and language say of many words, and where runs first part.
+
+    Exit status: 0 if all agree on every word, 1 if they differ on some.
+    """
+    from ..models.checkpoint import checkpoint_for, find_network, load_network
+
+    model = find_network(model)
+    _check(model, words, automaton, language, out)
+    result = saved_result(model)
+    if result is not None and automaton is not None:
+        raise StacklensError(f"{model} has an automaton with it; leave out --automaton, or name the network")
+    from ..automata.formats.by_suffix import read_automaton
+    from ..core.files import write_whole
+    from ..extract.by_name import specification_of
+    from ..extract.evaluation.judge import judge_words, word_table
+    from ..extract.specification import check_same_alphabet
+
+    checkpoint = load_network(model) if result is None else checkpoint_for(result.model)
+    network = checkpoint.model
+    specification = specification_of(checkpoint, language or (None if result is None else result.language_name))
+    check_same_alphabet(specification, network)
+    pda = None if automaton is None else read_automaton(automaton, network.alphabet)
+    pda = pda if result is None else result.minimised
+    listed = _listed(words, network.alphabet)
+    # which of the network's stacks it has, a result says, and no file of an automaton
+    known = None if pda is None or pda.n_stacks == network.n_stacks else ()
+    stacks = known if result is None else result.memories
+    judged = judge_words(network, listed, pda, specification, stacks)
+    frame = word_table(judged)
+    if out is None:
+        _show_judged(frame)
+    else:
+        write_whole(out, frame.to_csv(index=False))
+        typer.echo(f"wrote {len(frame):,} words to {out}")
+    return int(not all(one.agree for one in judged))
+
+
+def _check(model: Path, words: Path, automaton: Path | None, language: str | None, out: Path | None) -> None:
+    """Check that the table can be written as far as can be told beforehand.
+
+    Raises:
+        StacklensError: the name does not end in .csv, there is no folder, or it is one of the files that are read.
+    """
+    from ..core.files import check_outputs
+
+    if out is None:
+        return
+    if out.suffix != ".csv":
+        raise StacklensError(f"cannot write {out}: expected a name that ends in .csv")
+    read = {"the network's own file": model, "the automaton's own file": automaton, "the language's own file": language}
+    check_outputs([out], {**read, "the list of words' own file": words})
+
+
+def _listed(path: Path, alphabet: Sequence[str]) -> list[Word]:
+    """Return the words in the list at ``path``.
+
+    Raises:
+        StacklensError: it cannot be read, or one of its words; the message names the file.
+    """
+    from ..extract.evaluation.judge import parse_words
+    from ..languages.words import check_length
+
+    text = _text(path)
+    try:
+        listed = parse_words(text, alphabet)
+        for one in listed:
+            check_length(one, _LONGEST)
+    except StacklensError as error:
+        raise StacklensError(f"{path}: {error}") from None
+    return listed
+
+
+def _text(words: Path) -> str:
+    """Return the list of words as text.
+
+    Raises:
+        StacklensError: it cannot be read, is too long, or is no text in UTF-8.
+    """
+    from ..core.files import LARGEST_TEXT, read_whole
+
+    expected = "a text with a word a line"
+    try:
+        if str(words) != "-":
+            return read_whole(words, expected).decode("utf-8-sig")
+        content = b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST_TEXT + 1)
+        if len(content) > LARGEST_TEXT:
+            raise StacklensError(f"-: more than {LARGEST_TEXT >> 20:,} MiB came from the input; expected {expected}")
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise StacklensError(f"{words}: cannot be read: it is no text in UTF-8; expected {expected}") from None
+
+
+def _show_judged(frame: pd.DataFrame) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*(str(column) for column in frame.columns))
+    for row in frame.itertuples(index=False):
+        table.add_row(*("" if str(cell) == "<NA>" else str(cell) for cell in row))
+    plain: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
+    Console(**plain, width=max(Console().width, _JUDGE_WIDTH)).print(table)

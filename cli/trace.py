@@ -1,0 +1,298 @@
+"""`stacklens trace`: what a network does on a word, step by step: a table, figures, or files with all the numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..core.errors import StacklensError, UnknownNameError
+from ..core.progress import progress_bar, stages_on
+from ..core.validation import LARGEST_SEED
+from .shell import MODEL_HELP, new_app
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from plotly.graph_objects import Figure
+
+    from ..automata.pda import PushdownAutomaton
+    from ..models.base import StackModel
+    from ..models.checkpoint import Checkpoint
+    from ..probe.trace import Trace
+
+
+_LONGEST, _LONGEST_SHOWN = 4_000, 1_000  # symbols, in a file and in a table: every step has the whole stack
+_FIGURES = (".html", ".svg", ".png")
+_DATA = (".csv", ".json")
+# the keys of `figures.FIGURES`, which would bring plotly along
+NAMES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map", "rounding")
+
+
+def trace_command(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    word: Annotated[
+        str, typer.Argument(metavar="WORD", help="A word over the network's alphabet (ε is the empty word).")
+    ],
+    rounded: Annotated[bool, typer.Option("--rounded", help="Trace the network with rounded actions.")] = False,
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(help="Write a figure, .html .svg .png, or the numbers, .csv .json, instead; may be repeated."),
+    ] = None,
+    figure: Annotated[
+        str, typer.Option(help=f"Which figure: {', '.join(NAMES)}; paper is what the network's own paper draws.")
+    ] = "paper",
+    automaton: Annotated[
+        Path | None,
+        typer.Option(help="An automaton (.json, .jff, .dot) whose stacks and states stand under the network's."),
+    ] = None,
+    theme: Annotated[str, typer.Option(help="Colours of the figure: light or dark.")] = "light",
+) -> int:
+    """Show every step of a network on a word.
+
+    An .html figure holds all it needs and asks no other host. For .svg and .png a Chrome or Chromium draws it.
+    """
+    from ..models.checkpoint import find_network
+
+    model = find_network(model)
+    _check(model, automaton, out or [], figure, theme)
+    from ..automata.formats.by_suffix import read_automaton
+    from ..languages.words import check_length, parse_typed_word
+    from ..models.checkpoint import load_network
+    from ..models.rounding import Rounded
+    from ..probe.trace import trace
+
+    checkpoint = load_network(model)
+    network: StackModel[Any] = Rounded(checkpoint.model) if rounded else checkpoint.model
+    read = parse_typed_word(word, network.alphabet)
+    check_length(read, _LONGEST if out else _LONGEST_SHOWN)
+    pda = None if automaton is None else read_automaton(automaton, network.alphabet)
+    seen = trace(network, [read], stacks=True)
+    drawn = None
+    if any(path.suffix in _FIGURES for path in out or []):
+        drawn = _drawn(figure, theme, checkpoint, network, seen, pda)
+    for path in out or []:
+        _write(path, network, seen, drawn)
+    if not out:
+        _show(network, seen)
+    return 0
+
+
+def _check(model: Path, automaton: Path | None, out: list[Path], figure: str, theme: str) -> None:
+    """Check that all can be done as far as can be told beforehand.
+
+    Raises:
+        StacklensError: an unknown suffix, figure or theme, no folder, no browser, or a file that is read.
+    """
+    from ..core.files import check_outputs
+
+    if figure not in NAMES:
+        raise UnknownNameError("figure", figure, list(NAMES))
+    if theme not in ("light", "dark"):
+        raise UnknownNameError("theme", theme, ["light", "dark"])
+    for path in out:
+        if path.suffix not in (*_FIGURES, *_DATA):
+            raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join((*_FIGURES, *_DATA))}")
+    check_outputs(out, {"the network's own file": model, "the automaton's own file": automaton})
+    if any(path.suffix in (".svg", ".png") for path in out):
+        from ..viz.report import check_browser
+
+        check_browser()
+
+
+def _drawn(
+    figure: str,
+    theme: str,
+    checkpoint: Checkpoint,
+    network: StackModel[Any],
+    seen: Trace,
+    automaton: PushdownAutomaton | None,
+) -> Figure:
+    """Return the figure asked for; that of the paper has the heights of the reference's stacks, too."""
+    from ..extract.by_name import true_automaton
+    from ..viz.figures import draw, paper_figure
+    from ..viz.style import themed
+
+    if figure != "paper":
+        return themed(draw(figure, network, seen, automaton=automaton), theme)
+    truth = true_automaton(checkpoint, seen.words[0])
+    return themed(paper_figure(network, seen, truth=truth, automaton=automaton), theme)
+
+
+def _write(path: Path, network: StackModel[Any], seen: Trace, drawn: Figure | None) -> None:
+    """Write one file, whole or not at all, and say so."""
+    from ..core.files import write_whole
+
+    if drawn is not None and path.suffix in _FIGURES:
+        from ..viz.report import picture
+
+        write_whole(path, picture(drawn, path.suffix[1:], f"stacklens: {path.stem}"))
+        typer.echo(f"wrote {path}")
+        return
+    write_whole(path, seen.to_frame().to_csv(index=False) if path.suffix == ".csv" else _json(network, seen))
+    typer.echo(f"wrote {len(seen.symbols[0])} steps to {path}")
+
+
+def _json(network: StackModel[Any], seen: Trace) -> str:
+    import json
+
+    from ..viz.step_tables import trace_data
+
+    return json.dumps(trace_data(network, seen), indent=1, ensure_ascii=False) + "\n"
+
+
+def _show(network: StackModel[Any], seen: Trace) -> None:
+    from rich.console import Console
+
+    from ..probe.trace_io import rich_step_table
+
+    console = Console(markup=False, emoji=False)
+    console.print(rich_step_table(network, seen))
+    console.print(_outcome(network, seen), soft_wrap=True)
+
+
+def _outcome(network: StackModel[Any], seen: Trace) -> str:
+    """Return what a network makes of a word: a verdict, or its outputs where it accepts nothing."""
+    if network.task_kind in ("recognition", "next set"):
+        return "accepted" if seen.verdicts[0] else "rejected"
+    from ..extract.answers import network_answers
+
+    (answers,) = network_answers(network, seen.words)
+    said = " ".join("–" if number < 0 else str(network.output_name(number)) for number in answers)
+    return f"outputs {said}" if said else "no outputs: the word is empty"
+
+
+# ---- `stacklens probe`: ablations, linear probes, drift, saliency and interchanges of a network, as tables or
+# figures.
+
+probe_app = new_app("Look into a network: what its parts are for, what its hidden vectors hold, what causes what.")
+
+_LONGEST_PROBED = 1_000  # symbols of a word: the time grows with the square, to some minutes
+_SUFFIXES = (".csv", ".html", ".svg", ".png")
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)]
+Out = Annotated[list[Path] | None, typer.Option(help="Write the table, .csv, or a figure, .html .svg .png.")]
+Language = Annotated[str | None, typer.Option(help="What it should do; by default what its file says.")]
+Rounded = Annotated[bool, typer.Option("--rounded", help="Take the network with rounded actions.")]
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of all that is drawn.")]
+
+
+@probe_app.command("ablate")
+def ablate_command(
+    model: Model, language: Language = None, rounded: Rounded = False, seed: Seed = 0, out: Out = None
+) -> int:
+    """Rank its hidden units, stacks and operations by what is lost without them."""
+    network = _opened(model, out)
+    from ..face.probing import ablate
+
+    _give(ablate(network, language, rounded=rounded, seed=seed), "ablation_figure", out)
+    return 0
+
+
+@probe_app.command("linear")
+def linear_command(
+    model: Model,
+    automaton: Annotated[
+        Path | None, typer.Option(help="Whose states and stack are asked for; by default the language's own.")
+    ] = None,
+    language: Language = None,
+    rounded: Rounded = False,
+    seed: Seed = 0,
+    out: Out = None,
+) -> int:
+    """Read state, depth, tops and position off its hidden vectors with linear classifiers, on longer words."""
+    network = _opened(model, out)
+    from ..automata.formats.by_suffix import read_automaton
+    from ..face.probing import linear_probes
+
+    pda = None if automaton is None else read_automaton(automaton)
+    _give(linear_probes(network, pda, language=language, rounded=rounded, seed=seed), "linear_probes_figure", out)
+    return 0
+
+
+@probe_app.command("horizon")
+def horizon_command(model: Model, language: Language = None, seed: Seed = 0, out: Out = None) -> int:
+    """Show from which step on the network parts from its rounded form, on words of 100 to 200 symbols."""
+    network = _opened(model, out)
+    from ..face.probing import horizon_curve
+
+    _give(horizon_curve(network, language=language, seed=seed), "horizon_figure", out)
+    return 0
+
+
+@probe_app.command("saliency")
+def saliency_command(
+    model: Model,
+    word: Annotated[str, typer.Argument(metavar="WORD", help="The word (ε is the empty word).")],
+    out: Out = None,
+) -> int:
+    """Show on which earlier steps every decision on a word depends, beside the automaton's own dependence."""
+    network = _opened(model, out)
+    from ..face.probing import saliency
+    from ..languages.words import check_length, format_word, parse_typed_word
+
+    read = parse_typed_word(word, network.alphabet)
+    check_length(read, _LONGEST_PROBED)
+    with progress_bar() as bar:
+        found = saliency(network, format_word(read), progress=stages_on(bar))
+    _give(found, "saliency_figure", out)
+    return 0
+
+
+@probe_app.command("causal")
+def causal_command(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result that extract-pda --save wrote.")],
+    automaton: Annotated[str, typer.Option(help="Which: minimised, raw, learned, reference, or all.")] = "all",
+    values: Annotated[str, typer.Option(help="What is put in: source, or for states centre.")] = "source",
+    cases: Annotated[int, typer.Option(min=2, max=100_000, help="Interchanges of either kind.")] = 2_000,
+    seed: Seed = 0,
+    out: Out = None,
+) -> int:
+    """Interchange states and stack symbols between runs: are they what the network computes with?"""
+    _check_probed(out, result)
+    from ..extract.report import load_result
+
+    found = load_result(result).causal(seed, automaton=automaton, values=values, cases=cases)
+    _give(found, "causality_figure", out)
+    return 0
+
+
+def _opened(model: Path, out: list[Path] | None) -> Any:
+    from ..models.checkpoint import find_network, load_network
+
+    path = find_network(model)
+    _check_probed(out, path)
+    return load_network(path).model
+
+
+def _check_probed(out: list[Path] | None, read: Path) -> None:
+    """Check where output goes before any work is done."""
+    from ..core.files import check_outputs
+
+    for path in out or []:
+        if path.suffix not in _SUFFIXES:
+            raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(_SUFFIXES)}")
+    check_outputs(out or [], {"the file that is read": read})
+    if any(path.suffix in (".svg", ".png") for path in out or []):
+        from ..viz.report import check_browser
+
+        check_browser()
+
+
+def _give(found: Any, figure: str, out: list[Path] | None) -> None:
+    """Print what was ``found``, or write it as a table or as the ``figure`` of `viz.probing`."""
+    if not out:
+        typer.echo(str(found))
+        return
+    from ..core.files import write_whole
+
+    for path in out:
+        if path.suffix == ".csv":
+            write_whole(path, found.to_frame().to_csv(index=False))
+        else:
+            from ..viz import probing
+            from ..viz.report import picture
+
+            draw: Callable[[Any], Figure] = getattr(probing, figure)
+            write_whole(path, picture(draw(found), path.suffix[1:], f"stacklens: {path.stem}"))
+        typer.echo(f"wrote {path}")

@@ -1,0 +1,261 @@
+"""`stacklens train`: train networks of one kind on a language, stop and resume, keep the best."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..core.errors import StacklensError
+from ..core.files import check_ending, check_folder
+from ..core.progress import count, progress_bar
+from ..core.validation import LARGEST_SEED
+from ..models.training.factory import OPTIONS, SYNONYMS, make_trainer
+from .shell import new_app
+
+if TYPE_CHECKING:
+    from ..models.training.loop import Trainer
+    from ..models.training.snapshots import Snapshots
+
+
+train_app = new_app("Train a network.")
+_INTERRUPTED = 130
+_SUFFIXES = (".pt", ".pth")  # of torch's files
+_MOST_SNAPSHOTS = 1_000
+_SNAPSHOTS = "Keep up to this many checkpoints of the best network along the way, in a folder called OUT.snapshots."
+_MOST_WEIGHTS = 1 << 28  # side by side: with gradients and moments, 8 GB
+
+
+@train_app.callback()
+def _models() -> None:
+    """Train a network."""
+
+
+_LEARNED = {  # what to learn, by model
+    "nnpda": "parentheses, 1n0n, anbn, palindrome, dyck-N.",
+    "stack-rnn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
+    "list-rnn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
+    "scrn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
+    **dict.fromkeys(
+        ("marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "baby-ntm"),
+        "dyck-N, homomorphic-palindrome, simple-palindrome, string-reversal.",
+    ),
+    "neural-stack": "reversal, xor, delayed-xor, string-reversal, parenthesis-prediction, boolean-formula, agreement.",
+    **dict.fromkeys(("rnn", "lstm", "linear"), "dyck-N, reversal, xor, delayed-xor, string-reversal, agreement, …"),
+}
+_ABOUT = {
+    "nnpda": "the NNPDA of Sun et al. 1993",
+    "stack-rnn": "the Stack RNN of Joulin & Mikolov 2015",
+    "list-rnn": "the List RNN of Joulin & Mikolov 2015",
+    "marnn-stack-rnn": "the Stack-RNN of Suzgun et al. 2019",
+    "marnn-stack-lstm": "the Stack-LSTM of Suzgun et al. 2019",
+    "marnn-joulin": "the Stack RNN of Joulin & Mikolov 2015 as Suzgun et al. 2019 have it",
+    "baby-ntm": "the Baby-NTM of Suzgun et al. 2019",
+    "neural-stack": "the Neural Stack of Hao et al. 2018",
+    "scrn": "the structurally constrained RNN of Mikolov et al. 2014, without a stack",
+    "rnn": "a tanh RNN without a stack",
+    "lstm": "an LSTM without a stack",
+    "linear": "a linear layer without a stack",
+}
+_SEEDS = {"nnpda": 10}  # networks side by side, where not 5
+
+# more than these make no sense, and do not fit in memory
+_MOST = {
+    "neurons": 64,
+    "hidden": 2_048,
+    "context": 2_048,
+    "layers": 2,
+    "cell_size": 1_024,
+    "stacks": 64,
+    "depth": 64,
+    "epochs": 1_000_000,
+}
+_CHOICES: dict[str, tuple[Any, str]] = {  # option: its type and what it is, "the recipe's by default"
+    "order": (str, "second, third or full"),
+    "neurons": (int, "State neurons"),
+    "controller": (str, "linear, rnn or lstm"),
+    "buffered": (bool, "Buffers for input and output, so that the network chooses when to read and write"),
+    "hidden": (int, "Hidden units"),
+    "context": (int, "Units that change slowly"),
+    "layers": (int, "Layers, 1 or 2"),
+    "cell_size": (int, "How many numbers a cell of the stack holds"),
+    "stacks": (int, "How many stacks or lists"),
+    "depth": (int, "How many cells of each stack the network sees"),
+    "no_op": (bool, "A third operation, which leaves the stack as it is"),
+    "recurrent": (bool, "Whether the hidden layer sees the one before"),
+    "gating": (str, "softmax, softmax-temperature or gumbel-softmax"),
+    "epochs": (int, "Epochs at most"),
+    "noise_robust": (bool, "Disturb the network in the end, so that boxes can prove what it does"),
+}
+
+
+def _shared(model: str) -> list[inspect.Parameter]:
+    """Return the options that every model has, with their types."""
+    required = inspect.Parameter.empty
+    seeds = typer.Option(min=1, max=1_000, help="How many networks to train side by side.")
+    return [
+        _parameter("language", str, typer.Option(help=f"What to learn: {_LEARNED[model]}"), required),
+        _parameter("out", Path | None, typer.Option(help="Where to write the best network."), None),
+        _parameter("seed", int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the first network."), 0),
+        _parameter("seeds", int, seeds, _SEEDS.get(model, 5)),
+        _parameter("resume", Path | None, typer.Option(help="Go on with the training in this checkpoint."), None),
+        _parameter("snapshots", int | None, typer.Option(min=2, max=_MOST_SNAPSHOTS, help=_SNAPSHOTS), None),
+        _parameter("quiet", bool, typer.Option("--quiet", help="No progress."), False),
+    ]
+
+
+def _own(option: str) -> inspect.Parameter:
+    """Return an option that only some models have; None, for the recipe's choice, by default."""
+    if option == "hints":
+        return _parameter(option, bool, typer.Option(help="Use the recipe's hints (1n0n can do without)."), True)
+    if option == "device":
+        return _parameter(option, str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …"), "cpu")
+    kind, what = _CHOICES[option]
+    smallest, what = (1 if kind is int else None), f"{what}; the recipe's by default."
+    return _parameter(option, kind | None, typer.Option(min=smallest, max=_MOST.get(option), help=what), None)
+
+
+def _synonym(name: str) -> inspect.Parameter:
+    return _parameter(name, bool | None, typer.Option(hidden=True), None)
+
+
+def _parameter(name: str, kind: Any, option: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
+
+
+def _add_command(model: str) -> None:
+    """Add `stacklens train MODEL`, whose options are those of `OPTIONS`."""
+    hidden = [name for name, option in SYNONYMS.items() if option in OPTIONS[model]]
+    parameters = [*_shared(model), *map(_own, OPTIONS[model]), *map(_synonym, hidden)]
+
+    def command(**given: Any) -> int:
+        shared = (given.pop(name) for name in ("language", "out", "seed", "seeds", "resume", "snapshots", "quiet"))
+        return _train(model, given, *shared)
+
+    about = f"Train {_ABOUT[model]} by the recipe for a language."
+    stopping = "Ctrl-C stops at the end of an epoch and leaves a checkpoint that can be extracted from and resumed."
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    train_app.command(model, help=f"{about}\n\n{stopping}", short_help=f"Train {_ABOUT[model]}.")(command)
+
+
+for _model in OPTIONS:
+    _add_command(_model)
+
+
+def _train(
+    model: str,
+    options: dict[str, Any],
+    language: str,
+    out: Path | None,
+    seed: int,
+    seeds: int,
+    resume: Path | None,
+    snapshots: int | None,
+    quiet: bool,
+) -> int:
+    target = out or resume or Path(f"{model}-{language}.pt")
+    check_folder(target)
+    check_ending(out, _SUFFIXES)
+    _check_size(seeds, options)
+    import torch
+
+    torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
+    trainer = make_trainer(model, language, seed, seeds, options)
+    begun = None if resume is None else _resume(trainer, resume)
+    kept = _snapshots(snapshots, begun)
+    if kept is not None:
+        kept.check_folder(_folder(target))
+        kept.watch(trainer)
+    _run(trainer, quiet)
+    stopped = not trainer.done
+    # taken before the extra check, of which an uninterrupted training knows nothing
+    state = _state(trainer, kept) if stopped else None
+    if stopped:
+        trainer.check()
+    _save(trainer, target, state)
+    _summarise(trainer, target, stopped)
+    if kept is not None:
+        kept.end(trainer)
+        written = kept.save(trainer, _folder(target), shlex.join(["stacklens", *sys.argv[1:]]))
+        typer.echo(f"wrote {count(len(written), 'snapshot')} of it to {_folder(target)}")
+    return _INTERRUPTED if stopped else 0
+
+
+def _check_size(seeds: int, options: dict[str, Any]) -> None:
+    """Check that so many networks of so many units fit in memory.
+
+    Raises:
+        StacklensError: they do not.
+    """
+    units = options.get("hidden") or 0
+    weights = 4 * units**2 * (options.get("layers") or 1)  # an LSTM's, which has most
+    if seeds * weights > _MOST_WEIGHTS:
+        fewer = max(1, _MOST_WEIGHTS // weights)
+        raise StacklensError(f"{seeds:,} networks of {units:,} hidden units are too many; ask for --seeds {fewer:,}")
+
+
+def _snapshots(most: int | None, begun: dict[str, Any] | None) -> Snapshots | None:
+    """Return what is kept along the way, or None; a training that is resumed goes on keeping what it kept."""
+    from ..models.training.snapshots import Snapshots
+
+    state = None if begun is None else begun.get("snapshots")
+    if state is not None:
+        return Snapshots.restored(state, most)
+    return None if most is None else Snapshots(most)
+
+
+def _folder(target: Path) -> Path:
+    return target.with_suffix(".snapshots")
+
+
+def _state(trainer: Trainer, kept: Snapshots | None) -> dict[str, Any]:
+    return trainer.state() if kept is None else {**trainer.state(), "snapshots": kept.state()}
+
+
+def _resume(trainer: Trainer, path: Path) -> dict[str, Any]:
+    """Go on where the training in the checkpoint at ``path`` was stopped; return what that kept."""
+    from ..models.checkpoint import load_checkpoint
+
+    checkpoint = load_checkpoint(path)
+    if checkpoint.training is None:
+        raise StacklensError(f"{path}: this training is over; there is nothing to resume")
+    try:
+        trainer.restore(checkpoint.training)
+    except StacklensError as error:
+        raise StacklensError(f"{path}: {error}") from None
+    return checkpoint.training
+
+
+def _run(trainer: Trainer, quiet: bool) -> None:
+    """Train until done or interrupted."""
+    wanted: list[int] = []
+    previous = signal.signal(signal.SIGINT, lambda number, _: wanted.append(number))
+    try:
+        with progress_bar(quiet) as bar:
+            task = bar.add_task("training", total=trainer.total_epochs, completed=trainer.epochs_done)
+            while not trainer.done and not wanted:
+                trainer.epoch()
+                bar.update(task, completed=trainer.epochs_done, description=f"training: {trainer.progress()}")
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def _save(trainer: Trainer, path: Path, state: dict[str, Any] | None) -> None:
+    from ..models.checkpoint import Checkpoint, save_model
+
+    provenance = trainer.provenance(shlex.join(["stacklens", *sys.argv[1:]]))
+    save_model(path, Checkpoint(trainer.network(), trainer.learned, provenance, state))
+
+
+def _summarise(trainer: Trainer, path: Path, stopped: bool) -> None:
+    typer.echo(trainer.summary())
+    if stopped:
+        typer.echo(f"stopped; {path} holds the best network so far; go on with --resume {path}")
+    else:
+        typer.echo(f"wrote the best (seed {trainer.seed + trainer.best_number}) to {path}")

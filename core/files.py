@@ -1,0 +1,227 @@
+"""Files are read only where they are files, of a size that is meant; written whole or not at all; and locked."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+import unicodedata
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from .errors import FileFormatError, StacklensError
+
+LARGEST_NETWORK = 1 << 28  # bytes; the largest that was ever published has less than a hundredth of it
+LARGEST_TEXT = 1 << 25  # bytes of an automaton, a grammar, a list of words
+LARGEST_CORPUS = 1 << 28  # bytes of a text to learn from
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+_BEYOND = 0x7FFF_0000  # Windows keeps others from reading what is locked: a byte that no journal has
+
+
+def read_whole(path: str | Path, expected: str, largest: int = LARGEST_TEXT) -> bytes:
+    """Return the content of the file at ``path``, which should hold what is ``expected``.
+
+    What kind of file it is and how large is looked at before it is opened: a pipe would be waited for, and a device
+    gives bytes for ever.
+
+    Raises:
+        FileFormatError: there is no such file, it is none, it cannot be read, or it has more than ``largest`` bytes.
+    """
+    try:
+        _check_kind(path, expected, largest)
+        with open(path, "rb") as file:
+            content = file.read(largest + 1)  # it may grow meanwhile, and some say that they are empty
+    except FileNotFoundError:
+        raise FileFormatError(f"{path}: no such file; expected {expected}") from None
+    except (OSError, ValueError) as error:  # ValueError for a name that no file can have
+        raise FileFormatError(f"{path}: cannot be read: {_reason(error)}; expected {expected}") from None
+    if len(content) > largest:
+        raise _too_large(path, expected, largest)
+    return content
+
+
+def _check_kind(path: str | Path, expected: str, largest: int) -> None:
+    found = os.stat(path)
+    if stat.S_ISDIR(found.st_mode):
+        raise FileFormatError(f"{path}: is a folder; expected {expected}")
+    if not stat.S_ISREG(found.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "no file")
+        raise FileFormatError(f"{path}: is {kind}; expected a file with {expected}")
+    if found.st_size > largest:
+        raise _too_large(path, expected, largest)
+
+
+def _too_large(path: str | Path, expected: str, largest: int) -> FileFormatError:
+    return FileFormatError(f"{path}: larger than {largest >> 20:,} MiB; expected {expected}")
+
+
+def write_whole(path: str | Path, content: bytes | str) -> None:
+    """Write ``content`` so that ``path`` holds all of it or what it held before.
+
+    The content goes to a temporary file in the same folder, is flushed to the disk and then renamed over ``path``, so a
+    full disk, a kill or a power cut leaves no half-written file. A link stays a link: what it points to is replaced.
+    What is no regular file, such as ``/dev/null``, is written to as it is. A text is written in UTF-8; of a file's name
+    that is none, the bytes are written as ``\\udcff``, which JSON reads back.
+
+    Raises:
+        StacklensError: the folder does not exist, is not writable, or the disk is full; nothing was written.
+    """
+    path = Path(path)
+    data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
+    check_folder(path)
+    temporary = None
+    try:
+        if path.exists() and not path.is_file():  # renaming over a device would put a file in its place
+            path.write_bytes(data)
+            return
+        target = path.resolve()
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".partial", dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except (OSError, ValueError) as error:
+        raise StacklensError(f"cannot write {path}: {_reason(error)}; nothing was written") from None
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+
+
+def check_folder(path: Path) -> None:
+    """Check that a file can be written at ``path`` as far as can be told beforehand.
+
+    Raises:
+        StacklensError: it is a folder, its own folder does not exist or cannot be written to, or no file can have such
+            a name; nothing was written.
+    """
+    if os.path.isdir(path):  # unlike Path.is_dir it says no to an impossible name
+        raise StacklensError(f"cannot write {path}: it is a folder; expected the name of a file")
+    if not os.path.isdir(path.parent):
+        raise StacklensError(f"cannot write {path}: the folder {path.parent} does not exist; make it first")
+    try:
+        there = _exists(path)
+    except (OSError, ValueError) as error:
+        raise StacklensError(f"cannot write {path}: {_reason(error)}; nothing was written") from None
+    folder = os.path.dirname(os.path.realpath(path))  # a link's target is what is written
+    if there and not os.path.isfile(path):
+        folder = os.fspath(path)  # a device or a pipe is written to as it is
+    if not os.access(folder, os.W_OK):
+        raise StacklensError(f"cannot write {path}: {folder} cannot be written to; choose another name")
+
+
+def _exists(path: Path) -> bool:
+    """Return whether there is something at ``path``.
+
+    Raises:
+        OSError, ValueError: nothing can be: the name is too long, its links go round in a circle.
+    """
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def check_outputs(outputs: Sequence[Path | None], inputs: Mapping[str, str | Path | None] | None = None) -> None:
+    """Check that all ``outputs`` can be written, each to a file of its own, and none over one of ``inputs``.
+
+    Names are one file's if they lead to one: by links, by other spellings, or on some systems by another case.
+
+    Args:
+        outputs: what will be written; None for what was not asked for.
+        inputs: what is read, by what an error calls it: "the network's own file".
+
+    Raises:
+        StacklensError: otherwise; nothing was written.
+    """
+    wanted = [path for path in outputs if path is not None]
+    for number, path in enumerate(wanted):
+        check_folder(path)
+        for what, read in (inputs or {}).items():
+            if read is not None and _same(path, Path(read)):
+                raise StacklensError(f"cannot write {path}: it is {what}; choose another name")
+        for other in wanted[:number]:
+            if _one_file(path, other):
+                raise StacklensError(
+                    f"cannot write both {other} and {path}: they are one file, here or elsewhere; choose another name"
+                )
+
+
+def check_ending(path: Path | None, suffixes: Sequence[str]) -> None:
+    """Check that a file to write is called what it will be; a device such as /dev/null may be called anything.
+
+    Raises:
+        StacklensError: its name ends in none of ``suffixes``.
+    """
+    if path is not None and path.suffix not in suffixes and (os.path.isfile(path) or not os.path.exists(path)):
+        raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(suffixes)}")
+
+
+def _one_file(path: Path, other: Path) -> bool:
+    """Return whether what is written to two names would come to lie in one file."""
+    if os.path.isfile(path) and os.path.isfile(other):
+        return _same(path, other)
+    return _spelled(path) == _spelled(other)
+
+
+def _same(path: Path, other: Path) -> bool:
+    """Return whether both names lead to a file that is there, and is the same one."""
+    with contextlib.suppress(OSError, ValueError):
+        return os.path.samefile(path, other)
+    return False
+
+
+def _spelled(path: Path) -> str:
+    return unicodedata.normalize("NFC", os.path.realpath(path)).casefold()
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def lock_file(file: IO[Any]) -> bool:
+    """Return whether the open ``file`` is now locked for us alone; where files cannot be locked nobody is kept out."""
+    try:
+        import fcntl
+    except ImportError:
+        return _lock_byte(file)
+    with suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
+
+def _lock_byte(file: IO[Any]) -> bool:
+    """Return whether ``file`` is locked as Windows does it."""
+    try:
+        import msvcrt
+    except ImportError:
+        return True
+    windows: Any = msvcrt
+    before = file.tell()
+    try:
+        file.seek(_BEYOND)
+        windows.locking(file.fileno(), windows.LK_NBLCK, 1)
+    except OSError:
+        return False
+    finally:
+        file.seek(before)
+    return True

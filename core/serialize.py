@@ -1,0 +1,251 @@
+"""Dataclasses as plain data, for files in JSON, and back by the types of their fields; what does not fit is refused.
+
+Numbers that JSON does not have are written as "nan", "inf" and "-inf".
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import json
+import math
+import types
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from .errors import StacklensError
+
+T = TypeVar("T")
+_ODD = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_SHOWN = 60  # characters of a value in a message
+_DEEPEST = 100  # levels of a file, far more than any of ours has
+
+
+def to_plain(value: object) -> Any:
+    """Return ``value``, dataclasses and what they hold, as what JSON has; a dataclass says which one it is.
+
+    >>> @dataclasses.dataclass
+    ... class Point:
+    ...     x: float
+    ...     y: float
+    >>> to_plain([Point(1.0, math.inf)])
+    [{'type': 'Point', 'x': 1.0, 'y': 'inf'}]
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value) if field.init]
+        return {"type": type(value).__name__, **{name: to_plain(getattr(value, name)) for name in names}}
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_plain(part) for part in value]
+    if isinstance(value, frozenset | set):
+        return sorted((to_plain(part) for part in value), key=json.dumps)
+    if hasattr(value, "item"):  # a number of numpy's
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    raise TypeError(f"{type(value).__name__} is no plain data")
+
+
+def from_plain(kind: type[T], value: object, where: str) -> T:
+    """Return what `to_plain` made ``value`` of: a ``kind``; ``where`` is what messages call the value.
+
+    Raises:
+        StacklensError: it is something else; one line with where, what was found and what was expected.
+    """
+    read: T = _read(kind, value, where)
+    return read
+
+
+def parse_json(text: str, expected: str) -> dict[str, Any]:
+    """Return the object that ``text`` is in JSON.
+
+    Raises:
+        StacklensError: it is none, or is nested deeper than any file of ours.
+    """
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise StacklensError(f"not JSON: {error}; expected {expected}") from None
+    if not isinstance(content, dict):
+        raise StacklensError(f"holds {_short(content)}; expected {expected}")
+    level: list[Any] = [content]
+    for _ in range(_DEEPEST):
+        level = [part for value in level for part in (value.values() if isinstance(value, dict) else value)]
+        level = [part for part in level if isinstance(part, dict | list)]
+    if level:
+        raise StacklensError(f"is nested more than {_DEEPEST} levels deep; expected {expected}")
+    return content
+
+
+def _read(kind: Any, value: object, where: str) -> Any:
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return value
+    if dataclasses.is_dataclass(kind):
+        return _record(kind, value, where)
+    if origin in (Union, types.UnionType):
+        return _one_of(arguments, value, where)
+    if origin is Literal:
+        return _expect(any(value == one and type(value) is type(one) for one in arguments), value, where, arguments)
+    if origin is tuple:
+        return _tuple(arguments, value, where)
+    if origin is collections.abc.Sequence:
+        if arguments == (str,) and isinstance(value, str):
+            return _text(value, where)  # a word of single characters
+        return _tuple((arguments[0], ...), value, where)
+    if origin in (dict, collections.abc.Mapping):
+        _expect(isinstance(value, dict), value, where, "an object")
+        assert isinstance(value, dict)
+        return {_text(key, where): _read(arguments[1], part, f"{where} {key}") for key, part in value.items()}
+    return _scalar(kind, value, where)
+
+
+def _scalar(kind: Any, value: object, where: str) -> Any:
+    if kind is None or kind is types.NoneType:
+        return _expect(value is None, value, where, "null")
+    if kind is float:
+        if isinstance(value, str) and value in _ODD:
+            return _ODD[value]
+        _expect(isinstance(value, int | float) and not isinstance(value, bool), value, where, "a number")
+        return float(_small(value, where))
+    if kind is int:
+        return _small(
+            _expect(isinstance(value, int) and not isinstance(value, bool), value, where, "a whole number"), where
+        )
+    if kind is str:
+        return _text(_expect(isinstance(value, str), value, where, "a text"), where)
+    if kind is bool:
+        return _expect(isinstance(value, bool), value, where, "true or false")
+    raise StacklensError(f"{where} is {_short(value)}; expected nothing")
+
+
+def _record(kind: Any, value: object, where: str) -> Any:
+    """Return the dataclass ``kind`` with the fields in ``value``; those that have a default may be missing."""
+    _expect(isinstance(value, dict), value, where, f"a {kind.__name__}")
+    assert isinstance(value, dict)
+    _expect(value.get("type") == kind.__name__, value.get("type"), f"{where} type", kind.__name__)
+    fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
+    if unknown := value.keys() - fields.keys() - {"type"}:
+        raise StacklensError(f"{where} has {_short(min(unknown))}, which a {kind.__name__} has not")
+    for name, field in fields.items():
+        needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if needed and name not in value:
+            raise StacklensError(f"{where} lacks {name}")
+    hints = _hints(kind)
+    read = {name: _read(hints[name], value[name], f"{where} {name}") for name in fields if name in value}
+    try:
+        return kind(**read)
+    except StacklensError as error:  # what no type says
+        raise StacklensError(f"{where} holds {error}") from None
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _one_of(kinds: Sequence[Any], value: object, where: str) -> Any:
+    if isinstance(value, dict) and "type" in value:
+        for kind in kinds:
+            if dataclasses.is_dataclass(kind) and getattr(kind, "__name__", None) == value["type"]:
+                return _record(kind, value, where)
+    problem = StacklensError(f"{where} is {_short(value)}; expected something else")
+    for kind in sorted(kinds, key=lambda kind: kind is not types.NoneType):
+        try:
+            return _read(kind, value, where)
+        except StacklensError as error:
+            problem = error
+    raise problem
+
+
+def _tuple(kinds: tuple[Any, ...], value: object, where: str) -> tuple[Any, ...]:
+    _expect(isinstance(value, list), value, where, "a list")
+    assert isinstance(value, list)
+    if len(kinds) == 2 and kinds[1] is ...:
+        kinds = (kinds[0],) * len(value)
+    _expect(len(kinds) == len(value), value, where, f"a list of {len(kinds)}")
+    return tuple(_read(kind, part, f"{where} {i + 1}") for i, (kind, part) in enumerate(zip(kinds, value, strict=True)))
+
+
+def _text(value: str, where: str) -> str:
+    _expect(value.isprintable(), value, where, "printable characters")
+    return value
+
+
+def _small(value: Any, where: str) -> Any:
+    if isinstance(value, int) and value.bit_length() > 1_000:
+        raise StacklensError(f"{where} is a whole number of {value.bit_length()} bits; expected a smaller one")
+    return value
+
+
+def _expect(fits: bool, value: Any, where: str, expected: object) -> Any:
+    if not fits:
+        wanted = expected if isinstance(expected, str) else f"one of {', '.join(map(str, expected))}"  # type: ignore[call-overload]
+        raise StacklensError(f"{where} is {_short(value)}; expected {wanted}")
+    return value
+
+
+def _short(value: object) -> str:
+    if isinstance(value, dict | list):
+        return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
+    text = repr(value) if not isinstance(value, int) or value.bit_length() < 64 else "a long whole number"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+# ---- Fields of a frozen dataclass whose value may be made when it is first asked for, such as a network in a file.
+
+C = TypeVar("C", bound=type)
+
+_MAKER = "_make_"  # before a field's name: where the instance keeps how its value is made
+
+
+class _LateField:
+    """A field that is made when it is first read, where `put_off` took its value away; an error leaves it as it was.
+
+    There is no ``__set__``, so a value that is there is set and read like that of any other field.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        make = instance.__dict__.get(_MAKER + self.name)
+        if make is None:
+            raise AttributeError(self.name)
+        value = instance.__dict__[self.name] = make()
+        del instance.__dict__[_MAKER + self.name]
+        return value
+
+
+def late(*names: str) -> Callable[[C], C]:
+    """Return a decorator, to stand above `dataclass`, that lets `put_off` take the fields ``names``.
+
+    >>> from dataclasses import dataclass
+    >>> @late("number")
+    ... @dataclass(frozen=True)
+    ... class One:
+    ...     number: int
+    >>> put_off(One(0), number=lambda: 1).number
+    1
+    """
+
+    def decorate(kind: C) -> C:
+        for name in names:
+            setattr(kind, name, _LateField(name))
+        return kind
+
+    return decorate
+
+
+def put_off(instance: T, **makers: Callable[[], Any]) -> T:
+    """Return ``instance``, which makes its `late` fields called so when they are first read, whatever they were."""
+    for name, make in makers.items():
+        del instance.__dict__[name]
+        instance.__dict__[_MAKER + name] = make
+    return instance

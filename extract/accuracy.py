@@ -1,0 +1,450 @@
+"""How often network, rounded network and automaton are right on words of every size (Joulin & Mikolov 2015, figure 2).
+
+A size is a length where there is a language to draw members and near-misses of, else what the task calls so, such as
+the n of a^n b^n. Streams are judged by the piece, as in that paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+
+from ..automata.compiled import encode_words
+from ..automata.pda import PushdownAutomaton, Word
+from ..core.errors import StacklensError
+from ..languages.language import Language
+from ..languages.streams import SIZES, StreamAfter, StreamTask
+from ..languages.task import Task
+from ..languages.words import format_word
+from ..models.base import StackModel
+from ..models.numbers import one_thread
+from ..models.rounding import Rounded
+from ..models.step_network import Outputs
+from ..models.word_network import BlackBox, WordNetwork
+from ..probe.adapter_contract import outputs_read
+from ..probe.trace import trace
+from .answers import automaton_answers, differences, network_answers
+from .samples import Samples, drawn_examples
+from .specification import LanguageSpecification, Specification, TaskSpecification
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_LONGEST = 240  # symbols, far beyond what networks are trained on: some fail only there
+_WINDOWS = 20  # lengths are taken together, so that even and odd ones, of which a language may have one, are both there
+_WARM = 2  # pieces at the beginning of a stream that do not count: the paper empties stacks once for a whole test
+_PIECES = 6  # of a stream that do
+_EACH = 20  # words of each sort and size
+
+
+class SizeScore(NamedTuple):
+    """How many of some words of one sort, sizes ``low`` to ``high``, one party got right."""
+
+    who: str
+    sort: str
+    low: int
+    high: int
+    words: int
+    right: int
+
+
+@dataclass(frozen=True)
+class SizeScores:
+    """Scores of all parties at all sizes.
+
+    Attributes:
+        size: what a size is called, "length", "n" or "size".
+        scores: a score for every party, sort of words and range of sizes, in this order.
+    """
+
+    size: str
+    scores: tuple[SizeScore, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a score, with the accuracy between 0 and 1."""
+        import pandas as pd
+
+        frame = pd.DataFrame(self.scores, columns=list(SizeScore._fields))
+        return frame.assign(accuracy=frame["right"] / frame["words"])
+
+
+class _Drawn(NamedTuple):
+    """Words that are judged together, and the symbols (begin, end) of them that each score is about."""
+
+    sort: str
+    low: int
+    high: int
+    row: int
+    begin: int
+    end: int
+
+
+def scores_by_size(
+    model: StackModel[Any],
+    specification: Specification,
+    automaton: PushdownAutomaton | None = None,
+    *,
+    largest: int | None = None,
+    words: int = _EACH,
+    seed: int = 0,
+) -> SizeScores:
+    """Return how often ``model``, rounded, and its ``automaton`` are right on words of every size up to ``largest``.
+
+    A word, or a piece of a stream, is right if everything in it that counts is. Sizes go to 240 by default,
+    the n of streams to 59, as in the paper.
+
+    Args:
+        model: the network, not rounded.
+        specification: what it should do, see `extract.names.reference_of`.
+        automaton: what was extracted from it, if anything was.
+        largest: the largest size.
+        words: how many words of each sort and size.
+        seed: for all that is drawn.
+
+    Raises:
+        StacklensError: there are no such words.
+    """
+    task = specification.task if isinstance(specification, TaskSpecification) else None
+    size, drawn, texts = _draw(specification, task, largest, words, seed)
+    if not texts:
+        raise StacklensError(f"{specification.name} has no words of sizes up to {largest}: ask for larger ones")
+    with one_thread():
+        right = _right(model, specification, automaton, texts)
+    scores: dict[tuple[str, str, int, int], list[bool]] = {}
+    for who, hits in right.items():
+        for one in drawn:
+            good = bool(hits[one.row, one.begin : one.end].all())
+            scores.setdefault((who, one.sort, one.low, one.high), []).append(good)
+    return SizeScores(
+        size, tuple(SizeScore(*key, len(found), sum(found)) for key, found in sorted(scores.items(), key=_order))
+    )
+
+
+def _order(scored: tuple[tuple[str, str, int, int], list[bool]]) -> tuple[int, str, int]:
+    (who, sort, low, _), _ = scored
+    return ("network", "rounded network", "automaton").index(who), sort, low
+
+
+def _right(
+    model: StackModel[Any], specification: Specification, automaton: PushdownAutomaton | None, words: Sequence[Word]
+) -> dict[str, np.ndarray]:
+    """Return where each party's answers are right or do not count, (N, 1) or (N, T) bool."""
+    expected, scored = specification.answers(model, words), specification.scored(words)
+    answers = {"network": network_answers(model, words), "rounded network": network_answers(Rounded(model), words)}
+    if automaton is not None:
+        answers["automaton"] = automaton_answers(automaton, model, words)
+    return {who: ~differences(found, expected, scored) for who, found in answers.items()}
+
+
+def _draw(
+    specification: Specification, task: Task | None, largest: int | None, words: int, seed: int
+) -> tuple[str, list[_Drawn], list[Word]]:
+    """Return what a size is called, what is judged, and the words."""
+    if isinstance(task, StreamAfter):
+        return "n", *_draw_streams(task.task, largest or SIZES["test"][1], words, seed, task.before)
+    if isinstance(task, StreamTask):
+        return "n", *_draw_streams(task, largest or SIZES["test"][1], words, seed)
+    language = specification.language if isinstance(specification, LanguageSpecification | TaskSpecification) else None
+    samples = (
+        _language_words(language, largest, words, seed)
+        if language is not None
+        else _task_words(task, largest, words, seed)
+    )
+    drawn, texts = list[_Drawn](), list[Word]()
+    for sort, (low, high), some in samples:
+        drawn += [_Drawn(sort, low, high, len(texts) + row, 0, max(1, len(word))) for row, word in enumerate(some)]
+        texts += some
+    return "length" if language is not None else "size", drawn, texts
+
+
+def _windows(largest: int) -> list[tuple[int, int]]:
+    """Return about 20 ranges of sizes from 1 to ``largest``."""
+    width = max(2, -(-largest // _WINDOWS))
+    return [(low, min(low + width - 1, largest)) for low in range(1, largest + 1, width)]
+
+
+_Sample = tuple[str, tuple[int, int], list[Word]]
+
+
+def _language_words(language: Language, largest: int | None, words: int, seed: int) -> Iterator[_Sample]:
+    """Yield members and near-misses of lengths in each window where there are some."""
+    for sort, member in (("members", True), ("near-misses", False)):
+        for number, window in enumerate(_windows(largest or _LONGEST)):
+            try:
+                yield sort, window, language.sample(words, window, member, seed + number)
+            except StacklensError:  # none of these lengths
+                continue
+
+
+def _task_words(task: Task | None, largest: int | None, words: int, seed: int) -> Iterator[_Sample]:
+    """Yield words of the task of sizes in each window; fewer where there are not so many."""
+    assert task is not None, "a reference is a language's or a task's"
+    for number, window in enumerate(_windows(largest or _LONGEST)):
+        for count in (words, words // 4, 1):
+            try:
+                yield "words", window, list(task.sample(count, window, seed=seed + number).words)
+            except StacklensError:  # not so many of these sizes
+                continue
+            break
+
+
+def _draw_streams(
+    task: StreamTask, largest: int, count: int, seed: int, before: str = ""
+) -> tuple[list[_Drawn], list[Word]]:
+    """Return ``count`` pieces of every n in streams of a few, with some before them that do not count."""
+    rng = np.random.default_rng(seed)
+    by_n = task.words_by_n(task.smallest, largest, count, seed)
+    pieces = [(n, piece) for n, some in by_n.items() for piece in some]
+    order = rng.permutation(len(pieces)).tolist()
+    drawn, streams = list[_Drawn](), list[Word]()
+    for begin in range(0, len(order), _PIECES):
+        mine = [pieces[place] for place in order[begin : begin + _PIECES]]
+        warm = [task.piece(int(rng.integers(task.smallest, largest + 1)), rng) for _ in range(_WARM)]
+        texts = [before, *warm, *(piece for _, piece in mine)]
+        bounds = list(pairwise(accumulate(map(len, texts), initial=0)))[1 + _WARM :]
+        drawn += [_Drawn("pieces", n, n, len(streams), *ends) for (n, _), ends in zip(mine, bounds, strict=True)]
+        streams.append("".join(texts))
+    return drawn, streams
+
+
+# ---- How often network, rounded network and automaton are right, by size, as a table of a few rows ----
+
+_LARGEST, _EACH_SIZE, _FEW = 80, 10, 3  # sizes of the words, and how many of each size and sort
+_ROWS = 5
+
+
+@dataclass(frozen=True)
+class AccuracyRow:
+    """How many of some words, members and near-misses alike, everybody gets right.
+
+    Attributes:
+        low, high: their sizes.
+        words: how many.
+        network, rounded, automaton: how many of them each is right on; None where there is no automaton.
+    """
+
+    low: int
+    high: int
+    words: int
+    network: int
+    rounded: int
+    automaton: int | None
+
+
+@dataclass(frozen=True)
+class AccuracyTable:
+    """Rows of growing sizes.
+
+    Attributes:
+        size: what a size is called, "length", "n" or "size".
+        rows: the rows.
+    """
+
+    size: str
+    rows: tuple[AccuracyRow, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        return asdict(self)
+
+    def lines(self, automaton: str) -> list[str]:
+        """Return the table as lines of text, the last column called ``automaton``."""
+        told = any(row.automaton is not None for row in self.rows)
+        titles = [self.size, "words", "network", "rounded network", *([automaton] if told else [])]
+        lines = ["  ".join(f"{title:>9}" for title in titles)]
+        for row in self.rows:
+            right = [row.network, row.rounded, *([row.automaton] if told else [])]
+            shares = ["–" if one is None else f"{one / max(1, row.words):.1%}" for one in right]
+            cells = [f"{row.low}-{row.high}", f"{row.words:,}", *shares]
+            lines.append("  ".join(f"{cell:>{max(9, len(title))}}" for cell, title in zip(cells, titles, strict=True)))
+        return lines
+
+
+def accuracy_table(
+    model: StackModel[Any], language: Specification | None, pda: PushdownAutomaton | None
+) -> AccuracyTable | None:
+    """Return how often everybody is right on words of every size; None where nothing says what is right."""
+    if language is None:
+        return None
+    largest = _LARGEST if model.longest is None else min(_LARGEST, model.longest)
+    words = _EACH_SIZE if model.affordable is None else _FEW
+    try:
+        return in_rows(scores_by_size(model, language, pda, largest=largest, words=words))
+    except StacklensError:  # there are no words of these sizes
+        return None
+
+
+def in_rows(scores: SizeScores, rows: int = _ROWS) -> AccuracyTable:
+    """Return ``scores`` with all sorts of words together, and neighbouring sizes, in so many ``rows``."""
+    sizes = sorted({score.low for score in scores.scores})
+    groups = [set(part.tolist()) for part in np.array_split(np.array(sizes), min(rows, len(sizes)))]
+    return AccuracyTable(scores.size, tuple(_row(scores.scores, group) for group in groups))
+
+
+def _row(scores: tuple[SizeScore, ...], sizes: set[int]) -> AccuracyRow:
+    some = [score for score in scores if score.low in sizes]
+    right = {who: sum(one.right for one in some if one.who == who) for who in {one.who for one in some}}
+    words = sum(one.words for one in some if one.who == "network")
+    low, high = min(sizes), max(score.high for score in some)
+    return AccuracyRow(low, high, words, right["network"], right["rounded network"], right.get("automaton"))
+
+
+# ---- How near probabilities come to the threshold that makes sets of next symbols of them ----
+
+_TOGETHER = 1_000  # words
+_RIGHT, _BETTER = 0.9, 0.1  # of these words another threshold has to be right on, and on more than the network's own
+
+
+@dataclass(frozen=True)
+class BetterThreshold:
+    """A threshold at which a network is right on far more words of its task.
+
+    Attributes:
+        words: on how many words all thresholds were tried.
+        right, right_there: on how many of these it is right as it stands, and with the other threshold.
+        low, high: the other threshold may be from ``low`` to just below ``high``.
+        threshold: one well between, of few digits.
+    """
+
+    words: int
+    right: int
+    right_there: int
+    low: float
+    high: float
+    threshold: float
+
+
+@dataclass(frozen=True)
+class ThresholdMargin:
+    """The probabilities nearest to a threshold, after all beginnings of words that a network does not reject.
+
+    Attributes:
+        threshold: what a probability has to exceed for a symbol to count as one that may come next.
+        words: on how many words they were looked at, all short ones.
+        below, above: the largest that is not above it, and the smallest that is; None where there is none.
+        word_below, word_above: after which beginnings they were met.
+        better: another threshold with which the network is right far more often; None where there is none.
+    """
+
+    threshold: float
+    words: int
+    below: float | None
+    above: float | None
+    word_below: Word | None
+    word_above: Word | None
+    better: BetterThreshold | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        words = {name: getattr(self, name) for name in ("word_below", "word_above")}
+        return {**asdict(self), **{name: None if word is None else format_word(word) for name, word in words.items()}}
+
+
+@torch.no_grad()
+def threshold_margin(
+    model: StackModel[Any], samples: Samples, specification: Specification | None
+) -> ThresholdMargin | None:
+    """Return how near the probabilities of a network of one's own come to its threshold, and a better one if there is.
+
+    Of networks that make steps, and of recognisers, a better one only. None for networks whose threshold is no choice.
+    """
+    read = outputs_read(model)
+    if read is None or isinstance(model, BlackBox) or read.kind not in ("recognition", "next set"):
+        return None
+    better = None if specification is None else _better(model, read, specification)
+    margin = None
+    if isinstance(model, WordNetwork) and read.kind == "next set":
+        margin = _nearest(model, samples)
+    if margin is None and better is not None:
+        margin = ThresholdMargin(read.threshold, 0, None, None, None, None)
+    return None if margin is None else replace(margin, better=better)
+
+
+def _better(model: StackModel[Any], read: Outputs, specification: Specification) -> BetterThreshold | None:
+    """Return the threshold with which a network is right on most words of the task, None where that gains little.
+
+    A word is right from the largest number that should not count to just below the smallest that should; the place
+    where most of these intervals overlap is found exactly, from their ends.
+    """
+    if specification.partial_domain:
+        return None
+    words, expected = drawn_examples(model, specification)
+    if not words:
+        return None
+    seen = trace(model, words, stacks=False)
+    values = seen.output + read.threshold - 0.5  # as the network gives them
+    ends = []
+    for row, word in enumerate(words):
+        numbers, counts = values[row, seen.valid[row].sum() - 1], expected[row] > 0
+        if read.kind == "next set":
+            numbers = values[row, : len(word), : len(model.alphabet)]
+            counts = expected[row, : len(word), None] >> np.arange(numbers.shape[-1]) & 1 > 0
+        ends.append((numbers[~counts].max(initial=-np.inf), numbers[counts].min(initial=np.inf)))
+    lows, highs = np.array(ends).reshape(-1, 2).T
+    starts = np.clip(lows, 0, None)
+    right = [int(((lows <= start) & (start < highs)).sum()) for start in starts]
+    own = int(((lows <= read.threshold) & (read.threshold < highs)).sum())
+    if max(right, default=0) < max(_RIGHT * len(ends), own + _BETTER * len(ends), 1):
+        return None
+    low = float(starts[int(np.argmax(right))])
+    high = min(1.0, float(highs[(lows <= low) & (low < highs)].min()))
+    return BetterThreshold(len(ends), own, max(right), low, high, _between(low, high))
+
+
+def _between(low: float, high: float) -> float:
+    """Return a number well between two, near their geometric mean, with as few digits as do.
+
+    >>> _between(0.0112, 0.034), _between(0.2, 0.20001)
+    (0.02, 0.200005)
+    """
+    middle, off = float(np.sqrt(low * high)) if low > 0 else high / 2, (high - low) / 10
+    tries = (float(f"{middle:.{digits}g}") for digits in range(1, 17))
+    return next((one for one in tries if low + off < one < high - off), middle)
+
+
+def _nearest(model: WordNetwork, samples: Samples) -> ThresholdMargin | None:
+    """Return how near the probabilities of a network that answers whole words come to its threshold."""
+    words = samples.words[: samples.n_short]
+    nearest: dict[bool, tuple[float, Word]] = {}
+    for begin in range(0, len(words), _TOGETHER):
+        part = words[begin : begin + _TOGETHER]
+        found = _shifted(model, part)
+        if found is None:
+            return None
+        alive = samples.analog[begin : begin + len(part), : found.shape[1], None] >= 0
+        for above in (False, True):
+            counts = alive & ((found > 0) == above)
+            if not counts.any():
+                continue
+            row, step, _ = np.unravel_index(int(np.where(counts, np.abs(found), np.inf).argmin()), found.shape)
+            off = float(np.where(counts, np.abs(found), np.inf).min())
+            if above not in nearest or off < nearest[above][0]:
+                nearest[above] = off, part[int(row)][: int(step) + 1]
+    return _margin(model.outputs.threshold, len(words), nearest)
+
+
+def _shifted(model: WordNetwork, words: list[Word]) -> np.ndarray | None:
+    """Return by how much the probabilities after every symbol are above the threshold, (N, T, K)."""
+    codes, lengths = encode_words(words, model.alphabet)
+    if not codes.shape[1]:
+        return None
+    said = model.said_along(torch.from_numpy(np.maximum(codes, 0).astype(np.int64)), lengths.tolist())
+    return None if said is None else said.double().cpu().numpy()[..., : len(model.alphabet)] - 0.5
+
+
+def _margin(threshold: float, words: int, nearest: dict[bool, tuple[float, Word]]) -> ThresholdMargin:
+    below, above = (nearest.get(side) for side in (False, True))
+    return ThresholdMargin(
+        threshold,
+        words,
+        None if below is None else threshold - below[0],
+        None if above is None else threshold + above[0],
+        None if below is None else below[1],
+        None if above is None else above[1],
+    )

@@ -1,0 +1,456 @@
+"""Agreement of an automaton with what it should do, or with a network, on all words up to a length or on given ones.
+
+Accepted words are counted a second time, by dynamic programming without running any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, islice, pairwise
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from ..automata.counting import count_words
+from ..automata.coverage import rare_walks, stack_height_words, transition_pair_words
+from ..automata.enumeration import word_at
+from ..automata.pda import PushdownAutomaton, Symbol, Word
+from ..automata.rewriting import has_real_time_form
+from ..languages.words import format_word, make_word, repeated_parts
+from ..models.base import StackModel
+from ..models.inference import answers_on_all
+from ..models.rounding import Rounded
+from .answers import accepted_answers, automaton_answers, automaton_answers_on_all, differences, network_answers
+from .config import Effort
+from .specification import Specification
+from .wording import agreement_claim
+
+# ---- The search for a word that breaks an automaton: words that automata suggest, and shorter ones in their place.
+#
+# Words come from the extracted automaton, and from the specification's where there is one: each knows of places that
+# the other may not have.
+
+_SYMBOLS = 250_000  # of all words of a kind together, a second or so for a network
+_PAIRS = 2_500  # cuts of two factors that are tried together
+_ENDS = 8  # beginnings of a word that are tried, and ends
+_UNEQUAL = ((1, 1), (1, 2), (2, 0))  # how many rounds another part loses for each of one, and how many more
+_MOST_WAYS = 500  # pairs of repeated parts that are tried
+_TRIED = 100_000  # symbols at most of the words that are tried together where things are nested or repeated
+_ENOUGH, _ROWS = 5_000, 40  # symbols, and words, that are run at once before it is looked whether one of them serves
+BUDGET = 400_000  # symbols that are run to shorten one word
+
+T = TypeVar("T")
+
+
+def search_words(
+    pda: PushdownAutomaton, specification: Specification | None, effort: Effort, seed: int
+) -> list[tuple[str, list[Word]]]:
+    """Return words that cover every transition, and words driven to every height, of ``pda`` and of the specification.
+
+    Where only some words are meant (see `Specification.restricted`), they all come from the specification's automaton,
+    none if it has none. None come from an automaton whose ε-steps cannot be put into other steps.
+    """
+    meant = None if specification is None else specification.automaton()
+    partial_domain = specification is not None and specification.partial_domain
+    asked = [meant] if partial_domain else [pda, meant]
+    sources = [source for source in asked if source is not None and has_real_time_form(source)]
+    covering: dict[Word, None] = {}
+    driven: dict[Word, None] = {}
+    lengths = effort.height // 2, 2 * effort.height
+    for source in sources:
+        covering |= _words(transition_pair_words(source, rejected=not partial_domain), pda, seed)
+        ways_up = stack_height_words(source, effort.height, effort.climbs, seed, rejected=not partial_domain)
+        driven |= _words(ways_up + rare_walks(source, effort.walks, lengths, effort.height, seed), pda, seed)
+    found = (("covering", list(covering)), ("driven", [word for word in driven if word not in covering]))
+    return [(kind, words) for kind, words in found if words]
+
+
+def _words(words: list[tuple[Symbol, ...]], pda: PushdownAutomaton, seed: int) -> dict[Word, None]:
+    """Return ``words`` as words, as many of them as there is time for."""
+    if sum(map(len, words)) > _SYMBOLS:
+        order = np.random.default_rng(seed).permutation(len(words))
+        fit = np.cumsum([len(words[i]) for i in order]) <= _SYMBOLS
+        words = [words[i] for i in sorted(order[fit].tolist())]
+    return {make_word(word, pda.input_alphabet): None for word in words}
+
+
+def shorten(
+    word: Word, differ: Callable[[list[Word]], np.ndarray], pda: PushdownAutomaton | None = None, budget: int = BUDGET
+) -> Word:
+    """Return ``word``, or a shorter one like it on which two things still differ.
+
+    Factors are cut out, large ones first, one or two at a time: what is nested has to go on both sides (Zeller &
+    Hildebrandt 2002, "Simplifying and isolating failure-inducing input", who cut out one). What is repeated is repeated
+    less often. It ends where no cut of one symbol helps, or ``budget`` symbols were run.
+
+    Args:
+        word: a word on which they differ.
+        differ: ``differ(words)`` says on which of these words they do, (N,) bool.
+        pda: an automaton whose stack says what is nested in what; it may reject the word.
+        budget: how many symbols may be given to ``differ``.
+    """
+    size, together = max(1, len(word) // 2), min(_TRIED, budget // 4)
+    while len(word):
+        for cuts in _batched(_cuts(word, size, pda, together), min(together, max(_ENOUGH, _ROWS * len(word)))):
+            budget -= sum(map(len, cuts))
+            if budget < 0:
+                return word
+            hits = np.flatnonzero(differ(cuts)) if cuts else ()
+            if len(hits):
+                word = min((cuts[i] for i in hits), key=len)
+                break
+        else:
+            if size == 1:
+                return word
+            size = max(1, size // 2)
+            continue
+        size = min(size, max(1, len(word) // 2))
+    return word
+
+
+def _cuts(word: Word, size: int, pda: PushdownAutomaton | None, together: int) -> Iterator[list[Word]]:
+    """Yield words without what is nested, without one factor of ``size``, and, if these are not too many, without two.
+
+    How ``pda`` nests them, and what is repeated in them, is looked at once for a word: at the largest and at the least
+    size, and about so many symbols are run ``together`` for it.
+    """
+    if size == 1 or size >= len(word) // 2:
+        yield _beginnings_and_ends(word, max(2, min(_ENDS, together // len(word))))
+        yield from _with_fewer_rounds(word, together)
+        if pda is not None:
+            yield _unnested(word, pda, together)
+    places = range(0, len(word), size)
+    yield _distinct([_join(word[:a], word[a + size :]) for a in places])
+    if len(places) ** 2 // 2 <= _PAIRS:
+        yield _distinct(
+            [_join(word[:a], word[a + size : b], word[b + size :]) for a in places for b in places if a < b]
+        )
+
+
+def _batched(lists: Iterator[list[Word]], enough: int) -> Iterator[list[Word]]:
+    """Yield the words of ``lists`` in longer lists of ``enough`` symbols: few words take as many steps as hundreds."""
+    batch: list[Word] = []
+    for words in lists:
+        batch += words
+        if sum(map(len, batch)) >= enough:
+            yield _distinct(batch)
+            batch = []
+    if batch:
+        yield _distinct(batch)
+
+
+def _beginnings_and_ends(word: Word, number: int) -> list[Word]:
+    """Return a ``number`` of beginnings of ``word``, and of ends that begin as it does: in a stream, as a new piece."""
+    anew = [i for i in range(1, len(word)) if word[i] == word[0] != word[i - 1]]
+    lengths = {len(word) * n // number for n in range(number)} | {len(word) - 1}
+    return _distinct([word[:n] for n in sorted(lengths)] + [word[i:] for i in _some(anew, number)])
+
+
+def _with_fewer_rounds(word: Word, together: int) -> Iterator[list[Word]]:
+    """Yield words in which parts that are repeated come less often.
+
+    First those that stand in a row lose as many rounds each, then one or two lose some, of which one may lose a round
+    or two more than the other, or twice as many.
+    """
+    parts = repeated_parts(word)
+    repeated = [place for place, (_, times) in enumerate(parts) if times > 1]
+    most = max(20, together // (1 + len(word)))
+    pairs = list(islice(combinations(repeated, 2), _MOST_WAYS))
+    rows = [dict.fromkeys(repeated[i : i + n], (1, 0)) for n in (2, 3, 4) for i in range(len(repeated) - n + 1)]
+    others = [{one: (1, 0)} for one in repeated] + [dict.fromkeys(pair, (1, 0)) for pair in pairs]
+    for one, other in pairs:
+        others += [{one: (1, 0), other: way} for way in _UNEQUAL] + [{other: (1, 0), one: way} for way in _UNEQUAL]
+    for ways in (rows, others):
+        asked = [(way, fewer) for way in ways for fewer in _numbers(_most_fewer(parts, way))]
+        yield _distinct([_lessened(word, parts, way, fewer) for way, fewer in _some(asked, most)])
+
+
+def _most_fewer(parts: Sequence[tuple[Word, int]], way: Mapping[int, tuple[int, int]]) -> int:
+    return max(0, min((parts[place][1] - more) // each for place, (each, more) in way.items()))
+
+
+def _lessened(word: Word, parts: Sequence[tuple[Word, int]], way: Mapping[int, tuple[int, int]], fewer: int) -> Word:
+    """Return ``word``, which is made of ``parts``, after each part of a ``way`` lost so many rounds, times and plus."""
+    kept: list[Word] = [word[:0]]
+    for place, (part, n) in enumerate(parts):
+        each, more = way.get(place, (0, 0))
+        kept += [part] * (n - fewer * each - more)
+    return _join(*kept)
+
+
+def _some(things: Sequence[T], most: int) -> Sequence[T]:
+    return things[:: max(1, -(-len(things) // most))]
+
+
+def _numbers(most: int) -> list[int]:
+    """Return some of the numbers from 1 to ``most``, close to each other at both ends: the least that serve are wanted.
+
+    >>> _numbers(20)
+    [1, 2, 3, 4, 6, 8, 12, 14, 16, 17, 18, 19, 20]
+    """
+    steps = [step for n in range(most.bit_length()) for step in (1 << n, 3 << n) if step <= most]
+    return sorted({*steps, *(most - step for step in steps), most} - {0})
+
+
+def _unnested(word: Word, pda: PushdownAutomaton, together: int) -> list[Word]:
+    """Return words without what lies between a push and its pop, or between two pushes and between their pops."""
+    frames = _frames(word, pda)
+    shorter = [_join(word[:i], word[j + 1 :]) for i, j in frames]
+    open_frames: list[tuple[int, int]] = []
+    for i, j in sorted(frames):
+        open_frames = [frame for frame in open_frames if frame[1] > j]
+        levels = [1 << k for k in range(len(open_frames).bit_length())]
+        for a, b in (open_frames[-level] for level in levels if level <= len(open_frames)):
+            shorter.append(_join(word[:a], word[i : j + 1], word[b + 1 :]))
+        open_frames.append((i, j))
+    shorter += [_join(word[:i], word[i + 1 : j], word[j + 1 :]) for i, j in frames]
+    ordered = sorted(set(shorter), key=lambda one: (len(one), one))
+    return list(_some(ordered, max(20, together // (1 + len(word)))))  # of all sizes: the shortest may lose what counts
+
+
+def _frames(word: Word, pda: PushdownAutomaton) -> list[tuple[int, int]]:
+    """Return where each cell of the first stack is pushed and popped.
+
+    Behind the end of a run that is cut, symbols are taken to pop what is left, one cell each.
+    """
+    run = list(pda.run(word))
+    pushed: list[int] = []
+    frames = []
+    t = -1
+    for before, after in pairwise(run):
+        t += bool(after.symbol) or t < 0  # an ε-step belongs to the letter before
+        if t >= len(word):  # the end marker, and what follows it
+            break
+        change = len(after.stacks[0]) - len(before.stacks[0])
+        if change > 0:
+            pushed.append(t)
+        elif change < 0:
+            frames.append((pushed.pop(), t))
+    return frames + list(zip(reversed(pushed), range(t + 1, len(word)), strict=False))
+
+
+def _join(*parts: Word) -> Word:
+    if all(isinstance(part, str) for part in parts):
+        return "".join(parts)  # type: ignore[arg-type]
+    return tuple(symbol for part in parts for symbol in part)
+
+
+def _distinct(words: list[Word]) -> list[Word]:
+    return list(dict.fromkeys(words))
+
+
+# ---- Agreement of an automaton with what it should do, or with a network, on all words up to a length or ----
+
+# words of the analog network, which contradict nothing, are shortened with so many times less effort: the shortest of
+# them is shortened on for its horizon
+_LESS = 16
+_ERRS = 0.05  # with this probability at most a bound on errors is wrong, for both automata that may be checked together
+_MOST_COUNTED = 5_000  # transitions
+CheckKind = Literal[
+    "exhaustive", "long", "deep", "covering", "driven", "pumped", "sampled", "nested", "conformance", "random"
+]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How often an automaton and something else gave the same answers.
+
+    Attributes:
+        kind: "exhaustive" (all words up to `max_length`), "long" or "deep" (words drawn from a seed), "covering" (every
+            transition and every two in a row), "driven" (every input at every height of the stack), "pumped" (cycles
+            of the automaton, repeated; what is counted are families of words, and the search ends where some break),
+            "sampled" (the words of the search for states, where the automaton is given out although it errs on some),
+            "nested" (what a black box counts to every depth), "conformance" (the W-method) or "random" (drawn anew).
+        other: what the automaton was compared with: "language", "network" or "rounded network".
+        max_length: the longest word checked.
+        words: how many words were checked, the empty one included.
+        accepted: how many of them the automaton accepts, or does not cut short where it is no recogniser.
+        disagreements: on how many the two differ.
+        counterexample: a word on which they differ, or None: a shortest one among all words, else a short one.
+        by_length: for "exhaustive", how many words of each length are accepted; else empty.
+        made_of: for "pumped", the counterexample as its parts, and how often each comes.
+        more_states: for "conformance": what has at most so many states more than the automaton, and answers these words
+            as it does, is equal to it. None where that holds for no number, since only some of the words were asked.
+        drawn: for "random", from which distribution.
+    """
+
+    kind: CheckKind
+    other: str
+    max_length: int
+    words: int
+    accepted: int
+    disagreements: int
+    counterexample: Word | None = None
+    by_length: tuple[int, ...] = ()
+    made_of: str | None = None
+    more_states: int | None = None
+    drawn: str | None = None
+
+    @property
+    def error_bound(self) -> float | None:
+        """Return on which share of words so drawn, at most, both differ, with 95 % confidence; None if not known.
+
+        It is exact for words drawn independently, without a difference. Half of the 5 % is for the automaton that was
+        mended after the first check, where there was one.
+        """
+        if self.kind != "random" or self.disagreements or not self.words:
+            return None
+        return float(1 - (_ERRS / 2) ** (1 / self.words))
+
+    def __str__(self) -> str:
+        first = "" if self.counterexample is None else f", first on {format_word(self.counterexample)!r}"
+        return f"automaton and {self.other}: {agreement_claim(self.to_dict())}{first}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report's "checks"."""
+        word = self.counterexample
+        return {
+            "kind": self.kind,
+            "between": ["automaton", self.other],
+            "max_length": self.max_length,
+            "words": self.words,
+            "accepted": self.accepted,
+            "disagreements": self.disagreements,
+            "counterexample": None if word is None else format_word(word),
+            **({} if self.made_of is None else {"made_of": self.made_of}),
+            **({"more_states": self.more_states} if self.kind == "conformance" else {}),
+            **({} if self.drawn is None else {"drawn": self.drawn, "epsilon": self.error_bound, "delta": _ERRS}),
+        }
+
+
+def first_contradiction(checks: Sequence[Agreement]) -> Agreement | None:
+    """Return the first check against the language or the rounded network that found a disagreement, None for none."""
+    decisive = (check for check in checks if check.other != "network")
+    return next((check for check in decisive if check.disagreements), None)
+
+
+def agree_on_all(
+    pda: PushdownAutomaton, model: StackModel[Any], other: Specification | None, max_length: int
+) -> Agreement | None:
+    """Return the agreement on all words up to ``max_length``, prefixes shared on both sides.
+
+    The automaton is compared with ``other``, or with ``model`` itself where that is None. The result is None where
+    ``other`` has no answers for all words.
+    """
+    theirs = answers_on_all(model, max_length) if other is None else other.answers_on_all(model, max_length)
+    if theirs is None:
+        return None
+    words, disagreements, counterexample = 0, 0, None
+    accepted: list[int] = []
+    for length, (mine, their) in enumerate(zip(automaton_answers_on_all(pda, model, max_length), theirs, strict=True)):
+        different = np.flatnonzero(differences(mine, their))
+        if counterexample is None and len(different):
+            symbols = word_at(int(different[0]), length, pda.input_alphabet)
+            counterexample = make_word(symbols, pda.input_alphabet)
+        words, disagreements = words + len(mine), disagreements + len(different)
+        accepted.append(int(accepted_answers(mine, model, length).sum()))
+    name = side_name(model, other)
+    return Agreement(
+        "exhaustive", name, max_length, words, sum(accepted), disagreements, counterexample, tuple(accepted)
+    )
+
+
+def agree_on(
+    pda: PushdownAutomaton,
+    model: StackModel[Any],
+    other: Specification | None,
+    words: Sequence[Word],
+    kind: CheckKind,
+    domain: Specification | None = None,
+) -> Agreement:
+    """Return the agreement on ``words`` with ``other``, or with ``model`` itself where that is None.
+
+    Only answers that count for ``domain`` are compared, where this is given. The counterexample may be a word like one
+    of ``words``, and shorter (see `counterexamples.shorten`).
+    """
+    mine = automaton_answers(pda, model, words)
+    wrong = _wrong(mine, model, other, words, domain)
+    different = [words[i] for i in np.flatnonzero(wrong).tolist()]
+    longest = max(map(len, words), default=0)
+    first = None
+    if different:
+        budget = BUDGET if other is not None or isinstance(model, Rounded) else BUDGET // _LESS
+        first = shorten(min(different, key=len), lambda words: differing(pda, model, other, words, domain), pda, budget)
+    lengths = np.array([len(word) for word in words], dtype=int)
+    ends = mine[np.arange(len(words)), np.maximum(lengths - 1, 0) if mine.shape[1] > 1 else 0]
+    accepted = int(accepted_answers(ends, model, lengths).sum())
+    return Agreement(kind, side_name(model, other), longest, len(words), accepted, len(different), first)
+
+
+def _wrong(
+    mine: np.ndarray,
+    model: StackModel[Any],
+    other: Specification | None,
+    words: Sequence[Word],
+    domain: Specification | None,
+) -> np.ndarray:
+    """Return on which words the automaton's answers ``mine`` are not the other's, (N,) bool."""
+    theirs = network_answers(model, words) if other is None else other.answers(model, words)
+    scored = None if domain is None else domain.scored(words)
+    wrong: np.ndarray = np.any(differences(mine, theirs, scored), axis=1)
+    return wrong
+
+
+def differing(
+    pda: PushdownAutomaton,
+    model: StackModel[Any],
+    other: Specification | None,
+    words: Sequence[Word],
+    domain: Specification | None,
+) -> np.ndarray:
+    """Return on which of any words the automaton and the other differ, (N,) bool; on those that are meant only."""
+    meant = np.ones(len(words), dtype=bool) if domain is None else domain.meant(words)
+    kept = [words[i] for i in np.flatnonzero(meant).tolist()]
+    if kept:
+        meant[meant] = _wrong(automaton_answers(pda, model, kept), model, other, kept, domain)
+    return meant
+
+
+def side_name(model: StackModel[Any], other: Specification | None) -> str:
+    """Return what a check against ``other``, or ``model`` where that is None, is called: see `Agreement.other`."""
+    if other is not None:
+        return "language"
+    return "rounded network" if isinstance(model, Rounded) else "network"
+
+
+@dataclass(frozen=True)
+class AcceptedCounts:
+    """How many words of each length are accepted, found in two ways.
+
+    Attributes:
+        exhaustive: by running all words of each length, from 0.
+        counted: by `automata.counting`.
+    """
+
+    exhaustive: tuple[int, ...]
+    counted: tuple[int, ...]
+
+    @property
+    def equal(self) -> bool:
+        """Return whether both ways agree at every length."""
+        return self.exhaustive == self.counted
+
+    @property
+    def first_different(self) -> int | None:
+        """Return the first length at which they do not, None if they do."""
+        pairs = enumerate(zip(self.exhaustive, self.counted, strict=True))
+        return next((length for length, (one, other) in pairs if one != other), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report's "counts"."""
+        return {"exhaustive": list(self.exhaustive), "counted": list(self.counted), "equal": self.equal}
+
+
+def count_again(pda: PushdownAutomaton, checks: Sequence[Agreement], recogniser: bool) -> AcceptedCounts | None:
+    """Return the counts of the first check on all words, and those by dynamic programming.
+
+    Who is no recogniser accepts what it does not cut short. None where no check was on all words, or the automaton has
+    several stacks, or is so large that this took longer than running them.
+    """
+    exhaustive = next((check.by_length for check in checks if check.by_length), None)
+    if exhaustive is None or pda.n_stacks > 1 or len(pda.transitions) > _MOST_COUNTED:
+        return None
+    if not recogniser:
+        pda = replace(pda, acceptance="final state", accepting=frozenset(pda.states))
+    return AcceptedCounts(exhaustive, tuple(count_words(pda, len(exhaustive) - 1)))

@@ -1,0 +1,383 @@
+"""The search for an automaton of a buffered network: on its steps first, then as one of whole words, with ε-steps.
+
+The rounded network is seen as one that reads a letter at every step (`models.views.buffer_steps`), and candidates are
+looked for on that as on any network, from what it sees and does on checking words, step by step. The best of them
+become automata of whole words (`search.epsilon_machine`), and what counts is what these write on whole words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from ..automata.compare import Undecided
+from ..automata.compiled import encode_words
+from ..automata.minimize import minimize
+from ..automata.pda import EPSILON, NONE, Key, PushdownAutomaton, State, Symbol, Tops, Transition, Word
+from ..automata.rewriting import check_epsilon, endless_head
+from ..automata.summaries import trim
+from ..core.errors import AutomatonError
+from ..core.validation import unique
+from ..languages.words import format_word
+from ..models.base import StackModel
+from ..models.rounding import Rounded
+from ..models.views import BufferSteps, Seen, letters_seen
+from ..probe.trace import trace
+from .answers import automaton_answers, differences, network_answers
+from .config import Budget, ExtractionConfig
+from .fidelity import Fidelity
+from .samples import Samples
+from .search.candidates import Candidate, Scorer, cost
+from .search.search import fewest_disagreements, find_candidates
+from .specification import Specification
+
+# ---- From an automaton of single steps to one of whole words, with ε-steps ----
+#
+# The first reads at every step what is at the front of a buffered network's input queue, and says what is written and
+# whether the letter is done with (see `models.views.buffer_steps`). In the second each letter is read once:
+#
+# - a step that is done with its letter is one step,
+# - one that is not leads to a state that keeps the letter in mind, and goes on with ε-steps until it is done with,
+# - the end marker is the first step after the last letter, and ε-steps follow it.
+#
+# What is written first and never seen is left out. A network stops when its time is over, an automaton has no clock.
+# So the states count how many letters are read and not answered yet, as far as that is a small number, and the run
+# ends when none is. Where it gets large, as where all is read before anything is written, it is not counted, and the
+# run ends where it would go round and round.
+
+_MOST_OWED = 4  # letters that wait for their answer, and symbols written ahead, that are counted in the state
+
+
+class _Place(NamedTuple):
+    """A state of the automaton of whole words.
+
+    Attributes:
+        state: that of the automaton of single steps.
+        phase: the letter in mind; None where the next one can be read.
+        ended: how many letters behind the word were read, None before the end marker.
+        owed: how many letters are not answered yet; None where that is not counted.
+        skipped: how many symbols will not be seen.
+    """
+
+    state: State
+    phase: Symbol | None
+    ended: int | None
+    owed: int | None
+    skipped: int
+
+
+@dataclass(frozen=True)
+class _Making:
+    """The making of the automaton of whole words.
+
+    Attributes:
+        steps: the automaton of single steps.
+        view: what its letters and outputs say.
+        counted: whether the letters that wait for their answer are counted.
+    """
+
+    steps: PushdownAutomaton
+    view: BufferSteps
+    counted: bool
+
+    @property
+    def start(self) -> _Place:
+        return _Place(self.steps.initial, None, None, 0 if self.counted else None, self.view.skipped)
+
+    def moves(self, place: _Place, top: Symbol) -> Iterator[tuple[Symbol, _Place, Transition]]:
+        """Yield what is read at a head ("" for nothing), where it leads, and the step that is taken."""
+        if place.ended is None and place.phase is None:
+            for letter in self.view.model.alphabet:
+                owed = None if place.owed is None else place.owed + 1
+                yield from self._step(place._replace(phase=letter, owed=owed), top, letter)
+            yield from self._after_the_word(place._replace(ended=0), top, self.view.nothing_left)
+        elif place.phase is not None:
+            yield from self._step(place, top, EPSILON)
+        elif place.owed is None or place.owed > 0:
+            yield from self._step(place._replace(phase=self._behind(place)), top, EPSILON)
+
+    def _after_the_word(
+        self, place: _Place, top: Symbol, marker: Symbol
+    ) -> Iterator[tuple[Symbol, _Place, Transition]]:
+        if place.owed is not None and place.owed <= 0:
+            yield marker, place, Transition("", (NONE,))
+        else:
+            yield from self._step(place._replace(phase=self._behind(place)), top, marker)
+
+    def _behind(self, place: _Place) -> Symbol:
+        """Return what is at the front of the queue once the word is read."""
+        assert place.ended is not None
+        left = self.view.model.reads_on[place.ended : place.ended + 1]
+        return left[0] if left else self.view.nothing_left
+
+    def _step(self, place: _Place, top: Symbol, read: Symbol) -> Iterator[tuple[Symbol, _Place, Transition]]:
+        """Yield the step at ``place``, whose letter in mind is at the front of the queue."""
+        assert place.phase is not None
+        step = self.steps.transitions.get((place.state, place.phase, (top,)))
+        if step is None:
+            return
+        seen = Seen(None, True) if not isinstance(step.output, str) else self.view.meanings[int(step.output)]
+        phase: Symbol | None = None if seen.done else place.phase
+        ended, owed, skipped, written = place.ended, place.owed, place.skipped, seen.written
+        if ended is not None:
+            phase = None
+            ended = min(ended + seen.done, len(self.view.model.reads_on))
+        if written is not None and skipped:
+            skipped, written = skipped - 1, None
+        elif written is not None and owed is not None:
+            owed -= 1
+        yield read, _Place(step.target, phase, ended, owed, skipped), replace(step, output=written)
+
+
+def whole_word_automaton(steps: PushdownAutomaton, view: BufferSteps) -> PushdownAutomaton:
+    """Return the automaton that writes on every word what ``steps`` writes on it step by step, as small as it gets.
+
+    Args:
+        steps: an automaton over the letters of ``view``, with one stack, whose outputs are those of ``view``.
+        view: the network whose steps these are.
+    """
+    counted = _made(_Making(steps, view, True))
+    whole = counted if counted is not None else _made(_Making(steps, view, False))
+    assert whole is not None
+    return _without_marker(minimize(whole, "as it is"))
+
+
+def _made(making: _Making) -> PushdownAutomaton | None:
+    """Return the automaton without what no run uses; None where too many letters would have to be counted."""
+    steps, view = making.steps, making.view
+    tops: list[Tops] = [(top,) for top in (steps.bottom, *steps.stack_alphabet)]
+    found: dict[_Place, None] = {making.start: None}
+    moves: dict[tuple[_Place, Symbol, Tops], tuple[_Place, Transition]] = {}
+    for place in (queue := [making.start]):  # the list grows while it is walked
+        for (top,) in tops:
+            for read, target, step in making.moves(place, top):
+                if target.owed is not None and abs(target.owed) > _MOST_OWED:
+                    return None
+                moves[place, read, (top,)] = target, step
+                if target not in found:
+                    found[target] = None
+                    queue.append(target)
+    names = unique({place: _name(place) for place in found})
+    rules: dict[Key, Transition] = {
+        (names[place], read, top): replace(step, target=names[target])
+        for (place, read, top), (target, step) in moves.items()
+    }
+    rules = _that_end(rules)
+    return trim(
+        PushdownAutomaton(
+            states=tuple(names.values()),
+            input_alphabet=view.model.alphabet,
+            stack_alphabet=steps.stack_alphabet,
+            transitions=rules,
+            initial=names[making.start],
+            accepting=frozenset(names.values()),
+            acceptance="final state",
+            bottom=steps.bottom,
+            end_marker=view.nothing_left,
+        )
+    )
+
+
+def _that_end(rules: dict[Key, Transition]) -> dict[Key, Transition]:
+    """Return the rules without ε-steps that would go on for ever: of every round one is left out."""
+    while (head := endless_head(rules)) is not None:
+        rules = {key: step for key, step in rules.items() if key != (head[0], EPSILON, (head[1],))}
+    return rules
+
+
+def _name(place: _Place) -> str:
+    parts = [place.state, *([] if place.phase is None else [place.phase])]
+    return " ".join(parts) + ("" if place.ended is None else " end")
+
+
+def _without_marker(pda: PushdownAutomaton) -> PushdownAutomaton:
+    """Return the automaton without its end marker where this writes nothing and nothing follows it."""
+    check_epsilon(pda)
+    marked = {key: step for key, step in pda.transitions.items() if key[1] == pda.end_marker}
+    silent = {state for state, symbol, _ in pda.transitions if symbol == EPSILON}
+    if any(step.output is not None or step.target in silent for step in marked.values()):
+        return pda
+    letters = {key: step for key, step in pda.transitions.items() if key not in marked}
+    return minimize(trim(replace(pda, transitions=letters, end_marker=None)), "as it is")
+
+
+# ---- The search for an automaton of a buffered network ----
+
+_MOST_WORDS = 4_000  # of all short words whose steps are learned from
+_TRIED = 5  # of the candidates that err on some steps, so many become automata of whole words
+
+
+class StepSpecification(Specification):
+    """What a rounded buffered network sees step by step, as the words that matter; nothing is known of answers.
+
+    Args:
+        view: the network step by step.
+        words: all words up to a length that matter.
+        longest: that length: what is seen on them is complete for so many steps.
+    """
+
+    partial_domain = True
+
+    def __init__(self, view: BufferSteps, words: Sequence[Word], longest: int) -> None:
+        self.name, self.alphabet = "its steps", view.alphabet
+        seen = {word[:n] for word in letters_seen(view, words) for n in range(min(len(word), longest) + 1)}
+        self.beginnings: list[Word] = sorted(seen, key=lambda word: (len(word), word))
+
+    def short_words(self, number: int, longest: int | None = None) -> list[Word]:
+        """Return all that is seen in so few steps that it comes to at most ``number`` words."""
+        most = len(self.beginnings[-1]) if longest is None else longest
+        while sum(len(word) <= most for word in self.beginnings) > number:
+            most -= 1
+        return [word for word in self.beginnings if len(word) <= most]
+
+    def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
+        """Return none: there is no way to draw any but by running the network."""
+        del n, lengths, seed
+        return []
+
+    def deep_words(self, n: int, depth: int, seed: int) -> list[Word]:
+        """Return none."""
+        del n, depth, seed
+        return []
+
+    def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
+        """Return what the rounded network does."""
+        return network_answers(Rounded(model), words)
+
+    def scored(self, words: Sequence[Word]) -> None:
+        """Return None: every step counts."""
+
+    def answers_on_all(self, model: StackModel[Any], max_length: int) -> None:
+        """Return None: not all words matter."""
+
+    def automaton(self) -> None:
+        """Return None."""
+
+    def compare(self, pda: PushdownAutomaton) -> Undecided:
+        """Return that nothing is known."""
+        del pda
+        return Undecided("the steps of a network have no automaton of their own")
+
+
+def candidates_of_buffers(
+    model: StackModel[Any],
+    scorer: Scorer,
+    config: ExtractionConfig,
+    fidelity: Fidelity,
+    come: Callable[[int, int | None], None],
+    budget: Budget,
+) -> tuple[list[Candidate], Scorer, list[Candidate]]:
+    """Return candidates for the whole words of ``model``, and the scorer and the candidates of its single steps.
+
+    Args:
+        model: a buffered network, not rounded.
+        scorer: who knows the rounded network's answers to whole words.
+        config, fidelity, come, budget: as for `find_candidates`.
+    """
+    view = BufferSteps(model)
+    steps = _step_scorer(view, scorer.samples, config.seed)
+    seen = trace(view, steps.samples.traced, rounded=True, stacks=False)
+    found = find_candidates(steps, seen, config, fidelity, come, budget=budget)
+    able = [one for one in found if one.automaton is not None and one.automaton.n_stacks == 1]
+    chosen = [one for one in able if one.exact] or sorted(able, key=cost)[:_TRIED]
+    return [scorer.score(_whole(one, view)) for one in chosen], steps, found
+
+
+def _step_scorer(view: BufferSteps, samples: Samples, seed: int) -> Scorer:
+    """Return the scorer of candidates for single steps: on what the network sees on the checking words."""
+    short = samples.words[: samples.n_short]
+    longest = max(map(len, short), default=0)
+    while sum(len(word) <= longest for word in short) > _MOST_WORDS:
+        longest -= 1
+    few = [word for word in short if len(word) <= longest]
+    specification = StepSpecification(view, few, longest)
+    drawn = letters_seen(view, samples.words[samples.n_short :])
+    words: list[Word] = list(dict.fromkeys([*letters_seen(view, few), *drawn]))
+    rounded = network_answers(Rounded(view), words)
+    traced: list[Word] = [*letters_seen(view, samples.traced)]
+    known = Samples(words, rounded, rounded[:0], None, len(words), traced, traced)
+    return Scorer(view, known, frozenset(), seed, specification)
+
+
+def _whole(candidate: Candidate, view: BufferSteps) -> Candidate:
+    """Return the candidate for whole words that comes of one for single steps."""
+    blank = replace(candidate, disagreements=None, machine=None, automaton=None, raw=None)
+    if candidate.automaton is None:
+        return blank
+    try:
+        whole = whole_word_automaton(candidate.automaton, view)
+    except AutomatonError:  # too large for tables
+        return blank
+    return replace(blank, raw=whole, automaton=whole)
+
+
+@torch.no_grad()
+def seen_graded(model: StackModel[Any], samples: Samples) -> str:
+    """Return on which shortest word rounding changes the answers of ``model``, and what it reads and writes there.
+
+    The rest of a sentence; nothing where rounding changes no short word's.
+    """
+    n, width = samples.analog.shape
+    scored = None if samples.scored is None else samples.scored[:n, :width]
+    wrong = np.flatnonzero(differences(samples.analog, samples.rounded[:n, :width], scored).any(1)).tolist()
+    if not wrong:
+        return ""
+    word = samples.words[min(wrong, key=lambda row: len(samples.words[row]))]
+    fed, _ = encode_words([(*word, *model.reads_on)], model.alphabet)
+    taken = model.run(torch.from_numpy(fed.T.astype(np.int64)), model.initial_state(1)).actions[:, 0, 0]
+    read, written = taken[:, 2].sum().item(), taken[:, 3].sum().item()
+    return (
+        f"; on {format_word(word)!r}, in {len(taken)} steps, it takes {read:.2f} letters and writes {written:.2f} "
+        f"symbols, and rounded {_whole_number(taken[:, 2])} and {_whole_number(taken[:, 3])}"
+    )
+
+
+def _whole_number(strengths: torch.Tensor) -> int:
+    return int((strengths >= 0.5).sum())
+
+
+def why_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:
+    """Return in one sentence at which step no candidate for single ``steps`` does what the rounded network does."""
+    best = fewest_disagreements([one for one in found if one.automaton is not None])
+    if best is None or best.automaton is None:
+        return "no finite set of states was found that closes under the network's steps"
+    view = steps.model
+    assert isinstance(view, BufferSteps)
+    broken = steps.broken_by(best.automaton)
+    if not broken:
+        return "its steps settle into a pattern, but what it writes on whole words is not what they say"
+    theirs = network_answers(Rounded(view), broken[:1])[0]
+    ours = automaton_answers(best.automaton, view, broken[:1])[0]
+    step = int(np.flatnonzero(theirs != ours)[0])
+    word = _word_of(view, broken[0], theirs)
+    return (
+        f"it does not settle into a pattern: the best of {len(found)} candidates errs on what it does step by step on "
+        f"{len(broken):,} of {len(steps.samples.words):,} words; on {format_word(word)!r} at step {step + 1}, where "
+        f"{_front(view, broken[0][step])}, the network {_told(view, int(theirs[step]))}, and the candidate "
+        f"{_told(view, int(ours[step]))}"
+    )
+
+
+def _word_of(view: BufferSteps, seen: Word, did: np.ndarray) -> Word:
+    """Return the letters that the network was done with, and the last one that it saw."""
+    letters = [
+        letter
+        for letter, number, last in zip(seen, did.tolist(), range(len(seen) - 1, -1, -1), strict=False)
+        if letter != view.nothing_left and (view.meanings[number].done or not last)
+    ]
+    return tuple(letters)
+
+
+def _front(view: BufferSteps, letter: Symbol) -> str:
+    return "nothing is left to read" if letter == view.nothing_left else f"{letter} is at the front"
+
+
+def _told(view: BufferSteps, number: int) -> str:
+    if number < 0:
+        return "has no such step"
+    written, done = view.meanings[number]
+    return f"{'takes the letter' if done else 'waits'} and writes {'nothing' if written is None else written}"

@@ -1,0 +1,331 @@
+"""The horizon: up to which length an automaton and a network agree on all words, and the shortest on which they part.
+
+Both are kept apart: no difference is known below the shortest word that shows one, and none is excluded between the
+length up to which agreement is shown and that word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ..automata.pda import PushdownAutomaton, Word
+from ..automata.runs import greatest_heights
+from ..languages.words import format_word, named_parts, repeated_parts
+from ..models.base import StackModel
+from ..models.rounding import Rounded
+from .agreement import Agreement, CheckKind, differing, shorten
+from .certificate.certify import Certification
+from .certificate.claim import Certified
+from .headline import NETWORKS, horizon_claim
+from .specification import Specification
+
+_UNREACHED = 2**53  # cells of a stack, or symbols of a word: no word that can be read has so many
+
+ShownBy = Literal["all words run", "bounded certificate", "certificate"]
+HorizonDomain = Literal["all words", "all words of the task"]
+
+
+@dataclass(frozen=True)
+class ProvedLength:
+    """Up to which length two things are proved to agree on all words, None for every length, and by what.
+
+    Of longer ones a certificate tells, too, where they need at most ``stack_limit`` cells of a stack.
+    """
+
+    length: int | None
+    by: ShownBy
+    stack_limit: int | None = None
+    number_format: str | None = None
+
+
+@dataclass(frozen=True)
+class FirstDifference:
+    """The shortest word known on which an automaton and a network differ.
+
+    Attributes:
+        word: the word.
+        height: how high the automaton's stacks get on it.
+        kind: the search that led to it; it may have been made shorter since.
+    """
+
+    word: Word
+    height: int
+    kind: CheckKind
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report; "made_of" is the word as its parts, where some of them are repeated."""
+        parts = repeated_parts(self.word)
+        return {
+            "word": format_word(self.word),
+            "length": len(self.word),
+            "height": self.height,
+            "found_by": self.kind,
+            "made_of": named_parts(parts) if len(parts) < len(self.word) and any(n > 1 for _, n in parts) else None,
+        }
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """How far an automaton and a network are known to agree.
+
+    Attributes:
+        length: the largest length up to which they are shown to agree on all words of the domain; None where they are
+            for every length (see `every_length`), or for none: they differ on the empty word, or not all words of any
+            length were run.
+        shown_by: how that is shown; None where it is for no length.
+        domain: which words are meant.
+        words, cycles: how many words were run in search of a difference, and how many repeated cycles.
+        others: how many of these words were not among all words of a length.
+        difference: the shortest word known on which they differ; None where none was found.
+        stack_limit: a certificate shows them to agree on longer words, too, that need at most so many cells of a stack;
+            None where there is none, or there is no such limit.
+        number_format: the floating-point numbers for which a certificate holds; None where there is none.
+    """
+
+    length: int | None
+    shown_by: ShownBy | None
+    domain: HorizonDomain
+    words: int
+    cycles: int
+    others: int
+    difference: FirstDifference | None = None
+    stack_limit: int | None = None
+    number_format: str | None = None
+
+    @property
+    def every_length(self) -> bool:
+        """Return whether they are shown to agree on words of every length, or of every one that can be read."""
+        return self.shown_by is not None and self.length is None
+
+    @property
+    def exact(self) -> bool:
+        """Return whether the word on which they differ is one of the shortest that there are."""
+        shown = -1 if self.length is None else self.length
+        return self.difference is not None and len(self.difference.word) == shown + 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report's "horizon"."""
+        return {
+            "length": self.length,
+            "every_length": self.every_length,
+            "shown_by": self.shown_by,
+            "domain": self.domain,
+            "stack_limit": self.stack_limit,
+            "number_format": self.number_format,
+            "words": self.words,
+            "cycles": self.cycles,
+            "others": self.others,
+            "shortest_difference": None if self.difference is None else self.difference.to_dict(),
+            "exact": self.exact,
+        }
+
+    def __str__(self) -> str:
+        return horizon_claim(self.to_dict())
+
+
+def horizon_of(
+    checks: Sequence[Agreement],
+    other: str,
+    partial_domain: bool,
+    difference: FirstDifference | None = None,
+    proved: Sequence[ProvedLength] = (),
+) -> Horizon:
+    """Return how far ``checks`` and proofs show an automaton to agree with ``other``.
+
+    A word on which they differ outdoes what is certified, but where it needs more cells of a stack than that is for.
+
+    Args:
+        checks: of the automaton, against anything.
+        other: the one that is meant, see `Agreement.other`.
+        partial_domain: whether only some words over the alphabet are meant.
+        difference: the shortest word known on which they differ.
+        proved: lengths that are proved by other means than running words.
+    """
+    mine = [check for check in checks if check.other == other]
+    shown: list[ProvedLength] = list(proved)
+    for check in mine:
+        if check.kind == "exhaustive":
+            first = check.counterexample
+            shown.append(ProvedLength(check.max_length if first is None else len(first) - 1, "all words run"))
+    certified = next((one for one in shown if one.by == "certificate"), None)
+    if certified is not None and difference is not None and difference.height <= (certified.stack_limit or _UNREACHED):
+        shown.remove(certified)
+        certified = None
+    longest = _longest_shown(shown, difference)
+    return Horizon(
+        None if longest is None else longest.length,
+        None if longest is None else longest.by,
+        "all words of the task" if partial_domain else "all words",
+        sum(check.words for check in mine if check.kind != "pumped"),
+        sum(check.words for check in mine if check.kind == "pumped"),
+        sum(check.words for check in mine if check.kind not in ("pumped", "exhaustive")),
+        difference,
+        None if certified is None else certified.stack_limit,
+        next((one.number_format for one in (certified, longest) if one is not None), None),
+    )
+
+
+def _longest_shown(shown: Sequence[ProvedLength], difference: FirstDifference | None) -> ProvedLength | None:
+    """Return what shows agreement on the longest words, None for nothing; a word on which they differ is longer."""
+    most = _UNREACHED if difference is None else len(difference.word) - 1
+    ends = [(_UNREACHED if one.length is None else min(one.length, most), one) for one in shown]
+    length, longest = max(ends, key=lambda end: end[0], default=(-1, None))
+    return None if longest is None or length < 0 else replace(longest, length=None if length == _UNREACHED else length)
+
+
+def proved_lengths(certificate: Certification, equal: bool) -> tuple[ProvedLength, ...]:
+    """Return up to which lengths the rounded network is proved to follow an automaton on all words that are meant.
+
+    Of words whose run is cut, and of outputs that the automaton does not give, a certificate says nothing: it tells of
+    every length only where there are none, or where the automaton is proved ``equal`` to what it should do. Where it
+    ends at some cells of a stack, all words with fewer symbols need no more (the end of a word may need one, too).
+    """
+    found = certificate.certificate
+    if isinstance(found, Certified) and (equal or not (found.cuts or found.silent)):
+        limit = found.stack_limit
+        length = None if limit is None or limit >= _UNREACHED else limit - 1
+        return (ProvedLength(length, "certificate", limit, found.number_format),)
+    bounded = certificate.bounded
+    if bounded is not None and bounded.length and (equal or not (bounded.cuts or bounded.silent)):
+        return (ProvedLength(bounded.length, "bounded certificate", number_format=bounded.number_format),)
+    return ()
+
+
+def with_stack_limit(entry: Mapping[str, Any], certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry of a report, of which earlier versions left out for how many cells a certificate holds."""
+    if not entry["every_length"] or "stack_limit" in entry:
+        return dict(entry)
+    limit = certificate.get("stack_limit")
+    known = {"stack_limit": limit, "number_format": certificate.get("number_format")}
+    if "stack_limit" not in certificate:  # not known, so nothing is shown
+        return {**entry, **known, "every_length": False, "shown_by": None}
+    return {
+        **entry,
+        **known,
+        **({} if limit is None or limit >= _UNREACHED else {"every_length": False, "length": limit - 1}),
+    }
+
+
+def known_horizons(
+    pda: PushdownAutomaton, checks: Sequence[Agreement], partial_domain: bool, proved: Sequence[ProvedLength] = ()
+) -> dict[str, Horizon]:
+    """Return what ``checks`` know of the horizons of ``pda`` and the networks that it was held against.
+
+    No further word is looked for. ``proved`` is what is proved of the rounded network.
+    """
+    others = [other for other in NETWORKS if any(check.other == other for check in checks)]
+    return {
+        other: horizon_of(
+            checks,
+            other,
+            partial_domain,
+            known_difference(pda, checks, other),
+            proved if other == "rounded network" else (),
+        )
+        for other in others
+    }
+
+
+def horizons_again(
+    checks: Sequence[Agreement],
+    known: Mapping[str, Horizon],
+    differences: Mapping[str, FirstDifference | None],
+    proved: Sequence[ProvedLength],
+) -> dict[str, Horizon]:
+    """Return what follows for the pairs of ``known`` from ``checks``, ``differences`` and what is ``proved``, alone."""
+    rounded = known.get("rounded network")  # of a network without actions both are one
+    return {
+        other: horizon_of(
+            checks, other, one.domain != "all words", differences[other], proved if one == rounded else ()
+        )
+        for other, one in known.items()
+    }
+
+
+def known_difference(pda: PushdownAutomaton, checks: Sequence[Agreement], other: str) -> FirstDifference | None:
+    """Return the shortest counterexample of ``checks`` against ``other``, None where there is none."""
+    found = [(check.counterexample, check.kind) for check in checks if check.other == other]
+    return shortest_of(pda, [(word, kind) for word, kind in found if word is not None])
+
+
+def shortest_of(pda: PushdownAutomaton, found: Sequence[tuple[Word, CheckKind]]) -> FirstDifference | None:
+    """Return the shortest of words on which ``pda`` and a network differ, the first of these; None for no words."""
+    if not found:
+        return None
+    word, kind = min(found, key=lambda one: len(one[0]))
+    return FirstDifference(word, int(greatest_heights(pda, [word])[0]), kind)
+
+
+# ---- The search for the shortest word on which an automaton and a network part, from all words that checks have
+# found.
+
+_BUDGET = 300_000  # symbols that are run to make words shorter, of one network: checks have shortened most before
+_LESS = 3  # for the network that is not rounded, whose stack is slow to read, so many times less
+
+
+def find_horizons(
+    pda: PushdownAutomaton,
+    model: StackModel[Any],
+    specification: Specification | None,
+    checks: Sequence[Agreement],
+    proved: Sequence[ProvedLength] = (),
+    budget: int = _BUDGET,
+) -> dict[str, Horizon]:
+    """Return how far ``pda`` is known to agree with ``model``, rounded and as it is.
+
+    Args:
+        pda: the automaton.
+        model: the network, not rounded.
+        specification: which words are meant; None for all.
+        checks: those of the automaton against the network.
+        proved: up to which lengths the rounded network is proved to follow the automaton.
+        budget: how many symbols may be run to make words shorter; fewer for the network that is not rounded.
+    """
+    partial_domain = specification is not None and specification.partial_domain
+    horizons: dict[str, Horizon] = {}
+    for other, network in (("rounded network", Rounded(model)), ("network", model)):
+        if horizons and model.action_kind == "none":  # there is nothing to round
+            horizons[other] = next(iter(horizons.values()))
+            continue
+        against = [check for check in checks if check.other == other]
+        difference = shortest_difference(pda, network, specification, against, budget)
+        horizons[other] = horizon_of(
+            checks, other, partial_domain, difference, proved if other == "rounded network" else ()
+        )
+    return horizons
+
+
+def shortest_difference(
+    pda: PushdownAutomaton,
+    network: StackModel[Any],
+    specification: Specification | None,
+    checks: Sequence[Agreement],
+    budget: int = _BUDGET,
+) -> FirstDifference | None:
+    """Return the shortest word that can be found on which ``pda`` and ``network`` differ, None if no check knows one.
+
+    What all words of a length have shown is a shortest word. All others are made shorter, each from where it stands and
+    the shortest first: which of them leads to the shortest cannot be told beforehand. Of the network that is not
+    rounded only the shortest is.
+    """
+    known = [(check.counterexample, check.kind) for check in checks]
+    words = sorted(((word, kind) for word, kind in known if word is not None), key=lambda one: len(one[0]))
+    left = budget if isinstance(network, Rounded) else budget // _LESS
+
+    def differ(words: list[Word]) -> np.ndarray:
+        nonlocal left
+        left -= sum(map(len, words))
+        different = differing(pda, network, None, words, specification)
+        if network.stack_limit is not None and different.any():  # nothing is claimed of words that need more cells
+            rows = np.flatnonzero(different)
+            different[rows] = greatest_heights(pda, [words[i] for i in rows]) <= network.stack_limit
+        return different
+
+    if not any(kind == "exhaustive" for _, kind in words):
+        words = words if isinstance(network, Rounded) else words[:1]
+        words = [(shorten(word, differ, pda, max(0, left)), kind) for word, kind in words]
+    return shortest_of(pda, words)

@@ -1,0 +1,352 @@
+"""Long jobs: independent tasks, run by joblib on the processes of this machine or on a Dask cluster.
+
+Nothing here distributes anything: joblib does, and its Dask backend where a scheduler is named. Tasks are pure
+functions of what they are given, so who runs them, when, and how many at a time makes no difference to their results.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self, TypeVar
+
+from ..automata.pda import Symbol
+from ..core.errors import FileFormatError, StacklensError
+from ..core.files import lock_file
+from ..core.imports import needing
+from ..core.validation import check_whole
+
+T = TypeVar("T")
+R = TypeVar("R")
+_IDLE = 20  # seconds after which a process without a task ends, as those do whose parent was killed
+# joblib's Dask backend waits for ever for a task that has killed several workers: a time without any result ends it.
+_SILENCE = 1_800  # seconds, much more than any chunk takes
+_KEPT = "what is finished is kept: go on with --resume"
+_SCHEMES = ("tcp", "tls", "ws", "wss")  # of a scheduler in another process
+_PATIENCE = 20  # seconds to wait for a scheduler, and as many for its workers
+
+
+def finished(
+    task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1, scheduler: str | None = None, *, kept: str = _KEPT
+) -> Iterator[R]:
+    """Yield ``task(argument)`` for each of ``arguments``, in the order in which they are finished.
+
+    Args:
+        task: a picklable function; with more than one process its arguments and results must be picklable too.
+        arguments: what it is called with, one at a time.
+        jobs: processes on this machine; 1 for none but this one.
+        scheduler: the address of a Dask scheduler, ``tcp://host:8786``, whose workers run the tasks instead.
+        kept: what becomes of the results so far where a worker is killed, and what to do, for the message.
+
+    Raises:
+        StacklensError: ``jobs`` is no whole number of at least 1, a worker was killed, there is no scheduler, or the
+            extra "distributed" is not installed.
+
+    >>> sorted(finished(abs, [-2, 1, -3]))
+    [1, 2, 3]
+    """
+    check_whole("jobs", jobs, 1)
+    if jobs == 1 and scheduler is None:
+        yield from map(task, arguments)
+        return
+    from multiprocessing import TimeoutError as NoResult
+
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import BrokenProcessPool
+
+    with _workers(scheduler):
+        size, silence = (jobs, None) if scheduler is None else (-1, _SILENCE)
+        pool = Parallel(n_jobs=size, batch_size=1, timeout=silence, return_as="generator_unordered")
+        try:
+            yield from pool(delayed(task)(argument) for argument in arguments)
+        except BrokenProcessPool:
+            raise StacklensError(f"a worker process was killed, perhaps for want of memory; {kept}") from None
+        except NoResult:
+            raise StacklensError(f"the cluster finished nothing in {_SILENCE:,} seconds; look at it; {kept}") from None
+
+
+def in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1) -> Iterator[R]:
+    """Yield ``task(argument)`` for each of ``arguments`` in their order, ``jobs`` of them at a time.
+
+    Whoever stops asking wastes what is left of the last ``jobs``, and nothing has to be called off.
+
+    >>> list(in_order(abs, [-2, 1, -3]))
+    [2, 1, 3]
+    """
+    if jobs == 1:
+        yield from map(task, arguments)
+        return
+    from joblib import Parallel, delayed
+
+    rest = iter(arguments)
+    with Parallel(n_jobs=jobs, batch_size=1) as pool:
+        while some := list(islice(rest, jobs)):
+            yield from pool(delayed(task)(argument) for argument in some)
+
+
+def check_scheduler(scheduler: str | None) -> None:
+    """Check that a Dask ``scheduler`` with a worker is at that address, or None is named.
+
+    Raises:
+        StacklensError: there is none, or the extra "distributed" is not installed.
+    """
+    if scheduler is not None:
+        _connect(scheduler).close()
+
+
+@contextmanager
+def _workers(scheduler: str | None) -> Iterator[None]:
+    """Let joblib use the workers of a Dask ``scheduler`` in the block; its own processes where that is None."""
+    from joblib import parallel_config
+
+    if scheduler is None:
+        with parallel_config(backend="loky", idle_worker_timeout=_IDLE):
+            yield
+        return
+    client = _connect(scheduler)
+    with client, parallel_config(backend="dask", client=client, wait_for_workers_timeout=_PATIENCE):
+        yield
+
+
+def _connect(scheduler: str) -> Any:
+    with needing("Dask, which --scheduler asks for,", "distributed"):
+        from distributed import Client
+    try:
+        _check_address(scheduler)  # a client that fails to begin complains again when it is thrown away
+        client: Any = Client(scheduler, timeout=_PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except (OSError, ValueError) as error:
+        raise StacklensError(
+            f"no Dask scheduler with a worker at {scheduler!r}: expected an address like tcp://host:8786 "
+            f"({str(error).splitlines()[0]})"
+        ) from None
+    return client
+
+
+def _check_address(scheduler: str) -> None:
+    """Check that ``scheduler`` is an address such as ``tcp://host:8786``.
+
+    Raises:
+        ValueError: it is not.
+    """
+    from distributed.comm.addressing import parse_address, parse_host_port
+    from distributed.security import Security
+
+    scheme, place = parse_address(scheduler)
+    if scheme not in _SCHEMES:
+        raise ValueError(f"{scheme}:// is none of {', '.join(_SCHEMES)}")
+    secure: Any = Security()  # type: ignore[no-untyped-call]
+    if scheme in ("tls", "wss") and secure.get_connection_args("client").get("ssl_context") is None:
+        raise ValueError(f"{scheme}:// needs keys, which Dask's configuration names")
+    host, port = parse_host_port(place)
+    if not host or not 0 < port < 1 << 16:
+        raise ValueError("expected a host and a port")
+
+
+# ---- The journal of a long job: what is finished, a line each, so that a job that was killed goes on from there.
+#
+# A line counts once it is whole: the last one may be torn. Every line is written before the next chunk is taken for
+# finished, so a kill loses nothing of it; the disk is told to hold it some times a second, so a power cut loses
+# little. The first line says which job it is, and no other job goes on from it.
+
+_FORMAT = "stacklens-verification-1"
+_BEGINNING = json.dumps({"format": _FORMAT})[:-1].encode()
+_SYNCED = 0.1  # seconds between two waits for the disk, each of which takes milliseconds
+_LONGEST_LINE = 1 << 20  # bytes of the first line, which are some hundred
+_LONGEST = 60  # characters of a setting shown in an error
+
+
+@dataclass
+class Journal:
+    """An open journal; nobody else can open it meanwhile.
+
+    Attributes:
+        path: where it is.
+        kept: what the job needs again, written when it began.
+        done: the tallies of the chunks that are finished, by their numbers.
+        file: where it is written to.
+        begun: whether there is anything in it to go on from.
+        synced: when the disk was last waited for.
+    """
+
+    path: Path
+    kept: dict[str, Any]
+    done: dict[int, Tally]
+    file: IO[bytes]
+    begun: bool = False
+    synced: float = -_SYNCED
+
+    @classmethod
+    def open(cls, path: Path, job: dict[str, Any], resume: bool) -> Journal:
+        """Return the journal at ``path`` for the ``job`` that these settings describe, new if there is none.
+
+        Args:
+            path: the journal.
+            job: plain data by which the job can be told from others.
+            resume: go on from what is there; otherwise nothing may be there.
+
+        Raises:
+            StacklensError: another run is writing it, or it is there and not to be resumed, or of another job, or is a
+                device or a pipe.
+            FileFormatError: it is no journal.
+        """
+        if os.path.exists(path) and not os.path.isfile(path):  # it would never end, or forget what is written to it
+            raise StacklensError(f"cannot write the journal {path}: it is no file; name another by --journal")
+        try:
+            file = path.open("a+b")
+        except OSError as error:
+            raise StacklensError(
+                f"cannot write the journal {path}: {error.strerror}; name another by --journal"
+            ) from None
+        try:
+            if not lock_file(file):
+                raise StacklensError(
+                    f"{path}: another run is writing this journal; wait for it, or name another"
+                ) from None
+            return cls._read(path, file, job, resume)
+        except BaseException:
+            file.close()
+            raise
+
+    @classmethod
+    def _read(cls, path: Path, file: IO[bytes], job: dict[str, Any], resume: bool) -> Journal:
+        file.seek(0)
+        head = file.readline(_LONGEST_LINE)
+        if not (head.startswith(_BEGINNING) or _BEGINNING.startswith(head)):
+            raise _no_journal(path, 1)  # before all of it is read, or taken for a first line that is torn
+        content = head + file.read()
+        whole = content[: content.rfind(b"\n") + 1]
+        lines = [_decoded(path, number, line) for number, line in enumerate(whole.splitlines(), start=1)]
+        if not lines:
+            journal = cls(path, {}, {}, file)
+            file.truncate(0)
+            journal._write({"format": _FORMAT, "job": job})
+            return journal
+        _check_job(path, lines[0], job)
+        if not resume:
+            raise StacklensError(
+                f"{path}: this job was begun and not finished; go on with --resume, or delete the file"
+            )
+        file.truncate(len(whole))
+        journal = cls(path, {}, {}, file, begun=True)
+        for number, line in enumerate(lines[1:], start=2):
+            journal._take(number, line)
+        return journal
+
+    def _take(self, number: int, line: dict[str, Any]) -> None:
+        try:
+            if "chunk" in line:
+                self.done[int(line["chunk"])] = Tally.from_dict(line)
+            else:
+                self.kept.update(line["kept"])
+        except (KeyError, TypeError, ValueError):
+            raise FileFormatError(f"{self.path}, line {number}: not a line of a journal; delete the file") from None
+
+    def keep(self, **values: Any) -> None:
+        """Write what the job needs again when it goes on."""
+        self.kept.update(values)
+        self.begun = True
+        self._write({"kept": values})
+
+    def add(self, chunk: int, tally: Tally) -> None:
+        """Write that a chunk is finished."""
+        self.done[chunk] = tally
+        self.begun = True
+        self._write({"chunk": chunk, **tally.to_dict()})
+
+    def _write(self, line: dict[str, Any]) -> None:
+        self.file.write(json.dumps(line).encode() + b"\n")
+        self.file.flush()
+        if time.monotonic() - self.synced >= _SYNCED:
+            os.fsync(self.file.fileno())
+            self.synced = time.monotonic()
+
+    def remove(self) -> None:
+        """The job is finished, and nobody has to go on with it."""
+        try:
+            self.path.unlink(missing_ok=True)
+        except PermissionError:  # Windows removes no file that is open
+            self.file.close()
+            self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self.begun:  # whoever tries again is not to be told of a job that never began
+            self.remove()
+        self.file.close()
+
+
+def _decoded(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(line)
+    except ValueError:
+        content = None
+    if not isinstance(content, dict) or (number == 1 and content.get("format") != _FORMAT):
+        raise _no_journal(path, number)
+    return content
+
+
+def _no_journal(path: Path, number: int) -> FileFormatError:
+    return FileFormatError(f"{path}, line {number}: not a line of a journal of stacklens; name another file")
+
+
+def _check_job(path: Path, head: dict[str, Any], job: dict[str, Any]) -> None:
+    there = head.get("job", {})
+    for name in sorted({*there, *job}):
+        mine, other = json.loads(json.dumps(job.get(name))), there.get(name)
+        if mine != other:
+            raise StacklensError(
+                f"{path}: the journal of another job: its {name} is {str(other)[:_LONGEST]}, this one's "
+                f"{str(mine)[:_LONGEST]}; name another by --journal, or delete it"
+            )
+
+
+@dataclass(frozen=True)
+class Compared:
+    """On how many words the automaton and something else differ, and a shortest of these; of a sum, the first one."""
+
+    disagreements: int = 0
+    first: tuple[Symbol, ...] | None = None
+
+    def __add__(self, other: Self) -> Compared:
+        words = [word for word in (self.first, other.first) if word is not None]
+        return Compared(self.disagreements + other.disagreements, min(words, key=len, default=None))
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What a number of words gave: how many the automaton accepts of each length, and how it compares."""
+
+    accepted: tuple[int, ...]
+    compared: dict[str, Compared]
+    words: int
+
+    def __add__(self, other: Self) -> Tally:
+        pairs = zip(self.accepted, other.accepted, strict=True)
+        compared = {name: mine + other.compared[name] for name, mine in self.compared.items()}
+        return Tally(tuple(a + b for a, b in pairs), compared, self.words + other.words)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tally as plain data."""
+        compared = {name: [found.disagreements, found.first] for name, found in self.compared.items()}
+        return {"words": self.words, "accepted": list(self.accepted), "compared": compared}
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Tally:
+        """Return what `to_dict` gave."""
+        compared = {
+            name: Compared(int(number), None if first is None else tuple(first))
+            for name, (number, first) in content["compared"].items()
+        }
+        return cls(tuple(map(int, content["accepted"])), compared, int(content["words"]))

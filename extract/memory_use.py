@@ -1,0 +1,455 @@
+"""Stacks that are none: those that never matter, found by ablation, and those that are only ever pushed to.
+
+They are left out, so that an automaton has no more stacks than it needs. All that is ever seen of a stack that is only
+pushed to are the last values pushed: they are state and no stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..automata.compiled import encode_words
+from ..automata.coverage import transition_pair_words
+from ..automata.pda import PushdownAutomaton, Word
+from ..core.errors import StacklensError
+from ..languages.words import format_word, make_word
+from ..models.base import ControllerOutput, NetworkState, S, StackModel
+from ..models.rounding import Operation, Rounded, Wrapper, operation_numbers
+from ..models.views import StackView, views_of
+from ..probe.trace import trace
+from .agreement import Agreement, agree_on
+from .answers import differences, network_answers
+from .fidelity import rounding_fidelity
+from .samples import Samples
+from .specification import Specification
+
+
+class PushOnlyAsState(Wrapper[S]):
+    """A network some of whose stacks are taken for memories of the last values pushed.
+
+    It does as the network does for as long as these stacks push, whatever their actions are: what is extracted from it
+    is to be checked against the network itself.
+
+    Args:
+        model: a single network; its weights are shared, not copied.
+        memories: the numbers of these stacks; the others are left.
+    """
+
+    name = "push-only stacks as state"
+
+    def __init__(self, model: StackModel[S], memories: Sequence[int]) -> None:
+        super().__init__(model)
+        self.memories = list(memories)
+        self.left = [stack for stack in range(model.n_stacks) if stack not in self.memories]
+        self.n_stacks, self.recurrent = len(self.left), True
+        if not self.left:
+            self.action_kind = "none"
+        # a controller that never looks at its own hidden vector has no need of it between steps
+        self.own = model.initial_state(1).hidden.shape[-1] if model.recurrent else 0
+
+    def initial_state(self, batch: int) -> NetworkState[S]:
+        """Return the wrapped network's own state, readings of its memories after the hidden vector."""
+        state = self.model.initial_state(batch)
+        seen = state.stack.reading()[:, self.memories].flatten(1)
+        nothing = seen.new_full((batch, self.n_stacks, self.depth, self.cell_size), torch.nan)
+        hidden = torch.cat([state.hidden[:, : self.own], seen], -1)
+        return NetworkState(hidden, self.model.stack_of(nothing), state.rejected, state.output)
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
+        """Return the wrapped controller's answer, with the memories after their push behind its hidden vector."""
+        size = self.depth * self.cell_size
+        seen = hidden[:, self.own :].unflatten(-1, (len(self.memories), size))  # type: ignore[no-untyped-call]
+        whole = reading.new_empty(len(hidden), self.model.n_stacks, size)
+        whole[:, self.left], whole[:, self.memories] = reading, seen
+        answer = self.model.controller(symbols, hidden[:, : self.own], whole)
+        written = answer.pushed[:, self.memories]
+        after = torch.cat([written, seen[..., : size - self.cell_size]], -1).flatten(1)
+        left = self.left
+        return ControllerOutput(
+            torch.cat([answer.hidden[:, : self.own], after], -1),
+            answer.actions[:, left],
+            answer.pushed[:, left],
+            answer.output,
+        )
+
+
+@dataclass(frozen=True)
+class DroppedStack:
+    """A stack that does not matter.
+
+    Attributes:
+        stack: its number, from 0.
+        reason: "never filled" (it shows an empty stack at every step), "constant" (it shows one and the same reading at
+            every step but the first ones), or "ignored" (it changes, and nothing else changes with it).
+        shown: the reading that the controller may be shown in its place, (R,).
+    """
+
+    stack: int
+    reason: str
+    shown: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class StackUse:
+    """Which stacks matter.
+
+    Attributes:
+        kept: the numbers of those that do.
+        dropped: the others, and why.
+        words, steps: on how much this was found out.
+        push_only: those of the kept ones that push at every step: what is seen of them is state, and no stack.
+        unseen: stacks that the network uses and the automaton does without: it tells what the network does, and not
+            how. They are none of the kept ones.
+    """
+
+    kept: tuple[int, ...]
+    dropped: tuple[DroppedStack, ...]
+    words: int
+    steps: int
+    push_only: tuple[int, ...] = ()
+    unseen: tuple[int, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        return asdict(self)
+
+    def without(self, model: StackModel[S]) -> StackModel[S]:
+        """Return ``model`` without the dropped stacks and with its push-only stacks as state, or ``model`` itself."""
+        left = WithoutStacks(model, self.kept, self.shown) if self.dropped else model
+        return PushOnlyAsState(left, [self.kept.index(stack) for stack in self.push_only]) if self.push_only else left
+
+    def seeing(self, seen: tuple[int, ...] | None) -> StackUse:
+        """Return this for an automaton that sees only the stacks numbered ``seen``; None for all of `stacks`."""
+        if seen is None or set(seen) == set(self.stacks):
+            return self
+        dropped = tuple(one for one in self.dropped if one.stack not in seen)
+        unseen = tuple(stack for stack in self.stacks if stack not in seen)
+        return replace(self, kept=tuple(sorted(seen)), dropped=dropped, push_only=(), unseen=unseen)
+
+    @property
+    def stacks(self) -> tuple[int, ...]:
+        """Return the numbers of the stacks that are an automaton's stacks: those kept, but for the push-only ones."""
+        return tuple(stack for stack in self.kept if stack not in self.push_only)
+
+    @property
+    def shown(self) -> dict[int, tuple[float, ...]]:
+        """Return what the controller is shown in place of each dropped stack."""
+        return {dropped.stack: dropped.shown for dropped in self.dropped}
+
+
+class WithoutStacks(Wrapper[S]):
+    """A network of which only some stacks are left; its controller is shown fixed readings of the others.
+
+    Args:
+        model: a single network; its weights are shared, not copied.
+        kept: the numbers of the stacks that are left, ascending; none makes it a network without a stack.
+        shown: the reading (R,) of each other stack; an empty stack's where it is missing.
+
+    Raises:
+        StacklensError: ``model`` has no such stacks.
+    """
+
+    name = "without stacks"
+
+    def __init__(
+        self, model: StackModel[S], kept: Sequence[int], shown: dict[int, tuple[float, ...]] | None = None
+    ) -> None:
+        super().__init__(model)
+        if not set(kept) <= set(range(model.n_stacks)) or list(kept) != sorted(set(kept)):
+            raise StacklensError(f"cannot keep stacks {list(kept)}: there are {model.n_stacks}, counted from 0")
+        self.kept = tuple(kept)
+        self.n_stacks = len(self.kept)
+        if not self.kept:
+            self.action_kind = "none"
+        reading = model.initial_state(1).stack.reading()[0].clone()  # (n_stacks, R), of empty stacks
+        for stack, values in (shown or {}).items():
+            reading[stack] = torch.tensor(values, dtype=reading.dtype)
+        self.register_buffer("shown", reading, persistent=False)
+        self.shown: Tensor
+
+    def initial_state(self, batch: int) -> NetworkState[S]:
+        """Return the wrapped network's own initial state, with the stacks that are left."""
+        state = self.model.initial_state(batch)
+        nothing = self.shown.new_full((batch, self.n_stacks, self.depth, self.cell_size), torch.nan)
+        return NetworkState(state.hidden, self.model.stack_of(nothing), state.rejected, state.output)
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
+        """Return the wrapped controller's answer, the stacks that are left only."""
+        whole = self.shown.expand(len(symbols), *self.shown.shape).clone()
+        whole[:, list(self.kept)] = reading
+        answer = self.model.controller(symbols, hidden, whole)
+        kept = list(self.kept)
+        return ControllerOutput(answer.hidden, answer.actions[:, kept], answer.pushed[:, kept], answer.output)
+
+
+def relevant_stacks(
+    model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None = None, *, outputs_only: bool = False
+) -> StackUse:
+    """Return which stacks of a single network matter on ``words``.
+
+    Stacks are tried in the order in which they change least when they are left out alone; one that was dropped stays
+    dropped while the next ones are tried.
+
+    Args:
+        model: the network; not rounded, which is done here.
+        words: the words to run; some hundred drawn ones will do.
+        scored: which outputs count, (N, T) bool; None for all.
+        outputs_only: let other stacks do something else where outputs stay the same: redundant stacks go too. What is
+            left then does as the whole network does, but not in the same way.
+
+    Raises:
+        UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    """
+    everything = tuple(range(model.n_stacks))
+    if model.n_stacks < 2:  # then the stack is the network's only memory
+        return StackUse(everything, (), len(words), sum(map(len, words)))
+    runs = _Runs(model, words, scored, outputs_only)
+    dropped: dict[int, DroppedStack] = {}
+    for stack in sorted(everything, key=lambda stack: (-runs.first_change({}, stack), stack)):
+        found = runs.dropped({number: one.shown for number, one in dropped.items()}, stack)
+        if found is not None:
+            dropped[stack] = found
+    kept = tuple(stack for stack in everything if stack not in dropped)
+    left_out = tuple(dropped[stack] for stack in sorted(dropped))
+    push_only = tuple(stack for stack in kept if runs.only_pushes(stack))
+    return StackUse(kept, left_out, len(words), int(runs.real.sum()), push_only)
+
+
+class _Runs:
+    """What the whole rounded network does on the words, with which smaller networks are compared."""
+
+    @torch.no_grad()
+    def __init__(
+        self, model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None, outputs_only: bool
+    ) -> None:
+        self.model, self.outputs_only = model, outputs_only
+        codes, lengths = encode_words(words, model.alphabet)
+        self.symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64))
+        self.real = torch.arange(codes.shape[1]) < torch.from_numpy(lengths.astype(np.int64)).unsqueeze(1)
+        self.scored = self.real if scored is None else self.real & torch.from_numpy(scored)
+        readings, operations, answers = [], [], []
+        network: StackModel[Any] = Rounded(model)
+        state = network.initial_state(len(words))
+        for t in range(self.symbols.shape[1]):
+            step = network.step(self.symbols[:, t], state)
+            state = step.state
+            readings.append(step.reading.clone())  # a view would keep its whole stack in memory
+            operations.append(operation_numbers(model.action_kind, model.operations, step.actions))
+            answers.append(network.answer(state))
+        self.operations, self.answers = operations, answers
+        self.empty = model.initial_state(1).stack.reading()[0]
+        self.readings = torch.stack(readings, 1)[self.real] if readings else self.empty[None]  # (M, n_stacks, R)
+
+    def dropped(self, shown: dict[int, tuple[float, ...]], stack: int) -> DroppedStack | None:
+        """Return why ``stack`` does not matter where others are ``shown`` as they are; None if it does."""
+        seen = self.readings[:, stack]
+        distinct, counts = seen.round(decimals=6).unique(dim=0, return_counts=True)
+        common = distinct[counts.argmax()]
+        for reading in (self.empty[stack], common):
+            values = tuple(reading.tolist())
+            if self._first_difference({**shown, stack: values}) is None:
+                filled = bool((seen != self.empty[stack]).any())
+                steady = bool(counts.max() * 20 > counts.sum() * 19)
+                reason = ("constant" if steady else "ignored") if filled else "never filled"
+                return DroppedStack(stack, reason, values)
+        return None
+
+    def only_pushes(self, stack: int) -> bool:
+        """Return whether ``stack`` pushes at every step; a recogniser's verdict may depend on what lies there."""
+        if self.model.task_kind == "recognition":
+            return False
+        pushes = [
+            bool((now[:, stack] == Operation.PUSH)[self.real[:, t]].all()) for t, now in enumerate(self.operations)
+        ]
+        return bool(pushes) and all(pushes)
+
+    def first_change(self, shown: dict[int, tuple[float, ...]], stack: int) -> int:
+        """Return the first step at which leaving out ``stack`` changes something, the number of steps if none does."""
+        first = self._first_difference({**shown, stack: tuple(self.empty[stack].tolist())})
+        return len(self.answers) if first is None else first
+
+    @torch.no_grad()
+    def _first_difference(self, shown: dict[int, tuple[float, ...]]) -> int | None:
+        """Return the first step at which an output that counts, or another stack's operation, is not the same."""
+        kept = [stack for stack in range(self.model.n_stacks) if stack not in shown]
+        network = Rounded(WithoutStacks(self.model, kept, shown))
+        state = network.initial_state(len(self.symbols))
+        for t, (operations, answers) in enumerate(zip(self.operations, self.answers, strict=True)):
+            step = network.step(self.symbols[:, t], state)
+            state = step.state
+            here = operation_numbers(self.model.action_kind, self.model.operations, step.actions)
+            moved = (here != operations[:, kept]).any(-1) & self.real[:, t]
+            changed = torch.from_numpy(np.asarray(network.answer(state) != answers))
+            if ((moved & (not self.outputs_only)) | (changed & self.scored[:, t])).any():
+                return t
+        return None
+
+
+# ---- Networks whose memory is no stack, seen as networks on stacks: which view holds, and what it takes for granted.
+#
+# What is found on a view is about the network as far as the view is right. So every view is held against the rounded
+# network first, on all checking words, and whatever is found on it is checked against the rounded network again.
+
+_LARGEST_MISMATCH = 0.1  # a view may give another verdict on this share of the accepted words, not on more
+_COVERING = 5_000  # words that take the transitions of an automaton, the shortest
+_DRIFT = 0.01  # on so few, and no short ones, it differs by what adds up on long words
+
+
+@dataclass(frozen=True)
+class TriedView:
+    """How a view of a network compares with the rounded network.
+
+    Attributes:
+        name: which view.
+        words, differences: on how many words they were compared, and on how many they differ.
+        mismatch: the share of the words accepted by either on which they differ, in [0, 1].
+        first: a shortest word on which they differ, None for none.
+        candidates: how many candidates were tried on it.
+    """
+
+    name: str
+    words: int
+    differences: int
+    mismatch: float
+    first: Word | None = None
+    candidates: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        return {
+            "name": self.name,
+            "words": self.words,
+            "differences": self.differences,
+            "first": None if self.first is None else format_word(self.first),
+            "candidates": self.candidates,
+        }
+
+
+@dataclass(frozen=True)
+class ViewUse:
+    """On which view of the network an automaton was looked for.
+
+    Attributes:
+        name: which view, in words that go on after "the network with".
+        assumes: what it takes for granted of the network's memory; None where it is exact.
+        shown: why part of that holds; None where it was not shown.
+        cells: up to which height of each stack it holds; None for any.
+        stacks: what each of its stacks is in the network's memory.
+        memories: the numbers of the network's memories that the automaton's stacks are part of.
+        tried: every view that was held against the rounded network, in turn.
+        wrong: whether, on the word that contradicts the automaton, it is the view that is not the rounded network.
+    """
+
+    name: str
+    assumes: str | None
+    shown: str | None
+    cells: int | None
+    stacks: tuple[str, ...]
+    memories: tuple[int, ...]
+    tried: tuple[TriedView, ...]
+    wrong: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        tried = [one.to_dict() for one in self.tried]
+        plain = {name: getattr(self, name) for name in ("name", "assumes", "shown", "cells")}
+        return {**plain, "memories": list(self.memories), "tried": tried}
+
+
+@dataclass(frozen=True)
+class SeenAs:
+    """A view of a network, and what it says of the checking words.
+
+    Attributes:
+        view: the view on the network where it runs on words.
+        on_cpu: the same on the network that is asked head by head.
+        samples: the checking words, with the view's answers in place of the rounded network's.
+        tried: how these compare.
+    """
+
+    view: StackView
+    on_cpu: StackView
+    samples: Samples
+    tried: TriedView = field(compare=False)
+
+    def right_on(self, word: Word, scored: np.ndarray | None = None) -> bool:
+        """Return whether the view says of ``word`` what the rounded network does, where it is ``scored`` (T,)."""
+        one, other = (network_answers(network, [word]) for network in (self.view, Rounded(self.view.model)))
+        return not differences(one, other, None if scored is None else scored[None]).any()
+
+    @property
+    def holds(self) -> bool:
+        """Return whether it is near enough to the rounded network for something to be looked for."""
+        return self.tried.mismatch <= _LARGEST_MISMATCH
+
+    @property
+    def drifts(self) -> bool:
+        """Return whether it is the rounded network on all short words, and nearly so on longer ones."""
+        first = self.tried.first
+        longest = max((len(word) for word in self.samples.words[: self.samples.n_short]), default=0)
+        return first is None or (len(first) > longest and self.tried.mismatch <= _DRIFT)
+
+
+def seen_in_turn(model: StackModel[Any], runner: StackModel[Any], samples: Samples) -> list[SeenAs]:
+    """Return the views of ``model``, and of its copy ``runner`` that runs on words, in the order to try them.
+
+    Those that are the rounded network but for what adds up on long words come first, the simplest of them at the head.
+    """
+    seen = [_held(view, on_cpu, samples) for view, on_cpu in zip(views_of(runner), views_of(model), strict=True)]
+    return sorted(seen, key=lambda one: not one.drifts)
+
+
+def _held(view: StackView, on_cpu: StackView, samples: Samples) -> SeenAs:
+    answers = network_answers(view, samples.words)
+    wrong = np.flatnonzero(differences(answers, samples.rounded, samples.scored).any(1)).tolist()
+    mismatch = rounding_fidelity(answers, samples.rounded, samples.scored).mismatch
+    first = min((samples.words[i] for i in wrong), key=len, default=None)
+    tried = TriedView(view.title, len(samples.words), len(wrong), mismatch, first)
+    return SeenAs(view, on_cpu, replace(samples, rounded=answers), tried)
+
+
+def why_no_view(seen: Sequence[SeenAs]) -> str:
+    """Return in one sentence why nothing was looked for on any of the views ``seen``."""
+    parts = [
+        f"with {one.tried.name} it differs on {one.tried.differences:,} of {one.tried.words:,} words"
+        + ("" if one.tried.first is None else f", first on {format_word(one.tried.first)!r}")
+        for one in seen
+    ]
+    return f"the network does not use its memory as stacks: {'; '.join(parts)}"
+
+
+def differences_of_view(
+    one: SeenAs, automaton: PushdownAutomaton, model: StackModel[Any], domain: Specification | None
+) -> tuple[Agreement, ...]:
+    """Return the check of ``automaton`` on the words on which its view was chosen; none if the view is right on all."""
+    if not one.tried.differences:
+        return ()
+    return (agree_on(automaton, Rounded(model), None, one.samples.words, "long", domain),)
+
+
+def view_use(
+    one: SeenAs, stacks: Sequence[int], tried: Sequence[TriedView], automaton: PushdownAutomaton | None
+) -> ViewUse:
+    """Return what is known of the view ``one``, of which an automaton has the ``stacks``; ``tried`` are all in turn."""
+    shown = None if automaton is None else _shown(one, automaton)
+    view = one.view
+    memories = tuple(sorted({view.memories[stack] for stack in stacks}))
+    return ViewUse(view.title, view.assumes, shown, view.cells_for(stacks), view.stack_names, memories, tuple(tried))
+
+
+def _shown(one: SeenAs, automaton: PushdownAutomaton) -> str | None:
+    """Return why nothing that the view leaves out is read, from what the network does wherever the automaton goes."""
+    covering = [make_word(word, automaton.input_alphabet) for word in transition_pair_words(automaton)[:_COVERING]]
+    seen = trace(one.view.model, [*covering, *one.samples.traced], rounded=True, stacks=False)
+    real = seen.valid & ~seen.rejected
+    names = one.view.model.operations
+    why = one.view.unused([names[place] for place in np.unique(seen.actions[real].argmax(-1)).tolist()])
+    if why is None:
+        return None
+    return f"in {int(real.sum()):,} steps, with every transition of the automaton among them, {why}"

@@ -1,0 +1,551 @@
+"""From a network's answers to words to automata: candidates of AALpy's learners, each scored.
+
+KV (Kearns & Vazirani 1994, with counterexamples cut as Rivest & Schapire 1993 do) learns finite automata and Mealy
+machines, and visibly pushdown automata (1-SEVPAs) where it is known which symbols push, the calls, and which pop, the
+returns. One deep word teaches it all the states that a counter has on the way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, Literal, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...automata.compare import Equal
+from ...automata.formats.libraries import from_aalpy
+from ...automata.pda import NONE, Acceptance, Key, Output, PushdownAutomaton, StackOp, Symbol, Transition, Word, push
+from ...automata.rewriting import predictor_of
+from ...automata.runs import accepts_many
+from ...automata.summaries import trim
+from ...core.errors import StacklensError
+from ...core.imports import needing
+from ...core.validation import unique
+from ...languages.language import Language
+from ...languages.words import make_word
+from ...models.base import NetworkState, StackModel, Step
+from ...models.rounding import Wrapper
+from ..answers import automaton_answers, network_answers, output_number
+from .candidates import Candidate, Scorer, minimised
+from .machine import BOTTOM
+from .transition_table import initial_output
+
+# ---- The answers of a network to words, each asked once and in batches: what AALpy calls the system under learning.
+
+DEAD = -1  # the answer of a predictor from a rejection on
+_TOGETHER = 64  # words that are asked together with one that is not known: what may come next
+_AHEAD = 24  # symbols of a word up to which that is done: longer ones are dear, and hardly any goes on
+
+
+class EnoughError(Exception):
+    """The learner is to stop, with what it has proposed so far."""
+
+
+class AnswersKept:
+    """The answers of ``network``; what AALpy asks of a system under learning is answered from here.
+
+    A recogniser answers a word with True or False, any other with the number of its output after each symbol, `DEAD`
+    from a rejection on. A short word that is not known is asked together with those that begin with it, since learners
+    ask for these next.
+
+    Args:
+        network: the network, not rounded; what it does to stacks does not matter.
+        over: says when the learner is to stop, which `query` then tells it by an `EnoughError`.
+
+    Attributes:
+        asked, batches: how many words were asked of the network, and in how many batches.
+    """
+
+    def __init__(self, network: StackModel[Any], over: Callable[[], bool] = lambda: False) -> None:
+        self.network, self.over = network, over
+        self.recogniser = network.task_kind == "recognition"
+        self.asked = self.batches = 0
+        self.num_queries = self.num_steps = self.num_cached_queries = 0  # AALpy counts these
+        self._known: dict[tuple[Symbol, ...], int] = {}
+        ahead = 0
+        while sum(len(network.alphabet) ** n for n in range(ahead + 2)) <= _TOGETHER:
+            ahead += 1
+        self._tails = [tail for n in range(ahead + 1) for tail in product(network.alphabet, repeat=n)]
+
+    def keep(self, words: Sequence[Word], answers: np.ndarray) -> None:
+        """Keep ``answers`` (N, 1) or (N, T) to ``words``, as `network_answers` gives them."""
+        for word, row in zip(words, answers.tolist(), strict=True):
+            spelled = tuple(word)
+            if self.recogniser:
+                self._known[spelled] = row[0]
+                continue
+            for t, answer in enumerate(row[: len(spelled)]):
+                self._known[spelled[: t + 1]] = answer
+
+    def known(self) -> list[Word]:
+        """Return the words whose answer is known."""
+        return [make_word(word, self.network.alphabet) for word in self._known]
+
+    def answer(self, word: Iterable[Symbol]) -> int | bool:
+        """Return the answer to ``word``; a predictor's to the empty word is `DEAD`, which nobody asks."""
+        spelled = tuple(word)
+        if self.recogniser:
+            if spelled not in self._known:
+                self._ask(spelled)
+            return bool(self._known[spelled])
+        if not spelled:
+            return DEAD
+        if (known := self._known.get(spelled)) is not None:
+            return known
+        if any(self._known.get(spelled[:n]) == DEAD for n in range(len(spelled) - 1, 0, -1)):
+            return DEAD
+        self._ask(spelled)
+        return self._known[spelled]
+
+    def to_all(self, words: Sequence[Word]) -> list[int | bool]:
+        """Return the answers to many words, those that are not known asked in one batch."""
+        fresh = [word for word in words if tuple(word) not in self._known]
+        if fresh:
+            self.asked, self.batches = self.asked + len(fresh), self.batches + 1
+            self.keep(fresh, network_answers(self.network, fresh))
+        return [self.answer(word) for word in words]
+
+    def answers(self, word: Sequence[Symbol]) -> list[int | bool]:
+        """Return the answer after every symbol of ``word``."""
+        return [self.answer(word[: t + 1]) for t in range(len(word))]
+
+    def _ask(self, word: tuple[Symbol, ...]) -> None:
+        longest = self.network.longest
+        spelled = [(*word, *tail) for tail in (self._tails if len(word) <= _AHEAD else [()])]
+        fit = [one for one in spelled if longest is None or len(one) <= max(longest, len(word))]
+        words = [make_word(one, self.network.alphabet) for one in fit]
+        self.asked, self.batches = self.asked + len(words), self.batches + 1
+        self.keep(words, network_answers(self.network, words))
+
+    def query(self, word: Sequence[Symbol]) -> list[int | bool]:
+        """Return the answer to ``word``, the last after its symbols, which is the one that KV looks at; for AALpy.
+
+        Raises:
+            EnoughError: the time is over.
+        """
+        if self.over():
+            raise EnoughError
+        self.num_queries, self.num_steps = self.num_queries + 1, self.num_steps + len(word)
+        return [self.answer(word)]
+
+    def beginnings(self, word: Sequence[Symbol]) -> Iterator[tuple[int, int | bool]]:
+        """Yield the length of every beginning of ``word`` but the empty one, with its answer."""
+        yield from enumerate(self.answers(word), start=1)
+
+
+# ---- A predictor of sets as the recogniser of the words that it says are complete, and that recogniser's predictor
+# again.
+#
+# Where the set that is said tells whether a word is complete, as in Dyck languages, a learner of recognisers learns
+# these words; what may come next in them follows from the automaton (see `predictor_of`).
+
+
+class CompleteWords(Wrapper[Any]):
+    """A recogniser of the words that ``model``, a predictor of sets, says are complete.
+
+    Args:
+        model: the predictor, not rounded; its weights are shared, not copied.
+        complete: the outputs that say that a word is complete.
+    """
+
+    name = "complete words"
+
+    def __init__(self, model: StackModel[Any], complete: frozenset[Output]) -> None:
+        super().__init__(model)
+        self.numbers = [output_number(output, model) for output in complete]
+        self.empty_word = initial_output(model) in complete
+        self.task_kind, self.action_kind, self.operations = "recognition", "none", ()
+
+    def step(self, symbols: Tensor, state: NetworkState[Any]) -> Step[Any]:
+        """Return the predictor's step, which rejects what was not predicted."""
+        return self.model.step(symbols, state)
+
+    def decide(self, state: NetworkState[Any]) -> Tensor:
+        """Return whether the last output says that the word is complete."""
+        if state.output is None:
+            return torch.full(state.rejected.shape, self.empty_word, device=state.rejected.device)
+        said = np.isin(self.model.output_numbers(state.output), self.numbers)
+        return torch.from_numpy(said).to(state.rejected.device)
+
+    def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
+        """Return the answers to whole ``words``, where the predictor gives some."""
+        return None if (said := self.model.answers_to(words)) is None else self.verdicts(words, said)
+
+    def verdicts(self, words: Sequence[Word], said: np.ndarray) -> np.ndarray:
+        """Return which ``words`` are complete, (N, 1), given what is ``said`` after their symbols, (N, T)."""
+        lengths = np.array([len(word) for word in words], np.int64)
+        padded = said if said.shape[1] else np.full((len(words), 1), -1)
+        last = padded[np.arange(len(words)), np.maximum(lengths - 1, 0)]
+        found: np.ndarray = np.where(lengths > 0, np.isin(last, self.numbers), self.empty_word)
+        return found[:, None].astype(np.int32)
+
+
+def predictor(pda: PushdownAutomaton, network: StackModel[Any], complete: frozenset[Output]) -> PushdownAutomaton:
+    """Return the automaton that says what may come next in the words of ``pda``, accepting by what it says."""
+    made = predictor_of(pda)
+    return replace(
+        made,
+        acceptance="output",
+        accepting=frozenset(),
+        accepting_outputs=complete,
+        initial_output=initial_output(network),
+    )
+
+
+# ---- AALpy's automata as ours: finite ones without a stack that is used, visibly pushdown ones with theirs ----
+
+
+def automaton_of(hypothesis: Any, network: StackModel[Any], complete: frozenset[Output]) -> PushdownAutomaton:
+    """Return a learner's ``hypothesis`` of ``network`` as an automaton of ours, over its alphabet in its order.
+
+    A step that says `DEAD` is none: the word is rejected for good there.
+
+    Args:
+        hypothesis: AALpy's Dfa, MealyMachine or Sevpa.
+        network: what it is of.
+        complete: the outputs that say that a word is complete, where they are known.
+    """
+    if hasattr(getattr(hypothesis, "input_alphabet", None), "call_alphabet"):
+        return replace(_visible(hypothesis), input_alphabet=network.alphabet)
+    return _finite(hypothesis, network, complete)
+
+
+def _visible(hypothesis: Any) -> PushdownAutomaton:
+    """Return a 1-SEVPA without the state that nothing leads on from; what is pushed is called by symbol and state."""
+    pda, error = from_aalpy(hypothesis), hypothesis.get_error_state()
+    dead = None if error is None or error == hypothesis.initial_state else error.state_id
+    cells = {
+        str((state, call)): (state, call) for state in pda.states for call in hypothesis.input_alphabet.call_alphabet
+    }
+    calls = [call for state, call in cells.values() if state != dead]
+    wanted = {cell: call if calls.count(call) == 1 else f"{call}{state}" for cell, (state, call) in cells.items()}
+    names = {
+        **unique({cell: wanted[cell] for cell in pda.stack_alphabet if cell in wanted}, [pda.bottom]),
+        pda.bottom: pda.bottom,
+    }
+    if not set(pda.stack_alphabet) <= set(names):
+        return pda  # AALpy calls them otherwise: then as it does
+    rules: dict[Key, Transition] = {
+        (state, symbol, (names[top],)): replace(step, operations=(_renamed(step.operations[0], names),))
+        for (state, symbol, (top,)), step in pda.transitions.items()
+        if dead not in (state, step.target)
+    }
+    kept = tuple(state for state in pda.states if state != dead)
+    symbols = tuple(names[cell] for cell in pda.stack_alphabet)
+    return replace(pda, states=kept, stack_alphabet=symbols, transitions=rules, accepting=pda.accepting & set(kept))
+
+
+def _renamed(operation: StackOp, names: dict[str, str]) -> StackOp:
+    return operation if operation.push is None else push(names[operation.push])
+
+
+def _finite(hypothesis: Any, network: StackModel[Any], complete: frozenset[Output]) -> PushdownAutomaton:
+    speaks = network.task_kind != "recognition"
+    names: dict[Hashable, str] = {hypothesis.initial_state.state_id: "q0"}
+    rules: dict[Key, Transition] = {}
+    for state in (queue := [hypothesis.initial_state]):  # the list grows while it is walked
+        for letter in network.alphabet:
+            said = state.output_fun[letter] if speaks else 0
+            if said == DEAD:
+                continue
+            target = state.transitions[letter]
+            if target.state_id not in names:
+                names[target.state_id] = f"q{len(names)}"
+                queue.append(target)
+            output = network.output_name(said) if speaks else None
+            rules[names[state.state_id], letter, (BOTTOM,)] = Transition(names[target.state_id], (NONE,), output)
+    accepting = frozenset(names.values())
+    acceptance: Acceptance = "output" if complete else "final state"
+    if not speaks:
+        accepting = frozenset(names[state.state_id] for state in queue if state.is_accepting)
+    return PushdownAutomaton(
+        states=tuple(names.values()),
+        input_alphabet=network.alphabet,
+        stack_alphabet=(),
+        transitions=rules,
+        initial="q0",
+        accepting=frozenset() if complete else accepting,
+        acceptance=acceptance,
+        bottom=BOTTOM,
+        initial_output=initial_output(network),
+        accepting_outputs=complete,
+    )
+
+
+# ---- The equivalence oracle: whether a hypothesis does what the network does, found out by our own words ----
+#
+# These are the checking words, random ones among them, walks over the hypothesis, words that cover its transitions,
+# and words that drive it to every height of its stack (see `Scorer`): where the network answers something else, a
+# short one is the counterexample. Long words would teach a network's drift: they only judge.
+
+_LONGEST_TAUGHT = 40  # symbols of a counterexample, where the hypothesis errs on few words
+_NEAR, _DRIFT = 0.01, 0.1  # as in the search: shares of the accepted words that may be wrong
+_TOO_LONG = 60  # symbols of a counterexample that KV would take minutes for where there is a stack: then without one
+_MOST_STATES = 300
+_LEFT, _LONGER = 100, 4  # short words on which a hypothesis was wrong, that are tried on the next ones first
+_FEW_STATES, _PATIENCE, _BETTER = 40, 12, 0.75  # larger ones have to lose a quarter of their errors in so many rounds
+
+
+class Oracle:
+    """What AALpy asks whether a hypothesis is right.
+
+    Args:
+        scorer: who knows the network's answers to the checking words.
+        answers: the network's answers.
+        blank: the candidate that a hypothesis becomes.
+        over: says when to stop.
+
+    Attributes:
+        tried: the hypotheses so far, scored.
+    """
+
+    def __init__(self, scorer: Scorer, answers: AnswersKept, blank: Candidate, over: Callable[[], bool]) -> None:
+        self.scorer, self.answers, self.blank, self.over = scorer, answers, blank, over
+        self.tried: list[Candidate] = []
+        self.nested = set(scorer.nested.words)
+        self.left: list[Word] = []  # words on which the hypothesis before was wrong
+        self.sul = answers  # AALpy sets and counts these
+        self.num_queries = self.num_steps = 0
+
+    def find_cex(self, hypothesis: Any) -> tuple[Symbol, ...] | None:
+        """Return a word on which ``hypothesis`` is wrong, None where it is right, or near enough.
+
+        Raises:
+            EnoughError: the time is over, or it has too many states.
+        """
+        scorer = self.scorer
+        network = self.answers.network  # a predictor may be asked which words are complete, and no more
+        pda = said = automaton_of(hypothesis, network, scorer.complete)
+        again = None if self.over() or len(pda.states) > _MOST_STATES else self._first_wrong(pda, pda, self.left)
+        if again is not None:  # as the hypothesis before: all words need not be judged again
+            return again
+        if network.task_kind != scorer.model.task_kind:
+            said = predictor(trim(pda), scorer.model, scorer.complete)
+        found = minimised(replace(self.blank, states=len(pda.states)), said)
+        small = found.automaton
+        assert small is not None
+        words = scorer.broken_by(small)
+        found = replace(found, quantiser=self._told(), disagreements=len(words))
+        self.tried.append(found)
+        deep = all(word in self.nested for word in words)  # then all else is right
+        drifts = not deep or scorer.specification is not None
+        if not words or (drifts and self._is_enough(found, words)):
+            return None
+        if self.over() or len(pda.states) > _MOST_STATES or self._idles(found):
+            raise EnoughError
+        stacked = self.blank.way == "learn-vpa"
+        if deep and (len(words[0]) > _TOO_LONG if stacked else scorer.nested.endless is not None):
+            raise EnoughError
+        longest = 0 if deep or stacked else len(words[0]) + _LONGER  # longer ones would teach a network's drift
+        self.left = [word for word in words[:_LEFT] if len(word) <= longest]
+        # The deepest word teaches a finite automaton all depths before it, at once.
+        return self._first_wrong(small, pda, words[::-1] if deep and not stacked else words)
+
+    def _idles(self, found: Candidate) -> bool:
+        """Return whether states are added, and hardly any error goes: no finite number will do."""
+        if found.states <= _FEW_STATES or len(self.tried) <= _PATIENCE:
+            return False
+        before = self.tried[-1 - _PATIENCE].disagreements or 0
+        return (found.disagreements or 0) > _BETTER * before
+
+    def _told(self) -> str:
+        return f"{self.blank.quantiser}, {self.answers.asked:,} words asked, hypothesis {len(self.tried) + 1}"
+
+    def _is_enough(self, found: Candidate, words: list[Word]) -> bool:
+        """Return whether only long words are wrong, and few, or the network drifts from what it was trained to do.
+
+        It drifts where the hypothesis is that, and is wrong on few words, or on none of the short ones.
+        """
+        if self.scorer.errs_at_most(found, _NEAR) and len(words[0]) > _LONGEST_TAUGHT:
+            return True
+        few = self.scorer.errs_at_most(found, _DRIFT) or self.scorer.only_long(words)
+        if self.scorer.specification is None or not few:
+            return False
+        assert found.automaton is not None
+        return isinstance(self.scorer.specification.compare(found.automaton), Equal)
+
+    def _first_wrong(
+        self, small: PushdownAutomaton, pda: PushdownAutomaton, words: list[Word]
+    ) -> tuple[Symbol, ...] | None:
+        """Return the shortest beginning of the shortest of ``words`` on which ``pda`` itself is wrong.
+
+        What is minimised may say more than the hypothesis where outputs do not count.
+        """
+        if self.answers.recogniser:
+            return self._misjudged(pda, words)
+        for word in words:
+            said = automaton_answers(pda, self.scorer.model, [make_word(word, small.input_alphabet)])[0].tolist()
+            for length, answer in self.answers.beginnings(word):
+                if said[length - 1] != answer:
+                    return tuple(word[:length])
+        return None
+
+    def _misjudged(self, pda: PushdownAutomaton, words: list[Word]) -> tuple[Symbol, ...] | None:
+        """Return the shortest word, of ``words`` or of all that are known, that ``pda`` accepts or rejects wrongly."""
+        if isinstance(self.answers.network, CompleteWords):
+            samples = self.scorer.samples
+            words = sorted([*words, *samples.words[samples.n_short :], *self.answers.known()], key=len)
+        answers = self.answers.to_all(words)
+        wrong = np.flatnonzero(accepts_many(pda, words) != np.array(answers, bool))
+        return tuple(words[wrong[0]]) if len(wrong) else None
+
+
+# ---- From a network's answers to words to automata: candidates of AALpy's learners, each scored ----
+
+AskedKind = Literal["learn-dfa", "learn-mealy", "learn-vpa"]
+ASKED = (*get_args(AskedKind), "ask")  # the methods of the search that do nothing else
+# KV gives up so where a box is no visibly pushdown language: then its hypotheses so far are what there is.
+_GIVES_UP = (AssertionError, AttributeError, IndexError, KeyError, TypeError)
+
+
+@dataclass(frozen=True)
+class VisibleStack:
+    """Which symbols push, and which pop, of a visibly pushdown automaton (Alur & Madhusudan 2004); others do neither.
+
+    Raises:
+        StacklensError: a symbol does both, or neither calls nor returns are there.
+    """
+
+    calls: tuple[Symbol, ...]
+    returns: tuple[Symbol, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "calls", tuple(self.calls))
+        object.__setattr__(self, "returns", tuple(self.returns))
+        if both := set(self.calls) & set(self.returns):
+            raise StacklensError(f"{' '.join(sorted(both))} cannot be a call and a return: each symbol pushes or pops")
+        if not self.calls or not self.returns:
+            raise StacklensError("give both calls, which push, and returns, which pop")
+
+    def check(self, alphabet: tuple[Symbol, ...]) -> None:
+        """Check that all symbols are of ``alphabet``.
+
+        Raises:
+            StacklensError: one is not.
+        """
+        if strange := set(self.calls + self.returns) - set(alphabet):
+            raise StacklensError(f"calls and returns are of {' '.join(alphabet)}, not {' '.join(sorted(strange))}")
+
+
+def visible_stack(pda: PushdownAutomaton | None) -> VisibleStack | None:
+    """Return which symbols push and which pop in ``pda``, None where a symbol does both, or no stack is used.
+
+    >>> from stacklens.languages import get_language
+    >>> visible_stack(get_language("dyck-1").automaton)
+    VisibleStack(calls=('(',), returns=(')',))
+    """
+    if pda is None or pda.n_stacks != 1:
+        return None
+    taken: dict[Symbol, set[str]] = {}
+    for (_, symbol, _), step in pda.transitions.items():
+        taken.setdefault(symbol, set()).add(step.operations[0].name)
+    found = {name: tuple(x for x in pda.input_alphabet if taken.get(x) == {name}) for name in ("push", "pop")}
+    still = [x for x in pda.input_alphabet if taken.get(x, {"none"}) == {"none"}]
+    if not found["push"] or not found["pop"] or len(still) + sum(map(len, found.values())) < len(pda.input_alphabet):
+        return None
+    return VisibleStack(found["push"], found["pop"])
+
+
+def asked_candidates(
+    scorer: Scorer,
+    kind: str | None = None,
+    visible: VisibleStack | None = None,
+    over: Callable[[], bool] = lambda: False,
+) -> Iterator[Candidate]:
+    """Yield the hypotheses of one learner after the other, each scored, the best of each last.
+
+    Args:
+        scorer: who knows the network's answers; its network need not show how it comes to them.
+        kind: which automata, one of `AskedKind`; None for visibly pushdown ones where calls and returns are known, then
+            finite ones.
+        visible: these calls and returns; by default those of the specification's own automaton.
+        over: says when to stop.
+
+    Raises:
+        StacklensError: AALpy is not installed, or the network cannot be learned so.
+    """
+    recogniser = scorer.model.task_kind == "recognition"
+    if visible is None:
+        visible = visible_stack(_meant(scorer))
+    finite = "learn-dfa" if recogniser else "learn-mealy"
+    nests = visible is not None and (recogniser or bool(scorer.complete))
+    kinds = [kind] if kind is not None else [*(["learn-vpa"] if nests else []), finite]
+    for one in kinds:
+        _check_kind(one, scorer, visible)
+    for one in kinds:
+        yield from (tried := _learned(scorer, _answers(scorer, one, over), one, visible, over))
+        if over() or any(found.exact for found in tried):
+            return
+
+
+def _meant(scorer: Scorer) -> PushdownAutomaton | None:
+    """Return the automaton of the language that the network was trained on, None where there is none."""
+    language = getattr(scorer.specification, "language", None)
+    if isinstance(language, Language):
+        try:
+            return language.automaton
+        except StacklensError:  # a grammar that none was found for
+            return None
+    return None if scorer.specification is None else scorer.specification.automaton()
+
+
+def _answers(scorer: Scorer, kind: str, over: Callable[[], bool]) -> AnswersKept:
+    """Return the answers to what a learner of this kind asks, those that the scorer knows among them."""
+    network, samples = scorer.model, scorer.samples
+    words, said = samples.words[: samples.n_short], samples.rounded[: samples.n_short]
+    if kind == "learn-vpa" and network.task_kind == "next set":
+        complete = CompleteWords(network, scorer.complete)
+        network, said = complete, complete.verdicts(words, said)
+    answers = AnswersKept(network, over)
+    answers.keep(words, said)
+    answers.asked, answers.batches = samples.n_short, 1
+    return answers
+
+
+def _check_kind(kind: str, scorer: Scorer, visible: VisibleStack | None) -> None:
+    task = scorer.model.task_kind
+    if kind not in get_args(AskedKind):
+        raise StacklensError(f"kind is {kind!r:.40}; expected one of {', '.join(get_args(AskedKind))}")
+    if kind == "learn-mealy" and task == "recognition":
+        raise StacklensError("a Mealy machine says something after every symbol, a recogniser does not: ask for a dfa")
+    nests = kind == "learn-vpa" and task == "next set" and bool(scorer.complete)
+    if kind != "learn-mealy" and task != "recognition" and not nests:
+        raise StacklensError(f"a {task} network says something after every symbol: ask for a mealy machine")
+    if kind == "learn-vpa":
+        if visible is None:
+            raise StacklensError("which symbols push, and which pop? give calls and returns, or a language")
+        visible.check(scorer.model.alphabet)
+
+
+def _learned(
+    scorer: Scorer,
+    answers: AnswersKept,
+    kind: str,
+    visible: VisibleStack | None,
+    over: Callable[[], bool],
+) -> list[Candidate]:
+    """Return the hypotheses of one learner, those with fewer errors last."""
+    blank = Candidate("KV", 0, kind, 0, None, None)
+    oracle = Oracle(scorer, answers, blank, over)
+    with needing("AALpy", "interop"):
+        from aalpy.learning_algs import run_KV
+    letters = list(scorer.model.alphabet)
+    if kind == "learn-vpa":
+        assert visible is not None
+        letters = _alphabet(scorer, visible)
+    with contextlib.suppress(EnoughError, *_GIVES_UP):
+        run_KV(letters, answers, oracle, kind.removeprefix("learn-"), cache_and_non_det_check=False, print_level=0)
+    return sorted(oracle.tried, key=lambda found: -(found.disagreements or 0))
+
+
+def _alphabet(scorer: Scorer, visible: VisibleStack) -> Any:
+    """Return AALpy's alphabet of internal symbols, calls and returns."""
+    with needing("AALpy", "interop"):
+        from aalpy.automata import SevpaAlphabet
+    internal = [x for x in scorer.model.alphabet if x not in visible.calls + visible.returns]
+    return SevpaAlphabet(internal, list(visible.calls), list(visible.returns))

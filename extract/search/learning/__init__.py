@@ -1,1 +1,0 @@
-"""Learning an automaton from what a rounded network does, with no look at its hidden vectors."""

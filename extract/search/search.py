@@ -1,0 +1,402 @@
+"""The search for an automaton of a network on stacks: what is learned, what is clustered, split and repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ...automata.compare import Equal, Undecided
+from ...automata.pda import Output
+from ...core.errors import StacklensError
+from ...core.imports import is_installed
+from ...models.base import StackModel
+from ...models.rounding import Rounded
+from ...models.views import is_stack
+from ...probe.trace import Trace
+from ..agreement import Agreement
+from ..config import Budget, ExtractionConfig, Method
+from ..fidelity import MOST_STACKS, Fidelity, why_unfaithful
+from ..jobs import in_order
+from .asking import VisibleStack, asked_candidates
+from .candidates import Candidate, Scorer, cost, minimised
+from .clustering import Clusters, Levels, Quantiser, cluster, vectors
+from .learn import learned_candidates
+from .machine import Machine, StackSymbols
+from .refinement import TracedVectors, split_cluster
+from .transition_table import explore, majority_table
+
+# ---- Model-size search: machines of more and more states and stack symbols, each held against the rounded network.
+
+_CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+_SYMBOLS = (2, 3, 4, 5, 6, 8)
+_LARGEST_BINARY = 12  # beyond so many neurons binary states are too many to mean anything
+
+
+def _quantiser_sizes(model: StackModel[Any], hidden: np.ndarray, states: int | None) -> tuple[int, ...]:
+    """Return the numbers of states to try, 0 for binary neurons; one where the controller does not use its states."""
+    if not model.recurrent:
+        return (1,)
+    if states is not None:
+        return (states,)
+    size = hidden.shape[1]
+    binary = size <= _LARGEST_BINARY and hidden.min() >= 0 and hidden.max() <= 1
+    return (0, *_CLUSTERS) if binary else _CLUSTERS
+
+
+def _quantiser(model: StackModel[Any], hidden: np.ndarray, size: int, seed: int) -> Quantiser:
+    """Return the quantiser of hidden vectors (M, H) with ``size`` states, of binary neurons for 0."""
+    if not model.recurrent:
+        return Clusters(np.zeros((1, hidden.shape[1])))
+    return cluster(hidden, size, seed) if size else Levels(2, hidden.shape[1])
+
+
+def _symbol_sizes(model: StackModel[Any], number: int | None) -> tuple[int, ...]:
+    """Return the numbers of stack symbols to try."""
+    if model.pushes_input or model.action_kind == "none":
+        return (model.n_symbols,)
+    return _SYMBOLS if number is None else (number,)
+
+
+def _symbols(model: StackModel[Any], pushed: np.ndarray, size: int, seed: int) -> StackSymbols:
+    """Return the stack symbols: the letters where these are pushed, else ``size`` clusters of pushed values (M, D)."""
+    if model.pushes_input:
+        return StackSymbols(model.letters, np.eye(model.n_symbols))
+    if not len(pushed):
+        return StackSymbols(("s0",), np.zeros((1, model.cell_size)))
+    centres = cluster(pushed, size, seed).centres
+    return StackSymbols(tuple(f"s{i}" for i in range(len(centres))), centres)
+
+
+def search_sizes(
+    scorer: Scorer,
+    seen: Trace,
+    states: int | None = None,
+    stack_symbols: int | None = None,
+    jobs: int = 1,
+    come: Callable[[int, int | None], None] = lambda *_: None,
+    over: Callable[[], bool] = lambda: False,
+) -> Iterator[Candidate]:
+    """Yield candidates one by one, small machines first, each scored: whoever asks stops at an exact one.
+
+    Args:
+        scorer: who knows the rounded network's answers.
+        seen: a trace of the scorer's network, rounded.
+        states, stack_symbols: fixed numbers in place of a walk upward.
+        jobs: how many sizes are tried at once, in processes, with the same candidates in the end.
+        come: told how many sizes have been tried, and of how many.
+        over: says when to stop.
+    """
+    model = scorer.model
+    hidden, _ = vectors(model, seen)
+    sizes = product(_symbol_sizes(model, stack_symbols), _quantiser_sizes(model, hidden, states))
+    ordered = sorted(sizes, key=lambda pair: pair[0] * pair[1])
+    tried = set()
+    for number, (found, candidates) in enumerate(in_order(_Try(seen, scorer), ordered, jobs), start=1):
+        come(number, len(ordered))
+        if found not in tried:  # else there are no more different vectors than that
+            yield from candidates
+        tried.add(found)
+        if over():
+            return
+
+
+class _Try:
+    """Tries one number of stack symbols and of states: a task that can be sent to another process."""
+
+    def __init__(self, seen: Trace, scorer: Scorer) -> None:
+        self.seen, self.scorer = seen, scorer
+        self.hidden, self.pushed = vectors(scorer.model, seen)
+        self.states: dict[int, Quantiser] = {}
+        self.symbols: dict[int, StackSymbols] = {}
+
+    def __call__(self, sizes: tuple[int, int]) -> tuple[tuple[int, str], list[Candidate]]:
+        """Return what was found to be tried, and the candidates, the last of them exact if one is."""
+        model, seed = self.scorer.model, self.scorer.seed
+        symbols, states = sizes
+        if symbols not in self.symbols:
+            self.symbols[symbols] = _symbols(model, self.pushed, symbols, seed)
+        if states not in self.states:
+            self.states[states] = _quantiser(model, self.hidden, states, seed)
+        machine = Machine(Rounded(model), self.symbols[symbols], self.states[states])
+        candidates = []
+        for candidate in _attempts(machine, self.seen, self.scorer.complete):
+            candidates.append(self.scorer.score(candidate))
+            if candidates[-1].exact:
+                break
+        return (len(machine.symbols.names), machine.quantiser.name), candidates
+
+
+def _attempts(machine: Machine, seen: Trace, complete: frozenset[Output]) -> Iterator[Candidate]:
+    elected = majority_table(machine, seen, complete)
+    number = len(machine.symbols.names)
+    blank = Candidate(machine.quantiser.name, number, "exploration", 0, None, elected.minority, machine=machine)
+    if machine.n_stacks > MOST_STACKS:
+        yield blank
+        return
+    try:
+        yield minimised(blank, explore(machine, complete))
+    except StacklensError:  # no closure
+        yield blank
+    yield minimised(replace(blank, way="vote"), elected.automaton)
+
+
+# ---- The search for an automaton of a network on stacks ----
+
+_SHARE = 0.5  # of the time that is left, which a way may take before another one is tried
+_DECISIVE = "rounded network"  # what the machine stands for
+_NEAR = 0.01  # of the words that are accepted: an automaton that errs on no more is worth having, with its errors
+_DRIFT = 0.1  # the same for one that is proved to be what the network was trained to do
+_MOST_SPLITS = 40
+_PATIENCE = 16  # splits in a row after which no machine was better than the best before
+
+
+def find_candidates(
+    scorer: Scorer,
+    seen: Trace,
+    config: ExtractionConfig,
+    fidelity: Fidelity | None = None,
+    come: Callable[[int, int | None], None] = lambda *_: None,
+    *,
+    budget: Budget | None = None,
+) -> list[Candidate]:
+    """Return every candidate tried on the scorer's network, in order.
+
+    Hidden vectors are clustered first, as the papers do; what the network does is learned from next, and where there is
+    no stack to see it is asked, by the method of ``config``. A later way is left out where an earlier one gave an exact
+    automaton that can be compared with the specification, or one that is proved to be what the network should do and
+    wrong of it on few words: then the network drifts, and no automaton follows it.
+
+    Args:
+        scorer: who knows the rounded network's answers.
+        seen: a trace of the scorer's network, rounded.
+        config: the method, fixed numbers of states or stack symbols, and processes.
+        fidelity: how near the network is to a discrete machine.
+        come: told how many sizes have been tried, and of how many; then how many candidates there are.
+        budget: ends the search; None for no limit.
+    """
+    tried: list[Candidate] = []
+    if not is_stack(scorer.model):
+        return tried
+    budget = budget or Budget()
+    ways = _ways(config, scorer)
+    for way in ways:
+        # clustering may not take the time of the way that comes after it
+        over = budget.part(_SHARE) if way == "kmeans" and way != ways[-1] else budget.over
+        for candidate in _found(way, scorer, seen, config, fidelity, come, over):
+            tried.append(candidate)
+            come(len(tried), None)
+            if candidate.exact:
+                tried[-1:] = [*_with_all_stacks(scorer, candidate, config, over), candidate]
+                break
+            if way == "kmeans" and _only_drifts(scorer, candidate):
+                return tried  # more states cannot mend it
+        best = fewest_disagreements(tried)
+        if best is None:
+            continue
+        if (best.exact and _decided(scorer, best)) or (best.by_asking and is_near(scorer, best)):
+            break
+        if budget.over() or _drifts(scorer, best):
+            break
+    return tried
+
+
+def _found(
+    way: Method,
+    scorer: Scorer,
+    seen: Trace,
+    config: ExtractionConfig,
+    fidelity: Fidelity | None,
+    come: Callable[[int, int | None], None],
+    over: Callable[[], bool],
+) -> Iterator[Candidate]:
+    """Yield the candidates of one way."""
+    if way == "learn":
+        return learned_candidates(scorer, config.stack_symbols, over)
+    if way == "kmeans":
+        return _clustered(scorer, seen, config, fidelity, come, over)
+    visible = (
+        None
+        if config.calls is None and config.returns is None
+        else VisibleStack(config.calls or (), config.returns or ())
+    )
+    return asked_candidates(scorer, None if way == "ask" else way, visible, over)
+
+
+def _ways(config: ExtractionConfig, scorer: Scorer) -> tuple[Method, ...]:
+    """Return the ways to look for an automaton, in order; it is asked where there is no stack to be seen."""
+    if config.method != "auto":
+        return (config.method,)
+    if scorer.model.action_kind != "none" or config.states is not None or config.stack_symbols is not None:
+        return "kmeans", "learn"
+    if scorer.model.affordable is not None:
+        return ("ask",)  # there are no hidden vectors to cluster, and every word is read again
+    return ("ask", "kmeans", "learn") if is_installed("aalpy") else ("kmeans", "learn")
+
+
+def _decided(scorer: Scorer, candidate: Candidate) -> bool:
+    """Return whether it can be decided if an automaton equals the specification's: not where heights of stacks part."""
+    if candidate.automaton is None or candidate.automaton.n_stacks < 2 or scorer.specification is None:
+        return True
+    return not isinstance(scorer.specification.compare(candidate.automaton), Undecided)
+
+
+def _only_drifts(scorer: Scorer, candidate: Candidate) -> bool:
+    """Return whether an automaton is proved to be what the network should do, and wrong of it on long words alone."""
+    if candidate.automaton is None or not scorer.errs_at_most(candidate, _DRIFT):
+        return False
+    return _drifts(scorer, candidate) and scorer.only_long(scorer.broken_by(candidate.automaton))
+
+
+def _with_all_stacks(
+    scorer: Scorer, found: Candidate, config: ExtractionConfig, over: Callable[[], bool]
+) -> list[Candidate]:
+    """Return what is learned with all stacks in sight, where ``found`` sees fewer: it tells how the network does it."""
+    n_stacks = scorer.learned_from.n_stacks
+    if found.stacks is None or len(found.stacks) == n_stacks or n_stacks > MOST_STACKS:
+        return []
+    return list(learned_candidates(scorer, config.stack_symbols, over, whole=True))
+
+
+def _clustered(
+    scorer: Scorer,
+    seen: Trace,
+    config: ExtractionConfig,
+    fidelity: Fidelity | None,
+    come: Callable[[int, int | None], None],
+    over: Callable[[], bool],
+) -> Iterator[Candidate]:
+    """Yield candidates whose states are clusters of hidden vectors: whoever asks stops at an exact one.
+
+    Sizes come first. Where none is exact, what misleads the best exploration is split, and then, from the start, the
+    smallest. Nothing is split in a network that is no stack machine by its ``fidelity``, and nothing tried without a
+    stack.
+    """
+    explored: list[Candidate] = []
+    for candidate in search_sizes(scorer, seen, config.states, config.stack_symbols, config.jobs, come, over):
+        yield candidate
+        if candidate.way == "exploration" and candidate.disagreements is not None:
+            explored.append(candidate)
+    if fidelity is not None and why_unfaithful(scorer.model, fidelity, 0, 0) is not None:
+        return  # splits do not make a stack of what is none
+    nearest = sorted(explored, key=lambda one: one.disagreements or 0)
+    for start in dict.fromkeys((*nearest[:1], *explored[:1])):
+        yield from refine(scorer, start, seen, over)
+
+
+def fewest_disagreements(candidates: Sequence[Candidate]) -> Candidate | None:
+    """Return the exact candidate with fewest stacks, of these one of clusters, and the smallest, else what costs least.
+
+    Of equal ones it is the first; None where there is none at all. See `cost`.
+    """
+    return min([one for one in candidates if one.exact], key=_size, default=min(candidates, key=cost, default=None))
+
+
+def _size(candidate: Candidate) -> tuple[int, bool, float]:
+    stacks = 0 if candidate.automaton is None else candidate.automaton.n_stacks
+    return stacks, candidate.method != "kmeans", cost(candidate)
+
+
+def refine(
+    scorer: Scorer, candidate: Candidate, seen: Trace, over: Callable[[], bool] = lambda: False
+) -> Iterator[Candidate]:
+    """Yield candidates, each with one cluster or stack symbol of the one before it split, and scored.
+
+    It ends with an exact one, when nothing is left to split, when splits no longer help, or when it is ``over``. Each
+    machine is explored, and where that is not exact a majority vote may be. A learned one has nothing to split.
+    """
+    if candidate.automaton is None or candidate.machine is None:
+        return
+    pool = TracedVectors(*vectors(scorer.model, seen))
+    counterexamples = scorer.broken_by(candidate.automaton)
+    fewest, idle = len(counterexamples), 0
+    for _ in range(_MOST_SPLITS):
+        found = split_cluster(scorer, candidate, counterexamples, pool)
+        if found is None or found.automaton is None or found.machine is None:
+            return
+        elected = majority_table(found.machine, seen, scorer.complete)
+        counterexamples = scorer.broken_by(found.automaton)
+        candidate = replace(found, disagreements=len(counterexamples), minority=elected.minority)
+        yield candidate
+        if not counterexamples:
+            return
+        voted = scorer.score(minimised(replace(candidate, way="refinement and vote"), elected.automaton))
+        if voted.exact:
+            yield voted
+            return
+        better = len(counterexamples) < fewest
+        fewest, idle = (len(counterexamples), 0) if better else (fewest, idle + 1)
+        if idle >= _PATIENCE or over():
+            return
+
+
+def repair(
+    scorer: Scorer,
+    candidate: Candidate,
+    seen: Trace,
+    checks: Sequence[Agreement],
+    config: ExtractionConfig,
+    budget: Budget | None = None,
+    cells: int | None = None,
+) -> Iterator[Candidate]:
+    """Yield other candidates until one is exact on the words that broke ``candidate`` in ``checks`` as well.
+
+    A search of the effort of ``config`` goes along, on stacks of so many ``cells``, None for no limit, so that it is
+    exact on what new automata suggest, too. Clusters are split; where that does not help, or the candidate was learned,
+    it is learned from the start. Without such words there is nothing to repair, nor where a learned automaton is proved
+    to be what the network should do.
+    """
+    words = [found.counterexample for found in checks if found.counterexample is not None and _is_repairable(found)]
+    judge = replace(scorer, further=(*scorer.further, *words), effort=config.effort(cells))
+    over = (budget or Budget()).over
+    if not words:
+        return
+    if candidate.machine is not None:
+        exact = False
+        for mended in refine(judge, candidate, seen, over):
+            exact = exact or mended.exact
+            yield mended
+        if exact or config.method != "auto":
+            return
+        config = replace(config, method="learn")
+    if not over() and not _drifts(scorer, candidate):
+        yield from find_candidates(judge, seen, config, budget=budget)
+
+
+def _drifts(scorer: Scorer, candidate: Candidate) -> bool:
+    """Return whether a candidate that is right of most words is proved to be what the network was trained to do.
+
+    Of what was learned from answers alone it is enough that it is right of all short words: whoever has learned the
+    language on these, as a transformer on lengths that it was trained on, and errs on longer ones, has left it.
+    """
+    if candidate.automaton is None or scorer.specification is None:
+        return False
+    if not scorer.errs_at_most(candidate, _DRIFT):
+        if not candidate.by_asking or candidate.disagreements is None:
+            return False
+        if not scorer.only_long(scorer.broken_by(candidate.automaton)):
+            return False
+    return isinstance(scorer.specification.compare(candidate.automaton), Equal)
+
+
+def is_near(scorer: Scorer, candidate: Candidate) -> bool:
+    """Return whether a candidate is exact, or wrong of so few words that it is worth to be had with its errors."""
+    return candidate.exact or scorer.errs_at_most(candidate, _NEAR) or _drifts(scorer, candidate)
+
+
+def second_opinion(tried: Sequence[Candidate], best: Candidate) -> Candidate | None:
+    """Return another exact candidate, found in another way than ``best`` or with other stacks, if there is one."""
+    others = (one for one in tried if one.exact and (one.method != best.method or one.stacks != best.stacks))
+    return min(others, key=_size, default=None)
+
+
+def broken(checks: Sequence[Agreement]) -> int:
+    """Return the number of disagreements in ``checks`` that other candidates may not have."""
+    return sum(found.disagreements for found in checks if _is_repairable(found))
+
+
+def _is_repairable(found: Agreement) -> bool:
+    return found.other == _DECISIVE and found.kind != "pumped"

@@ -1,0 +1,331 @@
+"""Which symbols may come next? The recognition tasks of Suzgun et al. 2019, sections 5, 6 and 7.
+
+At every step a network says the set of symbols that may follow (one sigmoid each, threshold 0.5), and a word is right
+if every set is. Dyck words say nothing about the end (table 1, left: after ``([])`` the set is ``( [``, though the word
+may end); palindromes have a symbol ⊣ for it (table 1, right), which the network says but never reads.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..automata.pda import NONE, Key, Output, PushdownAutomaton, Symbol, Transition, Word
+from ..automata.rewriting import predictor_of
+from ..core.errors import NoWordError, StacklensError
+from .dyck import Dyck
+from .language import Language
+from .palindrome import MarkedPalindromes
+from .task import Split, Task
+from .words import distinct_words, make_word
+
+_MOST_KINDS = 100  # of brackets: making the reference takes the cube of it
+
+END_MARK = "⊣"
+LENGTHS: dict[Split, tuple[int, int]] = {"train": (2, 50), "test": (52, 100)}
+P_NEST, P_PAIR = 0.5, 0.25  # of S -> ( S ) and S -> S S; the rest is S -> nothing
+
+
+class _NextSet(Task):
+    """Predict the set of next symbols on members of a language; a word's size is its length. Every position counts."""
+
+    kind = "next set"
+    silent = frozenset()
+
+    @property
+    @abstractmethod
+    def language(self) -> Language:
+        """Return the language whose members are read."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the language."""
+        return self.language.name
+
+    @property
+    def alphabet(self) -> tuple[Symbol, ...]:
+        """Return that of the language."""
+        return self.language.alphabet
+
+    @abstractmethod
+    def _following(self, symbols: list[Symbol], t: int) -> list[Symbol]:
+        """Return what may follow the live prefix that ends with ``symbols[t]``, in any order."""
+
+    def expected(self, word: Word) -> list[Output]:
+        """Return, for each symbol, the tuple of symbols that may come next."""
+        if (dead := self.language.first_dead(word)) is not None:
+            raise NoWordError(f"no word of {self.name} begins with the first {dead} symbols of {''.join(word)}")
+        symbols = list(word)
+        place = self.output_alphabet.index
+        return [tuple(sorted(self._following(symbols, t), key=place)) for t in range(len(symbols))]
+
+    def scored(self, word: Word) -> list[bool]:
+        """Return True for every position."""
+        return [True] * len(word)
+
+    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+        low, high = lengths or LENGTHS[split]
+        return distinct_words(n, self._draw(low, high, rng), f"words of {self.name} of lengths {low} to {high}")
+
+    @abstractmethod
+    def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
+        """Return a function that draws one member, or None."""
+
+
+@dataclass(frozen=True)
+class DyckNextSet(_NextSet):
+    """Dyck-n (section 5): distinct members from the grammar S -> (i S )i | S S | nothing, p = 1/2, q = 1/4.
+
+    A derivation is cut as in the authors' program: nothing is derived within ``high / 2`` nestings, and a part that
+    grows beyond ``high`` symbols is dropped; words shorter than ``low`` are drawn again.
+
+    >>> DyckNextSet(2).expected("([])")  # table 1, left
+    [('(', ')', '['), ('(', '[', ']'), ('(', ')', '['), ('(', '[')]
+    """
+
+    n: int
+
+    def __post_init__(self) -> None:
+        Dyck(self.n)
+        if self.n > _MOST_KINDS:
+            raise StacklensError(f"dyck-{self.n} is too large a task: expected dyck-{_MOST_KINDS} or less")
+
+    @cached_property
+    def language(self) -> Dyck:
+        """Return Dyck-n."""
+        return Dyck(self.n)
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton:
+        """Return the predictor of Dyck-n: n + 1 states."""
+        return predictor_of(self.language.automaton)
+
+    @cached_property
+    def _closers(self) -> dict[Symbol, Symbol]:
+        return dict(self.language.pairs)
+
+    def _following(self, symbols: list[Symbol], t: int) -> list[Symbol]:
+        unclosed = 0
+        for symbol in symbols[t::-1]:  # the last bracket that what comes after it has not closed
+            unclosed += 1 if symbol in self._closers else -1
+            if unclosed > 0:
+                return [*self._closers, self._closers[symbol]]
+        return [*self._closers]
+
+    def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
+        chances = _chances(rng)
+
+        def derive(room: int) -> str:  # the brackets' kinds do not matter for what is cut, and are drawn later
+            chance = next(chances)
+            if room <= 0 or chance >= P_NEST + P_PAIR:
+                return ""
+            shape = f"({derive(room - 2)})" if chance < P_NEST else derive(room) + derive(room)
+            return shape if len(shape) <= high else ""
+
+        def draw() -> Word | None:
+            shape = derive(high)
+            return self.language.of_shape(shape, rng) if len(shape) >= low else None
+
+        return draw
+
+
+def _chances(rng: np.random.Generator) -> Iterator[float]:
+    while True:
+        yield from rng.random(4096).tolist()  # one by one they would take most of the time
+
+
+@dataclass(frozen=True)
+class PalindromeNextSet(_NextSet):
+    """w # phi(w^R) over a, b, c (section 6): phi maps to x, y, z, or nothing (``simple``).
+
+    The paper does not say how the words are drawn. Here: each possible length as likely as the others, then uniform
+    letters, and what was there already is drawn again (of the shortest words there are few).
+
+    Words of the paper have 2 symbols or more, so nobody tells a network what follows a first ``#``, although w may be
+    empty in the paper's language; without ``empty`` no word begins so.
+
+    >>> PalindromeNextSet(simple=False).expected("abc#zyx")[2:]  # table 1, right
+    [('a', 'b', 'c', '#'), ('z',), ('y',), ('x',), ('⊣',)]
+    """
+
+    simple: bool
+    empty: bool = True
+
+    @cached_property
+    def language(self) -> MarkedPalindromes:
+        """Return the palindromes."""
+        return MarkedPalindromes("abc", "#", None if self.simple else "xyz", self.empty)
+
+    @property
+    def output_alphabet(self) -> tuple[Symbol, ...]:
+        """Return the symbols read and, last, the end."""
+        return (*self.alphabet, END_MARK)
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton:
+        """Return the predictor of the palindromes, which also says where a word may end."""
+        return predictor_of(self.language.automaton, end=END_MARK)
+
+    def _following(self, symbols: list[Symbol], t: int) -> list[Symbol]:
+        half = symbols.index("#") if "#" in symbols else len(symbols)
+        if t < half:
+            return ["a", "b", "c", "#"]
+        if t == 2 * half:
+            return [END_MARK]
+        mirrored = symbols[2 * half - t - 1]  # position t + 1 mirrors it
+        return [mirrored if self.simple else "xyz"["abc".index(mirrored)]]
+
+    def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
+        return lambda: self.language.sample(1, (low, high), seed=int(rng.integers(2**63)))[0]
+
+
+# ---- Bounded Dyck languages: words of properly nested brackets of k kinds, at most m deep. They are regular ----
+#
+# Dyck-(k, m), as in Hewitt et al. 2020, "RNNs can generate bounded hierarchical languages with optimal memory".
+
+_BOUNDED_NAME = re.compile(r"dyck-([1-9][0-9]{0,3})-([1-9][0-9]{0,3})")
+_MOST_STATES = 5_000  # of the automaton: one for every stack
+_START = "empty"
+
+
+def bounded_dyck(name: str) -> tuple[int, int] | None:
+    """Return kinds and depth of the language or task called ``name``, None for another one.
+
+    >>> bounded_dyck("dyck-2-3"), bounded_dyck("dyck-2")
+    ((2, 3), None)
+    """
+    match = _BOUNDED_NAME.fullmatch(name)
+    return None if match is None else (int(match[1]), int(match[2]))
+
+
+@dataclass(frozen=True)
+class BoundedDyck(Dyck):
+    """The words of Dyck-``n`` in which no more than ``depth`` brackets are open at once.
+
+    Raises:
+        StacklensError: ``depth`` is less than 1, or the automaton would have more than 5,000 states.
+
+    >>> "([])" in BoundedDyck(2, 2), "([()])" in BoundedDyck(2, 2), len(BoundedDyck(2, 3).automaton.states)
+    (True, False, 15)
+    """
+
+    depth: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.depth < 1:
+            raise StacklensError(f"{self.name} has no depth: expected m of at least 1")
+        states = 1
+        for _ in range(self.depth):
+            states = states * self.n + 1
+            if states > _MOST_STATES:
+                raise StacklensError(f"{self.name} is too large: its automaton has more than {_MOST_STATES:,} states")
+
+    @property
+    def name(self) -> str:
+        """Return ``dyck-n-depth``."""
+        return f"dyck-{self.n}-{self.depth}"
+
+    @cached_property
+    def automaton(self) -> PushdownAutomaton:
+        """Return a state for every way in which brackets can be open; its stack is never used."""
+        opened: list[tuple[Symbol, ...]] = [()]
+        rules: dict[Key, Transition] = {}
+        for stack in opened:  # the list grows while it is walked
+            for opener, closer in self.pairs:
+                if len(stack) < self.depth:
+                    deeper = (*stack, opener)
+                    opened.append(deeper)
+                    rules[_state(stack), opener, ("⊥",)] = Transition(_state(deeper), (NONE,))
+                    rules[_state(deeper), closer, ("⊥",)] = Transition(_state(stack), (NONE,))
+        states = tuple(map(_state, opened))
+        return PushdownAutomaton(states, self.alphabet, (), rules, _START, frozenset({_START}))
+
+    def __contains__(self, word: Word) -> bool:
+        return super().__contains__(word) and self._fits(word)
+
+    def is_live(self, prefix: Word) -> bool:
+        """Return whether ``prefix`` can be closed and has never been too deep."""
+        return super().is_live(prefix) and self._fits(prefix)
+
+    def words_of_length(self, length: int) -> Iterator[Word]:
+        """Yield the members of ``length`` in the order of the alphabet."""
+        pending: list[tuple[tuple[Symbol, ...], tuple[Symbol, ...]]] = [((), ())] if self._has_length(length) else []
+        while pending:  # depth first, by hand, so that no length meets Python's limit on recursion
+            prefix, opened = pending.pop()
+            if len(prefix) == length:
+                yield make_word(prefix, self.alphabet)
+                continue
+            for opener, closer in reversed(self.pairs):
+                if opened[-1:] == (opener,):
+                    pending.append(((*prefix, closer), opened[:-1]))
+                if len(opened) < self.depth and len(prefix) + len(opened) + 2 <= length:
+                    pending.append(((*prefix, opener), (*opened, opener)))
+
+    def _fits(self, word: Word) -> bool:
+        openers = {opener for opener, _ in self.pairs}
+        steps = [1 if symbol in openers else -1 for symbol in word]
+        return max(np.cumsum(steps), default=0) <= self.depth
+
+    def _ways(self, length: int) -> list[list[int]]:
+        """Return how many walks of each number of steps lead from each height to 0 within the bound."""
+        known = self.__dict__.setdefault("_walks", [[1, *[0] * self.depth]])
+        while len(known) <= length:
+            row = [0, *known[-1], 0]
+            known.append([row[h] * (h > 0) + row[h + 2] for h in range(self.depth + 1)])
+        found: list[list[int]] = known
+        return found
+
+    def _member(self, length: int, rng: np.random.Generator) -> Word:
+        """Return a member, all members of ``length`` being equally likely."""
+        ways, height = self._ways(length), 0
+        steps: list[int] = []
+        for left in range(length - 1, -1, -1):
+            up = ways[left][height + 1] if height < self.depth else 0
+            down = ways[left][height - 1] if height else 0
+            steps.append(1 if rng.random() < up / (up + down) else -1)
+            height += steps[-1]
+        return self._brackets(steps, rng)
+
+    def _deep_member(self, depth: int, rng: np.random.Generator) -> Word:
+        return super()._deep_member(min(depth, self.depth), rng)
+
+
+def _state(stack: tuple[Symbol, ...]) -> str:
+    return " ".join(stack) or _START
+
+
+@dataclass(frozen=True)
+class BoundedDyckNextSet(DyckNextSet):
+    """Which brackets may come next in Dyck-(n, depth): at the full depth the closing one alone.
+
+    Members are drawn with every length as likely as the others, all members of a length being equally likely.
+
+    >>> BoundedDyckNextSet(2, 1).expected("()")
+    [(')',), ('(', '[')]
+    """
+
+    depth: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        BoundedDyck(self.n, self.depth)
+
+    @cached_property
+    def language(self) -> BoundedDyck:
+        """Return Dyck-(n, depth)."""
+        return BoundedDyck(self.n, self.depth)
+
+    def _following(self, symbols: list[Symbol], t: int) -> list[Symbol]:
+        following = super()._following(symbols, t)
+        openers = {opener for opener, _ in self.language.pairs}
+        height = sum(1 if symbol in openers else -1 for symbol in symbols[: t + 1])
+        return [symbol for symbol in following if symbol not in openers] if height == self.depth else following
+
+    def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
+        return lambda: self.language.sample(1, (low, high), seed=int(rng.integers(2**63)))[0]

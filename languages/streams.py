@@ -1,0 +1,413 @@
+"""Endless streams of words without boundaries: Joulin & Mikolov 2015, section 5.1 and table 1."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from ..automata.compiled import BoolArray
+from ..automata.pda import NONE, POP, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word, push
+from ..automata.rewriting import with_head_outputs
+from ..core.errors import NoWordError, StacklensError, UnknownNameError
+from .task import Split, Task, TaskKind
+
+SIZES: dict[Split, tuple[int, int]] = {"train": (2, 19), "test": (2, 59)}  # n < 20 in training, up to 60 in the test
+PIECES = 10  # in a stream that ``sample`` draws
+
+_BEFORE = "before"
+_MOST_KNOWN = 50_000  # beginnings of pieces
+
+
+def curriculum(epoch: int, n_max: int, smallest: int = 2) -> tuple[int, int]:
+    """Return the smallest and the largest n of an epoch (from 0): up to ``max(min(epoch + 3, n_max), 3) - 1``.
+
+    >>> [curriculum(epoch, n_max=15) for epoch in (0, 1, 11, 12, 50)]
+    [(2, 2), (2, 3), (2, 13), (2, 14), (2, 14)]
+    """
+    return smallest, max(min(epoch + 3, n_max), 3) - 1
+
+
+class StreamTask(Task):
+    """Predict the next symbol of a stream; the size of a piece is its n, whose meaning each task says.
+
+    >>> from stacklens.languages.streams import CountingStream
+    >>> task = CountingStream("anbn")
+    >>> task.expected("aabbab")
+    [None, None, 'b', 'a', None, 'a']
+    >>> task.pieces("aabbab")
+    ['aabb', 'ab']
+    >>> [len(words) for words in task.words_by_n(2, 4, count=5).values()]
+    [5, 5, 5]
+    """
+
+    kind = "next symbol"
+    smallest = 2
+
+    @abstractmethod
+    def piece(self, n: int, rng: np.random.Generator) -> str:
+        """Return a random piece of size ``n``."""
+
+    @abstractmethod
+    def _rest(self, start: str) -> str | None:
+        """Return how a piece that begins with ``start`` must go on, None where that is open.
+
+        Raises:
+            StacklensError: no piece begins so.
+        """
+
+    @property
+    @abstractmethod
+    def _first(self) -> Symbol | None:
+        """Return the symbol with which every piece begins, None if there are several."""
+
+    def expected(self, word: Word) -> list[Output]:
+        """Return, for each symbol of a stream, the next one, None where it is open."""
+        return self._read(word)[0]
+
+    def pieces(self, word: Word) -> list[str]:
+        """Return the pieces that a stream consists of; the last may be cut short."""
+        ends = self._read(word)[1]
+        bounds = [0, *ends, *([len(word)] if len(word) > max(ends, default=0) else [])]
+        return ["".join(word[start:end]) for start, end in pairwise(bounds)]
+
+    def _read(self, word: Word) -> tuple[list[Output], list[int]]:
+        """Return, for each symbol, the next one, None where it is open; and where pieces end."""
+        text, outputs, ends = "".join(word), list[Output](), list[int]()
+        begin = end = 0
+        while end < len(text):
+            end += 1
+            rest = self._known_rest(text[begin:end])
+            if rest is None:
+                outputs.append(None)
+                continue
+            follows = text[end : end + len(rest)]
+            if not rest.startswith(follows):
+                self._refuse(follows, rest, end)
+            outputs += [*rest, self._first][: len(follows) + 1]
+            begin = end = end + len(rest)
+            if len(follows) == len(rest):
+                ends.append(end)
+        return outputs, ends
+
+    def _refuse(self, follows: str, rest: str, end: int) -> NoReturn:
+        """Raise an error that says where ``follows``, which begins at ``end``, is not as ``rest``."""
+        wrong = next(i for i, (symbol, other) in enumerate(zip(follows, rest, strict=False)) if symbol != other)
+        position = f"{follows[wrong]!r} at position {end + wrong + 1}, expected {rest[wrong]!r}"
+        raise NoWordError(f"no stream of {self.name}: {position}")
+
+    def _known_rest(self, start: str) -> str | None:
+        """Return how a piece goes on (see `_rest`), looked up where it is known: thousands of pieces begin alike."""
+        known = self._rests
+        if start not in known:
+            if len(known) >= _MOST_KNOWN:
+                known.clear()
+            known[start] = self._rest(start)
+        return known[start]
+
+    @cached_property
+    def _rests(self) -> dict[str, str | None]:
+        return {}
+
+    def words_by_n(self, low: int = 2, high: int = 59, count: int = 200, seed: int = 0) -> dict[int, list[str]]:
+        """Return ``count`` random pieces of each size from ``low`` to ``high``: the paper's test, in the order read.
+
+        The authors' program reads them all as one stream, stacks emptied only at its beginning; for the scores see
+        `pieces_correct`.
+        """
+        rng = np.random.default_rng(seed)
+        return {n: [self.piece(n, rng) for _ in range(count)] for n in range(low, high + 1)}
+
+    def stream(self, pieces: int, sizes: tuple[int, int], seed: int = 0) -> str:
+        """Return a stream of ``pieces`` pieces whose sizes are drawn evenly from ``sizes``, both ends included.
+
+        Raises:
+            StacklensError: there are no pieces of these sizes.
+        """
+        return self._stream(pieces, sizes, np.random.default_rng(seed))
+
+    def _stream(self, pieces: int, sizes: tuple[int, int], rng: np.random.Generator) -> str:
+        low, high = max(sizes[0], self.smallest), sizes[1]
+        if high < low:
+            raise StacklensError(
+                f"{self.name} has no pieces of sizes {sizes[0]} to {high}: they begin at {self.smallest}"
+            )
+        return "".join(self.piece(n, rng) for n in rng.integers(low, high + 1, size=pieces).tolist())
+
+    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+        sizes = lengths or (self.smallest if split == "train" else SIZES[split][0], SIZES[split][1])
+        return [self._stream(PIECES, sizes, rng) for _ in range(n)]
+
+    def pieces_correct(self, pieces: Sequence[str], hits: npt.NDArray[Any]) -> BoolArray:
+        """Return which pieces of a stream are right, ``(..., S)``: everything in them that can be known is predicted.
+
+        That includes, for the counting tasks, the first symbol of the next piece.
+
+        Args:
+            pieces: the S pieces that, after one another, are the stream.
+            hits: ``(..., T)`` bool, whether the output after each symbol of the stream was right, as from
+                ``Examples.hits``.
+
+        Raises:
+            StacklensError: the stream is not as long as ``hits``.
+        """
+        ends = list(accumulate(map(len, pieces)))
+        if not ends or np.shape(hits)[-1] != ends[-1]:
+            raise StacklensError(f"{np.shape(hits)[-1]} outputs for pieces of {sum(map(len, pieces))} symbols in all")
+        fine = np.asarray(hits, np.bool_) | ~np.array(self.scored("".join(pieces)), np.bool_)
+        return np.asarray(np.logical_and.reduceat(fine, [0, *ends[:-1]], axis=-1), np.bool_)
+
+
+@dataclass(frozen=True)
+class StreamAfter(Task):
+    """The streams of ``task`` with the symbol ``before`` in front of each, after which nothing counts.
+
+    >>> from stacklens.languages.streams import CountingStream
+    >>> task = StreamAfter(CountingStream("anbn"), "b")
+    >>> task.name, task.expected("baabbab")
+    ('anbn-after-b', [None, None, None, 'b', 'a', None, 'a'])
+    >>> task.reference.transduce("baabb")
+    [None, None, None, 'b', 'a']
+    """
+
+    task: StreamTask
+    before: Symbol
+
+    def __post_init__(self) -> None:
+        if self.before not in self.task.alphabet:
+            raise StacklensError(
+                f"streams of {self.task.name} cannot begin after {self.before!r}: expected one of "
+                f"{' '.join(self.task.alphabet)}"
+            )
+
+    @property
+    def name(self) -> str:
+        """Return the task's name and what comes before."""
+        return f"{self.task.name}-after-{self.before}"
+
+    @property
+    def kind(self) -> TaskKind:
+        """Return that an output is the next symbol."""
+        return self.task.kind
+
+    @property
+    def alphabet(self) -> tuple[Symbol, ...]:
+        """Return the symbols of the stream."""
+        return self.task.alphabet
+
+    @property
+    def output_alphabet(self) -> tuple[Symbol, ...]:
+        """Return the symbols of the stream."""
+        return self.task.output_alphabet
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton | None:
+        """Return the task's automaton behind a state that reads the symbol before; None where the task has none."""
+        pda = self.task.reference
+        if pda is None:
+            return None
+        start = next(name for name in (_BEFORE, f"{_BEFORE} the stream") if name not in pda.states)
+        first: dict[Key, Transition] = {(start, self.before, (pda.bottom,)): Transition(pda.initial, (NONE,))}
+        return replace(
+            pda,
+            states=(start, *pda.states),
+            initial=start,
+            accepting=pda.accepting | {start},
+            transitions={**first, **pda.transitions},
+            initial_output=None,
+        )
+
+    def expected(self, word: Word) -> list[Output]:
+        """Return None for the symbol before, then what the task expects."""
+        if not word:
+            return []
+        if word[0] != self.before:
+            raise NoWordError(f"no stream of {self.name}: {word[0]!r} at position 1, expected {self.before!r}")
+        return [None, *self.task.expected(word[1:])]
+
+    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+        return [f"{self.before}{''.join(word)}" for word in self.task._words(n, lengths, split, rng)]
+
+
+# ---- The streams of Joulin & Mikolov 2015, table 1: counting patterns, memorisation and binary addition ----
+
+PATTERNS: dict[str, str] = {"anbn": "ab", "anbncn": "abc", "anbncndn": "abcd", "anb2n": "ab", "anbmcnm": "abc"}
+_BOTTOM = "⊥"
+
+_NUMBER = "(0|1[01]*)"
+
+
+@dataclass(frozen=True)
+class CountingStream(StreamTask):
+    """Streams of one of the ``PATTERNS``. The size of a piece is n; that of a^n b^m c^{n+m} is n + m.
+
+    What counts begins with the first ``b`` (the first ``c`` where m is free) and ends with the next piece's ``a``.
+
+    Raises:
+        UnknownNameError: another pattern.
+
+    >>> CountingStream("anbmcnm").expected("abbccca")
+    [None, None, None, 'c', 'c', 'a', None]
+    >>> CountingStream("anb2n").reference.transduce("abbaabbbb")
+    [None, 'b', 'a', None, None, 'b', 'b', 'b', 'a']
+    """
+
+    pattern: str
+    _first = "a"
+
+    def __post_init__(self) -> None:
+        if self.pattern not in PATTERNS:
+            raise UnknownNameError("counting pattern", self.pattern, list(PATTERNS))
+
+    @property
+    def name(self) -> str:
+        """Return the pattern."""
+        return self.pattern
+
+    @property
+    def alphabet(self) -> tuple[Symbol, ...]:
+        """Return the letters, in the order of the authors' program."""
+        return tuple(PATTERNS[self.pattern])
+
+    def piece(self, n: int, rng: np.random.Generator) -> str:
+        """Return the piece of size ``n``; for a^n b^m c^{n+m} the share of b is drawn evenly from 1 to n - 1."""
+        if self.pattern == "anbmcnm":
+            m = int(rng.integers(1, n))
+            return "a" * (n - m) + "b" * m + "c" * n
+        start = "a" * n + "b"
+        return start + (self._rest(start) or "")
+
+    def _rest(self, start: str) -> str | None:
+        open_end = "a+b*|(a+)(b+)c" if self.pattern == "anbmcnm" else "a+|(a+)b"
+        match = re.fullmatch(open_end, start)
+        if match is None:
+            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
+        if match[1] is None:
+            return None
+        n = len(match[1])
+        if self.pattern == "anbmcnm":
+            return "c" * (n + len(match[2]) - 1)
+        if self.pattern == "anb2n":
+            return "b" * (2 * n - 1)
+        return "b" * (n - 1) + "".join(letter * n for letter in self.alphabet[2:])
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton | None:
+        """Return the automaton that counts on one stack, accepting at the end of a piece; None for three counts."""
+        if self.pattern in ("anbncn", "anbncndn"):
+            return None
+        last = self.alphabet[-1]  # the letter that pops
+
+        def following(state: State, top: Symbol) -> Symbol | None:
+            if state not in ("pop", "half"):
+                return None
+            return last if top != _BOTTOM or state == "half" else "a"
+
+        return with_head_outputs(self._recogniser(), following)
+
+    def _recogniser(self) -> PushdownAutomaton:
+        """Return the automaton of streams of whole pieces, which pushes a letter and pops it with the last one."""
+        steps: dict[Key, Transition] = {("start", "a", (_BOTTOM,)): Transition("a", (push("a"),))}
+        steps["pop", "a", (_BOTTOM,)] = steps["start", "a", (_BOTTOM,)]
+        steps["a", "a", ("a",)] = Transition("a", (push("a"),))
+        if self.pattern == "anbmcnm":
+            steps["a", "b", ("a",)] = steps["b", "b", ("a",)] = Transition("b", (push("a"),))
+            steps["b", "c", ("a",)] = steps["pop", "c", ("a",)] = Transition("pop", (POP,))
+        elif self.pattern == "anb2n":  # every second b pops
+            steps["a", "b", ("a",)] = steps["pop", "b", ("a",)] = Transition("half", (NONE,))
+            steps["half", "b", ("a",)] = Transition("pop", (POP,))
+        else:
+            steps["a", "b", ("a",)] = steps["pop", "b", ("a",)] = Transition("pop", (POP,))
+        states = dict.fromkeys(["start", *(step.target for step in steps.values())])
+        return PushdownAutomaton(
+            tuple(states), self.alphabet, ("a",), steps, "start", frozenset({"start", "pop"}), bottom=_BOTTOM
+        )
+
+
+@dataclass(frozen=True)
+class Memorization(StreamTask):
+    """Streams of w = w^R, with w over 1, 2 and not empty; the size of a piece is the length of w.
+
+    What counts is w^R; how the next piece begins cannot be known. Letters are drawn evenly.
+
+    >>> Memorization().expected("2122=22121")
+    [None, None, None, None, '2', '2', '1', '2', None, None]
+    """
+
+    name = "memorization"
+    alphabet = ("=", "1", "2")
+    _first = None
+
+    def piece(self, n: int, rng: np.random.Generator) -> str:
+        """Return w = w^R for a random w of length ``n``."""
+        w = "".join(str(digit) for digit in rng.integers(1, 3, size=n).tolist())
+        return f"{w}={w[::-1]}"
+
+    def _rest(self, start: str) -> str | None:
+        match = re.fullmatch("([12]+)(=?)", start)
+        if match is None:
+            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
+        return match[1][::-1] if match[2] else None
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton:
+        """Return the automaton that pushes w and pops it, accepting at the end of a piece."""
+        steps: dict[Key, Transition] = {}
+        for digit in "12":
+            write = Transition("write", (push(digit),))
+            steps |= {("start", digit, (_BOTTOM,)): write, ("read", digit, (_BOTTOM,)): write}
+            steps |= {("write", digit, (top,)): write for top in "12"}
+            steps["write", "=", (digit,)] = Transition("read", (NONE,))
+            steps["read", digit, (digit,)] = Transition("read", (POP,))
+        states, accepting = ("start", "write", "read"), frozenset({"start", "read"})
+        pda = PushdownAutomaton(states, self.alphabet, ("1", "2"), steps, "start", accepting, bottom=_BOTTOM)
+
+        def following(state: State, top: Symbol) -> Symbol | None:
+            return top if state == "read" and top != _BOTTOM else None
+
+        return with_head_outputs(pda, following)
+
+
+@dataclass(frozen=True)
+class Addition(StreamTask):
+    """Streams of binary additions with the result in reverse: ``101+1=011.``; the size is the digits of both numbers.
+
+    What counts, in training too, is the result with its ``.``. Numbers have no leading zeros. How many of the digits
+    are the first number's is drawn evenly, 0 digits making the number 0, as in the authors' program.
+
+    >>> Addition().expected("101+1=011.")
+    [None, None, None, None, None, '0', '1', '1', '.', None]
+    """
+
+    name = "addition"
+    alphabet = ("+", "=", ".", "0", "1")
+    _first = None
+    smallest = 0
+
+    @property
+    def reference(self) -> None:
+        """Return None: both numbers would have to be read from their ends at once, which takes two stacks."""
+        return
+
+    def piece(self, n: int, rng: np.random.Generator) -> str:
+        """Return a random addition of two numbers that have ``n`` digits together."""
+        first = int(rng.integers(n + 1))
+        numbers = ["1" + "".join(map(str, rng.integers(2, size=k - 1))) if k else "0" for k in (first, n - first)]
+        start = f"{numbers[0]}+{numbers[1]}="
+        return start + (self._rest(start) or "")
+
+    def _rest(self, start: str) -> str | None:
+        match = re.fullmatch(rf"{_NUMBER}(\+({_NUMBER}(=?))?)?", start)
+        if match is None:
+            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
+        if not match[5]:
+            return None
+        total = int(match[1], 2) + int(match[4], 2)
+        return f"{total:b}"[::-1] + "."

@@ -1,0 +1,338 @@
+"""What a task is: words, what a network that reads them should say after every symbol, and where that counts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ..automata.compiled import BoolArray, IntArray, encode_words
+from ..automata.pda import Output, PushdownAutomaton, Symbol, Word
+from ..core.errors import NoWordError, StacklensError
+from .words import format_word, make_word
+
+# What is said, by a task and by the network that learns it:
+# "recognition"   whether the word is a member, once it has ended
+# "next set"      after every symbol, which symbols may come next: one value in [0, 1] each, threshold 0.5
+# "next symbol"   after every symbol, a distribution over the next one
+# "transduction"  at every step a distribution over one output symbol
+TaskKind = Literal["recognition", "next set", "next symbol", "transduction"]
+Split = Literal["train", "test"]
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """N words, the longest of T symbols, with targets. Arrays end in -1 or False after the end of a word.
+
+    Args:
+        words: the N words.
+        alphabet: what ``symbols`` index.
+        output_alphabet: what ``targets`` index.
+        symbols: ``(N, T)`` int, the symbols read.
+        targets: ``(N, T)`` int, the output after each symbol, -1 where there is none; for sets ``(N, T, k)`` bool,
+            one column a symbol of ``output_alphabet``.
+        mask: ``(N, T)`` bool, the positions that count.
+
+    >>> from stacklens.languages.catalogue import get_task
+    >>> examples = get_task("xor").examples(["110", "01"])
+    >>> examples.symbols.tolist(), examples.targets.tolist()
+    ([[1, 1, 0], [0, 1, -1]], [[1, 0, 0], [0, 1, -1]])
+    >>> guess = np.array([[1, 0, 0], [0, 0, 0]])
+    >>> examples.correct(guess).tolist(), examples.symbol_accuracy(guess).item()
+    ([True, False], 0.8)
+    """
+
+    words: tuple[Word, ...]
+    alphabet: tuple[Symbol, ...]
+    output_alphabet: tuple[Symbol, ...]
+    symbols: IntArray
+    targets: IntArray | BoolArray
+    mask: BoolArray
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Return the number of symbols of each word, ``(N,)``."""
+        return np.asarray((self.symbols >= 0).sum(axis=1), np.int64)
+
+    def hits(self, outputs: npt.NDArray[Any]) -> BoolArray:
+        """Return which outputs are right, whether they count or not, ``(..., N, T)``.
+
+        Args:
+            outputs: ``(..., N, T)`` numbers of symbols of ``output_alphabet``, or, for sets, ``(..., N, T, k)`` bool.
+                Leading axes, such as one of networks, are kept.
+
+        Raises:
+            StacklensError: another shape.
+        """
+        outputs = np.asarray(outputs)
+        if outputs.shape[-self.targets.ndim :] != self.targets.shape:
+            raise StacklensError(f"outputs have the shape {outputs.shape}, expected (..., {_sizes(self.targets)})")
+        hits = outputs == self.targets
+        return np.asarray(hits.all(axis=-1) if self.targets.ndim == 3 else hits, np.bool_)
+
+    def correct(self, outputs: npt.NDArray[Any]) -> BoolArray:
+        """Return which words are right, ``(..., N)``: those with every output that counts right. Args as in `hits`."""
+        return np.asarray((self.hits(outputs) | ~self.mask).all(axis=-1), np.bool_)
+
+    def symbol_accuracy(self, outputs: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """Return the share of outputs that are right among those that count, over all words, ``(...)``, from 0 to 1.
+
+        It is the score of Hao et al. 2018, table 1. Args as in `hits`.
+
+        Raises:
+            StacklensError: nothing counts in any of the words, or a wrong shape.
+        """
+        if not self.mask.any():
+            raise StacklensError("no position counts in these words: there is nothing to score")
+        hits = (self.hits(outputs) & self.mask).sum(axis=(-2, -1))
+        return np.asarray(hits / self.mask.sum(), np.float64)
+
+
+def _sizes(array: npt.NDArray[Any]) -> str:
+    return ", ".join(map(str, array.shape))
+
+
+class Task(ABC):
+    """A task, immutable.
+
+    >>> from stacklens.languages.catalogue import get_task
+    >>> task = get_task("dyck-2")
+    >>> task.kind, task.expected("([")
+    ('next set', [('(', ')', '['), ('(', '[', ']')])
+    >>> examples = task.sample(3, split="train", seed=1)
+    >>> len(examples), examples.targets.shape[2]
+    (3, 4)
+    """
+
+    by_depth: ClassVar[bool] = False  # whether sizes are depths of derivations, which no lengths can be asked for
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Return the name that ``get_task`` knows it by."""
+
+    @property
+    @abstractmethod
+    def kind(self) -> TaskKind:
+        """Return what an output is: a set of symbols, the next symbol, or the symbol of a transduction."""
+
+    @property
+    @abstractmethod
+    def alphabet(self) -> tuple[Symbol, ...]:
+        """Return the symbols read, in the order of the network's inputs."""
+
+    @property
+    def output_alphabet(self) -> tuple[Symbol, ...]:
+        """Return the symbols said, in the order of the network's outputs; by default those read."""
+        return self.alphabet
+
+    @property
+    @abstractmethod
+    def reference(self) -> PushdownAutomaton | None:
+        """Return the automaton whose ``transduce`` is ``expected``; None where no one-stack automaton can do it."""
+
+    @abstractmethod
+    def expected(self, word: Word) -> list[Output]:
+        """Return what should be said after each symbol of ``word``; None where nothing in particular.
+
+        For "next set" a tuple of symbols in the order of ``output_alphabet``, else one symbol. It depends on no later
+        symbol of the word.
+
+        Raises:
+            NoWordError: no word of this task begins with ``word``.
+        """
+
+    def expected_while_live(self, word: Word) -> list[Output]:
+        """Return what should be said after each symbol, up to the first one with which no word of the task goes on."""
+        try:
+            return self.expected(word)
+        except NoWordError:
+            live, dead, outputs = 0, len(word), list[Output]()
+        while dead - live > 1:  # the beginnings of words are closed under cutting, so halving finds the last one
+            middle = (live + dead) // 2
+            try:
+                live, outputs = middle, self.expected(word[:middle])
+            except NoWordError:
+                dead = middle
+        return outputs
+
+    def scored(self, word: Word) -> list[bool]:
+        """Return at which positions what is said counts; by default wherever something is expected."""
+        return [output is not None for output in self.expected(word)]
+
+    @property
+    def silent(self) -> frozenset[Output] | None:
+        """Return the outputs that never count; None where an output counts here and not there.
+
+        A task that says with `scored` what counts says it here too, if it can.
+        """
+        return frozenset({None}) if type(self).scored is Task.scored else None
+
+    def sample(self, n: int, lengths: tuple[int, int] | None = None, split: Split = "train", seed: int = 0) -> Examples:
+        """Return ``n`` random words with their targets, distributed as in the paper.
+
+        Args:
+            n: number of words.
+            lengths: the smallest and the largest size, instead of the paper's; what a size is, each task says.
+            split: the paper's sizes for training or for testing.
+            seed: the same seed gives the same words.
+
+        Raises:
+            StacklensError: there are no ``n`` such words, or the arguments make no sense.
+        """
+        if n < 0 or (lengths is not None and not 0 <= lengths[0] <= lengths[1]):
+            raise StacklensError(f"cannot sample {n} words of sizes {lengths}: expected 0 <= n, 0 <= low <= high")
+        if split not in ("train", "test"):
+            raise StacklensError(f"unknown split {split!r}: expected train or test")
+        return self.examples(self._words(n, lengths, split, np.random.default_rng(seed)))
+
+    @abstractmethod
+    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+        """Return ``n`` words as `sample` describes."""
+
+    def examples(self, words: Sequence[Word]) -> Examples:
+        """Return ``words`` with their targets.
+
+        Raises:
+            StacklensError: a word that is none of this task's, or a symbol that is not in the alphabet.
+        """
+        symbols, _ = encode_words(words, self.alphabet)
+        outputs = [self.expected(word) for word in words]
+        shape = symbols.shape
+        mask = np.zeros(shape, np.bool_)
+        for row, word in enumerate(words):
+            mask[row, : len(word)] = self.scored(word)
+        targets = self._sets(outputs, shape) if self.kind == "next set" else self._numbers(outputs, shape)
+        return Examples(tuple(words), self.alphabet, self.output_alphabet, symbols, targets, mask)
+
+    def _numbers(self, outputs: list[list[Output]], shape: tuple[int, ...]) -> IntArray:
+        number: dict[Output, int] = {symbol: i for i, symbol in enumerate(self.output_alphabet)}
+        targets = np.full(shape, -1, np.int32)
+        for row, outs in enumerate(outputs):
+            targets[row, : len(outs)] = [number.get(output, -1) for output in outs]
+        return targets
+
+    def _sets(self, outputs: list[list[Output]], shape: tuple[int, ...]) -> BoolArray:
+        rows: dict[Output, list[bool]] = {}
+        targets = np.zeros((*shape, len(self.output_alphabet)), np.bool_)
+        for row, outs in enumerate(outputs):
+            for t, output in enumerate(outs):
+                if output not in rows:
+                    rows[output] = [symbol in (output or ()) for symbol in self.output_alphabet]
+                targets[row, t] = rows[output]
+        return targets
+
+
+# ---- A task of one's own, from two functions: what is expected, and how words are drawn ----
+
+_SIZES: dict[Split, tuple[int, int]] = {"train": (1, 20), "test": (21, 60)}
+_ROUNDS = 100  # of drawing words in the place of empty ones
+
+
+class OwnTask(Task):
+    """A task whose parts are given.
+
+    Args:
+        name: what it is called.
+        alphabet: the symbols read.
+        expected: from a word to one output a symbol, None where nothing in particular is expected. It raises ValueError
+            where no word of the task begins so.
+        draw: from a size and a random generator to a word of the task; after an empty one it is asked again.
+        outputs: the symbols of the outputs; by default those read.
+        kind: "transduction", "next symbol" or "next set", of which each output is a tuple or set of symbols.
+        sizes: the smallest and the largest size to train on, and to test on.
+        reference: the automaton with the same outputs, with which results can be proved equal; None for no proof.
+
+    Raises:
+        StacklensError: there is no such kind.
+
+    >>> last_but_one = lambda word: [None, *word[:-1]]
+    >>> draw = lambda size, rng: "".join(rng.choice(list("ab"), size + 1))
+    >>> task = OwnTask("echo", "ab", last_but_one, draw)
+    >>> task.expected("abb"), task.sample(2, seed=1).words
+    ([None, 'a', 'b'], ('bbaabbaabaa', 'baabbaabbbbb'))
+    """
+
+    name: str = ""  # these stand in for the properties of a task
+    kind: TaskKind = "transduction"
+    alphabet: tuple[Symbol, ...] = ()
+    output_alphabet: tuple[Symbol, ...] = ()
+    reference: PushdownAutomaton | None = None
+
+    def __init__(
+        self,
+        name: str,
+        alphabet: Sequence[Symbol],
+        expected: Callable[[Word], Iterable[Any]],
+        draw: Callable[[int, np.random.Generator], Iterable[Symbol]],
+        *,
+        outputs: Sequence[Symbol] | None = None,
+        kind: TaskKind = "transduction",
+        sizes: dict[Split, tuple[int, int]] | None = None,
+        reference: PushdownAutomaton | None = None,
+    ) -> None:
+        if kind not in get_args(TaskKind) or kind == "recognition":
+            raise StacklensError(f"kind is {kind!r:.40}; expected transduction, next symbol or next set")
+        self.name, self.kind, self.alphabet = name, kind, tuple(alphabet)
+        self.output_alphabet = self.alphabet if outputs is None else tuple(outputs)
+        self._expected, self._draw, self.reference = expected, draw, reference
+        self._sizes = {**_SIZES, **(sizes or {})}
+
+    def expected(self, word: Word) -> list[Output]:
+        """Return what the function expects, one output a symbol."""
+        try:
+            outputs = list(self._expected(word))
+        except (ValueError, NoWordError) as error:
+            raise NoWordError(f"no word of {self.name} begins with {format_word(word)}: {error}") from None
+        except Exception as error:
+            raise self._broken("expected", format_word(word), error, "ValueError where no word begins so") from error
+        if len(outputs) != len(word):
+            found = f"{len(outputs)} outputs for {len(word)} symbols"
+            raise StacklensError(f"the task {self.name} gives {found}; expected one a symbol, None for nothing")
+        return [self._output(output, word) for output in outputs]
+
+    def _output(self, output: Any, word: Word) -> Output:
+        """Return an output as it is compared: a symbol, or a tuple of symbols in the order of the alphabet."""
+        if output is None:
+            return None
+        sets = self.kind == "next set"
+        symbols = list(output) if sets and isinstance(output, Iterable) else [output]
+        if strange := [symbol for symbol in symbols if symbol not in self.output_alphabet]:
+            known = f"{'sets of ' if sets else ''}{', '.join(map(repr, self.output_alphabet))}"
+            raise StacklensError(
+                f"the task {self.name} gives the output {strange[0]!r:.40} on {format_word(word)}; expected {known} or "
+                "None, or other symbols named by outputs=…"
+            )
+        return tuple(symbol for symbol in self.output_alphabet if symbol in symbols) if sets else str(output)
+
+    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+        low, high = lengths or self._sizes[split]
+        found: list[Word] = []
+        for _ in range(_ROUNDS):  # no output comes after an empty word, so another is drawn in its place
+            sizes = rng.integers(low, high + 1, size=n - len(found)).tolist()
+            found += [word for size in sizes if (word := self._drawn(size, rng))]
+            if len(found) == n:
+                return found
+        raise StacklensError(
+            f"draw gives empty words of sizes {low} to {high} of the task {self.name}; expected words of one symbol or "
+            "more: make draw give longer ones, or name larger sizes"
+        )
+
+    def _drawn(self, size: int, rng: np.random.Generator) -> Word:
+        try:
+            return make_word(self._draw(size, rng), self.alphabet)
+        except Exception as error:
+            raise self._broken("draw", f"size {size}", error, "a word, as text or a list of symbols") from error
+
+    def _broken(self, function: str, given: str, error: Exception, expected: str) -> StacklensError:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return StacklensError(
+            f"{function} of the task {self.name} fails on {given:.80}: {reason:.200}; expected {expected}"
+        )

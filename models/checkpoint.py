@@ -1,0 +1,555 @@
+"""Networks from files and to files: our checkpoints, the zoo, and the papers' authors' files.
+
+A checkpoint is `torch.save` of plain data, read with `weights_only=True` only: no code in a file is ever run. Files of
+others are recognised by what is in them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import hashlib
+import html
+import io
+import os
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, TypeGuard, get_args
+
+import torch
+from torch import Tensor
+
+from .. import __version__
+from ..core.errors import FileFormatError, StacklensError, UnknownNameError
+from ..core.files import LARGEST_NETWORK, read_whole, write_whole
+from ..core.progress import count
+from ..core.serialize import to_plain
+from ..languages.catalogue import get_task
+from ..languages.task import TaskKind
+from .base import Origin, StackModel
+from .formats import mapping, marnns, rau, stack_rnn_cpp, stacknn
+from .plain_data import check_weights, describe, in_short, is_state_dict, names_in_short, read_plain
+from .wrap import is_reference, network_of
+
+# ---- The models by name: which class, and which configuration it takes ----
+
+# name: (module, model, configuration); imported when asked for
+MODELS: dict[str, tuple[str, str, str]] = {
+    "nnpda": ("nnpda", "NNPDA", "NNPDAConfig"),
+    "stack-rnn": ("joulin", "StackRNN", "StackRNNConfig"),
+    "list-rnn": ("joulin", "ListRNN", "ListRNNConfig"),
+    "marnn-stack-rnn": ("suzgun", "MarnnStackRNN", "MarnnConfig"),
+    "marnn-stack-lstm": ("suzgun", "MarnnStackLSTM", "MarnnConfig"),
+    "marnn-joulin": ("suzgun", "MarnnJoulin", "MarnnConfig"),
+    "baby-ntm": ("suzgun", "BabyNTM", "MarnnConfig"),
+    "neural-stack": ("neural_stack", "NeuralStack", "NeuralStackConfig"),
+    "buffered-neural-stack": ("neural_stack", "BufferedNeuralStack", "BufferedConfig"),
+    "scrn": ("baselines", "SCRN", "SCRNConfig"),
+    "rnn": ("baselines", "Baseline", "BaselineConfig"),
+    "lstm": ("baselines", "Baseline", "BaselineConfig"),
+    "linear": ("baselines", "Baseline", "BaselineConfig"),
+}
+
+
+def build_model(name: str, config: dict[str, Any], **options: Any) -> StackModel[Any]:
+    """Return a new network of the model called ``name`` with the shape in ``config``, as `StackModel.config` gives it.
+
+    ``options`` go to the model: ``seed``, ``nets``.
+
+    Raises:
+        UnknownNameError: there is no such model.
+        StacklensError: the configuration is not that model's.
+    """
+    model_class, shape = _found(name, config)
+    model: StackModel[Any] = model_class(shape, **options)
+    return model
+
+
+def expected_weights(name: str, config: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the weights that ``build_model(name, config)`` would have, by name; none are made.
+
+    Raises:
+        StacklensError: as `build_model`.
+    """
+    model_class, shape = _found(name, config)
+    return model_class.parameter_shapes(shape)
+
+
+def _found(name: str, config: dict[str, Any]) -> tuple[type[StackModel[Any]], Any]:
+    """Return the class of the model called ``name``, and its shape from ``config``."""
+    if name not in MODELS:
+        raise UnknownNameError("model", name, list(MODELS))
+    module, model_class, config_class = MODELS[name]
+    room = import_module(f"stacklens.models.networks.{module}")
+    fields = {field.name for field in dataclasses.fields(getattr(room, config_class))}
+    if strangers := [key for key in config if key not in fields]:
+        found, expected = names_in_short(strangers), ", ".join(sorted(fields))
+        raise StacklensError(f"the configuration is not that of a {name}: found {found}; expected {expected}")
+    if "alphabet" not in config:
+        raise StacklensError(f"the configuration is not that of a {name}: it lacks the alphabet")
+    return getattr(room, model_class), getattr(room, config_class)(**config)
+
+
+# ---- Where a network comes from, and its card: what there is to say of it without its weights ----
+
+_LISTED = 12  # symbols of an alphabet that one line shows
+
+
+@dataclass(frozen=True)
+class NetworkCard:
+    """What a saved result or trace keeps of its network.
+
+    Attributes:
+        name: what it is called, as in `Origin`; the kind of network where it was never in a file.
+        file, path, sha256: where it lies, as in `Origin`.
+        weights: a hash of the weights themselves, wherever they lie.
+        kind: the kind of network.
+        alphabet, config, task_kind, n_stacks, stack_limit: as the network says them.
+    """
+
+    name: str
+    file: str | None
+    path: str | None
+    sha256: str | None
+    weights: str
+    kind: str
+    alphabet: tuple[str, ...]
+    config: Mapping[str, Any]
+    task_kind: TaskKind
+    n_stacks: int
+    stack_limit: int | None
+
+
+def card_of(model: StackModel[Any]) -> NetworkCard:
+    """Return the card of ``model``."""
+    origin = model.origin or Origin(model.name)
+    return NetworkCard(
+        name=_text(origin.name),
+        file=None if origin.file is None else _text(origin.file),
+        path=None if origin.path is None else _text(origin.path),
+        sha256=origin.sha256,
+        weights=_digest(model),
+        kind=model.name,
+        alphabet=tuple(model.alphabet),
+        config=to_plain(model.config()),
+        task_kind=model.task_kind,
+        n_stacks=model.n_stacks,
+        stack_limit=model.stack_limit,
+    )
+
+
+def _text(name: str) -> str:
+    return name.encode(errors="backslashreplace").decode()
+
+
+def _digest(model: StackModel[Any]) -> str:
+    digest = hashlib.sha256()
+    for name, value in sorted(model.state_dict().items()):
+        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def one_line(model: StackModel[Any]) -> str:
+    """Return a network in one line: its kind, what it reads, and what it was trained on."""
+    symbols = " ".join(model.alphabet[:_LISTED]) + (" …" if len(model.alphabet) > _LISTED else "")
+    trained = None if model.origin is None else model.origin.task.get("language")
+    return f"<{model.name} over {symbols}{'' if trained is None else f', trained on {trained}'}>"
+
+
+def lines_of(model: StackModel[Any]) -> dict[str, str]:
+    """Return what a network is, by what each line is about; what a file says is made fit for a terminal."""
+    weights = sum(parameter.numel() for parameter in model.parameters())
+    config = model.config()
+    sizes = ", ".join(f"{name} {in_short(value)}" for name, value in config.items() if name != "alphabet")
+    lines = {
+        "network": model.name,
+        "task": model.task_kind,
+        "alphabet": " ".join(model.alphabet[:_LISTED]) + (" …" if len(model.alphabet) > _LISTED else ""),
+        "sizes": f"{sizes}; {count(weights, 'weight')}",
+        "stacks": "none" if model.n_stacks == 0 else f"{count(model.n_stacks, 'stack')}, actions {model.action_kind}",
+    }
+    if model.origin is None:
+        return lines
+    origin = model.origin
+    told = {
+        "trained on": origin.task.get("language"),
+        "file": origin.path,
+        "recipe": origin.provenance.get("recipe"),
+        "seed": origin.provenance.get("seed"),
+        "command": origin.provenance.get("command"),
+    }
+    lines |= {name: _printable(value) for name, value in told.items() if value is not None}
+    scores = origin.provenance.get("scores")
+    if isinstance(scores, Mapping):
+        lines["scores"] = ", ".join(f"{_printable(name)} {_number(value)}" for name, value in scores.items())
+    return lines
+
+
+def _printable(value: object) -> str:
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in (value if isinstance(value, str) else str(value)))
+
+
+def _number(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else _printable(value)
+
+
+def html_card(model: StackModel[Any]) -> str:
+    """Return the lines of a network as a table in HTML."""
+    rows = (
+        f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+        f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+        for name, value in lines_of(model).items()
+    )
+    return f"<table>{''.join(rows)}</table>"
+
+
+# ---- Networks from files and to files: our checkpoints, the zoo, and the papers' authors' files ----
+
+_FORMAT = "stacklens"
+_LONGEST_NAME = 500  # of a language, which may be a path
+_KEYS = ("format", "model", "config", "alphabet", "task", "state_dict", "provenance")
+
+FileFormat = Literal["auto", "stacklens", "marnns", "stacknn", "stack-rnn-cpp", "rau", "mapping"]
+FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
+_EXPECTED = (
+    "a network: a stacklens checkpoint, a file of marnns, StackNN or the C++ Stack RNN program, a mapping, "
+    "or a rau folder"
+)
+_STATE_DICT = (
+    "weights alone do not say what network they are of: say it in a mapping file (JSON), or build the network in "
+    "Python and give it to sl.wrap; see docs/own-networks.md"
+)
+# The C++ program's file names say what it was trained on (task.h): of its task 1 the letters alone, of task 2 with two
+# letters how many b an a has, and of the tasks that have three letters, that they have them. Tasks 5 and 6, n m times
+# and crossed pairs, no stack can do.
+_CPP_NAME = re.compile(r"ntask(\d+)_nchar(\d+)_(?:.*_)?nrep(\d+)(?!\d)")
+_CPP_LETTERS = {"memorization": ("=", "1", "2")}  # the separator is the letter 0
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A trained network and where it comes from.
+
+    Attributes:
+        model: the network, in evaluation mode.
+        task: what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``; of a language from
+            a file its ``"text"`` too.
+        provenance: command, seed, versions, scores.
+        training: what `Training.restore` needs to go on, or None where training was over.
+    """
+
+    model: StackModel[Any]
+    task: dict[str, Any]
+    provenance: dict[str, Any] = field(default_factory=dict)
+    training: dict[str, Any] | None = None
+
+
+def save_model(path: str | Path, checkpoint: Checkpoint) -> None:
+    """Write ``checkpoint`` to ``path``, whole or not at all.
+
+    The versions of Python, torch and stacklens are added to the provenance.
+
+    Raises:
+        StacklensError: the file cannot be written.
+    """
+    versions = {"python": platform.python_version(), "torch": str(torch.__version__), "stacklens": __version__}
+    model = checkpoint.model
+    content: dict[str, Any] = {
+        "format": _FORMAT,
+        "model": model.name,
+        "config": model.config(),
+        "alphabet": tuple(model.alphabet),
+        "task": checkpoint.task,
+        "state_dict": {name: value.detach().cpu().clone() for name, value in model.state_dict().items()},
+        "provenance": {**checkpoint.provenance, "versions": versions},
+    }
+    if checkpoint.training is not None:
+        content["training"] = checkpoint.training
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    write_whole(path, buffer.getvalue())
+
+
+def load_model(path: str | Path) -> StackModel[Any]:
+    """Return the network in the checkpoint at ``path``; see `load_checkpoint` for what may be wrong with a file."""
+    return load_checkpoint(path).model
+
+
+def load_checkpoint(path: str | Path) -> Checkpoint:
+    """Return the checkpoint at ``path``.
+
+    Raises:
+        FileFormatError: the file is missing, empty, truncated, no checkpoint of ours, holds objects that would run
+            code, or weights of a wrong shape or with NaN; the message names the file, what was found and expected.
+    """
+    return mark(checkpoint_of(path, read_plain(Path(path))), path)
+
+
+def checkpoint_for(model: StackModel[Any]) -> Checkpoint:
+    """Return ``model`` with the task and the provenance that it knows of."""
+    origin = model.origin or Origin(model.name)
+    return Checkpoint(model, dict(origin.task), dict(origin.provenance))
+
+
+def is_checkpoint(content: object) -> TypeGuard[dict[str, Any]]:
+    """Return whether ``content``, what a file holds, says that it is a stacklens checkpoint."""
+    return isinstance(content, dict) and content.get("format") == _FORMAT
+
+
+def checkpoint_of(path: str | Path, content: object) -> Checkpoint:
+    """Return the checkpoint in ``content``, what the file at ``path`` holds; errors as in `load_checkpoint`."""
+    if not is_checkpoint(content):
+        raise FileFormatError(
+            f"{path}: not a stacklens checkpoint: {describe(content)}; expected keys {', '.join(_KEYS)}"
+        )
+    missing = [key for key in _KEYS if key not in content]
+    if missing:
+        raise FileFormatError(f"{path}: the checkpoint lacks {', '.join(missing)}; it may be from another version")
+    try:
+        _check_fields(content)
+        model = _build(content)
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+    return Checkpoint(model, content["task"], content["provenance"], content.get("training"))
+
+
+def _check_fields(content: dict[str, Any]) -> None:
+    kinds: dict[str, type] = {"model": str, "config": dict, "task": dict, "provenance": dict}
+    for name, kind in kinds.items():
+        if not isinstance(content[name], kind):
+            raise StacklensError(f"{name} is of type {type(content[name]).__name__}; expected {kind.__name__}")
+    for name in ("config", "task", "provenance"):
+        _check_keys(name, content[name])
+    for name in ("kind", "language", "after"):
+        if type(found := content["task"].get(name)) is not str and found is not None:
+            raise StacklensError(f"task names the {name} {in_short(found)}; expected a string")
+        if found is not None and (len(found) > _LONGEST_NAME or not found.isprintable()):
+            raise StacklensError(
+                f"task names the {name} {in_short(found)}; expected at most {_LONGEST_NAME} printable characters"
+            )
+    if type(text := content["task"].get("text")) is not str and text is not None:
+        raise StacklensError(f"task has the text {in_short(text)}; expected that of a grammar or an automaton")
+    if not isinstance(content.get("training"), dict | None):
+        raise StacklensError(f"training is of type {type(content['training']).__name__}; expected dict")
+
+
+def _build(content: dict[str, Any]) -> StackModel[Any]:
+    expected, weights = expected_weights(content["model"], content["config"]), content["state_dict"]
+    if not isinstance(weights, dict) or not all(isinstance(value, Tensor) for value in weights.values()):
+        raise StacklensError(f"state_dict should map names to tensors, {describe(weights)}")
+    check_weights(expected, weights)  # before anything of that size is made
+    model = build_model(content["model"], content["config"])
+    _check_alphabet(content["alphabet"], model.alphabet)
+    model.load_state_dict(weights)
+    return model.eval()
+
+
+def _check_alphabet(found: object, expected: tuple[str, ...]) -> None:
+    same = isinstance(found, tuple | list) and all(type(symbol) is str for symbol in found) and tuple(found) == expected
+    if not same:
+        given = repr(found) if isinstance(found, tuple) and len(repr(found)) < 200 else in_short(found)
+        raise StacklensError(f"alphabet is {given}; the configuration has {expected}")
+
+
+def _check_keys(name: str, content: dict[Any, Any]) -> None:
+    """Raise StacklensError where a dictionary that is shown, sorted and hashed holds more than plain data by name."""
+    for key, value in content.items():
+        if type(key) is not str:
+            raise StacklensError(f"{name} has the key {in_short(key)}; expected names")
+        if isinstance(value, dict):
+            _check_keys(f"{name} {in_short(key)}", value)
+        elif isinstance(value, list | tuple):
+            _check_keys(f"{name} {in_short(key)}", dict(zip(map(str, range(len(value))), value, strict=True)))
+        elif value is not None and type(value) not in (str, int, float, bool):
+            raise StacklensError(f"{name} {in_short(key)} is {in_short(value)}; expected plain data")
+
+
+ZOO = Path(__file__).parent / "zoo"  # the networks that come with stacklens
+
+
+def zoo_names() -> tuple[str, ...]:
+    """Return the names of the networks of the zoo, sorted."""
+    return tuple(sorted(path.stem for path in ZOO.glob("*.pt")))
+
+
+def find_network(name: str | Path) -> Path:
+    """Return the file of the network called ``name``: a file of that name here, else the network of the zoo.
+
+    Where there is neither, it is ``name`` itself, and whoever reads it says so.
+
+    >>> find_network("nnpda-palindrome").name
+    'nnpda-palindrome.pt'
+    """
+    path = Path(name)
+    if is_reference(name):
+        return path
+    own = ZOO / f"{str(path).removesuffix('.pt')}.pt"
+    return own if len(path.parts) == 1 and not os.path.isfile(path) and os.path.isfile(own) else path
+
+
+def _check_there(path: Path) -> None:
+    """Check that there is something called ``path``, where that may be meant for a name of the zoo.
+
+    Raises:
+        FileFormatError: there is nothing; the line has near names.
+    """
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        if len(path.parts) == 1:
+            near = difflib.get_close_matches(path.name.removesuffix(".pt"), zoo_names(), 3, 0.4)
+            meant = f"did you mean {', '.join(near)}?" if near else f"such as {zoo_names()[0]}"
+            expected = f"expected {_EXPECTED}, or the name of one in the zoo"
+            raise FileFormatError(f"{path}: no such file; {expected}; {meant}") from None
+    except (OSError, ValueError):  # no file can be called so, which the reader says
+        return
+
+
+def open_card(card: NetworkCard, folder: Path | None = None) -> StackModel[Any]:
+    """Return the network that ``card`` is of: where it says, or in ``folder``.
+
+    Raises:
+        FileFormatError: the file is gone, or holds another network.
+    """
+    if card.path is not None and is_reference(card.path):
+        raise FileFormatError(
+            f"the network {card.name} is code: no file of ours runs any; make it with sl.load({card.path!r})"
+        )
+    if card.path is None and card.kind not in MODELS:
+        raise FileFormatError(
+            f"the network {card.name} is code of your own, which no file of ours holds: build and wrap it again, in a "
+            "function that extract-pda and sl.load take as package.module:function"
+        )
+    if card.path is None:
+        raise FileFormatError(f"the network {card.name} was in no file; save it, and extract again")
+    places = [Path(card.path), *([] if folder is None else [folder / Path(card.path).name])]
+    there = next((place for place in places if os.path.isfile(place) or rau.looks_like(place)), None)
+    path = find_network(card.path) if there is None else there
+    _check_there(path)
+    if digest_of(path) != card.sha256:  # before anything in it is looked at: a card may name any file
+        raise FileFormatError(f"{path}: not the network of this file: it was changed since; extract again")
+    threshold = card.config.get("threshold") if rau.looks_like(path) else None
+    return load_network(path, alphabet=card.alphabet, threshold=threshold).model
+
+
+def digest_of(path: str | Path) -> str:
+    """Return the hash of the file or model folder at ``path``; errors as of `read_whole`."""
+    if rau.looks_like(path):
+        return rau.digest_of(path)
+    if mapping.looks_like(path):
+        return mapping.digest_of(path)
+    return hashlib.sha256(read_whole(path, _EXPECTED, LARGEST_NETWORK)).hexdigest()
+
+
+def save_and_mark(model: StackModel[Any], path: str | Path) -> None:
+    """Write ``model`` to a checkpoint, which it remembers as its origin."""
+    checkpoint = checkpoint_for(model)
+    save_model(path, checkpoint)
+    mark(checkpoint, path)
+
+
+def mark(checkpoint: Checkpoint, path: str | Path, title: str | None = None) -> Checkpoint:
+    """Return ``checkpoint``, whose network now knows that it is in the file at ``path``, once called ``title``."""
+    path = Path(path)
+    digest = digest_of(path)
+    own = path.parent == ZOO
+    place = path.stem if own else os.path.abspath(path)
+    title = title or path.name
+    checkpoint.model.origin = Origin(Path(title).stem, title, place, digest, checkpoint.task, checkpoint.provenance)
+    return checkpoint
+
+
+_CPP_TASKS: dict[tuple[str, ...], str] = {
+    **{("1", letters): task for letters, task in (("2", "anbn"), ("3", "anbncn"), ("4", "anbncndn"))},
+    **{("2", "2", repetitions): task for repetitions, task in (("1", "anbn"), ("2", "anb2n"))},
+    ("3", "3"): "anbmcnm",
+    ("4", "3"): "memorization",
+}
+
+
+def load_network(
+    path: str | Path,
+    format: str = "auto",  # noqa: A002
+    alphabet: Sequence[str] | None = None,
+    title: str | None = None,
+    threshold: float | None = None,
+) -> Checkpoint:
+    """Return the network in the file at ``path``, with the task that it was trained for as far as that is known.
+
+    Args:
+        path: a stacklens checkpoint, a file of one of the authors' programs, or the name of a network of the zoo.
+        format: one of `FORMATS`; "auto" looks into the file.
+        alphabet: the symbols of a file that does not name them; a checkpoint has its own.
+        title: what the file was called before it came to lie at ``path``, if that was something else.
+        threshold: for a language model: what a probability has to exceed; None for its own.
+
+    Raises:
+        FileFormatError: the file cannot be read, or is none of these; the message names it.
+        UnknownNameError: there is no such format.
+    """
+    if format not in FORMATS:
+        raise UnknownNameError("format", format, list(FORMATS))
+    if is_reference(path):
+        return Checkpoint(network_of(str(path)), {})
+    path = find_network(path)
+    _check_there(path)
+    title = title or path.name
+    if format == "rau" or (format == "auto" and rau.looks_like(path)):
+        return mark(Checkpoint(rau.read_rau(path, alphabet, threshold), {}, {"file": title}), path, title)
+    if format == "mapping" or (format == "auto" and mapping.looks_like(path)):
+        return mark(Checkpoint(mapping.read_mapped(path, alphabet), {}, {"file": title}), path, title)
+    if threshold is not None:
+        raise FileFormatError(f"{path}: no language model: only of one a threshold says what may come next")
+    return mark(_read_network(path, format, alphabet, title), path, title)
+
+
+def _read_network(path: Path, format: str, alphabet: Sequence[str] | None, title: str) -> Checkpoint:  # noqa: A002
+    if format == "stack-rnn-cpp" or (format == "auto" and stack_rnn_cpp.looks_like(path)):
+        return _stack_rnn_cpp(path, alphabet, title)
+    content = read_plain(Path(path), _EXPECTED)
+    if format == "stacklens" or (format == "auto" and is_checkpoint(content)):
+        return _with_alphabet(path, checkpoint_of(path, content), alphabet)
+    if format == "marnns" or (format == "auto" and marnns.looks_like(content)):
+        network = marnns.read_marnns(path, alphabet)
+        brackets = len(network.alphabet) // 2
+        return _published(network, f"dyck-{brackets}" if network.first else None, title)
+    if format == "stacknn" or (format == "auto" and stacknn.looks_like(content)):
+        return _published(*stacknn.read_with_task(path, alphabet), title)
+    if is_state_dict(content):
+        raise FileFormatError(f"{path}: a state dict without a stacklens header, {describe(content)}; {_STATE_DICT}")
+    raise FileFormatError(f"{path}: {describe(content)}; expected {_EXPECTED}")
+
+
+def _published(network: StackModel[Any], task: str | None, title: str) -> Checkpoint:
+    """Return a published network as a checkpoint; ``task`` is what it seems to have been trained for, if it fits."""
+    fits = task is not None and set(get_task(task).alphabet) == set(network.alphabet)
+    return Checkpoint(network, {"kind": network.task_kind, "language": task if fits else None}, {"file": title})
+
+
+def _stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None, title: str) -> Checkpoint:
+    """Return a network of the C++ program, whose streams begin after the last letter."""
+    task, network = _cpp_task(title), stack_rnn_cpp.read_stack_rnn_cpp(path, alphabet)
+    letters = _CPP_LETTERS.get(task or "", ())
+    if alphabet is None and len(letters) == len(network.alphabet):
+        network = stack_rnn_cpp.read_stack_rnn_cpp(path, letters)
+    found = _published(network, task, title)
+    return replace(found, task={**found.task, "after": network.alphabet[-1]})
+
+
+def _cpp_task(title: str) -> str | None:
+    if (found := _CPP_NAME.search(title)) is None:
+        return None
+    return _CPP_TASKS.get(found.groups()[:2]) or _CPP_TASKS.get(found.groups())
+
+
+def _with_alphabet(path: str | Path, checkpoint: Checkpoint, alphabet: Sequence[str] | None) -> Checkpoint:
+    """Return ``checkpoint``; its own alphabet must be the one that was asked for, if one was."""
+    own = checkpoint.model.alphabet
+    if alphabet is not None and tuple(alphabet) != own:
+        raise FileFormatError(f"{path}: has the alphabet {' '.join(own)}, not {' '.join(alphabet)}")
+    return checkpoint

@@ -1,0 +1,423 @@
+"""State dicts of superposition-stack RNNs as others publish them, by a mapping file that says which weight is what.
+
+A mapping is a JSON file with ``"format": "stacklens mapping"``; docs/own-networks.md has one with every entry. The
+hidden vector after a symbol x is that of an RNN, GRU or LSTM cell in torch's order of gates. It sees the top of the
+stack beside x ("input"), added to the hidden vector before that is multiplied ("hidden"; Suzgun et al. 2019), or added
+behind it ("added"; Joulin & Mikolov 2015). Shares of actions, the value to push and the output come from linear layers.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import torch
+from torch import Tensor, nn
+
+from ...core.errors import FileFormatError, StacklensError
+from ...core.files import LARGEST_NETWORK, read_whole
+from ...core.progress import count
+from ...core.serialize import from_plain, parse_json
+from ..plain_data import check_tensor, describe, in_short, names_in_short, read_plain
+from ..step_network import StepNetwork
+from ..wrap import wrap
+
+# ---- The step of a superposition-stack RNN whose weights a mapping names, with all shapes checked against each other.
+
+GATES = {"rnn": 1, "gru": 3, "lstm": 4}
+TOPS = ("input", "hidden", "added")
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "relu": torch.relu,
+    "none": lambda values: values,
+}
+
+
+class MappedWeights:
+    """Weights by entry, each asked for with the shape that it has to have.
+
+    Args:
+        found: by entry, such as "input weight".
+    """
+
+    def __init__(self, found: Mapping[str, Tensor]) -> None:
+        self.found, self.asked = dict(found), set[str]()
+
+    def __contains__(self, entry: str) -> bool:
+        return entry in self.found
+
+    def rows(self, entry: str) -> tuple[int, int]:
+        """Return the two sizes of a weight that there has to be."""
+        value = self.found.get(entry)
+        if value is None or value.dim() != 2 or 0 in value.shape:
+            shown = "is missing" if value is None else f"has shape {tuple(value.shape)}"
+            raise StacklensError(f"{entry} {shown}; expected a matrix (outputs, inputs)")
+        return value.shape[0], value.shape[1]
+
+    def layer(self, name: str, outputs: int, inputs: int, why: str, bias: bool = True) -> tuple[Tensor, Tensor]:
+        """Return weight (outputs, inputs) and bias (outputs,) of a layer; without a bias it is 0."""
+        weight = self._of(f"{name} weight", (outputs, inputs), why)
+        entry = f"{name} bias"
+        if not bias or entry not in self.found:
+            return weight, weight.new_zeros(outputs)
+        return weight, self._of(entry, (outputs,), why)
+
+    def check_all_used(self) -> None:
+        """Check that every weight was asked for."""
+        if left := sorted(set(self.found) - self.asked):
+            raise StacklensError(f"keys names {', '.join(left)}, which a network of this kind does not have")
+
+    def _of(self, entry: str, shape: tuple[int, ...], why: str) -> Tensor:
+        self.asked.add(entry)
+        value = self.found.get(entry)
+        if value is None:
+            raise StacklensError(f"keys names no {entry}; expected one of shape {shape}, {why}")
+        if tuple(value.shape) != shape:
+            hint = "; is it transposed?" if tuple(value.shape) == shape[::-1] and len(shape) == 2 else ""
+            raise StacklensError(f"{entry} has shape {tuple(value.shape)}; expected {shape}, {why}{hint}")
+        return value
+
+
+class MappedCell(nn.Module):
+    """A controller on a superposition stack.
+
+    Args:
+        weights: its weights.
+        symbols: how many symbols it reads.
+        choices: "cell", "top", "nonlinearity", "push_activation", "reads".
+        temperature: of the shares.
+        actions: what the shares are of.
+
+    Attributes:
+        hidden, cell_size: the sizes of the hidden vector and of a cell of the stack.
+    """
+
+    def __init__(
+        self,
+        weights: MappedWeights,
+        symbols: int,
+        choices: Mapping[str, str],
+        temperature: float,
+        actions: Sequence[str],
+    ) -> None:
+        super().__init__()
+        self.choices, self.temperature = dict(choices), temperature
+        self.cell_size, self.hidden = weights.rows("push weight")
+        gates = GATES[choices["cell"]] * self.hidden
+        size, beside = symbols, self.cell_size if choices["top"] == "input" else 0
+        layers: dict[str, tuple[Tensor, Tensor]] = {}
+        if "embedding weight" in weights:
+            size = weights.rows("embedding weight")[1]
+            layers["embedding"] = weights.layer("embedding", symbols, size, f"for {symbols} symbols", bias=False)
+        layers["input"] = weights.layer("input", gates, size + beside, self._why(size, beside))
+        if "hidden weight" in weights:
+            layers["hidden"] = weights.layer("hidden", gates, self.hidden, f"for {self.hidden} hidden units")
+        if choices["top"] != "input":
+            rows = self.hidden if choices["top"] == "hidden" else gates
+            layers["top"] = weights.layer("top", rows, self.cell_size, f"for cells of {self.cell_size}")
+        layers["actions"] = weights.layer("actions", len(actions), self.hidden, f"for {len(actions)} actions")
+        layers["push"] = weights.layer("push", self.cell_size, self.hidden, f"for cells of {self.cell_size}")
+        said = self.hidden + (self.cell_size if choices["reads"] == "after" else 0)
+        outputs = weights.rows("output weight")[0]
+        layers["output"] = weights.layer("output", outputs, said, f"for {said} numbers that it sees")
+        weights.check_all_used()
+        self.layers = nn.ParameterDict()
+        for name, (weight, bias) in layers.items():
+            self.layers[f"{name}_weight"], self.layers[f"{name}_bias"] = nn.Parameter(weight), nn.Parameter(bias)
+
+    def _why(self, size: int, beside: int) -> str:
+        seen = f"{size} inputs and a top of {beside}" if beside else f"{size} inputs"
+        return f"for {seen}, {self.hidden} hidden units, cell {self.choices['cell']}"
+
+    def step(self, x: Tensor, state: Any, top: Tensor) -> tuple[Any, Tensor, Tensor, Tensor]:
+        """Return the state after symbols ``x`` (B, n), the shares, the value to push, and the output, unread."""
+        state, shares, pushed = self.update(x, state, top)
+        return state, shares, pushed, self._linear("output", _h(state))
+
+    def update(self, x: Tensor, state: Any, top: Tensor) -> tuple[Any, Tensor, Tensor]:
+        """Return the state after symbols ``x`` (B, n), the shares, and the value to push."""
+        state = self._next(x.to(top), state, top)
+        shares = torch.softmax(self._linear("actions", _h(state)) / self.temperature, -1)
+        pushed: Tensor = _ACTIVATIONS[self.choices["push_activation"]](self._linear("push", _h(state)))
+        return state, shares, pushed
+
+    def output(self, state: Any, top: Tensor) -> Tensor:
+        """Return the output that sees the top after the update, unread."""
+        return self._linear("output", torch.cat([_h(state), top], -1))
+
+    def _next(self, x: Tensor, state: Any, top: Tensor) -> Any:
+        if "embedding_weight" in self.layers:
+            x = x @ self.layers["embedding_weight"]
+        where, h = self.choices["top"], _h(state)
+        seen = self._linear("input", torch.cat([x, top], -1) if where == "input" else x)
+        before = h + self._linear("top", top) if where == "hidden" else h
+        kept = self._linear("hidden", before) if "hidden_weight" in self.layers else torch.zeros_like(seen)
+        if where == "added":
+            seen = seen + self._linear("top", top)
+        return self._gated(seen, kept, before, state)
+
+    def _gated(self, seen: Tensor, kept: Tensor, h: Tensor, state: Any) -> Any:
+        """Return the next state from what inputs and hidden vector give each gate, in torch's order of gates."""
+        kind, f = self.choices["cell"], _ACTIVATIONS[self.choices["nonlinearity"]]
+        if kind == "rnn":
+            return f(seen + kept)
+        if kind == "gru":
+            (r, z, n), (hr, hz, hn) = seen.chunk(3, -1), kept.chunk(3, -1)
+            update = torch.sigmoid(z + hz)
+            return (1 - update) * torch.tanh(n + torch.sigmoid(r + hr) * hn) + update * h
+        i, forget, g, o = (seen + kept).chunk(4, -1)
+        c = torch.sigmoid(forget) * state[1] + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(c), c
+
+    def _linear(self, name: str, values: Tensor) -> Tensor:
+        return nn.functional.linear(values, self.layers[f"{name}_weight"], self.layers[f"{name}_bias"])
+
+
+def _h(state: Any) -> Tensor:
+    """Return the hidden vector of a state, of which an LSTM has c as well."""
+    found: Tensor = state[0] if isinstance(state, tuple | list) else state
+    return found
+
+
+# ---- State dicts of superposition-stack RNNs as others publish them, by a mapping file that says which ----
+
+MAPPING_FORMAT = "stacklens mapping"
+_EXPECTED = f'a mapping file: JSON with "format": "{MAPPING_FORMAT}"'
+_KEYS = ("input", "hidden", "top", "embedding", "actions", "push", "output")  # each a layer: weight and bias
+_CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "cell": ("rnn", tuple(GATES)),
+    "top": ("input", TOPS),
+    "nonlinearity": ("tanh", ("tanh", "sigmoid", "relu")),
+    "push_activation": ("sigmoid", ("sigmoid", "tanh", "none")),
+    "output_activation": ("sigmoid", ("sigmoid", "softmax", "none")),
+    "outputs": ("next set", ("next set", "next symbol", "recognition", "transduction")),
+    "reads": ("before", ("before", "after")),
+}
+_NUMBERS = {"temperature": 1.0, "threshold": 0.5, "empty_value": 0.0}
+_NAMES = ("format", "weights", "state_dict", "alphabet", "keys", "empty_word", "limit")
+_LISTS = ("ignore", "transposed", "actions", "first")
+
+
+def looks_like(path: str | Path) -> bool:
+    """Return whether the file at ``path`` ends in .json and says that it is a mapping."""
+    if Path(path).suffix != ".json" or not os.path.isfile(path):
+        return False
+    try:
+        return _content(Path(path)).get("format") == MAPPING_FORMAT
+    except StacklensError:
+        return False
+
+
+def digest_of(path: str | Path) -> str:
+    """Return the hash of the mapping at ``path`` and of the weights that it names."""
+    content = _content(Path(path))
+    digest = hashlib.sha256(read_whole(path, _EXPECTED))
+    digest.update(read_whole(_weights_file(Path(path), content), "a state dict", LARGEST_NETWORK))
+    return digest.hexdigest()
+
+
+def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> StepNetwork:
+    """Return the network whose weights the mapping file at ``path`` names.
+
+    Args:
+        path: the mapping.
+        alphabet: the symbols in the network's order, where the mapping has none, else the same.
+
+    Raises:
+        FileFormatError: one of both files is missing or damaged, an entry is not what it can be, or a weight is missing
+            or of a shape that does not fit the others; one line that names the mapping and the entry.
+    """
+    path = Path(path)
+    try:
+        content = _content(path)
+        _check_names(content)
+        letters = _alphabet(content, alphabet)
+        choices = {name: _choice(content, name) for name in _CHOICES}
+        numbers = {name: _number(content, name) for name in _NUMBERS}
+        held = _state_dict(content, read_plain(_weights_file(path, content), "a state dict"))
+        weights = MappedWeights(_weights(content, held))
+        cell = MappedCell(weights, len(letters), choices, numbers["temperature"], _actions(content))
+        _check_all_used(content, held)
+        network = _wrapped(cell, content, letters, choices, numbers, path.stem)
+    except FileFormatError:
+        raise
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+    return network
+
+
+def _wrapped(
+    cell: MappedCell,
+    content: Mapping[str, Any],
+    letters: tuple[str, ...],
+    choices: Mapping[str, str],
+    numbers: Mapping[str, float],
+    name: str,
+) -> StepNetwork:
+    after, activation = choices["reads"] == "after", choices["output_activation"]
+    empty = content.get("empty_word")
+    if not isinstance(empty, bool | None):
+        raise StacklensError(f"empty_word is {in_short(empty)}; expected true or false")
+    network = wrap(
+        cell,
+        letters,
+        step=cell.update if after else cell.step,
+        stack="superposition",
+        actions=_actions(content),
+        outputs=cast(Any, choices["outputs"]),
+        reads=choices["reads"],
+        output=cell.output if after else None,
+        hidden=(cell.hidden, cell.hidden) if choices["cell"] == "lstm" else cell.hidden,
+        cell=cell.cell_size,
+        symbols="one-hot",
+        activation=None if activation == "none" else cast(Literal["sigmoid", "softmax"], activation),
+        threshold=numbers["threshold"],
+        first=_texts(content, "first"),
+        empty_word=empty,
+        limit=_limit(content),
+        empty_value=numbers["empty_value"],
+        name=name,
+    )
+    assert isinstance(network, StepNetwork)
+    return network
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        return parse_json(read_whole(path, _EXPECTED).decode("utf-8", "replace"), _EXPECTED)
+    except FileFormatError:
+        raise
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+
+
+def _check_names(content: Mapping[str, Any]) -> None:
+    known = (*_NAMES, *_LISTS, *_CHOICES, *_NUMBERS)
+    if content.get("format") != MAPPING_FORMAT:
+        raise StacklensError(f"format is {in_short(content.get('format'))}; expected {_EXPECTED}")
+    if strange := [name for name in content if name not in known]:
+        raise StacklensError(f"has {names_in_short(strange)}; expected some of {', '.join(known)}")
+    keys = content.get("keys")
+    if not isinstance(keys, dict) or not keys:
+        raise StacklensError(f"keys is {in_short(keys)}; expected the names of weights for {', '.join(_KEYS)}")
+    known = tuple(f"{layer} {part}" for layer in _KEYS for part in ("weight", "bias"))
+    if strange := [name for name in keys if name not in known]:
+        raise StacklensError(f"keys has {names_in_short(strange)}; expected some of {', '.join(known)}")
+    if strange := [name for name, key in keys.items() if not isinstance(key, str | None)]:
+        raise StacklensError(
+            f"keys {strange[0]} is {in_short(keys[strange[0]])}; expected the name of a weight, or null"
+        )
+
+
+def _alphabet(content: Mapping[str, Any], given: Sequence[str] | None) -> tuple[str, ...]:
+    own = _texts(content, "alphabet")
+    if own is None and given is None:
+        raise StacklensError(
+            "names no alphabet; expected its symbols in the network's order, or --alphabet (alphabet=…)"
+        )
+    if own is not None and given is not None and tuple(given) != own:
+        raise StacklensError(f"has the alphabet {' '.join(own)}, not {' '.join(given)}")
+    return own if own is not None else tuple(given or ())
+
+
+def _texts(content: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
+    """Return a list of symbols, or one text of single ones."""
+    value = content.get(name)
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return tuple(value)
+    found: tuple[str, ...] = from_plain(tuple[str, ...], value, name)
+    return found
+
+
+def _actions(content: Mapping[str, Any]) -> tuple[str, ...]:
+    return _texts(content, "actions") or ("push", "pop", "none")
+
+
+def _limit(content: Mapping[str, Any]) -> int | None:
+    value = content.get("limit")
+    if value is not None and (type(value) is not int or value < 1):
+        raise StacklensError(f"limit is {in_short(value)}; expected how many cells the stack has, or null for no limit")
+    return value
+
+
+def _choice(content: Mapping[str, Any], name: str) -> str:
+    default, known = _CHOICES[name]
+    value = content.get(name, default)
+    if value not in known:
+        raise StacklensError(f"{name} is {in_short(value)}; expected one of {', '.join(known)}")
+    return str(value)
+
+
+def _number(content: Mapping[str, Any], name: str) -> float:
+    value = content.get(name, _NUMBERS[name])
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e6:
+        raise StacklensError(f"{name} is {in_short(value)}; expected a number")
+    if name == "temperature" and value <= 0:
+        raise StacklensError(f"temperature is {value}; expected a number above 0")
+    return float(value)
+
+
+def _weights_file(path: Path, content: Mapping[str, Any]) -> Path:
+    name = content.get("weights")
+    if not isinstance(name, str) or not name:
+        raise FileFormatError(f"{path}: weights is {in_short(name)}; expected the name of a file with a state dict")
+    return path.parent / name
+
+
+def _state_dict(content: Mapping[str, Any], held: object) -> Mapping[Any, Any]:
+    """Return the state dict in what the file of weights ``held``, under the name that the mapping gives, if any."""
+    under = content.get("state_dict")
+    if under is not None:
+        if not isinstance(held, Mapping) or not isinstance(under, str) or under not in held:
+            raise StacklensError(f"the weights have no {in_short(under)}: {describe(held)}")
+        held = held[under]
+    if not isinstance(held, Mapping):
+        raise StacklensError(f"the weights are no state dict: {describe(held)}; name where it is with state_dict")
+    return held
+
+
+def _weights(content: Mapping[str, Any], held: Mapping[Any, Any]) -> dict[str, Tensor]:
+    """Return the weights by their entry in "keys", turned where the mapping says that they stand (inputs, outputs)."""
+    turned = _texts(content, "transposed") or ()
+    found = {}
+    for entry, key in content["keys"].items():
+        if key is None:
+            continue
+        if not isinstance(key, str) or key not in held:
+            raise StacklensError(f"{entry} is {in_short(key)}, which the weights lack: {names_in_short(list(held))}")
+        value = check_tensor(f"{entry} ({key})", held[key])
+        if not torch.isfinite(value).all():
+            raise StacklensError(f"{entry} ({key}) holds NaN or infinite weights")
+        found[entry] = value.T if entry in turned and value.dim() == 2 else value
+    if strange := set(turned) - set(found):
+        raise StacklensError(f"transposed names {names_in_short(sorted(strange))}; expected some of {', '.join(found)}")
+    return found
+
+
+def _check_all_used(content: Mapping[str, Any], held: Mapping[Any, Any]) -> None:
+    """Check that "keys" or "ignore" names every tensor of a state dict: one stack of ten would be another network."""
+    given, used = content.get("ignore", []), set(content["keys"].values())
+    patterns: tuple[str, ...] = from_plain(tuple[str, ...], [given] if isinstance(given, str) else given, "ignore")
+    left = {str(name): value for name, value in held.items() if name not in used and _has_tensors(value)}
+    unused = [name for name in left if not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
+    if not unused:
+        return
+    shown = [f"{name} {tuple(value.shape)}" if isinstance(value := left[name], Tensor) else name for name in unused]
+    raise StacklensError(
+        f"no key names {count(len(unused), 'tensor')} of the weights, {names_in_short(shown)}; a mapping is of one "
+        "layer on one stack, and sl.wrap takes others: name them in keys or, if a step does without them, leave them "
+        f'out as "ignore": {json.dumps(unused[:1])}, where * stands for anything'
+    )
+
+
+def _has_tensors(value: object) -> bool:
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return isinstance(value, Tensor) or any(map(_has_tensors, parts))

@@ -1,0 +1,444 @@
+"""A network of one's own that makes one step a symbol, with or without a stack, as a `StackModel`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, NoReturn, get_args
+
+import torch
+from torch import Tensor, nn
+
+from ..core.errors import StacklensError
+from ..languages.task import TaskKind
+from .base import ControllerOutput, NetworkState, StackModel
+from .user_code import StackChoice, guarded, shapes_of
+
+# ---- Hidden states of any form as rows of numbers: an LSTM's pair (h, c), several layers, a dictionary of tensors.
+#
+# Which axis of a tensor is the batch is found by making two batches of different sizes and seeing what changes.
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One tensor of a hidden state: its batch axis, and its shape without that."""
+
+    axis: int
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How hidden states become rows of numbers, and rows hidden states.
+
+    Attributes:
+        like: a hidden state of the same form.
+        parts: its tensors, in order.
+    """
+
+    like: Any
+    parts: tuple[_Part, ...]
+
+    @property
+    def size(self) -> int:
+        """Return how many numbers a row has, H."""
+        return sum(part.size for part in self.parts)
+
+    def pack(self, hidden: Any, like: Tensor) -> Tensor:
+        """Return ``hidden``, a state of this form, as rows (B, H) of the type and on the device of ``like``.
+
+        Raises:
+            StacklensError: it has another form.
+        """
+        tensors, rows = list(_tensors(hidden)), []
+        if len(tensors) != len(self.parts):
+            raise StacklensError(f"the hidden state changed its form: {shapes_of(hidden)} after {shapes_of(self.like)}")
+        for tensor, part in zip(tensors, self.parts, strict=True):
+            moved = tensor.movedim(part.axis, 0) if tensor.dim() > part.axis else tensor
+            if moved.shape[1:] != part.shape:
+                raise StacklensError(
+                    f"the hidden state changed its shape: {shapes_of(hidden)} after {shapes_of(self.like)}"
+                )
+            rows.append(moved.reshape(len(moved), -1).to(like))
+        return torch.cat(rows, -1) if rows else like.new_zeros(len(like), 0)
+
+    def unpack(self, rows: Tensor) -> Any:
+        """Return the hidden state that ``rows`` (B, H) stand for."""
+        sizes = [part.size for part in self.parts]
+        tensors = [
+            piece.reshape(len(rows), *part.shape).to(part.dtype).movedim(0, part.axis).contiguous()
+            for piece, part in zip(torch.split(rows, sizes, -1), self.parts, strict=True)
+        ]
+        return _rebuilt(self.like, iter(tensors))
+
+
+def packing_of(small: Any, large: Any, sizes: tuple[int, int]) -> Packing:
+    """Return how states are packed, given one for each of two batch ``sizes``.
+
+    Raises:
+        StacklensError: a tensor has no axis, or several, that changes with the batch.
+
+    >>> packing = packing_of(torch.zeros(1, 2, 8), torch.zeros(1, 3, 8), (2, 3))
+    >>> packing.size, packing.unpack(torch.ones(5, 8)).shape
+    (8, torch.Size([1, 5, 8]))
+    """
+    parts = []
+    for one, other in zip(_tensors(small), _tensors(large), strict=True):
+        pairs = zip(one.shape, other.shape, strict=True) if one.dim() == other.dim() else ()
+        axes = [axis for axis, pair in enumerate(pairs) if pair == sizes]
+        if len(axes) != 1:
+            raise StacklensError(
+                f"a hidden state of shape {tuple(one.shape)} for {sizes[0]} words and {tuple(other.shape)} for "
+                f"{sizes[1]}: expected one axis for the words"
+            )
+        parts.append(_Part(axes[0], (*one.shape[: axes[0]], *one.shape[axes[0] + 1 :]), one.dtype))
+    return Packing(small, tuple(parts))
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _tensors(one)
+    elif isinstance(value, Sequence):
+        for one in value:
+            yield from _tensors(one)
+    elif value is not None:
+        raise StacklensError(f"a hidden state holds tensors, in tuples, lists or dictionaries, not {shapes_of(value)}")
+
+
+def _rebuilt(like: Any, tensors: Iterator[Tensor]) -> Any:
+    if isinstance(like, Tensor):
+        return next(tensors)
+    if isinstance(like, Mapping):
+        return {key: _rebuilt(one, tensors) for key, one in like.items()}
+    if isinstance(like, tuple) and hasattr(like, "_fields"):
+        return type(like)(*[_rebuilt(one, tensors) for one in like])
+    return None if like is None else type(like)(_rebuilt(one, tensors) for one in like)
+
+
+# ---- What a network of one's own says after a symbol, whatever form it has, as the numbers that stacklens compares.
+
+Activation = Literal["sigmoid", "softmax"]
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """How outputs are read.
+
+    Attributes:
+        kind: what they say.
+        alphabet: what they are made of.
+        activation: what makes probabilities of them; None where they are probabilities.
+        threshold: what a probability has to exceed, for "recognition" and "next set".
+
+    Raises:
+        StacklensError: there is no such kind or activation, or the threshold is not between 0 and 1.
+    """
+
+    kind: TaskKind
+    alphabet: tuple[str, ...]
+    activation: Activation | None = None
+    threshold: float = 0.5
+
+    def __post_init__(self) -> None:
+        kinds = ("recognition", *(kind for kind in get_args(TaskKind) if kind != "recognition"))
+        if self.kind not in kinds:
+            raise StacklensError(f"outputs is {self.kind!r:.50}; expected one of {', '.join(kinds)}")
+        if self.activation is not None and self.activation not in get_args(Activation):
+            raise StacklensError(
+                f"activation is {self.activation!r:.50}; expected sigmoid or softmax, or None where outputs are "
+                "probabilities"
+            )
+        if not isinstance(self.threshold, int | float) or not 0 <= self.threshold < 1:
+            raise StacklensError(f"threshold is {self.threshold!r:.50}; expected a probability from 0 to below 1")
+
+    @property
+    def size(self) -> int:
+        """Return how many numbers an output has."""
+        return self.sizes[0]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return how many numbers a network may give: a recogniser two as well, of which the second one counts."""
+        return (1, 2) if self.kind == "recognition" else (len(self.alphabet),)
+
+    def read(self, output: Any, batch: int) -> Tensor:
+        """Return ``output`` (B,) or (B, O) as (B, O), above 0.5 where a probability is above the threshold.
+
+        Of a recogniser with two numbers the second one is the probability to accept.
+
+        Raises:
+            StacklensError: it is of another shape.
+        """
+        if not isinstance(output, Tensor):
+            raise StacklensError(f"the output is {shapes_of(output)} and no tensor")
+        values = output.unsqueeze(-1) if output.dim() == 1 else output
+        if values.dim() != 2 or len(values) != batch or values.shape[-1] not in self.sizes:
+            raise StacklensError(
+                f"the output is of shape {tuple(output.shape)}; expected (words {batch}, {self._named()})"
+            )
+        made = self.probabilities(values.to(torch.get_default_dtype()) if not values.is_floating_point() else values)
+        made = made[:, -self.size :]
+        if self.kind in ("recognition", "next set") and self.threshold != 0.5:
+            made = made - self.threshold + 0.5
+        return made
+
+    def probabilities(self, values: Tensor) -> Tensor:
+        """Return ``values`` (..., O) after the activation."""
+        if self.activation == "sigmoid":
+            return torch.sigmoid(values)
+        return torch.softmax(values, -1) if self.activation == "softmax" else values
+
+    def _named(self) -> str:
+        return "1 or 2 numbers" if self.kind == "recognition" else f"{self.size}, one for each of the output symbols"
+
+
+# ---- A network of one's own that makes one step a symbol, with or without a stack, as a `StackModel` ----
+
+AFFORDABLE = 200_000  # words that a check may ask of a network without a stack, whose steps are its author's
+
+
+@dataclass(frozen=True)
+class StepShape:
+    """What is known of a network of one's own that makes steps.
+
+    Attributes:
+        name: what reports call it.
+        alphabet: what words are made of.
+        end, first: as in `StackModel`.
+        outputs: what outputs say, and how they are read.
+        returns: what ``step`` returns, in its order: "hidden", "actions", "pushed", "output".
+        symbols: how symbols are given to it: "one-hot" (B, n) or "index" (B,).
+        n_stacks: number of stacks.
+        cell: how many numbers a cell holds, D.
+        empty_word: whether the empty word is accepted; None where nobody asks.
+    """
+
+    name: str
+    alphabet: tuple[str, ...]
+    outputs: Outputs
+    returns: tuple[str, ...]
+    symbols: str
+    n_stacks: int
+    cell: int
+    end: str | None = None
+    first: tuple[str, ...] | None = None
+    empty_word: bool | None = None
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What ``step`` answered, in the network's own shapes; None for what it does not return."""
+
+    hidden: Any
+    actions: Tensor | None
+    pushed: Tensor | None
+    output: Tensor | None
+
+
+class StepNetwork(StackModel[Any]):
+    """A network of one's own, step by step; `stacklens.wrap` makes it and finds out its sizes.
+
+    Hidden vectors are the network's hidden state in one row; a recogniser's output stands behind it.
+
+    Args:
+        module: whatever holds the weights, for their hash; None for none.
+        step: ``step(symbols, hidden, top)``, without ``top`` where there is no stack.
+        shape: what is known of it.
+        choice: which stack it works on.
+        packing: how its hidden states become rows.
+        start: from a batch size to the hidden states before the first symbol.
+        output: ``output(hidden, top)`` where outputs see the stack after the update, else None.
+    """
+
+    name: ClassVar[str] = "own network"
+
+    def __init__(
+        self,
+        module: nn.Module | None,
+        step: Callable[..., Any],
+        shape: StepShape,
+        choice: StackChoice,
+        packing: Packing,
+        start: Callable[[int], Any],
+        output: Callable[..., Any] | None = None,
+    ) -> None:
+        super().__init__()
+        self.module = module
+        self.shape, self.choice, self.packing = shape, choice, packing
+        self._step, self._start, self._output = step, start, output
+        object.__setattr__(self, "name", shape.name)  # what reports call it; else a class has one name
+        self.action_kind, self.operations = choice.kind, choice.operations
+        self.task_kind: TaskKind = shape.outputs.kind
+        self.alphabet, self.end, self.first = shape.alphabet, shape.end, shape.first
+        self.n_stacks, self.cell_size, self.depth = shape.n_stacks, shape.cell, choice.shown
+        self.stack_limit, self.pushes_input = choice.limit, "pushed" not in shape.returns and choice.kind != "none"
+        self.affordable = AFFORDABLE if choice.kind == "none" else None
+        weights = None if module is None else next(module.parameters(), None)
+        self.like = torch.zeros(()) if weights is None else weights.detach().new_zeros(())
+
+    @property
+    def output_alphabet(self) -> tuple[str, ...]:
+        """Return the symbols that outputs are made of."""
+        return self.shape.outputs.alphabet
+
+    def config(self) -> dict[str, Any]:
+        """Return the sizes that were found, for reports."""
+        stack = {"stack": self.choice.kind, "cell": self.cell_size} if self.n_stacks else {"stack": None}
+        return {"hidden": self.packing.size, **stack, "symbols": self.shape.symbols, "outputs": self.task_kind}
+
+    def save(self, path: object) -> NoReturn:
+        """Say what can be saved: no file of ours can hold somebody else's code.
+
+        Raises:
+            StacklensError: always.
+        """
+        if self.origin is not None and self.origin.file is not None:
+            raise StacklensError(
+                f"cannot write {path}: {self.name} is read by the mapping {self.origin.file}; keep that and its weights"
+            )
+        cannot_save(self.name, path)
+
+    def initial_state(self, batch: int) -> NetworkState[Any]:
+        """Return the network's own hidden state before the first symbol, and empty stacks."""
+        own = self.packing.pack(self._start(batch), self.like.new_zeros(batch))
+        stack = self.choice.empty(batch, self.n_stacks, self.cell_size, own)
+        rejected = torch.zeros(batch, dtype=torch.bool, device=own.device)
+        if self.task_kind != "recognition":
+            return NetworkState(own, stack, rejected)
+        return NetworkState(torch.cat([own, self._at_start(own, stack)], -1), stack, rejected)
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
+        """Return what the network's own step answers, actions in the stack's order, every stack with its axis."""
+        x = self.read(symbols, hidden)
+        told = self.answered(x, hidden, reading)
+        actions, pushed = self._stacked(told, x, reading)
+        own = self.packing.pack(told.hidden, hidden)
+        if self._output is not None:
+            return self.finish(ControllerOutput(self._with(own, None), actions, pushed, own), reading)
+        output = self.shape.outputs.read(told.output, len(own))
+        return ControllerOutput(self._with(own, output), actions, pushed, output)
+
+    def finish(self, answer: ControllerOutput, reading: Tensor) -> ControllerOutput:
+        """Return ``answer`` with the output that the network gives once the stack has been updated, if it does."""
+        if self._output is None:
+            return answer
+        own, top = answer.hidden[..., : self.packing.size], self._seen_after(answer, reading)
+        given = {"hidden": self.packing.unpack(own), "top": top}
+        output = self.shape.outputs.read(guarded(self._output, "output(hidden, top)", given), len(own))
+        return replace(answer, hidden=self._with(own, output), output=output)
+
+    def decide(self, state: NetworkState[Any]) -> Tensor:
+        """Return whether the last output, which stands behind the hidden vector, accepts."""
+        accepted: Tensor = state.hidden[..., -1] > 0.5
+        return accepted
+
+    def stack_of(self, cells: Tensor) -> Any:
+        """Return stacks that show ``cells``."""
+        return self.choice.from_cells(cells)
+
+    def read(self, symbols: Tensor, like: Tensor) -> Tensor:
+        """Return ``symbols`` (B,) as the network reads them."""
+        if self.shape.symbols == "index":
+            return symbols
+        return torch.nn.functional.one_hot(symbols, self.n_symbols).to(like.dtype)
+
+    def answered(self, x: Tensor, hidden: Tensor, reading: Tensor) -> Answered:
+        """Return what ``step`` says of symbols ``x`` as it reads them, rows ``hidden`` and what the stacks show."""
+        given = {"symbols": x, "hidden": self.packing.unpack(hidden[..., : self.packing.size])}
+        if self.choice.kind != "none":
+            given["top"] = self.top(reading)
+        name = f"step({', '.join(given)})"
+        return named_parts(guarded(self._step, name, given), self.shape.returns, name)
+
+    def top(self, reading: Tensor) -> Tensor:
+        """Return what the network sees of the stacks: (B, D), with an axis for the cells, and one for the stacks."""
+        cells = reading.unflatten(-1, (self.choice.shown, self.cell_size))  # type: ignore[no-untyped-call]
+        seen: Tensor = cells[..., : self.choice.depth, :]
+        seen = seen.squeeze(-2) if self.choice.depth == 1 else seen
+        return seen.squeeze(1) if self.n_stacks == 1 else seen
+
+    def _seen_after(self, answer: ControllerOutput, reading: Tensor) -> Tensor:
+        """Return the top after the update, which the one cell more that the stack shows decides."""
+        shown, size = self.choice.shown, self.cell_size
+        cells = reading.unflatten(-1, (shown, size))  # type: ignore[no-untyped-call]
+        after = self.choice.from_cells(cells).next(answer.actions, answer.pushed).reading()
+        return self.top(after)
+
+    def _stacked(self, told: Answered, x: Tensor, reading: Tensor) -> tuple[Tensor, Tensor]:
+        """Return actions (B, n_stacks, A) in the stack's order, and pushed values (B, n_stacks, D)."""
+        if told.actions is None:
+            return reading[..., :0], reading[..., : self.cell_size]
+        actions = _with_stacks(told.actions, self.n_stacks, len(self.choice.order), "actions", "actions")
+        pushed = x if told.pushed is None else told.pushed
+        if told.pushed is None and self.shape.symbols == "index":
+            pushed = torch.nn.functional.one_hot(x, self.n_symbols)
+        laid = _with_stacks(pushed.to(reading), self.n_stacks, self.cell_size, "pushed", "cell")
+        return actions[..., list(self.choice.order)].to(reading), laid
+
+    def _with(self, own: Tensor, output: Tensor | None) -> Tensor:
+        if self.task_kind != "recognition":
+            return own
+        return torch.cat([own, own.new_zeros(len(own), 1) if output is None else output[..., :1].to(own)], -1)
+
+    def _at_start(self, own: Tensor, stack: Any) -> Tensor:
+        """Return what is said of the empty word, (B, 1)."""
+        if self.shape.empty_word is not None or self._output is None:
+            return own.new_full((len(own), 1), float(bool(self.shape.empty_word)))
+        given = {"hidden": self.packing.unpack(own), "top": self.top(stack.reading())}
+        return self.shape.outputs.read(guarded(self._output, "output(hidden, top)", given), len(own))[..., :1].to(own)
+
+
+def named_parts(told: Any, returns: tuple[str, ...], name: str) -> Answered:
+    """Return what a step returned, by name: a tuple in the order of ``returns``, or a dictionary.
+
+    Raises:
+        StacklensError: it is neither, or has other parts.
+    """
+    expected = f"{name} should return {', '.join(returns)}"
+    if isinstance(told, Mapping):
+        if missing := [part for part in returns if part not in told]:
+            raise StacklensError(f"{expected}; its dictionary lacks {', '.join(missing)}")
+        return Answered(**{part: told.get(part) for part in ("hidden", "actions", "pushed", "output")})
+    if not isinstance(told, tuple | list) or len(told) != len(returns):
+        raise StacklensError(
+            f"{expected}, as a tuple of {len(returns)} or a dictionary, not {shapes_of(told)}; name another order with "
+            "returns=(…)"
+        )
+    found = dict(zip(returns, told, strict=True))
+    for part in ("actions", "pushed", "output"):
+        if found.get(part) is not None and not isinstance(found[part], Tensor):
+            raise StacklensError(f"{expected}; its {part} is {shapes_of(found[part])} and no tensor")
+    return Answered(*(found.get(part) for part in ("hidden", "actions", "pushed", "output")))
+
+
+def _with_stacks(values: Tensor, n_stacks: int, size: int, name: str, axis: str) -> Tensor:
+    """Return ``values`` (B, n_stacks, size), given so or, for one stack, as (B, size).
+
+    Raises:
+        StacklensError: they have another shape.
+    """
+    found = values.unsqueeze(1) if n_stacks == 1 and values.dim() == 2 else values
+    if found.dim() != 3 or tuple(found.shape[1:]) != (n_stacks, size):
+        expected = f"(words, {size})" if n_stacks == 1 else f"(words, {n_stacks} stacks, {size})"
+        raise StacklensError(
+            f"{name} is of shape {tuple(values.shape)}; expected {expected}, the last axis being the {axis}"
+        )
+    return found
+
+
+def cannot_save(name: str, path: object) -> NoReturn:
+    """Raise the error that says what can be kept of a network of one's own."""
+    raise StacklensError(
+        f"cannot write {path}: {name} is code of your own, which no checkpoint of ours can hold; keep its weights with "
+        "torch.save(module.state_dict(), …), and a function that builds and wraps it: package.module:function is what "
+        "extract-pda and sl.load take"
+    )

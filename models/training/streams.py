@@ -1,0 +1,480 @@
+"""Training predictors of streams a window of steps at a time, by Adam: Joulin & Mikolov 2015, section 5.
+
+Every network reads the same streams side by side, a window of steps at a time. Its memories are carried on from window
+to window; gradients are not. What a network is worth is the paper's score: pieces of sizes far beyond those trained on,
+of which everything that can be known has to be predicted, with rounded actions first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from ...automata.compiled import BoolArray
+from ...core.errors import StacklensError
+from ...languages.streams import StreamTask, curriculum
+from ...languages.task import Examples
+from ..base import StackModel
+from ..checkpoint import build_model
+from ..networks.baselines import Baseline
+from ..numbers import one_thread
+from ..rounding import Rounded
+from .loop import Score, Trainer, cosine, detached, in_order, log_loss
+from .recipes import MEMORIES, StreamRecipe
+from .snapshots import blur, draw_noise
+from .supervised import Batch
+
+# ---- The streams that are learned and checked symbol by symbol, as the authors of Joulin & Mikolov 2015 cut them.
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A stream from empty memories on: the symbols read, what follows each, and which of these are to be predicted.
+
+    All are (T,), and symbols are numbers.
+    """
+
+    symbols: npt.NDArray[np.int64]
+    following: npt.NDArray[np.int64]
+    counts: BoolArray
+
+    def steps(self) -> Iterator[tuple[int, int, bool]]:
+        """Yield each symbol, what follows, and whether that is to be predicted."""
+        return zip(self.symbols.tolist(), self.following.tolist(), self.counts.tolist(), strict=True)
+
+
+def learned_streams(task: StreamTask, pieces: Sequence[str], emptied: int, known_only: bool) -> Iterator[Reading]:
+    """Yield the streams of an epoch; memories are emptied after so many ``pieces``.
+
+    The symbol before comes first in each of them, but not in the first: there is none whose prediction counts.
+    """
+    before = ""
+    for at in range(0, len(pieces), emptied):
+        text = "".join(pieces[at : at + emptied])
+        yield _reading(task, text, before, known_only)
+        before = text[-1]
+
+
+def checked_stream(task: StreamTask, pieces: Sequence[str], known_only: bool) -> Reading:
+    """Return one stream of ``pieces``, through which memories are never emptied."""
+    return _reading(task, "".join(pieces), "", known_only)
+
+
+def _reading(task: StreamTask, text: str, before: str, known_only: bool) -> Reading:
+    number = {symbol: place for place, symbol in enumerate(task.alphabet)}
+    symbols = np.array([number[symbol] for symbol in before + text])
+    counts = np.array([False] * len(before) + task.scored(text), np.bool_)
+    if not known_only:
+        counts[:] = True
+    return Reading(symbols[:-1], symbols[1:], counts[:-1])
+
+
+# ---- What trained networks are worth: words of which everything is said right, and pieces of streams ----
+#
+# Suzgun et al. 2019 score by whole words, Joulin & Mikolov 2015 by pieces of every size, predicted one after another.
+
+_AT_ONCE = 256  # words
+
+_WINDOW = 100  # steps whose outputs are kept at once
+
+
+@one_thread()
+@torch.no_grad()
+def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = False) -> npt.NDArray[np.float64]:
+    """Return the share of words that each network gets right, (nets,), from 0 to 1; a single network is one.
+
+    A word is right if, after every symbol, the outputs above 0.5 are those asked for (section 4.1); of a transduction
+    that is one of them.
+
+    Args:
+        model: a network whose outputs are in [0, 1] each, or many on a leading axis.
+        examples: the words, of which every position counts.
+        noisy: whether gates that draw noise in training draw it here too, as the authors' program does.
+    """
+    model.train(noisy)
+    like = next(model.parameters()).detach()
+    right = torch.zeros(model.initial_state(1).rejected.shape[:-1], dtype=torch.int64, device=like.device)
+    for rows in in_order(examples.lengths, _AT_ONCE):
+        batch = Batch.of(examples, rows, like)
+        outputs = model.run(batch.symbols, model.initial_state(batch.symbols.shape[1])).output  # (T, ..., B, O)
+        targets = batch.targets if batch.targets.dim() == 3 else one_hot(batch.targets, outputs.shape[-1])
+        steps, words = batch.symbols.shape
+        leading = (1,) * (outputs.dim() - 3)
+        hits = ((outputs > 0.5) == (targets > 0.5).view(steps, *leading, words, -1)).all(-1)
+        counts = (batch.weights > 0).view(steps, *leading, words)
+        right = right + (hits | ~counts).all(0).sum(-1)
+    model.eval()
+    return np.atleast_1d(right.cpu().numpy()) / max(1, len(examples))
+
+
+@torch.no_grad()
+def decode_outputs(net: StackModel[Any], symbols: npt.NDArray[Any], device: str = "cpu") -> npt.NDArray[np.int64]:
+    """Return what ``net`` predicts after each of ``symbols`` (B, T), -1 beyond the end of a stream, (..., B, T)."""
+    return np.concatenate([numbers for numbers, _ in _windows(net, symbols, device)], -1)
+
+
+def _windows(net: StackModel[Any], symbols: npt.NDArray[Any], device: str) -> Any:
+    """Yield the numbers of the outputs, (..., B, W), and the outputs themselves, (W, ..., B, O), window by window."""
+    read = torch.from_numpy(np.maximum(symbols, 0).astype(np.int64)).to(device)
+    state = net.initial_state(len(read))
+    for begin in range(0, read.shape[1], _WINDOW):
+        made = net.run(read[:, begin : begin + _WINDOW].T, state)
+        state = made.state
+        yield np.moveaxis(net.output_numbers(made.output), 0, -1), made.output
+
+
+@dataclass(frozen=True)
+class PieceTest:
+    """``strings`` pieces of each size, read in the order of their sizes by each of ``streams`` side by side.
+
+    The authors' program reads one stream, whose stacks are emptied at its beginning only; more of them take less time.
+
+    Attributes:
+        task: the pieces.
+        sizes: the smallest and the largest.
+        strings: how many pieces of each.
+        streams: how many streams they are dealt out to.
+        seed: of the pieces.
+        ahead: so many pieces of the smallest size stand at the beginning of each stream and are not scored: memories
+            are never empty again, so that one stream has one beginning however long it is.
+
+    Raises:
+        StacklensError: they cannot be dealt out evenly.
+
+    >>> from stacklens.languages.catalogue import get_task
+    >>> from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+    >>> test = PieceTest(get_task("anbn"), (2, 4), strings=6, streams=2)
+    >>> net = StackRNN(StackRNNConfig(("a", "b")))
+    >>> test.right(net).shape, len(test.words()[0])
+    ((3, 6), 62)
+    """
+
+    task: StreamTask
+    sizes: tuple[int, int] = (2, 59)
+    strings: int = 200
+    streams: int = 10
+    seed: int = 0
+    ahead: int = 2
+
+    def __post_init__(self) -> None:
+        if self.strings % self.streams:
+            raise StacklensError(f"{self.strings} strings a size cannot be dealt out evenly to {self.streams} streams")
+
+    def pieces(self) -> list[list[str]]:
+        """Return the pieces of every stream in their order."""
+        by_size = self.task.words_by_n(*self.sizes, self.strings, self.seed).values()
+        first = next(iter(by_size))[: self.ahead]
+        return [
+            [*first, *(piece for some in by_size for piece in some[number :: self.streams])]
+            for number in range(self.streams)
+        ]
+
+    def words(self) -> list[str]:
+        """Return the streams."""
+        return ["".join(pieces) for pieces in self.pieces()]
+
+    def right(self, net: StackModel[Any], device: str = "cpu") -> BoolArray:
+        """Return which pieces ``net`` predicts, (..., sizes, strings): all in them that can be known."""
+        examples = self.task.examples(self.words())
+        with one_thread():
+            return self._right(examples.hits(decode_outputs(net, examples.symbols, device)))
+
+    @torch.no_grad()
+    def right_and_entropy(self, net: StackModel[Any], device: str = "cpu") -> tuple[BoolArray, npt.NDArray[np.float64]]:
+        """Return the same, and how surprising what can be known is to ``net``, in nats a symbol, (...)."""
+        examples = self.task.examples(self.words())
+        numbers, entropy = _read(net, examples.symbols, np.maximum(examples.targets, 0), examples.mask, device)
+        return self._right(examples.hits(numbers)), entropy
+
+    def _right(self, hits: npt.NDArray[Any]) -> BoolArray:
+        """Return which pieces are right, (..., sizes, strings), given which outputs are, (..., streams, T)."""
+        found = [
+            self.task.pieces_correct(pieces, hits[..., row, : sum(map(len, pieces))])[..., self.ahead :]
+            for row, pieces in enumerate(self.pieces())
+        ]
+        each = self.sizes[1] - self.sizes[0] + 1
+        parts = [row.reshape(*row.shape[:-1], each, self.strings // self.streams) for row in found]
+        return np.concatenate(parts, -1)
+
+
+@torch.no_grad()
+def stream_entropy(net: StackModel[Any], reading: Reading, device: str = "cpu") -> npt.NDArray[np.float64]:
+    """Return how surprising what counts in one stream is to ``net``, in nats a symbol, (...)."""
+    symbols, following, counts = reading.symbols[None], reading.following[None], reading.counts[None]
+    return _read(net, symbols, following, counts, device)[1]
+
+
+def _read(
+    net: StackModel[Any], symbols: npt.NDArray[Any], following: npt.NDArray[Any], counts: BoolArray, device: str
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return what ``net`` predicts on streams (B, T), (..., B, T), and its loss a symbol where symbols count, (...)."""
+    mask, targets = torch.from_numpy(counts), torch.from_numpy(following).long()
+    predicted: list[npt.NDArray[np.int64]] = []
+    sums: list[Tensor] = []
+    done = 0
+    with one_thread():
+        for numbers, output in _windows(net, symbols, device):
+            predicted.append(numbers)
+            there = slice(done, done + len(output))
+            done += len(output)
+            expected = targets[:, there].T.to(device)  # (W, B)
+            lost = log_loss(output, expected.view(len(output), *[1] * (output.dim() - 3), -1))
+            counted = mask[:, there].T.to(lost).view(len(output), *[1] * (output.dim() - 3), -1)
+            sums.append((lost * counted).sum((0, -1)).cpu())
+    entropy = np.asarray(sum(sums) / max(1, int(counts.sum())), np.float64)
+    return np.concatenate(predicted, -1), entropy
+
+
+# ---- Training predictors of streams a window of steps at a time, by Adam ----
+
+_CHECK_SEED = 2_015  # of the pieces in a check, which training never draws
+_TRAIN_SEED = 1
+_DISTURBED = 1_000_000  # plus the epoch, the seed of disturbances
+_CHECKED = 20  # streams of a check whose loss is taken, with a piece of each size
+_SHORT_SIZES, _SHORT_PIECES = 4, 8  # of the streams with small pieces in a check
+
+
+class StreamTraining(Trainer):
+    """Networks ``seed``, ``seed + 1``, … trained side by side on the streams of one task.
+
+    The streams do not depend on the seed: network n of many becomes what ``seed + n`` becomes alone, up to
+    floating-point sums.
+
+    Args:
+        recipe: how to train.
+        task: the streams.
+        seed: of the first network's weights.
+        nets: how many networks.
+        model: "stack-rnn" or "list-rnn", or "rnn", "lstm" or "scrn", which have no memory to round.
+        shape: changes to the recipe's shape, such as ``{"n_stacks": 1}``.
+        device: where to train, in torch's words.
+
+    >>> from stacklens.languages.catalogue import get_task
+    >>> from stacklens.models.training.recipes import stream_recipe
+    >>> training = StreamTraining(stream_recipe("anbn"), get_task("anbn"), nets=2)
+    >>> training.epoch()
+    >>> training.epochs_done, len(training.best), training.network(1).n_stacks
+    (1, 2, 1)
+    """
+
+    def __init__(
+        self,
+        recipe: StreamRecipe,
+        task: StreamTask,
+        *,
+        seed: int = 0,
+        nets: int = 1,
+        model: str = "stack-rnn",
+        shape: dict[str, Any] | None = None,
+        device: str = "cpu",
+    ) -> None:
+        self.device, self.clip, self.check_every = device, recipe.clip, recipe.check_every
+        self.recipe, self.task, self.seed, self.n_nets, self.model = recipe, task, seed, nets, model
+        self.shape = {"alphabet": task.alphabet, **recipe.shape, **(shape or {})}
+        memory = {"stack_limit": recipe.cells} if model in MEMORIES else {}
+        self.net = build_model(model, {**self.shape, **memory}, seed=seed, nets=nets).to(device)
+        if recipe.single:
+            self.net.float()
+        if recipe.forget_bias:
+            _forget_less(self.net, recipe.forget_bias)
+        weights, rate, decay = list(self.net.parameters()), recipe.rate, recipe.decay
+        self.optimizer = (
+            torch.optim.AdamW(weights, lr=rate, weight_decay=decay) if decay else torch.optim.Adam(weights, lr=rate)
+        )
+        self.clean_checks = [0] * nets
+        self.losses = torch.full((nets,), math.inf, dtype=torch.float64)
+        self._pieces, self._checks = _check_streams(task, recipe)
+        sizes = " to ".join(map(str, recipe.check_sizes))
+        self.checked = f"{self.checked_pieces} pieces of sizes {sizes}"
+        self.kind, self.subject, self.source = task.kind, task.name, recipe.source
+        self.begin()
+
+    @property
+    def total_epochs(self) -> int:
+        """Return the recipe's number of epochs."""
+        return self.recipe.epochs
+
+    @property
+    def settled(self) -> bool:
+        """Return whether a rounded network has been without an error often enough."""
+        return max(self.clean_checks) >= self.recipe.patience
+
+    @property
+    def symbols_read(self) -> int:
+        """Return how many symbols each network has read in training."""
+        return self.updates * self.recipe.window * self.recipe.streams
+
+    @property
+    def updates(self) -> int:
+        """Return how often weights were moved."""
+        return self.epochs_done * self.recipe.beginnings * self._windows
+
+    @property
+    def checked_pieces(self) -> int:
+        """Return how many pieces a check has: errors in `best` are of so many."""
+        if self.recipe.by_loss:
+            return _CHECKED * (self.recipe.check_sizes[1] - self.recipe.check_sizes[0] + 1)
+        return sum(map(len, self._pieces))
+
+    def batches(self) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield the windows of fresh streams, symbols and which count, (B, W + 1) each; memories begin empty."""
+        total = torch.zeros(self.n_nets, dtype=torch.float64, device=self.device)
+        self._disturbances = torch.Generator().manual_seed(_DISTURBED + self.epochs_done)
+        for part in range(self.recipe.beginnings):
+            symbols, counts = (tensor.to(self.device) for tensor in self._streams(part))
+            self._state, self._lost = self.net.initial_state(self.recipe.streams), torch.zeros_like(total)
+            for begin in range(0, self._windows * self.recipe.window, self.recipe.window):
+                there = slice(begin, begin + self.recipe.window + 1)
+                yield symbols[:, there], counts[:, there]
+            total += self._lost / self._windows
+        self.losses = total / self.recipe.beginnings
+
+    def costs(self, batch: tuple[Tensor, Tensor]) -> Tensor:
+        """Return what each network loses on a window, and what its graded actions cost; memories are carried on."""
+        symbols, counts = batch
+        share, noise = self._rising if self.recipe.noise else 0.0, None
+        if share:
+            steps, amount = symbols.shape[1] - 1, share * self.recipe.noise
+            noise = draw_noise(self.net, steps, len(symbols), amount, 1.0, self._disturbances)
+        made = self.net.run(symbols[:, :-1].T, detached(self._state), noise)
+        self._state = made.state
+        lost = log_loss(made.output, symbols[:, 1:].T.unsqueeze(1))  # (W, nets, B)
+        counted = counts[:, 1:].T.unsqueeze(1).to(lost)  # (W, 1, B)
+        losses = (lost * counted).sum((0, 2)) / counted.sum().clamp(min=1)
+        self._lost += losses.detach()
+        if not self.net.n_stacks:
+            return losses
+        graded = 1 - made.actions.square().sum(-1)  # (W, nets, B, n_stacks), 0 for whole operations
+        losses = losses + self._rising * self.recipe.sharpness * graded.mean((0, 2, 3))
+        return losses if noise is None else losses + share * self.recipe.blur_cost * blur(self.net, made).mean((0, 2))
+
+    def learning_rate(self) -> float:
+        """Return a rate that is full while sizes grow, then falling as a cosine."""
+        share, last = max(0.0, self._share_since_grown), self.recipe.last_rate
+        return self.recipe.rate * (last + (1 - last) * cosine(share))
+
+    def check(self) -> None:
+        """Count every network's errors as the paper does, and keep what is best."""
+        whole = self.whole(self.net.state_dict())
+        if self.recipe.by_loss:
+            test = PieceTest(self.task, self.recipe.check_sizes, _CHECKED, _CHECKED, _CHECK_SEED)
+            right, losses = test.right_and_entropy(whole, self.device)
+            for number, errors in enumerate((~right).sum((-2, -1)).tolist()):
+                self.keep_if_better(number, Score(errors, errors, float(losses[number])))
+            return
+        rounded, analog = (self._errors(net) for net in (Rounded(whole), whole))
+        for number in range(self.n_nets):
+            score = Score(int(rounded[number]), int(analog[number]), float(self.losses[number]))
+            self.keep_if_better(number, score)
+            clean = score.rounded_errors == 0 and self.epochs_done >= self.recipe.n_max - 3
+            self.clean_checks[number] = self.clean_checks[number] + 1 if clean else 0
+
+    def identity(self) -> dict[str, Any]:
+        """Return what a continued training has to share with its beginning, as plain data."""
+        settings = {**asdict(self.recipe), **self.shape}
+        del settings["shape"], settings["source"]
+        summary = " ".join(f"{key}={value}" for key, value in sorted(settings.items()))
+        identity = {"model": self.model, "language": self.subject, "seed": self.seed, "nets": self.n_nets}
+        return {**identity, "recipe": summary}
+
+    def progress_state(self) -> dict[str, Any]:
+        """Return the losses, and how often each network has been without an error."""
+        return {
+            "clean_checks": self.clean_checks,
+            "losses": self.losses,
+        }
+
+    def apply_state(self, state: dict[str, Any]) -> None:
+        """Put back what `progress_state` gave."""
+        self.clean_checks, self.losses = list(state["clean_checks"]), state["losses"]
+
+    @property
+    def _windows(self) -> int:
+        return max(1, self.recipe.windows // self.recipe.beginnings)
+
+    @property
+    def _share_since_grown(self) -> float:
+        """Return which share of the epochs after sizes have grown is over; negative while they grow."""
+        grown = self.recipe.n_max - 3
+        return (self.epochs_done - grown) / max(1, self.recipe.epochs - grown)
+
+    @property
+    def _rising(self) -> float:
+        return min(1.0, max(0.0, 2 * self._share_since_grown))
+
+    @property
+    def check_due(self) -> bool:
+        """Return whether networks are checked now: not before they are disturbed as much as they will be."""
+        return super().check_due and (not self.recipe.noise or self._rising == 1)
+
+    def _streams(self, part: int = 0) -> tuple[Tensor, Tensor]:
+        """Return the symbols of a part of an epoch, (B, T + 1) int64, and which count where they are predicted."""
+        recipe = self.recipe
+        sizes = curriculum(self.epochs_done, recipe.n_max, recipe.smallest)
+        length = self._windows * recipe.window + 1
+        rng = np.random.default_rng((_TRAIN_SEED, self.epochs_done, *([part] if part else [])))
+        words = [_stream(self.task, length, sizes, rng) for _ in range(recipe.streams)]
+        number = {symbol: i for i, symbol in enumerate(self.task.alphabet)}
+        symbols = torch.tensor([[number[symbol] for symbol in word] for word in words])
+        if recipe.counted == "all":
+            return symbols, torch.ones_like(symbols, dtype=torch.bool)
+        known = [[False, *self.task.scored(word)[:-1]] for word in words]  # whether the symbol before tells
+        return symbols, torch.tensor(known)
+
+    def _errors(self, net: StackModel[Any]) -> np.ndarray:
+        """Return how many pieces of the check every network gets wrong, (nets,) int64."""
+        hits = self._checks.hits(decode_outputs(net, self._checks.symbols, self.device))
+        wrong = np.zeros(self.n_nets, dtype=np.int64)
+        for row, pieces in enumerate(self._pieces):
+            length = sum(map(len, pieces))
+            wrong += (~self.task.pieces_correct(pieces, hits[:, row, :length])).sum(-1)
+        return wrong
+
+
+def _forget_less(net: StackModel[Any], bias: float) -> None:
+    """Add ``bias`` to the forget gates of every layer of LSTMs.
+
+    Raises:
+        StacklensError: these are no LSTMs.
+    """
+    if not isinstance(net, Baseline) or net.shape.controller != "lstm":
+        raise StacklensError(f"{net.name}: expected an LSTM for a forget bias of {bias:g}")
+    size = net.shape.hidden
+    with torch.no_grad():
+        for layer in range(net.layers):
+            net.get_parameter(f"hidden_{layer}_bias")[..., size : 2 * size] += bias
+
+
+def _stream(task: StreamTask, length: int, sizes: tuple[int, int], rng: np.random.Generator) -> str:
+    """Return the first ``length`` symbols of a random stream."""
+    pieces, found = [], 0
+    while found < length:
+        pieces.append(task.piece(int(rng.integers(sizes[0], sizes[1] + 1)), rng))
+        found += len(pieces[-1])
+    return "".join(pieces)[:length]
+
+
+def _check_streams(task: StreamTask, recipe: StreamRecipe) -> tuple[list[list[str]], Examples]:
+    """Return the streams of a check as their pieces and as examples.
+
+    Every stream has a few pieces of different sizes, and every size comes equally often as the first of a stream,
+    where memories are empty, as the second, and so on. Further ones have small pieces only.
+    """
+    low, high = recipe.check_sizes
+    by_size = task.words_by_n(low, high, recipe.check_pieces, _CHECK_SEED)
+    rng, sizes = np.random.default_rng(_CHECK_SEED), np.arange(low, high + 1)
+    orders = [rng.permutation(sizes) for _ in range(recipe.check_pieces)]
+    streams = [
+        [by_size[n][place] for place, n in enumerate(row)] for row in zip(*map(np.ndarray.tolist, orders), strict=True)
+    ]
+    small = rng.integers(recipe.smallest, recipe.smallest + _SHORT_SIZES, (recipe.check_short, _SHORT_PIECES))
+    streams += [[task.piece(n, rng) for n in row] for row in small.tolist()]
+    return streams, task.examples(["".join(pieces) for pieces in streams])

@@ -1,1 +1,0 @@
-"""Networks whose memory is no stack, seen as networks on stacks."""

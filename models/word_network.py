@@ -1,0 +1,565 @@
+"""A network, or any function, that is asked about whole words, as a `StackModel` without a stack.
+
+Nothing of it is seen between two symbols: its "hidden vector" is what it said last. A word's answers are found at once
+where the network gives one after every symbol; else every beginning of a word is asked for itself, and kept.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ..automata.compiled import encode_words
+from ..automata.pda import Word
+from ..core.errors import StacklensError
+from ..languages.task import TaskKind
+from ..languages.words import parse_word
+from .base import ControllerOutput, NetworkState, StackModel, Step
+from .step_network import Outputs, cannot_save
+from .user_code import guarded, take_out
+
+_TOGETHER = 60_000  # symbols that are given to a network at once
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """What a batch of words has read so far, in the place of stacks: 0 of them.
+
+    Attributes:
+        codes: the symbols' numbers, (B, T).
+        like: gives the type of readings.
+    """
+
+    codes: Tensor
+    like: Tensor
+
+    def reading(self) -> Tensor:
+        """Return the readings of 0 stacks, (B, 0, 1)."""
+        return self.like.new_zeros(len(self.codes), 0, 1)
+
+    def next(self, actions: Tensor, pushed: Tensor) -> Prefix:
+        """Return the same: there are no ``actions``, and nothing is ``pushed``."""
+        del actions, pushed
+        return self
+
+    def select(self, index: Tensor) -> Prefix:
+        """Return the words of the batch entries ``index`` (M,), which may repeat."""
+        return replace(self, codes=self.codes[index])
+
+    def reads(self, symbols: Tensor) -> Prefix:
+        """Return the words with ``symbols`` (B,) behind them."""
+        return replace(self, codes=torch.cat([self.codes, symbols[:, None]], 1))
+
+
+class WordNetwork(StackModel[Prefix]):
+    """What answers words, or every beginning of a word, and shows nothing else.
+
+    Args:
+        name: what reports call it.
+        alphabet: what words are made of.
+        outputs: what it says, and how that is read.
+        first, end: as in `StackModel`.
+        longest: the longest word that it can be asked about; None for any.
+        affordable: about how many words a check may ask; None for as many as of any other network.
+    """
+
+    name: ClassVar[str] = "own network"
+    action_kind = "none"
+    n_stacks = 0
+    cell_size = 1
+
+    def __init__(
+        self,
+        name: str,
+        alphabet: tuple[str, ...],
+        outputs: Outputs,
+        *,
+        first: tuple[str, ...] | None = None,
+        end: str | None = None,
+        longest: int | None = None,
+        affordable: int | None = None,
+    ) -> None:
+        super().__init__()
+        object.__setattr__(self, "name", name)
+        self.outputs, self.task_kind = outputs, outputs.kind
+        self.alphabet, self.first, self.end = alphabet, first, end
+        self.longest, self.affordable = longest, affordable
+
+    @abstractmethod
+    def said_of(self, codes: Tensor) -> Tensor:
+        """Return what is said of words ``codes`` (B, T) int, all of one length, after their last symbol, (B, O)."""
+
+    @abstractmethod
+    def said_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor | None:
+        """Return what is said after every symbol of words ``codes`` (B, T) of these ``lengths``, (B, T, O).
+
+        Beyond the end of a word ``codes`` are 0, and what is said there does not matter. None where it is not known at
+        once.
+        """
+
+    @property
+    def like(self) -> Tensor:
+        """Return a tensor of the type of outputs."""
+        return torch.zeros(())
+
+    @property
+    def width(self) -> int:
+        """Return how many numbers an output has."""
+        return self.outputs.size
+
+    @property
+    def output_alphabet(self) -> tuple[str, ...]:
+        """Return the symbols that outputs are made of."""
+        return self.outputs.alphabet
+
+    def config(self) -> dict[str, Any]:
+        """Return what is known of it, for reports."""
+        return {"stack": None, "outputs": self.task_kind, "longest": self.longest}
+
+    def save(self, path: object) -> NoReturn:
+        """Say what can be saved: no file of ours can hold somebody else's code.
+
+        Raises:
+            StacklensError: always.
+        """
+        cannot_save(self.name, path)
+
+    def initial_state(self, batch: int) -> NetworkState[Prefix]:
+        """Return the state before the first symbol; a recogniser has answered the empty word."""
+        like = self.like
+        stack = Prefix(torch.zeros(batch, 0, dtype=torch.int64, device=like.device), like)
+        rejected = torch.zeros(batch, dtype=torch.bool, device=like.device)
+        if self.task_kind == "recognition" and self.end is None:
+            output = self.said_of(stack.codes[:1]).expand(batch, -1)
+            return NetworkState(output, stack, rejected, output)
+        return NetworkState(like.new_zeros(batch, self.width), stack, rejected)
+
+    def step(self, symbols: Tensor, state: NetworkState[Prefix]) -> Step[Prefix]:
+        """Return the step on ``symbols`` (B,): the whole word is read again."""
+        stack = state.stack.reads(symbols)
+        output = self.said_of(stack.codes)
+        rejected = state.rejected
+        if self.task_kind == "next set":
+            rejected = rejected | self._unexpected(symbols, state)
+        reading = stack.reading()
+        after = NetworkState(output, stack, rejected, output)
+        return Step(output, reading[..., :0], reading, reading, output, after)
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
+        """Say that there is none.
+
+        Raises:
+            StacklensError: always.
+        """
+        del symbols, hidden, reading
+        raise StacklensError(f"{self.name} is asked about whole words: it has no hidden vector to begin a step from")
+
+    def stack_of(self, cells: Tensor) -> Prefix:
+        """Return nothing for each of ``cells`` (M, 0, 1, 1)."""
+        return Prefix(torch.zeros(len(cells), 0, dtype=torch.int64), self.like)
+
+    def decide(self, state: NetworkState[Prefix]) -> Tensor:
+        """Return whether the last output accepts."""
+        accepted: Tensor = state.hidden[..., 0] > 0.5
+        return accepted
+
+    @torch.no_grad()
+    def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
+        """Return the answers to ``words`` at once, (N, 1) or (N, T) as `network_answers` gives them."""
+        codes, lengths = encode_words(words, self.alphabet)
+        if self.task_kind == "recognition":
+            return self._verdicts(codes, lengths)
+        answers = np.full(codes.shape, -1, dtype=self.number_type)
+        order = np.argsort(lengths, kind="stable")
+        for rows in _parts(order, lengths):
+            width = int(lengths[rows].max(initial=0))
+            symbols = torch.from_numpy(np.maximum(codes[rows, :width], 0).astype(np.int64))
+            said = self.said_along(symbols, lengths[rows].tolist()) if width else None
+            if said is None and width:
+                return None
+            if said is not None:
+                answers[rows, :width] = self._numbers_along(said, symbols, lengths[rows])
+        return answers
+
+    def _verdicts(self, codes: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        verdicts = np.zeros((len(codes), 1), np.int32)
+        for length in np.unique(lengths).tolist():
+            same = np.flatnonzero(lengths == length)
+            for rows in _parts(same, lengths):
+                symbols = torch.from_numpy(codes[rows, :length].astype(np.int64))
+                if self.end is not None:
+                    symbols = torch.cat([symbols, symbols.new_full((len(rows), 1), len(self.alphabet))], 1)
+                verdicts[rows, 0] = (self.said_of(symbols)[:, 0] > 0.5).cpu().numpy()
+        return verdicts
+
+    def _numbers_along(self, said: Tensor, symbols: Tensor, lengths: np.ndarray) -> np.ndarray:
+        """Return the numbers of outputs ``said`` (B, T, O) after ``symbols`` (B, T), -1 from a rejection on."""
+        numbers = self.output_numbers(said)
+        steps = np.arange(symbols.shape[1])
+        gone = steps[None] >= lengths[:, None]
+        if self.task_kind == "next set":
+            first = torch.tensor([self.first is None or symbol in self.first for symbol in self.alphabet])
+            allowed = said[:, :-1].gather(-1, symbols[:, 1:, None]).squeeze(-1) > 0.5
+            unexpected = ~torch.cat([first[symbols[:, :1]], allowed.cpu()], 1)
+            gone = gone | (np.cumsum(unexpected.numpy(), 1) > 0)
+        return np.where(gone, -1, numbers)
+
+
+class ForwardNetwork(WordNetwork):
+    """A module of one's own that reads whole words, such as a transformer; ``wrap(…, forward=…)`` makes it.
+
+    Args:
+        module: whatever holds the weights; None for none.
+        forward: from symbols, "one-hot" (B, T, n) or "index" (B, T), to outputs after every symbol (B, T, O), or after
+            the last one only, (B, O).
+        symbols: "one-hot" or "index".
+        along: whether outputs come after every symbol.
+        empty_word: whether a recogniser accepts the empty word, which it cannot be asked.
+        settings: those of `WordNetwork`.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module | None,
+        forward: Callable[[Tensor], Any],
+        symbols: str,
+        along: bool,
+        empty_word: bool | None = None,
+        **settings: Any,
+    ) -> None:
+        super().__init__(**settings)
+        self.module, self._forward = module, forward
+        self.symbols, self.along, self.empty_word = symbols, along, empty_word
+
+    @property
+    def like(self) -> Tensor:
+        """Return a tensor of the type of the weights."""
+        weights = None if self.module is None else next(self.module.parameters(), None)
+        return torch.zeros(()) if weights is None else weights.detach().new_zeros(())
+
+    def config(self) -> dict[str, Any]:
+        """Return what is known of it, for reports."""
+        return {**super().config(), "symbols": self.symbols}
+
+    def said_of(self, codes: Tensor) -> Tensor:
+        """Return what is said of words ``codes`` (B, T) after their last symbol, (B, O)."""
+        if codes.shape[1] == 0:
+            return self.like.new_full((len(codes), 1), float(bool(self.empty_word)))
+        said = self.forwarded(codes)
+        return self.outputs.read(said[:, -1] if self.along else said, len(codes)).to(self.like)
+
+    def said_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor | None:
+        """Return what is said after every symbol, (B, T, O), by one run, or by one for every length."""
+        del lengths
+        if not self.along:
+            return torch.stack([self.said_of(codes[:, : t + 1]) for t in range(codes.shape[1])], 1)
+        said = self.forwarded(codes)
+        rows = self.outputs.read(said.flatten(0, 1), said.shape[0] * said.shape[1])
+        return rows.reshape(*said.shape[:2], -1)
+
+    def forwarded(self, codes: Tensor) -> Tensor:
+        """Return what the module itself says of ``codes`` (B, T), unread."""
+        x = codes.to(self.like.device)
+        if self.symbols == "one-hot":
+            x = torch.nn.functional.one_hot(x, self.n_symbols).to(self.like.dtype)
+        said = guarded(self._forward, "forward(symbols)", {"symbols": x})
+        if not isinstance(said, Tensor):
+            raise take_out("forward(symbols)", said, self.outputs.sizes)
+        return said
+
+
+def _parts(rows: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
+    """Return ``rows``, shortest words first, in parts of about as many symbols as are given to a network at once."""
+    parts, begin = [], 0
+    while begin < len(rows):
+        end = begin + 1
+        while end < len(rows) and (end + 1 - begin) * max(1, int(lengths[rows[end]])) <= _TOGETHER:
+            end += 1
+        parts.append(rows[begin:end])
+        begin = end
+    return parts
+
+
+# ---- A function that answers words, whatever is behind it, as a `StackModel`: a program, a remote service, a network.
+
+Box = Callable[[list[tuple[str, ...]]], Sequence[Any]]
+AFFORDABLE = 100_000  # words that a check may ask, unless it is told otherwise
+_BOX_WORDS_TOGETHER = 10_000  # words that are asked at once
+_MOST_KEPT = 2_000_000  # answers
+
+
+class BlackBox(WordNetwork):
+    """A function from a list of words, tuples of symbols, to a list of answers, one a word; every word is asked once.
+
+    Where answers are True and False it is a recogniser; where they are sets of symbols of the alphabet it says which
+    may come next; else what it says is an output, whatever that is, called as Python shows it.
+
+    Args:
+        box: the function.
+        alphabet: what words are made of.
+        first: for sets, which symbols may begin a word; None for what it says of the empty word.
+        name: what reports call it.
+        longest, affordable: as in `WordNetwork`.
+
+    Raises:
+        StacklensError: it does not answer every word, or answers in several ways.
+
+    >>> even = BlackBox(lambda words: [len(word) % 2 == 0 for word in words], ("a",))
+    >>> even.task_kind, even.answers_to(["", "a", "aa"]).ravel()
+    ('recognition', array([1, 0, 1], dtype=int32))
+    """
+
+    def __init__(
+        self,
+        box: Box,
+        alphabet: tuple[str, ...],
+        *,
+        first: tuple[str, ...] | None = None,
+        name: str = "black box",
+        longest: int | None = None,
+        affordable: int | None = None,
+    ) -> None:
+        self.box, self.asked, self.rounds = box, 0, 0
+        self._known: dict[tuple[int, ...], int] = {}
+        self._outputs: dict[Hashable, int] = {}
+        self._symbols = alphabet
+        kind = self._kind([(), *((symbol,) for symbol in alphabet)])
+        if first is None and kind == "next set":
+            first = tuple(sorted(self._answers([()])[0], key=alphabet.index)) or None
+        super().__init__(name, alphabet, Outputs(kind, alphabet), first=first, longest=longest, affordable=affordable)
+
+    @property
+    def width(self) -> int:
+        """Return how many numbers an output has: one a symbol for sets, else its own number."""
+        return len(self.alphabet) if self.task_kind == "next set" else 1
+
+    @property
+    def like(self) -> Tensor:
+        """Return a tensor of the type of outputs."""
+        return torch.zeros((), dtype=torch.float64)
+
+    @property
+    def output_alphabet(self) -> tuple[str, ...]:
+        """Return the outputs that were met so far, or the alphabet where they are sets of its symbols."""
+        if self.task_kind in ("recognition", "next set"):
+            return self.alphabet
+        return tuple(map(str, self._outputs))
+
+    def said_of(self, codes: Tensor) -> Tensor:
+        """Return what is said of words ``codes`` (B, T): 0 or 1, a set (B, K), or the number of an output (B, 1)."""
+        rows = codes.tolist()
+        self._ask({tuple(row) for row in rows})
+        numbers = [self._known[tuple(row)] for row in rows]
+        if self.task_kind != "next set":
+            return torch.tensor(numbers, dtype=torch.float64).unsqueeze(-1)
+        members = [[number >> place & 1 for place in range(len(self.alphabet))] for number in numbers]
+        return torch.tensor(members, dtype=torch.float64).reshape(len(rows), -1)
+
+    def said_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor:
+        """Return what is said after every symbol; all beginnings that are not known are asked together."""
+        rows = codes.tolist()
+        together = (tuple(row[: t + 1]) for row, length in zip(rows, lengths, strict=True) for t in range(length))
+        self._ask(set(together))
+        said = torch.zeros(*codes.shape, self.outputs.size if self.task_kind == "next set" else 1, dtype=torch.float64)
+        for t in range(codes.shape[1]):
+            there = [i for i, length in enumerate(lengths) if length > t]
+            said[there, t] = self.said_of(codes[there, : t + 1])
+        return said
+
+    def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
+        """Return the answers to ``words`` at once (see `WordNetwork`); those of a recogniser need no beginnings."""
+        if self.task_kind != "recognition":
+            return super().answers_to(words)
+        spelled = [tuple(map(self._symbols.index, word)) for word in words]
+        self._ask(set(spelled))
+        return np.array([self._known[word] for word in spelled], np.int32).reshape(-1, 1)
+
+    def output_numbers(self, output: Tensor) -> np.ndarray:
+        """Return which discrete output each of ``output`` (..., O) is, (...)."""
+        if self.task_kind == "transduction":
+            numbers: np.ndarray = output[..., 0].long().numpy()
+            return numbers
+        return super().output_numbers(output)
+
+    def _ask(self, words: set[tuple[int, ...]]) -> None:
+        """Ask what is not known of ``words``, by their symbols' numbers."""
+        fresh = sorted(word for word in words if word not in self._known)
+        if fresh and len(self._known) + len(fresh) > _MOST_KEPT:
+            self._known.clear()
+            fresh = sorted(words)
+        for begin in range(0, len(fresh), _BOX_WORDS_TOGETHER):
+            part = fresh[begin : begin + _BOX_WORDS_TOGETHER]
+            answers = self._answers([tuple(self._symbols[i] for i in word) for word in part])
+            self._known |= {word: self._number(answer) for word, answer in zip(part, answers, strict=True)}
+
+    def _answers(self, words: list[tuple[str, ...]]) -> list[Any]:
+        said = guarded(self.box, "the function", {f"{len(words):,} words, a list": words})
+        self.asked, self.rounds = self.asked + len(words), self.rounds + 1
+        if not isinstance(said, Iterable):
+            raise StacklensError(
+                f"the function answers {len(words):,} words with {said!r:.40}, of type {type(said).__name__}; expected "
+                "a list with one answer a word"
+            )
+        answers = list(said)
+        if len(answers) != len(words):
+            raise StacklensError(
+                f"the function gave {len(answers):,} answers to {len(words):,} words; expected a list with one a word"
+            )
+        return answers
+
+    def _kind(self, words: list[tuple[str, ...]]) -> TaskKind:
+        """Return what the answers to some words say."""
+        answers = self._answers(words)
+        if all(isinstance(answer, bool | np.bool_) for answer in answers):
+            return "recognition"
+        sets = [isinstance(answer, set | frozenset) for answer in answers]
+        if all(sets):
+            return "next set"
+        if any(sets) or any(isinstance(answer, bool | np.bool_) for answer in answers):
+            raise StacklensError("the function answers in several ways; expected only True and False, sets, or outputs")
+        return "transduction"
+
+    def _number(self, answer: Any) -> int:
+        """Return the number of an answer."""
+        if self.task_kind == "recognition":
+            return int(bool(answer))
+        if self.task_kind == "next set":
+            if not isinstance(answer, set | frozenset) or not answer <= set(self.alphabet):
+                raise StacklensError(f"the function says {answer!r:.60}; expected a set of symbols of the alphabet")
+            return sum(1 << place for place, symbol in enumerate(self.alphabet) if symbol in answer)
+        if not isinstance(answer, Hashable):
+            raise StacklensError(f"the function says {answer!r:.60}; expected something that can be hashed")
+        return self._outputs.setdefault(answer, len(self._outputs))
+
+
+def boxed(box: Any, alphabet: Sequence[str] | None, first: Sequence[str] | None, **settings: Any) -> StackModel[Any]:
+    """Return what answers words: a network as it is, a function as a `BlackBox` with these ``settings``.
+
+    Raises:
+        StacklensError: it is neither, a function has no alphabet, or a network has another one.
+    """
+    if isinstance(box, StackModel):
+        if alphabet is not None and set(alphabet) != set(box.alphabet):
+            raise StacklensError(f"the network's alphabet is {' '.join(box.alphabet)}, not {' '.join(alphabet)}")
+        return box
+    if not callable(box) or hasattr(box, "forward"):
+        raise StacklensError(
+            f"expected a function from a list of words to a list of answers, or a network, not {type(box).__name__}; "
+            "sl.wrap makes a network of a module"
+        )
+    if not alphabet:
+        raise StacklensError("what are the words of this function made of? give its alphabet")
+    return BlackBox(box, tuple(alphabet), first=None if first is None else tuple(first), **settings)
+
+
+# ---- A language model as a predictor of sets: a symbol may come next where its probability is above a threshold.
+#
+# A language model gives every symbol some probability; which of them it means is for a threshold to say. How near to
+# it probabilities come is its margin, which a result reports: where that is small another threshold gives another
+# automaton.
+
+
+class LanguageModel(WordNetwork):
+    """What a language model says may come next.
+
+    Args:
+        module: from symbols' numbers (B, T) to logits (B, T + 1, O): before the first symbol, and after each. Outputs
+            are of the alphabet, and then of others, the end of a word among them.
+        alphabet: what words are made of.
+        eos: the number of the output that ends a word.
+        name: what reports call it.
+        threshold: what a probability has to exceed; None for `default_threshold`.
+        sizes: for reports.
+
+    Raises:
+        StacklensError: the threshold is no probability, or no symbol's probability ever exceeds it.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        alphabet: tuple[str, ...],
+        eos: int,
+        name: str,
+        threshold: float | None = None,
+        sizes: dict[str, Any] | None = None,
+    ) -> None:
+        chosen = default_threshold(len(alphabet)) if threshold is None else threshold
+        if not isinstance(chosen, int | float) or isinstance(chosen, bool) or not 0 < chosen < 1:
+            raise StacklensError(f"threshold is {chosen!r:.50}; expected a probability between 0 and 1")
+        super().__init__(name, alphabet, Outputs("next set", alphabet, None, chosen), affordable=AFFORDABLE)
+        self.module, self.eos, self.sizes = module.eval(), eos, sizes or {}
+        begins = self._probabilities(torch.zeros(1, 0, dtype=torch.int64))[0, 0, : len(alphabet)]
+        self.first = tuple(symbol for symbol, p in zip(alphabet, begins.tolist(), strict=True) if p > chosen)
+        if not self.first:
+            raise StacklensError(
+                f"no symbol may begin a word where its probability has to be above {chosen:.3g}: the likeliest has "
+                f"{begins.max():.3g}; give a lower threshold"
+            )
+
+    @property
+    def threshold(self) -> float:
+        """Return what a probability has to exceed."""
+        return self.outputs.threshold
+
+    @property
+    def like(self) -> Tensor:
+        """Return a tensor of the type of the weights."""
+        return next(self.module.parameters()).detach().new_zeros(())
+
+    def config(self) -> dict[str, Any]:
+        """Return the sizes and the threshold, for reports."""
+        return {**self.sizes, "stack": None, "outputs": self.task_kind, "threshold": self.threshold}
+
+    def save(self, path: object) -> NoReturn:
+        """Say that its files are elsewhere.
+
+        Raises:
+            StacklensError: always.
+        """
+        raise StacklensError(
+            f"cannot write {path}: {self.name} is of another program, in whose own files it stays; sl.load reads these"
+        )
+
+    def probabilities(self, word: Word) -> np.ndarray:
+        """Return the probability of each symbol, and of the end, before and after every symbol, (T + 1, K + 1).
+
+        Raises:
+            UnknownSymbolError: the word has a symbol that the alphabet lacks.
+        """
+        symbols = parse_word(word, self.alphabet) if isinstance(word, str) else word
+        codes = torch.tensor([[self.alphabet.index(symbol) for symbol in symbols]], dtype=torch.int64).reshape(1, -1)
+        kept = [*range(len(self.alphabet)), self.eos]
+        found: np.ndarray = self._probabilities(codes)[0][:, kept].numpy()
+        return found
+
+    def said_of(self, codes: Tensor) -> Tensor:
+        """Return what may come after words ``codes`` (B, T), (B, K): above 0.5 where it may."""
+        said = self._probabilities(codes)[:, -1, : len(self.alphabet)]
+        return self.outputs.read(said, len(codes))
+
+    def said_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor:
+        """Return what may come after every symbol, (B, T, K)."""
+        del lengths
+        said = self._probabilities(codes)[:, 1:, : len(self.alphabet)]
+        return self.outputs.read(said.flatten(0, 1), said.shape[0] * said.shape[1]).reshape(said.shape)
+
+    @torch.no_grad()
+    def _probabilities(self, codes: Tensor) -> Tensor:
+        logits: Tensor = self.module(codes)
+        return logits.softmax(-1)
+
+
+def default_threshold(symbols: int) -> float:
+    """Return a third of the probability that each of so many ``symbols`` and the end have if all have as much.
+
+    >>> round(default_threshold(4), 3)
+    0.067
+    """
+    return 1 / (3 * (symbols + 1))

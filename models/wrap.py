@@ -1,0 +1,413 @@
+"""`wrap`: a network of one's own under the lens, in a few lines; what can be found out by a trial is not asked for."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from importlib import import_module
+from importlib.metadata import entry_points
+from itertools import product
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from ..core.errors import StacklensError
+from ..core.progress import count
+from ..core.validation import check_alphabet
+from ..languages.task import TaskKind
+from .base import Origin, StackModel
+from .step_network import Activation, Outputs, Packing, StepNetwork, StepShape, named_parts, packing_of
+from .user_code import StackChoice, guarded, shapes_of, stack_choice
+from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
+
+T = TypeVar("T")
+_FORMS = ("one-hot", "index")
+_CELLS = (*range(1, 65), 80, 96, 100, 128, 200, 256, 300, 512)  # sizes of cells that are tried
+_BATCHES = 2, 3  # words of the trials, by which the axis of the words is found
+_PARTS = ("hidden", "actions", "pushed", "output")
+
+
+def wrap(
+    module: nn.Module | None,
+    alphabet: Sequence[str],
+    *,
+    step: Callable[..., Any] | None = None,
+    forward: Callable[[Tensor], Any] | None = None,
+    stack: Any = None,
+    actions: Sequence[str] | None = None,
+    outputs: TaskKind = "recognition",
+    reads: str = "before",
+    output: Callable[..., Any] | None = None,
+    hidden: Any = None,
+    cell: int | None = None,
+    n_stacks: int = 1,
+    returns: Sequence[str] | None = None,
+    symbols: str | None = None,
+    activation: Activation | None = None,
+    threshold: float = 0.5,
+    output_alphabet: Sequence[str] | None = None,
+    first: Sequence[str] | None = None,
+    end: str | None = None,
+    empty_word: bool | None = None,
+    limit: int | None = None,
+    depth: int = 1,
+    empty_value: float = 0.0,
+    longest: int | None = None,
+    name: str | None = None,
+) -> StepNetwork | WordNetwork:
+    """Return a network of one's own as one that everything in stacklens takes; its weights are shared, not copied.
+
+    A trial on a symbol finds out how symbols are read, how large cells and hidden states are, and which of their axes
+    is the batch's. `stacklens.check` then compares with the network's own forward pass.
+
+    Args:
+        module: the network, which is put in evaluation mode; None where there is none.
+        alphabet: the symbols, in the order of the network's own numbers.
+        step: ``step(symbols, hidden, top)``, without ``top`` where there is no stack, returns the hidden state after a
+            symbol, the actions (B, A), the value to push (B, D) and the output (B, O), as a tuple or a dictionary with
+            these names. B words are read at once; ``top`` is (B, D), or (B, depth, D). With several stacks ``top``,
+            actions and values have an axis (B, n_stacks, …).
+        forward: in place of ``step``, ``forward(symbols)`` returns the outputs after every symbol of (B, T) words,
+            (B, T, O), or after the last only, (B, O). For networks without a stack.
+        stack: "superposition" (Joulin & Mikolov 2015), "strength" (Grefenstette et al. 2015), "continuous" (Sun et al.
+            1993), None, or an object with ``empty(batch, n_stacks, cell_size, like)`` and ``from_cells(cells)``.
+        actions: what the actions are of, in the network's order: ("pop", "none", "push") unless it is told; ("pop",
+            "push") for strengths; a continuous stack takes one number, push above 0 and pop below.
+        outputs: "recognition" (the probability to accept), "next set" (of each symbol that may come next), "next
+            symbol" or "transduction" (the largest counts).
+        reads: "after" where outputs see the top after the update: then ``output`` gives them, and ``step`` none.
+        output: ``output(hidden, top)``, for ``reads="after"``.
+        hidden: the hidden state before the first symbol: a size, a tensor without the batch, a tuple of these, or a
+            function of the batch size; unless it is told ``step`` is given None once, and begins with zeros.
+        cell: the size of a cell, unless the trial is to find it.
+        n_stacks: number of stacks.
+        returns: what ``step`` returns, in its order; without "pushed" the symbol read is pushed.
+        symbols: "one-hot" or "index", unless the trial is to find it.
+        activation: "sigmoid" or "softmax" where outputs are logits.
+        threshold: what a probability has to exceed to count.
+        output_alphabet: what outputs are made of, where that is not the alphabet.
+        first: for sets, which symbols may begin a word; all unless it is told.
+        end: a symbol that the network reads after a word.
+        empty_word: whether a recogniser accepts the empty word, which most cannot be asked.
+        limit, depth, empty_value: cells of a stack, how many of them ``top`` shows, and what an empty one holds.
+        longest: the longest word that ``forward`` takes.
+        name: what reports call it; the module's class unless it is told.
+
+    Raises:
+        StacklensError: the arguments do not fit together or the trial failed; one line that says what was given.
+
+    >>> gru = nn.GRUCell(2, 4)
+    >>> net = wrap(gru, "ab", step=lambda x, h: (h := gru(x, h), h[:, :1].sigmoid()), empty_word=True)
+    >>> net, net.config()["hidden"]
+    (<GRUCell over a b>, 4)
+    """
+    letters, kinds = tuple(alphabet), _kinds(outputs, alphabet, output_alphabet, activation, threshold)
+    check_alphabet(letters)
+    _check_choices(step, forward, stack, reads, output, symbols)
+    if outputs == "recognition" and end is None and empty_word is None and output is None:
+        raise StacklensError(
+            "what does it say of the empty word? give empty_word=True or False, or end, a symbol read after every word"
+        )
+    if module is not None:
+        _check_weights(module.eval())
+    called = name or (type(module).__name__ if module is not None else "own network")
+    common: dict[str, Any] = {"name": called, "alphabet": letters, "outputs": kinds, "end": end}
+    common |= {"empty_word": empty_word, "first": None if first is None else tuple(first)}
+    forms = _FORMS if symbols is None else (symbols,)
+    if step is None:
+        assert forward is not None
+        common |= {"longest": longest, "affordable": AFFORDABLE}
+        whole = partial(tried_forward, module=module, settings=common)
+        return first_success(forward, [(f"symbols as {form}", partial(whole, form=form)) for form in forms])
+    after = reads == "after" and stack is not None
+    choice = stack_choice(stack, actions, limit=limit, depth=depth, empty_value=empty_value, after=after)
+    common |= {"returns": _returned(returns, choice, reads), "n_stacks": n_stacks if choice.kind != "none" else 0}
+    start = None if hidden is None else _start(hidden, module)
+    stepping = partial(tried, module=module, choice=choice, start=start, output=output)
+    trials = []
+    for form, size in product(forms, _sizes(choice, common["returns"], letters, end, cell)):
+        cells = "" if choice.kind == "none" else f" and cells of {count(size, 'number')}"
+        shape = StepShape(symbols=form, cell=size, **common)
+        trials.append((f"symbols as {form}{cells}", partial(stepping, shape=shape)))
+    return first_success(step, trials)
+
+
+def _check_choices(step: Any, forward: Any, stack: Any, reads: str, output: Any, symbols: str | None) -> None:
+    """Check that what is given goes together.
+
+    Raises:
+        StacklensError: it does not.
+    """
+    if (step is None) is (forward is None):
+        raise StacklensError("give either step, which reads one symbol, or forward, which reads whole words")
+    if reads not in ("before", "after") or (reads == "after") is not (output is not None):
+        raise StacklensError(
+            'reads is "before" or "after" the update; with "after" give output(hidden, top), and only then'
+        )
+    if symbols not in (None, *_FORMS):
+        raise StacklensError(f"symbols is {symbols!r:.40}; expected one-hot or index")
+    if step is None and stack is not None:
+        raise StacklensError("a stack is seen step by step: give step in place of forward")
+
+
+def _check_weights(module: nn.Module) -> None:
+    """Raise StacklensError where a weight is no number: then the network says nothing."""
+    for name, values in module.named_parameters():
+        if not torch.isfinite(values).all():
+            raise StacklensError(
+                f"{name} of {type(module).__name__} holds NaN or infinite weights; was it trained to an end?"
+            )
+
+
+def _kinds(
+    outputs: TaskKind,
+    alphabet: Sequence[str],
+    output_alphabet: Sequence[str] | None,
+    activation: Activation | None,
+    threshold: float,
+) -> Outputs:
+    said = tuple(alphabet if output_alphabet is None else output_alphabet)
+    if outputs == "next set" and said[: len(alphabet)] != tuple(alphabet):
+        raise StacklensError(f"sets of next symbols are of the alphabet {' '.join(alphabet)}, not of {' '.join(said)}")
+    return Outputs(outputs, said, activation, threshold)
+
+
+def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) -> tuple[str, ...]:
+    """Return what a step returns, in its order.
+
+    Raises:
+        StacklensError: there is something unknown, or something missing.
+    """
+    needed = (
+        {"hidden"} | ({"actions"} if choice.kind != "none" else set()) | ({"output"} if reads == "before" else set())
+    )
+    allowed = needed | ({"pushed"} if choice.kind != "none" else set())
+    found = tuple(returns or (part for part in _PARTS if part in allowed))
+    if not needed <= set(found) <= allowed or len(set(found)) < len(found):
+        raise StacklensError(
+            f"returns is {found}; expected {', '.join(part for part in _PARTS if part in needed)}"
+            f"{', and pushed unless the symbol read is' if choice.kind != 'none' else ''}, in the order of step"
+        )
+    return found
+
+
+def _sizes(
+    choice: StackChoice, returns: tuple[str, ...], alphabet: tuple[str, ...], end: str | None, cell: int | None
+) -> tuple[int, ...]:
+    """Return the sizes of cells to try."""
+    if choice.kind == "none":
+        return (1,)
+    if "pushed" not in returns:
+        return (len(alphabet) + (end is not None),)
+    return _CELLS if cell is None else (cell,)
+
+
+def _start(hidden: Any, module: nn.Module | None) -> Callable[[int], Any]:
+    """Return the function from a batch size to the hidden states before the first symbol."""
+    if callable(hidden):
+        return lambda batch: guarded(lambda: hidden(batch), f"hidden({batch})", {})
+    like = like_weights(module)
+
+    def made(one: Any, batch: int) -> Any:
+        if isinstance(one, Tensor):
+            return one.detach().expand(batch, *one.shape).clone()
+        if isinstance(one, tuple | list):
+            return type(one)(made(part, batch) for part in one)
+        if isinstance(one, int) and one >= 0:
+            return like.new_zeros(batch, one)
+        raise StacklensError(f"hidden is {one!r:.40}; expected a size, a tensor, a tuple of these or a function")
+
+    return lambda batch: made(hidden, batch)
+
+
+def like_weights(module: nn.Module | None) -> Tensor:
+    """Return a tensor of the type and on the device of a module's weights."""
+    weights = None if module is None else next(module.parameters(), None)
+    return torch.zeros(()) if weights is None else weights.detach().new_zeros(())
+
+
+@torch.no_grad()
+def tried(
+    step: Callable[..., Any],
+    module: nn.Module | None,
+    shape: StepShape,
+    choice: StackChoice,
+    start: Callable[[int], Any] | None,
+    output: Callable[..., Any] | None,
+) -> StepNetwork:
+    """Return the network if a trial with this ``shape`` succeeds, and succeeds again in the same way."""
+    if start is None:
+        start = _zeros_like_first(module, step, shape, choice)
+        try:
+            return tried(step, module, shape, choice, start, output)
+        except StacklensError as error:
+            order = ", ".join(shape.returns)
+            raise StacklensError(
+                f"{error}; does step return {order}, in this order? else name it: returns=…"
+            ) from error
+    packing = packing_of(start(_BATCHES[0]), start(_BATCHES[1]), _BATCHES)
+    network = StepNetwork(module, step, shape, choice, packing, start, output)
+    codes = torch.arange(network.n_symbols)
+    taken = [network.step(codes, network.initial_state(len(codes))) for _ in range(2)]
+    network.step(codes, taken[0].state)
+    for part in ("hidden", "actions", "output"):
+        one, other = (getattr(found, part) for found in taken)
+        if not torch.equal(one, other) and not (one.isnan() & other.isnan()).all():
+            raise StacklensError(f"{shape.name} gives another {part} to the same word: is there dropout or noise left?")
+    return network
+
+
+def _zeros_like_first(
+    module: nn.Module | None, step: Callable[..., Any], shape: StepShape, choice: StackChoice
+) -> Callable[[int], Any]:
+    """Return zeros of the form of the hidden state that ``step`` returns where it is given None for one."""
+    like, found = like_weights(module), []
+    for batch in _BATCHES:
+        blank = StepNetwork(module, step, shape, choice, Packing(None, ()), lambda _: None)
+        x = blank.read(torch.zeros(batch, dtype=torch.int64), like)
+        reading = choice.empty(batch, shape.n_stacks, shape.cell, like.new_zeros(batch, 0)).reading()
+        given = {"symbols": x, "hidden": None, **({} if choice.kind == "none" else {"top": blank.top(reading)})}
+        name = f"step({', '.join(given)})"
+        try:
+            answer = guarded(step, name, given)
+        except StacklensError as error:
+            raise StacklensError(f"{error}; with hidden=… step is not given None for the hidden state") from error
+        found.append(named_parts(answer, shape.returns, name).hidden)
+    packing = packing_of(found[0], found[1], _BATCHES)
+    return lambda batch: packing.unpack(like.new_zeros(batch, packing.size))
+
+
+@torch.no_grad()
+def tried_forward(
+    forward: Callable[[Tensor], Any], module: nn.Module | None, form: str, settings: dict[str, Any]
+) -> ForwardNetwork:
+    """Return the network if it answers short words, alone as beside others and by what it has read only."""
+    last = len(settings["alphabet"]) - 1
+    codes = torch.tensor([[0, 0, 0], [0, last, 0], [last, 0, last], [0, 0, last]])[:, : settings["longest"]]
+    network = ForwardNetwork(module, forward, form, True, **settings)
+    outputs = network.forwarded(codes)
+    alone = outputs.dim() == 1 and network.task_kind == "recognition"
+    if outputs.dim() not in (2, 3) and not alone:
+        raise StacklensError(
+            f"forward(symbols) returned {shapes_of(outputs)}; expected outputs (words, symbols, O), or (words, O)"
+        )
+    network.along = outputs.dim() == 3
+    network.said_of(codes)
+    if outputs.isnan().any():
+        raise StacklensError(f"{network.name} answers NaN, which is no number; are its weights sound?")
+    if not torch.equal(outputs, network.forwarded(codes)):
+        raise StacklensError(f"{network.name} answers differently to the same word: is there dropout left?")
+    if not _alike(outputs[1:2], network.forwarded(codes[1:2])):
+        raise StacklensError(
+            f"{network.name} answers a word differently beside others: are words the first axis (batch_first=True)?"
+        )
+    if network.along and not _alike(outputs[0, 0], outputs[1, 0]):
+        raise StacklensError(
+            f"{network.name} answers a symbol differently by what comes after it: does it lack a causal mask, or read "
+            "backwards too?"
+        )
+    return network
+
+
+def _alike(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and torch.allclose(one, other, rtol=1e-3, atol=1e-4)
+
+
+class _Counted:
+    """A function that counts how often it has answered."""
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self.call, self.answers = call, 0
+
+    def __call__(self, *given: Any) -> Any:
+        answer = self.call(*given)
+        self.answers += 1
+        return answer
+
+
+def first_success(call: Callable[..., Any], trials: Iterable[tuple[str, Callable[[Callable[..., Any]], T]]]) -> T:
+    """Return what the first of the named ``trials`` returns that succeeds; each is given the function ``call``.
+
+    Raises:
+        StacklensError: none does. The line has the problem of the trial in which ``call`` answered most often, since
+            its form of symbols suits the network best. Of several such trials those count of which fewest fail in the
+            same way: all wrong sizes fail alike, and the right one by the mistake that is looked for.
+    """
+    problems: list[tuple[str, int, str]] = []
+    for name, trial in trials:
+        counted = _Counted(call)
+        try:
+            trial(counted)
+        except StacklensError as error:
+            problems.append((name, counted.answers, str(error)))
+        else:
+            return trial(call)
+    most = max(answers for _, answers, _ in problems)
+    furthest = [(name, problem) for name, answers, problem in problems if answers == most]
+    alike = Counter(_without_numbers(problem) for _, problem in furthest)
+    rarest, said = min(alike.values()), dict[str, str]()
+    for name, problem in furthest:
+        if alike[_without_numbers(problem)] == rarest:
+            said.setdefault(_without_numbers(problem), f"with {name}: {problem}")
+    if len(problems) == 1:
+        raise StacklensError(problems[0][2])
+    raise StacklensError(f"none of {len(problems)} trials succeeded; {'; '.join(list(said.values())[:2])}")
+
+
+def _without_numbers(problem: str) -> str:
+    return re.sub(r"\d+", "", re.sub(r"\([\d, ]*\)", "", problem))
+
+
+# ---- Networks that code makes: `package.module:function`, or an entry point of the group `stacklens.models` ----
+#
+# Only what a user types is ever imported. No file of ours does it, and nothing that is uploaded.
+
+GROUP = "stacklens.models"
+_REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
+
+
+def is_reference(name: str | Path) -> bool:
+    """Return whether ``name`` is that of code that makes a network, and no file here has it.
+
+    >>> is_reference("mypackage.mymodule:load"), is_reference("nnpda-palindrome"), is_reference("C:/net.pt")
+    (True, False, False)
+    """
+    text = str(name)
+    return (_REFERENCE.fullmatch(text) is not None or text in _entries()) and not os.path.exists(text)
+
+
+def network_of(name: str) -> StackModel[Any]:
+    """Return the network that the function, or the network, called ``name`` gives; the folder here is looked in, too.
+
+    Raises:
+        StacklensError: there is no such module or name, it fails, or it gives no network.
+    """
+    target = _entries().get(name, name)
+    module, _, attribute = target.partition(":")
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found: Any = import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+        made = found if isinstance(found, StackModel) else found()
+    except StacklensError:
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise StacklensError(f"{name}: {type(error).__name__}: {said}; expected package.module:function") from error
+    if not isinstance(made, StackModel):
+        raise StacklensError(f"{name} gives a {type(made).__name__}; expected a network, as sl.wrap makes one")
+    if made.origin is None:
+        made.origin = Origin(made.name, path=name)
+    return made
+
+
+def _entries() -> dict[str, str]:
+    return {point.name: point.value for point in entry_points(group=GROUP)}

@@ -1,0 +1,303 @@
+"""Training as Hao et al. 2018 do: trials, each on words of its own until it gets no better; the last network counts.
+
+Section 5, and what the authors' program adds to it: 800 words, drawn anew for every trial, in batches of 10 that are
+shuffled anew in every epoch; Adam at 0.01 with weight decay 0.01; after every epoch the accuracy on 100 further words,
+and an end after five epochs that do not exceed the highest so far.
+
+All trials run side by side on the leading axis, each on its own words, and none knows of the others: a trial comes to
+what it comes to alone. One that has stopped is trained on with the rest and not looked at any more.
+
+What a batch costs is summed over the steps of its words, and not averaged, as in that program. It matters: next to the
+mean over all positions the weight decay is ten times as strong, and with it no gate of these networks ever closes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..core.errors import StacklensError, UnknownNameError
+from ..languages.task import Examples, Task
+from ..models.base import StackModel
+from ..models.checkpoint import build_model
+from ..models.numbers import one_thread
+from ..models.training.loop import SideBySide, in_order, log_loss
+
+LossKind = Literal["step means", "step shares", "sum"]
+# "step means"   at every step the mean over the words where it counts, summed over steps (reversal, exclusive or)
+# "step shares"  at every step the sum over those words, as a share of the whole batch (formulas)
+# "sum"          over words and steps (next-symbol tasks)
+
+_TEST_SEED = 10**6  # the words that all trials are tested on
+_AT_ONCE = 250  # words of a test
+
+
+@dataclass(frozen=True)
+class TrialSettings:
+    """How trials are trained; the defaults are the paper's.
+
+    Attributes:
+        words, dev_words, test_words: how many are drawn to train on, to stop by, and to test on.
+        batch: words a step of the optimiser.
+        rate, weight_decay: of Adam.
+        epochs: at most so many.
+        patience: so many epochs, one after the other, that do not exceed the highest accuracy end a trial.
+        loss: how what a batch costs is put together.
+        padded: words are read on to this length as null symbols while training, twice as far while testing; None where
+            they end when they end. A network that reads ahead or lags behind can tell.
+    """
+
+    words: int = 800
+    dev_words: int = 100
+    test_words: int = 1_000
+    batch: int = 10
+    rate: float = 0.01
+    weight_decay: float = 0.01
+    epochs: int = 100
+    patience: int = 5
+    loss: LossKind = "step means"
+    padded: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.loss not in get_args(LossKind):
+            raise UnknownNameError("loss", self.loss, list(get_args(LossKind)))
+        sizes = (self.words, self.dev_words, self.test_words, self.batch, self.epochs, self.patience)
+        if min(sizes) < 1 or self.words % self.batch:
+            raise StacklensError(f"a trial needs words in whole batches, and epochs, at least 1 of each; not {sizes}")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a trial came to; accuracies are shares of the symbols that count.
+
+    Attributes:
+        seed: what weights and words were drawn from.
+        network: as it was when the trial ended: the paper's are the last ones, and not the best.
+        best: the highest accuracy on the words to stop by.
+        last: the network's, which is that of the last epoch.
+        test: its accuracy on the test words.
+        epochs: how many there were.
+    """
+
+    seed: int
+    network: StackModel[Any]
+    best: float
+    last: float
+    test: float
+    epochs: int
+
+
+@one_thread()
+def run_trials(
+    model: str,
+    config: dict[str, Any],
+    task: Task,
+    seeds: Sequence[int],
+    settings: TrialSettings | None = None,
+    device: str = "cpu",
+) -> list[Trial]:
+    """Return a trial of each of ``seeds``, in this order, trained side by side.
+
+    Args:
+        model: a name of the registry.
+        config: its shape besides the alphabet.
+        task: what to learn; its outputs are symbols.
+        seeds: of the trials.
+        settings: how they are trained; None for the paper's.
+        device: where.
+
+    Raises:
+        StacklensError: the task asks for sets of symbols, or it has no null symbol to pad with.
+    """
+    if task.kind == "next set":
+        raise StacklensError(f"trials learn to say symbols, and {task.name} asks for sets; take a Fitting for it")
+    loop = _Trials(model, {"alphabet": task.alphabet, **config}, task, seeds, settings or TrialSettings(), device)
+    loop.run()
+    return loop.trials()
+
+
+@dataclass(frozen=True)
+class _Words:
+    """Words as tensors: ``symbols`` and ``targets`` (..., W, T) int, ``counts`` (..., W, T) bool."""
+
+    symbols: Tensor
+    targets: Tensor
+    counts: Tensor
+
+    @classmethod
+    def of(cls, examples: Examples, null: int | None, padded: int | None, device: str) -> _Words:
+        """Return ``examples``, read on to ``padded`` symbols as ``null``."""
+        arrays = (examples.symbols, examples.targets, examples.mask)
+        symbols, targets, counts = (torch.from_numpy(np.ascontiguousarray(array)).to(device) for array in arrays)
+        if padded is not None:
+            room = (0, padded - symbols.shape[1])
+            symbols, targets = (torch.nn.functional.pad(part, room, value=-1) for part in (symbols, targets))
+            symbols, counts = symbols.masked_fill(symbols < 0, null or 0), torch.nn.functional.pad(counts, room)
+        return cls(symbols.long(), targets.clamp(min=0).long(), counts)
+
+    @classmethod
+    def stacked(cls, several: Sequence[_Words]) -> _Words:
+        """Return as many words for every network, (N, W, T), padded with -1 to the longest."""
+        longest = max(words.symbols.shape[1] for words in several)
+
+        def together(parts: list[Tensor], beyond: int) -> Tensor:
+            pad = torch.nn.functional.pad
+            return torch.stack([pad(part, (0, longest - part.shape[1]), value=beyond) for part in parts])
+
+        symbols = together([words.symbols for words in several], -1)
+        targets = together([words.targets for words in several], 0)
+        return cls(symbols, targets, together([words.counts for words in several], 0))
+
+    def chosen(self, rows: Tensor) -> _Words:
+        """Return the words ``rows`` (N, B), those of each network, cut to the longest of them."""
+        nets = torch.arange(len(rows), device=rows.device).unsqueeze(1)
+        parts = [part[nets, rows] for part in (self.symbols, self.targets, self.counts)]
+        steps = int((parts[0] >= 0).sum(-1).max())
+        return _Words(*(part[..., :steps] for part in parts))
+
+    def pieces(self, size: int) -> list[_Words]:
+        """Return the words in pieces of ``size``, shortest words first, each piece cut to its longest."""
+        lengths = (self.symbols >= 0).sum(-1)
+        if lengths.dim() > 1:
+            return [self]
+        parts, groups = (self.symbols, self.targets, self.counts), in_order(lengths.cpu().numpy(), size)
+        return [_Words(*(part[rows, : int(lengths[rows].max())] for part in parts)) for rows in groups]
+
+
+class _Trials(SideBySide):
+    """All trials of one model on one task; what is kept of a network is how it was when its trial ended."""
+
+    def __init__(
+        self,
+        model: str,
+        config: dict[str, Any],
+        task: Task,
+        seeds: Sequence[int],
+        settings: TrialSettings,
+        device: str,
+    ) -> None:
+        self.model, self.shape, self.task, self.seeds = model, config, task, tuple(seeds)
+        self.settings, self.device, self.n_nets = settings, device, len(self.seeds)
+        self.net = _side_by_side(model, config, self.seeds).to(device)
+        self.optimizer = torch.optim.Adam(
+            self.net.parameters(), lr=settings.rate, weight_decay=settings.weight_decay, foreach=True
+        )
+        self.train_words = self._drawn(settings.words, 0)
+        self.dev_words = self._drawn(settings.dev_words, 1)
+        self.best, self.last = [-1.0] * self.n_nets, [0.0] * self.n_nets
+        self.stale, self.epochs = [0] * self.n_nets, [0] * self.n_nets
+        self.begin()
+
+    @property
+    def total_epochs(self) -> int:
+        """Return the settings' number of epochs."""
+        return self.settings.epochs
+
+    @property
+    def settled(self) -> bool:
+        """Return whether each trial has stopped."""
+        return all(map(self._stopped, range(self.n_nets)))
+
+    def learning_rate(self) -> float:
+        """Return the settings' rate, which never changes."""
+        return self.settings.rate
+
+    def batches(self) -> Iterator[_Words]:
+        """Yield all words of every network once, in an order of its own."""
+        size, batch = self.settings.words, self.settings.batch
+        orders = [np.random.default_rng([seed, self.epochs_done]).permutation(size) for seed in self.seeds]
+        rows = torch.from_numpy(np.stack(orders)).to(self.device).view(len(orders), -1, batch)
+        yield from map(self.train_words.chosen, rows.unbind(1))
+
+    def costs(self, batch: _Words) -> Tensor:
+        """Return what each network has to pay for its words, (nets,)."""
+        return _losses(_answers(self.net, batch.symbols), batch, self.settings.loss)
+
+    def check(self) -> None:
+        """Score every network that is still at it, and keep it as it is now."""
+        for number, accuracy in enumerate(_accuracies(self.net, self.dev_words)):
+            if self._stopped(number):
+                continue
+            self.last[number], self.epochs[number] = accuracy, self.epochs[number] + 1
+            self.stale[number] = 0 if accuracy > self.best[number] else self.stale[number] + 1
+            self.best[number] = max(accuracy, self.best[number])
+            self.keep(number)
+
+    def trials(self) -> list[Trial]:
+        """Return what the trials came to."""
+        examples = self.task.sample(self.settings.test_words, split="test", seed=_TEST_SEED)
+        test = _accuracies(self.whole(self.best_weights), self._words(examples, 2))
+        return [
+            Trial(seed, self.network(n), self.best[n], self.last[n], test[n], self.epochs[n])
+            for n, seed in enumerate(self.seeds)
+        ]
+
+    def _stopped(self, number: int) -> bool:
+        return self.stale[number] >= self.settings.patience
+
+    def _drawn(self, n: int, part: int) -> _Words:
+        """Return ``n`` words of each trial, ``part`` 0 or 1 of what it draws."""
+        drawn = [self.task.sample(n, seed=2 * seed + part) for seed in self.seeds]
+        return _Words.stacked([self._words(examples, 1) for examples in drawn])
+
+    def _words(self, examples: Examples, times: int) -> _Words:
+        padded, null = self.settings.padded, self.shape.get("null")
+        if padded is not None and null is None:
+            raise StacklensError(f"{self.task.name} has no null symbol to pad words with; leave `padded` out")
+        number = None if null is None else self.task.alphabet.index(null)
+        return _Words.of(examples, number, None if padded is None else times * padded, self.device)
+
+
+def _side_by_side(model: str, config: dict[str, Any], seeds: Sequence[int]) -> StackModel[Any]:
+    """Return networks of ``seeds`` on a leading axis."""
+    singles = [_begun(build_model(model, config, seed=seed), seed).state_dict() for seed in seeds]
+    nets = build_model(model, config, nets=len(seeds))
+    nets.load_state_dict({name: torch.stack([single[name] for single in singles]) for name in singles[0]})
+    return nets
+
+
+@torch.no_grad()
+def _begun(net: StackModel[Any], seed: int) -> StackModel[Any]:
+    """Return a network as the authors' program begins with it.
+
+    Networks with a stack begin so by themselves; others get weights that are normal with deviation 1 / sqrt(rows) and
+    biases of 0 too.
+    """
+    if net.n_stacks == 0:
+        generator = torch.Generator().manual_seed(seed)
+        for value in net.parameters():
+            value.normal_(0, len(value) ** -0.5, generator=generator) if value.ndim == 2 else value.zero_()
+    return net
+
+
+def _answers(net: StackModel[Any], symbols: Tensor) -> Tensor:
+    """Return what ``net`` says on words (..., W, T), distributions (T, ..., W, O)."""
+    by_step = symbols.movedim(-1, 0)
+    return net.run(by_step, net.initial_state(by_step.shape[-1])).output
+
+
+def _losses(answers: Tensor, words: _Words, kind: LossKind) -> Tensor:
+    """Return what each network has to pay, (N,)."""
+    targets, counts = words.targets.movedim(-1, 0), words.counts.movedim(-1, 0).to(answers)
+    if kind == "step means":
+        counts = counts / counts.sum(-1, keepdim=True).clamp(min=1)
+    elif kind == "step shares":
+        counts = counts / counts.shape[-1]
+    return (log_loss(answers, targets, least=None) * counts).sum((0, -1))
+
+
+@torch.no_grad()
+def _accuracies(net: StackModel[Any], words: _Words) -> list[float]:
+    """Return the share of the symbols that count which each network says right."""
+    right, total = torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
+    for part in words.pieces(_AT_ONCE):
+        said = _answers(net, part.symbols).argmax(-1).movedim(0, -1)  # (N, W, T)
+        right = right + ((said == part.targets) & part.counts).sum((-2, -1)).cpu()
+        total = total + part.counts.sum((-2, -1)).cpu()
+    accuracies: list[float] = (right / total).tolist()
+    return accuracies

@@ -1,0 +1,492 @@
+"""D6 of Suzgun et al. 2019 by the paper's own settings, watched: which networks learn it on the way, and lose it again.
+
+Three networks of every seed stand beside each other: the last one, which the paper's protocol keeps; the one that was
+best on held-out words on the way; and the last one of a training whose rate falls to 0 over its last third and which is
+the same until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.errors import StacklensError
+from ..languages.task import Examples
+from ..models.base import StackModel
+from ..models.training.loop import unstacked
+from ..models.training.streams import word_accuracy
+from ..models.training.supervised import Fitting
+from .grid import CONVERGED, Grid, GridRow, Network, Outcome, RunSettings, read_grid
+from .results import FOLDER, Experiment, Finding, PaperClaim, processor
+from .suzgun2019 import PAPER, TrainedNetwork, networks_of_table, recipe_of, table_of_models, train, words_of_test
+
+if TYPE_CHECKING:
+    from ..languages.task import Examples
+    from ..models.training.supervised import Fitting
+
+
+TRACES_NAME = "suzgun2019-traces"
+# rows of table 4; gates with Gumbel noise would draw it in the paper's test, too, and tell less from record to record
+TRACED = ("Stack-RNN+Softmax",)
+KINDS = ("last", "best on the way", "rate falling")
+_HELD_OUT_SEED = 4_052  # of the words that networks answer on the way
+_HALF = 0.5  # below it a network that had learned its task is said to have dropped it
+_PARTS = 3  # of which the rate falls in the last: epochs, by the paper's protocol
+
+
+@dataclass(frozen=True)
+class TraceSizes:
+    """How much is trained and asked: networks a row, words asked on the way, words from record to record.
+
+    ``scale`` is that of `RunSettings`, for trials.
+    """
+
+    networks: int = 10
+    held_out: int = 200
+    every: int = 1_000
+    scale: float = 1.0
+
+
+def traces_experiment(sizes: TraceSizes | None = None) -> Experiment:
+    """Return the experiment: a claim for each of the rows `TRACED`."""
+    used = sizes or TraceSizes()
+    claims = tuple(
+        PaperClaim(
+            "5.2",
+            f"D6, {row.name}: {CONVERGED:.0%} of the words right on the way, and in the end",
+            "last networks, test: {} %".format(" / ".join(row.reported[f"test {name}"] for name in _STATISTICS)),
+            partial(_measure, row.name, used),
+        )
+        for row in table_of_models(4).chosen_rows(TRACED)
+    )
+    title = (
+        f"D6 by the paper's settings, accuracy along the training on {used.held_out} held-out words of the test's "
+        f"sizes; rate falling: to 0 as half a cosine over the last of {_PARTS} epochs; the paper: "
+    ) + " / ".join(_STATISTICS)
+    return Experiment(TRACES_NAME, PAPER, title, claims, tuple(range(used.networks)))
+
+
+_STATISTICS = ("min", "max", "median", "mean")
+
+
+def _measure(row: str, sizes: TraceSizes) -> Finding:
+    from ..models.training.streams import word_accuracy
+
+    settings = RunSettings(tuple(range(sizes.networks)), "paper", scale=sizes.scale)
+    fitting = _training(networks_of_table(4)[row], settings)
+    test = words_of_test(fitting.task, settings)
+    held_out = _held_out(fitting, test, sizes.held_out)
+    trace = AccuracyTrace(fitting, held_out, sizes.every)
+    while fitting.epochs_done < _PARTS - 1:
+        fitting.epoch()
+    falling = with_falling_rate(fitting, 1 / _PARTS)
+    last_part = AccuracyTrace(falling, held_out, sizes.every, trace.done)
+    fitting.run()
+    falling.run()
+    ends = word_accuracy(fitting.net, test), word_accuracy(falling.net, test)
+    networks = []
+    for number in range(sizes.networks):
+        best = float(word_accuracy(trace.best_network(number), test)[0])
+        scores = dict(zip(KINDS, (float(ends[0][number]), best, float(ends[1][number])), strict=True))
+        networks.append(_network(number, scores, trace, last_part))
+    return counted_networks(row, networks, len(held_out))
+
+
+def _training(trial: TrainedNetwork, settings: RunSettings) -> Fitting:
+    from ..languages.catalogue import get_task
+    from ..models.training.supervised import Fitting
+
+    recipe = replace(recipe_of(trial, settings), epochs=_PARTS, check_every=_PARTS)
+    return Fitting(trial.model, recipe, get_task(trial.task), nets=len(settings.seeds))
+
+
+def _held_out(fitting: Fitting, test: Examples, words: int) -> Examples:
+    drawn = fitting.task.sample(words, split="test", seed=_HELD_OUT_SEED)
+    tested = set(test.words)
+    return fitting.task.examples([word for word in drawn.words if word not in tested])
+
+
+def with_falling_rate(fitting: Fitting, falling: float) -> Fitting:
+    """Return a training that goes on where ``fitting`` is, but with a rate that falls over the last share ``falling``.
+
+    Where that share is yet to come, it is what training by that recipe from the beginning would have come to.
+    """
+    from ..models.training.supervised import Fitting
+
+    recipe = replace(fitting.recipe, falling=falling)
+    nets, seed, device = fitting.n_nets, fitting.seed, fitting.device
+    other = Fitting(fitting.model, recipe, fitting.task, seed=seed, nets=nets, device=device)
+    other.restore({**fitting.state(), **other.identity()})
+    return other
+
+
+def _network(seed: int, test: dict[str, float], trace: AccuracyTrace, last_part: AccuracyTrace) -> dict[str, Any]:
+    """Return what is kept of a network: its scores, when it had learned and was best, and its traces."""
+    whole = trace.of(seed)
+    learned = next((words for words, share in zip(trace.updates, whole, strict=True) if share >= CONVERGED), None)
+    return {
+        "seed": seed,
+        "test": test,
+        "learned after": learned,
+        "best after": trace.updates[trace.best[seed]],
+        "trace": _points(trace, seed),
+        "trace, rate falling": _points(last_part, seed),
+    }
+
+
+def _points(trace: AccuracyTrace, number: int) -> dict[str, float]:
+    return {str(words): round(share, 4) for words, share in zip(trace.updates, trace.of(number), strict=True)}
+
+
+def since_learned(network: Mapping[str, Any]) -> list[float]:
+    """Return the accuracies of a network at all records since the first at which it had learned its task."""
+    begun = network["learned after"]
+    return [] if begun is None else [share for words, share in network["trace"].items() if int(words) >= begun]
+
+
+def counted_networks(row: str, networks: Sequence[dict[str, Any]], held_out: int) -> Finding:
+    """Return what came of the ``networks`` of a row: how many learned their task on the way, and have it in the end."""
+    nets, learned = len(networks), [one for one in networks if one["learned after"] is not None]
+    dropped = sum(min(since_learned(one)) < _HALF for one in learned)
+    lost = sum(one["test"]["last"] < CONVERGED for one in learned)
+    right = {kind: sum(one["test"][kind] >= CONVERGED for one in networks) for kind in KINDS}
+    told = ", ".join(f"{kind} {count} of {nets}" for kind, count in right.items())
+    parts = (
+        f"learned on the way: {len(learned)} of {nets}",
+        f"of these below one half at a later record: {dropped}, without it in the end: {lost}",
+        f"{CONVERGED:.0%} of the test: {told}",
+    )
+    figures = {
+        "row": row,
+        "held-out words": held_out,
+        "processor": processor(),
+        "counts": {"learned": len(learned), "dropped": dropped, "lost": lost, **right},
+        "networks": list(networks),
+    }
+    return Finding("; ".join(parts), figures)
+
+
+# ---- Simple palindromes of Suzgun et al. 2019 with five numbers a cell: a search among settings ----
+#
+# The paper says that with five numbers a cell "our MARNNs immediately learned the task with almost full accuracy"
+# (section 6.2), and by its settings stacks of ours do not. So before that is put down as a difference, settings are
+# varied one at a time from two centres: the paper's, a word at a time at one rate, and the one by which Dyck languages
+# are learned here, batches at a rate that falls.
+
+SEARCH_NAME = "suzgun2019-simple-palindrome-search"
+_TASK, _HIDDEN = "simple-palindrome-nonempty", 8
+_MODELS = {"Stack-RNN+Softmax": "marnn-stack-rnn", "Stack-LSTM+Softmax": "marnn-stack-lstm"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to train; in words of `FitRecipe`, ``numbers`` those of a cell."""
+
+    rate: float = 0.01
+    batch: int = 1
+    order: Literal["as drawn", "by length", "short first"] = "as drawn"
+    numbers: int = 5
+    words: int = 5_000
+    epochs: int = 3
+    falling: float = 0.0
+
+    def cells(self) -> dict[str, str]:
+        """Return it as columns of a table, by name.
+
+        >>> Setting(words=15_000).cells()["words"]
+        '15,000'
+        """
+        return {
+            "rate": f"{self.rate:g}{', falling to 0 over the last half' if self.falling else ''}",
+            "batch": str(self.batch),
+            "order": self.order,
+            "numbers a cell": str(self.numbers),
+            "words": f"{self.words:,}",
+            "epochs": str(self.epochs),
+        }
+
+
+_THEIRS = Setting()
+_BATCHES = Setting(batch=16, order="by length", epochs=24, falling=0.5)
+# what a line is called: what differs from its centre
+SETTINGS = {
+    "the paper's": _THEIRS,
+    "the paper's, a third of the rate": replace(_THEIRS, rate=0.003),
+    "the paper's, a tenth of the rate": replace(_THEIRS, rate=0.001),
+    "the paper's, rate falling": replace(_THEIRS, falling=0.5),
+    "the paper's, short words first": replace(_THEIRS, order="short first"),
+    "the paper's, 10 numbers": replace(_THEIRS, numbers=10),
+    "the paper's, three times the words": replace(_THEIRS, words=15_000),
+    "batches": _BATCHES,
+    "batches, three times the rate": replace(_BATCHES, rate=0.03),
+    "batches, a third of the rate": replace(_BATCHES, rate=0.003),
+    "batches of 4": replace(_BATCHES, batch=4, epochs=12),
+    "batches, as drawn": replace(_BATCHES, order="as drawn"),
+    "batches, short words first": replace(_BATCHES, order="short first"),
+    "batches, 1 number": replace(_BATCHES, numbers=1),
+    "batches, 10 numbers": replace(_BATCHES, numbers=10),
+    "batches, three times the words": replace(_BATCHES, words=15_000, epochs=8),
+}
+
+
+def simple_palindrome_search() -> Grid:
+    """Return the search as a table: a line for each setting and model."""
+    rows = tuple(
+        GridRow(
+            f"{model}, {name}",
+            {"model": model, "settings": name, **setting.cells()},
+            partial(_train, registered, setting),
+            source="section 6.2; settings of ours but for the paper's",
+        )
+        for model, registered in _MODELS.items()
+        for name, setting in SETTINGS.items()
+    )
+    note = (
+        "Every row has settings of its own, whatever protocol it stands under. "
+        "The paper: with 5 numbers a cell all models learned it with almost full accuracy."
+    )
+    title = "section 6.2, simple palindromes: a search among settings"
+    statistics = ("min", "max", "median", "mean")
+    return Grid(
+        SEARCH_NAME,
+        PAPER,
+        title,
+        rows,
+        ("train", "test"),
+        statistics,
+        seeds=5,
+        digits=2,
+        note=note,
+        data_seeds=True,
+        protocols=("fast",),
+    )
+
+
+def _train(model: str, setting: Setting, settings: RunSettings) -> list[Outcome]:
+    """Return a network from each seed of ``settings``, trained by ``setting``."""
+    changed = {
+        "rate": setting.rate,
+        "batch": setting.batch,
+        "order": setting.order,
+        "epochs": setting.epochs,
+        "falling": setting.falling,
+    }
+    trial = TrainedNetwork(model, "softmax", _TASK, _HIDDEN, setting.numbers, setting.words, changed)
+    return train(trial, settings)
+
+
+# ---- What Suzgun et al. 2019 count in their text, counted in our results of the same tables; nothing is trained.
+
+_MEMORY = "all with a memory"
+_THEIR_COUNTS = "without the Stack-RNN by J&M"
+# section, what is counted, the paper's count, our table, which rows of it, and the least score that counts; None for
+# the highest score instead of a count
+_COUNTED = (
+    ("5.1", "D2: Stack-RNN+Softmax with full accuracy on the test", "8 of 10", "table2", "Stack-RNN+Softmax", 1.0),
+    ("5.1", "D2: Stack-RNN+Softmax-Temp, the same", "8 of 10", "table2", "Stack-RNN+Softmax-Temp", 1.0),
+    ("5.1", "D2: Stack-LSTM+Softmax-Temp, the same", "3 of 10", "table2", "Stack-LSTM+Softmax-Temp", 1.0),
+    ("5.2", "D3: Stack-RNN+Softmax with full accuracy", "8 of 10", "table3", "Stack-RNN+Softmax", 1.0),
+    ("5.2", f"D3: {_MEMORY}, 99 % or more on the test", "32 of 100", "table3", _MEMORY, CONVERGED),
+    (
+        "5.2",
+        f"D6, 1 number a cell: the highest score in training or test, {_THEIR_COUNTS}",
+        "60.38 %, none with full accuracy",
+        "d6-one-number",
+        _THEIR_COUNTS,
+        None,
+    ),
+    ("5.2", f"D6: {_MEMORY}, 99 % or more on the test", "70 of 100", "table4", _MEMORY, CONVERGED),
+    ("5.2", f"D6: the same {_THEIR_COUNTS}", "60 of 90", "table4", _THEIR_COUNTS, CONVERGED),
+    *(
+        ("6.2", f"simple palindromes{cell}: 99 % or more on the test", theirs, "simple-palindrome", cell, CONVERGED)
+        for cell, theirs in (
+            (", 1 a cell", "learned in 3 of 90, others typically 0 %"),
+            (", 5 a cell", "immediately, with almost full accuracy"),
+        )
+    ),
+    ("7", "string reversal: theirs with full accuracy on the test", "32 of 90", "table6", _THEIR_COUNTS, 1.0),
+)
+
+
+def counts_experiment(folder: Path = FOLDER) -> Experiment:
+    """Return what the text counts, from the results in ``folder``."""
+    claims = tuple(
+        PaperClaim(section, what, theirs, partial(_count, folder, f"suzgun2019-{table}", rows, least))
+        for section, what, theirs, table, rows, least in _COUNTED
+    )
+    return Experiment("suzgun2019-counts", PAPER, "counts in the text, of our tables", claims, ())
+
+
+def _is_of(row: str, rows: str) -> bool:
+    """Return whether a row is among ``rows``: a group of networks, a row's name, or how it ends."""
+    if rows in (_MEMORY, _THEIR_COUNTS):
+        return row not in ("Vanilla RNN", "Vanilla LSTM") and not (rows == _THEIR_COUNTS and row == "Stack-RNN by J&M")
+    return row.endswith(rows) if rows.startswith(",") else row == rows
+
+
+def _count(folder: Path, table: str, rows: str, least: float | None) -> Finding:
+    """Return how many networks of ``rows`` have ``least`` or more on the test, or their highest score.
+
+    These are the runs on the authors' words by one protocol, "fast" where there is one.
+
+    Raises:
+        StacklensError: none of these rows was run.
+    """
+    results = read_grid(table, folder)
+    runs = [] if results is None else [run for run in results.rows if run.data_seed == 0]
+    runs = [run for run in runs if run.protocol == "fast"] or runs
+    found = [run for run in runs if _is_of(run.name, rows)]
+    if not found:
+        raise StacklensError(f"{table} has none of these rows; run `stacklens papers run {table}` first")
+    networks = sum(len(run.networks) for run in found)
+    protocols = ", ".join(dict.fromkeys(run.protocol for run in found))
+    figures = {"table": table, "protocol": protocols, "networks": networks}
+    if least is None:
+        highest = {run.name: max(max(one.scores["train"], one.scores["test"]) for one in run.networks) for run in found}
+        best, full = max(highest, key=highest.__getitem__), sum(_right(run.networks, 1.0) for run in found)
+        ours = f"{100 * highest[best]:.2f} % ({best}); {full} of {networks} with full accuracy on the test"
+        return Finding(ours, {**figures, "full": full, "rows": highest})
+    counts = {run.name: _right(run.networks, least) for run in found}
+    right = sum(counts.values())
+    share = "" if len(found) == 1 else f" ({100 * right / networks:.0f} %)"
+    return Finding(f"{right} of {networks}{share}", {**figures, "right": right, "rows": counts})
+
+
+def _right(networks: tuple[Network, ...], least: float) -> int:
+    return sum(one.scores["test"] >= least for one in networks)
+
+
+# ---- What long regular words show of the networks that come with stacklens, and what training takes away of it.
+#
+# Point by point the same: a network as the papers train it, and one trained with noise (`--noise-robust`), on words
+# that repeat a block and on random words of the same length and depth (`long_words`).
+
+_PAPER = "Suzgun et al. 2019"
+_REPORTED = "not reported: the test is on random words of up to 100 symbols"
+
+# file of the zoo: what it is
+BLOCKS = {
+    "marnn-stack-rnn-dyck-2": "Stack-RNN, D2",
+    "marnn-stack-rnn-dyck-2-firm": "Stack-RNN, D2, trained with noise",
+    "marnn-stack-lstm-dyck-2": "Stack-LSTM, D2",
+    "marnn-stack-lstm-dyck-2-noise-robust": "Stack-LSTM, D2, trained with noise",
+    "baby-ntm-dyck-2": "Baby-NTM, D2",
+    "marnn-stack-rnn-dyck-3": "Stack-RNN, D3",
+    "marnn-stack-rnn-dyck-3-noise-robust": "Stack-RNN, D3, trained with noise",
+}
+
+
+def repeated_blocks() -> Experiment:
+    """Return the experiment: a claim for each network of `BLOCKS`."""
+    claims = tuple(PaperClaim("5", what, _REPORTED, partial(_measure_blocks, name)) for name, what in BLOCKS.items())
+    title = "words that repeat a block, beside random words of the same length and depth, on networks of the zoo"
+    return Experiment("suzgun2019-repeated-blocks", _PAPER, title, claims, (1_993,))
+
+
+def _measure_blocks(name: str) -> Finding:
+    from ..models.checkpoint import ZOO, load_checkpoint
+    from .measures import measures_of
+
+    checkpoint = load_checkpoint(ZOO / f"{name}.pt")
+    measures = measures_of(checkpoint.model, checkpoint.task["language"])
+    assert measures is not None, "these are networks with a memory, and their tasks have such words"
+    long = measures["long words"]
+    told = [f"{net}: {_told(long, net, 'pumped')}; {_told(long, net, 'control')}" for net in _NETWORKS]
+    return Finding(" – ".join(told), {"network": name, **measures})
+
+
+_NETWORKS = ("network", "rounded network")
+_KINDS = {"pumped": "repeated", "control": "random"}
+
+
+def _told(long: dict[str, Any], net: str, kind: str) -> str:
+    own = long[net][kind]
+    shares = " / ".join(f"{100 * share:.0f}" for share in own["accuracy"])
+    first = "none wrong" if own["horizon"] is None else f"first wrong after {own['horizon']}"
+    lengths = " / ".join(map(str, long["lengths"]))
+    return (
+        f"{_KINDS[kind]} {shares} % at {lengths} symbols, {first}"
+        if kind == "pumped"
+        else f"{_KINDS[kind]} {shares} %, {first}"
+    )
+
+
+# ---- Accuracy along a training: the share of held-out words that networks get right, every so many updates ----
+#
+# Networks that learn a word at a time at a rate that stays high may learn a task and lose it again; only what is
+# recorded on the way tells that from never having learned it. Recording disturbs nothing: networks answer without the
+# noise that their gates draw in training, and a test holds that they end with the same weights, bit for bit.
+
+
+class AccuracyTrace:
+    """What the networks of a training come to on the way, recorded from now on.
+
+    Args:
+        fitting: the training; what watched it before does so no more.
+        examples: the words that networks answer, which should be none of those that they are trained on.
+        every: updates from one record to the next.
+        updates: how many there have been already.
+
+    Attributes:
+        done: how many updates there have been.
+        updates: after how many each record was made, the first of them now.
+        accuracies: the share of words that each network got right then, (nets,) each.
+        best: of each network the number of its best record, the first of several.
+
+    Raises:
+        StacklensError: there are no words, or ``every`` is less than 1.
+    """
+
+    def __init__(self, fitting: Fitting, examples: Examples, every: int, updates: int = 0) -> None:
+        if not len(examples) or every < 1:
+            raise StacklensError(f"a trace needs words and 1 update or more from record to record; not {every}")
+        self._fitting, self._examples, self._every = fitting, examples, every
+        self.done = updates
+        self._weights = {name: value.detach().clone() for name, value in fitting.net.named_parameters()}
+        self._temperatures = [self._temperature] * fitting.n_nets
+        self.updates: list[int] = []
+        self.accuracies: list[npt.NDArray[np.float64]] = []
+        self.best = [0] * fitting.n_nets
+        self._record()
+        fitting.watch = self._updated
+
+    def of(self, number: int) -> list[float]:
+        """Return the accuracy of network ``number`` at every record."""
+        return [float(accuracies[number]) for accuracies in self.accuracies]
+
+    def best_network(self, number: int) -> StackModel[Any]:
+        """Return network ``number`` as it was at its best record."""
+        network = unstacked(self._fitting.single(number), self._weights, number)
+        if hasattr(network, "temperature"):
+            setattr(network, "temperature", self._temperatures[number])  # noqa: B010 (not every network has one)
+        return network
+
+    def _updated(self) -> None:
+        self.done += 1
+        if self.done % self._every == 0:
+            self._record()
+
+    def _record(self) -> None:
+        net = self._fitting.net
+        training = net.training
+        accuracies = word_accuracy(net, self._examples)
+        net.train(training)  # gates with noise draw it in training only
+        self.updates.append(self.done)
+        self.accuracies.append(accuracies)
+        better = [
+            number for number in range(len(accuracies)) if accuracies[number] > self.of(number)[self.best[number]]
+        ]
+        for number in better:
+            self.best[number], self._temperatures[number] = len(self.updates) - 1, self._temperature
+            for name, value in net.named_parameters():
+                self._weights[name][number] = value.detach()[number]
+
+    @property
+    def _temperature(self) -> float:
+        return float(getattr(self._fitting.net, "temperature", 1.0))

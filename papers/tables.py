@@ -1,0 +1,424 @@
+"""The table of a grid as text, ours beside theirs, with what was extracted: for the shell and for Markdown alike."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from .grid import Grid, GridResults, GridRow, Network, RowResult, statistic, text_options
+
+# ---- What was extracted from the networks of a row, and how they do on long words, as cells of a table ----
+
+NOT_RUN = "not run"
+NOTHING = "–"
+EXTRACTION = (
+    "converged",
+    "extracted",
+    "states",
+    "stack symbols",
+    "proved",
+    "certified",
+    "equal to the language",
+    "rounded network differs at",
+)
+LONG_WORDS = (
+    "measured",
+    "symbols",
+    "pumped words",
+    "random words",
+    "rounded, pumped words",
+    "rounded, random words",
+    "first wrong after, pumped",
+    "first wrong after, random",
+)
+
+
+def extraction_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
+    """Return the columns `EXTRACTION` of networks, None where none were trained.
+
+    Counts are of all these networks, sizes those after (before) minimisation.
+
+    An automaton may equal the language where a word contradicts it, on which the rounded network leaves both.
+    """
+    if networks is None:
+        return (NOT_RUN,) * len(EXTRACTION)
+    converged = _count(networks, lambda network: network.converged)
+    found = [network.extraction for network in networks if network.extraction is not None]
+    if not found:
+        return (converged, *(NOTHING,) * (len(EXTRACTION) - 1))
+    sizes = [one["automaton"] for one in found if one["status"] == 0]
+    return (
+        converged,
+        _count(networks, lambda network: _status(network) == 0),
+        _sizes(sizes, "states"),
+        _sizes(sizes, "stack_symbols"),
+        _count(networks, lambda network: _verdict(network, "proof") == "equal"),
+        _count(networks, lambda network: _verdict(network, "certificate") == "certified"),
+        _count(networks, lambda network: _equals_language(network.extraction)),
+        _differs_at(found),
+    )
+
+
+def _count(networks: Sequence[Network], holds: Callable[[Network], bool]) -> str:
+    return f"{sum(map(holds, networks))} of {len(networks)}"
+
+
+def _status(network: Network) -> int | None:
+    return None if network.extraction is None else int(network.extraction["status"])
+
+
+def _verdict(network: Network, kind: str) -> str | None:
+    """Return the verdict of a proof or certificate of an automaton that nothing contradicts."""
+    if network.extraction is None or _status(network) != 0:
+        return None
+    return str(network.extraction[kind]["verdict"])
+
+
+def _equals_language(extraction: dict[str, Any] | None) -> bool:
+    proof = None if extraction is None else extraction.get("proof")
+    return proof is not None and proof["verdict"] == "equal"
+
+
+def _differs_at(found: Sequence[dict[str, Any]]) -> str:
+    """Return the lengths of the shortest words known on which rounded networks differ, and of how many, among which."""
+    horizons = [one["horizon"]["rounded network"] for one in found if one.get("horizon")]
+    lengths = [one["shortest_difference"]["length"] for one in horizons if one["shortest_difference"] is not None]
+    if not horizons:
+        return NOTHING
+    return f"{f'{_range(lengths)}: ' if lengths else ''}{len(lengths)} of {len(horizons)}"
+
+
+def _sizes(automata: Sequence[dict[str, Any]], key: str) -> str:
+    if not automata:
+        return NOTHING
+    after = _range([automaton[key] for automaton in automata])
+    return f"{after} ({_range([automaton['before_minimization'][key] for automaton in automata])})"
+
+
+def _range(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def long_word_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
+    """Return the columns `LONG_WORDS` of networks: mean accuracies by length of those on which it was measured.
+
+    Those are the networks that learned their task. After how many symbols one was first wrong is the median over those
+    that were, and how many these are.
+    """
+    if networks is None:
+        return (NOT_RUN,) * len(LONG_WORDS)
+    found = [long for network in networks if (long := (network.measures or {}).get("long words")) is not None]
+    if not found:
+        return (NOTHING,) * len(LONG_WORDS)
+    shares = [
+        " / ".join(f"{100 * statistics.fmean(column):.0f}" for column in zip(*rows, strict=True))
+        for net in ("network", "rounded network")
+        for kind in ("pumped", "control")
+        if (rows := [one[net][kind]["accuracy"] for one in found])
+    ]
+    lengths = " / ".join(map(str, found[0]["lengths"]))
+    horizons = [_horizon([one["network"][kind]["horizon"] for one in found]) for kind in ("pumped", "control")]
+    return (f"{len(found)} of {len(networks)}", lengths, *shares, *horizons)
+
+
+def _horizon(first: Sequence[int | None]) -> str:
+    wrong = [length for length in first if length is not None]
+    return f"{f'{statistics.median(wrong):g}: ' if wrong else ''}{len(wrong)} of {len(first)}"
+
+
+# ---- The table of a grid as text, ours beside theirs, with what was extracted ----
+
+# of each of the settings that were tried for a row, among the scores of its networks: "tried SETTINGS: loss"
+TRIED_FIGURES = ("symbols", "updates", "seconds", "loss", "test")  # "seconds" of processor time for all seeds together
+_TRIED = re.compile(r"tried ([^:]+): (.+)")
+_TRIED_COLUMNS = (
+    "tried",
+    "symbols a network",
+    "updates",
+    "minutes of processor time",
+    "best loss on validation",
+    "test of that network",
+    "test: median / max",
+)
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table of text with a line above it and one below."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+
+
+def markdown_table(table: TextTable) -> str:
+    """Return a table in Markdown under a line that says what it is, and above one that says what was run."""
+    lines = [f"**{_cell(table.title)}**", ""]
+    rows = [table.columns, ("---",) * len(table.columns), *table.rows]
+    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
+    return "\n".join([*lines, "", f"({_cell(table.caption)})"] if table.caption else lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|").replace("<", "&lt;").replace("^", r"\^").replace("\n", " ")
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of a table: the runs of one row by one protocol, on all data seeds together; none where it was not run."""
+
+    row: GridRow
+    runs: tuple[RowResult, ...] = ()
+    protocol: str = NOT_RUN
+
+    @property
+    def networks(self) -> tuple[Network, ...] | None:
+        """Return the networks of all runs, None without any."""
+        return tuple(network for run in self.runs for network in run.networks) if self.runs else None
+
+    def statistic(self, name: str, score: str) -> float | None:
+        """Return a statistic over the networks of all runs."""
+        return statistic(name, [network.scores for network in self.networks or ()], score)
+
+
+def _protocols(results: GridResults) -> list[str]:
+    return list(dict.fromkeys(run.protocol for run in results.rows))
+
+
+def _lines(grid: Grid, results: GridResults) -> list[_Line]:
+    lines = []
+    for row in grid.rows:
+        runs = results.runs(row.name)
+        own = dict.fromkeys(run.protocol for run in runs)
+        lines += [_Line(row, tuple(run for run in runs if run.protocol == name), name) for name in own]
+        lines += [] if own else [_Line(row)]
+    return lines
+
+
+def _leading(grid: Grid, results: GridResults) -> tuple[str, ...]:
+    return (*grid.rows[0].cells, *(("protocol",) if len(_protocols(results)) > 1 else ()))
+
+
+def _cells(line: _Line, leading: Sequence[str]) -> tuple[str, ...]:
+    return (*line.row.cells.values(), *((line.protocol,) if len(leading) > len(line.row.cells) else ()))
+
+
+def grid_tables(grid: Grid, results: GridResults) -> list[TextTable]:
+    """Return the tables of ``grid``: scores, and what was extracted, in one table or, for ``across``, in two.
+
+    A row that was not run says so in every column that would be measured. One that was run by several protocols has a
+    line for each; all data seeds of a protocol are together in a line.
+    """
+    title, caption = f"{grid.paper}: {grid.title}", _caption(grid, results)
+    if grid.across is None:
+        return [_long_table(grid, results, title, caption), *_further_tables(grid, results)]
+    return [
+        _wide_table(grid, results, title, caption),
+        _extraction_table(grid, results),
+        *_further_tables(grid, results),
+    ]
+
+
+def folded_tables(grid: Grid, results: GridResults) -> list[TextTable]:
+    """Return the tables of ``grid`` for reading: all statistics of a score in one column, what was extracted apart."""
+    if grid.across is not None:
+        return grid_tables(grid, results)
+    scores = [(score, _theirs(grid, score)) for score in grid.scores]
+    names = " / ".join(grid.statistics)
+    header = [name for score, theirs in scores for name in (f"{score}: {names}", *(["the paper"] if theirs else []))]
+    leading, lines = _leading(grid, results), []
+    for line in _lines(grid, results):
+        cells = []
+        for score, theirs in scores:
+            cells.append(_folded(grid, line, score))
+            if theirs:
+                cells.append(" / ".join(line.row.reported.get(f"{score} {name}", NOTHING) for name in grid.statistics))
+        lines.append((*_cells(line, leading), *cells))
+    title = f"{grid.paper}: {grid.title}"
+    shown = TextTable(title, (*leading, *header), tuple(lines), _caption(grid, results))
+    if not any(row.stacks for row in grid.rows):
+        return [shown]
+    return [shown, _extraction_table(grid, results), *_further_tables(grid, results)]
+
+
+def _further_tables(grid: Grid, results: GridResults) -> list[TextTable]:
+    """Return the tables that only some grids have: long words, the spread of data seeds, settings that were tried."""
+    leading, lines = _leading(grid, results), _lines(grid, results)
+    tables = []
+    long = [(line, long_word_cells(line.networks)) for line in lines if line.runs]
+    if any(cells[0] != NOTHING for _, cells in long):
+        rows = tuple((*_cells(line, leading), *cells) for line, cells in long if cells[0] != NOTHING)
+        tables.append(TextTable("Long words", (*leading, *LONG_WORDS), rows, _LONG_NOTE))
+    several = [line for line in lines if len({run.data_seed for run in line.runs}) > 1]
+    if several:
+        score = next((name for name in grid.scores if name == "test"), grid.scores[0])
+        columns = (*leading, "data seeds", f"{score}: mean of each", "converged of each", "spread of the means")
+        rows = tuple((*_cells(line, leading), *_spread(grid, line, score)) for line in several)
+        tables.append(TextTable("By data seed", columns, rows, "a data seed draws the training words anew"))
+    tried = [(line, cells) for line in lines for cells in _tried_cells(line.networks or ())]
+    if tried:
+        rows = tuple((*_cells(line, leading), *cells) for line, cells in tried)
+        tables.append(TextTable("What was tried", (*leading, *_TRIED_COLUMNS), rows, grid.tried_note))
+    return tables
+
+
+def _tried_cells(networks: Sequence[Network]) -> list[tuple[str, ...]]:
+    """Return a line of cells, see `_TRIED_COLUMNS`, for all settings that were tried; none if none was."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for name, value in (score for network in networks for score in network.scores.items()):
+        match = _TRIED.fullmatch(name)
+        if match and match[2] in TRIED_FIGURES:
+            found.setdefault(match[1], {figure: [] for figure in TRIED_FIGURES})[match[2]].append(value)
+    lines = list[tuple[str, ...]]()
+    for settings, (symbols, updates, seconds, losses, tests) in ((key, own.values()) for key, own in found.items()):
+        numbers = f"{max(symbols):,.0f}", f"{max(updates):,.0f}", f"{max(seconds) / 60:.1f}", f"{min(losses):.2g}"
+        test = f"{100 * tests[losses.index(min(losses))]:.1f}"
+        lines.append((settings, *numbers, test, f"{100 * statistics.median(tests):.1f} / {100 * max(tests):.1f}"))
+    return lines
+
+
+_LONG_NOTE = (
+    "networks that learned their task, in percent by symbols: words that repeat a block, beside random words of the "
+    "same task, length and depth; first wrong after: the median number of symbols over the networks that ever were"
+)
+
+
+def _spread(grid: Grid, line: _Line, score: str) -> tuple[str, ...]:
+    """Return the data seeds, the mean score and the converged networks of each, and how far the means lie apart."""
+    means = [statistics.fmean(network.scores[score] for network in run.networks) for run in line.runs]
+    return (
+        " / ".join(str(run.data_seed) for run in line.runs),
+        " / ".join(_number(grid, mean) for mean in means),
+        " / ".join(f"{sum(one.converged for one in run.networks)} of {len(run.networks)}" for run in line.runs),
+        _number(grid, max(means) - min(means)),
+    )
+
+
+def _theirs(grid: Grid, score: str) -> bool:
+    return any(f"{score} {name}" in row.reported for row in grid.rows for name in grid.statistics)
+
+
+def _folded(grid: Grid, line: _Line, score: str) -> str:
+    if not line.runs:
+        return NOT_RUN
+    values = [line.statistic(name, score) for name in grid.statistics]
+    return NOTHING if all(value is None for value in values) else " / ".join(_number(grid, value) for value in values)
+
+
+def summed_minutes(rows: Iterable[RowResult], kind: str = "CPU") -> float:
+    """Return how many minutes these rows took, by the clock ("wall") or of processor time ("CPU"; "training, CPU")."""
+    return sum(seconds for row in rows for name, seconds in row.seconds.items() if name.endswith(kind)) / 60
+
+
+def run_command(grid: Grid, results: GridResults) -> str:
+    """Return the command that runs the grid as it was run; where rows differ in a setting, without that setting."""
+    protocols, numbers = {row.protocol for row in results.rows}, {len(row.seeds) for row in results.rows}
+    data = {row.data_seed for row in results.rows}
+    protocol = " --protocol paper" if protocols == {"paper"} else ""
+    seeds = f" --seeds {numbers.pop()}" if len(numbers) == 1 and numbers != {grid.seeds} else ""
+    words = f" --data-seed {data.pop()}" if len(data) == 1 and data != {0} else ""
+    texts = {row.texts for row in results.rows}
+    files = text_options(texts.pop()) if len(texts) == 1 else ""
+    return f"stacklens papers run {grid.name}{protocol}{seeds}{words}{files}"
+
+
+def _caption(grid: Grid, results: GridResults) -> str:
+    if not results.rows:
+        return f"not run: {run_command(grid, results)}"
+    protocols = ", ".join(_protocols(results))
+    seeds = "/".join(map(str, dict.fromkeys(len(row.seeds) for row in results.rows)))
+    parts = [
+        run_command(grid, results),
+        f"protocol {protocols}",
+        f"{seeds} networks a row",
+        f"{summed_minutes(results.rows, 'wall'):.1f} minutes ({summed_minutes(results.rows):.1f} of processor time)",
+    ]
+    if texts := ", ".join(dict.fromkeys(row.texts for row in results.rows if row.texts)):
+        parts.append(f"text {texts}")
+    orders = _orders(grid, results) if grid.ranked else ""
+    return "; ".join(parts) + "".join(f". {said}" for said in (orders, grid.note) if said)
+
+
+def _orders(grid: Grid, results: GridResults) -> str:
+    """Return the rows from the smallest figure in the ranked column to the largest, ours and the paper's."""
+    score, name = grid.ranked.rsplit(" ", 1)
+    ours, theirs = dict[str, float](), dict[str, float]()
+    for line in _lines(grid, results):
+        value, row = line.statistic(name, score), line.row
+        if value is not None and grid.ranked in row.reported:
+            ours[row.name], theirs[row.name] = value, float(row.reported[grid.ranked])
+    pairs = [(a, b) for a, b in combinations(ours, 2) if theirs[a] != theirs[b]]
+    alike = sum((ours[a] < ours[b]) == (theirs[a] < theirs[b]) for a, b in pairs)
+    lists = (
+        ", ".join(f"{row} {figures[row]:.{grid.digits}f}" for row in sorted(figures, key=figures.__getitem__))
+        for figures in (ours, theirs)
+    )
+    return "By {}: {}; the paper: {}; {} of {} pairs stand in the same order".format(score, *lists, alike, len(pairs))
+
+
+def _long_table(grid: Grid, results: GridResults, title: str, caption: str) -> TextTable:
+    columns = [(score, name) for score in grid.scores for name in grid.statistics]
+    beside = {column for row in grid.rows for column in row.reported}
+    leading = _leading(grid, results)
+
+    def cells(line: _Line) -> tuple[str, ...]:
+        scores = [_beside(grid, line, score, name, f"{score} {name}" in beside) for score, name in columns]
+        return (*_cells(line, leading), *scores, *extraction_cells(line.networks))
+
+    header = [f"{score} {name}" for score, name in columns]
+    header = [f"{name}, ours / paper" if name in beside else name for name in header]
+    return TextTable(title, (*leading, *header, *EXTRACTION), tuple(map(cells, _lines(grid, results))), caption)
+
+
+def _beside(grid: Grid, line: _Line, score: str, name: str, reported: bool) -> str:
+    """Return ours beside theirs; ours alone where no row of the table has anything to stand beside it."""
+    ours = _number(grid, line.statistic(name, score)) if line.runs else NOT_RUN
+    return f"{ours} / {line.row.reported.get(f'{score} {name}', NOTHING)}" if reported else ours
+
+
+def _number(grid: Grid, value: float | None) -> str:
+    if value is None:
+        return NOTHING
+    return f"{100 * value if grid.shares else value:.{grid.digits}f}"
+
+
+def _wide_table(grid: Grid, results: GridResults, title: str, caption: str) -> TextTable:
+    assert grid.across is not None
+    several = len(_protocols(results)) > 1
+    groups: dict[tuple[str, ...], dict[str, _Line]] = {}
+    for line in _lines(grid, results):
+        own = tuple(value for key, value in line.row.cells.items() if key != grid.across)
+        own = (*own, *((f"({line.protocol})",) if several else ()))
+        groups.setdefault(own, {})[line.row.cells[grid.across]] = line
+    across = list(dict.fromkeys(row.cells[grid.across] for row in grid.rows))
+    rows = []
+    for own, lines in groups.items():
+        for score in grid.scores:
+            for name in grid.statistics:
+                if _is_there(lines.values(), score, name):
+                    cells = [_wide_cell(grid, lines.get(column), score, name) for column in across]
+                    label = " ".join(part for part in (*own, grid.score_names.get(score, score)) if part)
+                    rows.append((label, name, *cells))
+    return TextTable(title, ("networks", "of the seeds", *across), tuple(rows), caption)
+
+
+def _is_there(lines: Iterable[_Line], score: str, name: str) -> bool:
+    return any(f"{score} {name}" in line.row.reported or line.statistic(name, score) is not None for line in lines)
+
+
+def _wide_cell(grid: Grid, line: _Line | None, score: str, name: str) -> str:
+    if line is None:
+        return NOTHING
+    return _beside(grid, line, score, name, f"{score} {name}" in line.row.reported)
+
+
+def _extraction_table(grid: Grid, results: GridResults) -> TextTable:
+    leading = _leading(grid, results)
+    rows = [(*_cells(line, leading), *extraction_cells(line.networks)) for line in _lines(grid, results)]
+    return TextTable("What was extracted", (*leading, *EXTRACTION), tuple(rows))

@@ -1,0 +1,371 @@
+"""Saliency: on which earlier steps a decision depends, by gradients, beside the step that the automaton's top is from.
+
+The margin of the decision at step t is differentiated with respect to what step s < t handed on: what it pushed, and
+its hidden vector, with all that was made of it in step s. The automaton tells which step laid the symbol that is on
+top at step t.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..automata.pda import PushdownAutomaton, Word
+from ..core.errors import StacklensError
+from ..languages.words import format_word
+from ..models.base import ControllerOutput, S, StackModel
+from ..models.inference import outputs_on, verdicts_on
+from ..models.rounding import Rounded, Wrapper
+from .edits import check_stepwise
+from .trace import steps_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..core.progress import Told
+
+
+@dataclass(frozen=True, eq=False)
+class Saliency:
+    """On what every decision on a word depends.
+
+    Attributes:
+        word: the word.
+        letters: what each of T steps reads.
+        pushed: length of the gradient of the decision at step t with respect to what step s pushed, (T, T), 0 for
+            s >= t.
+        hidden: the same with respect to the hidden vector after step s.
+        margins: of the decisions, (T,).
+        origin: which step laid the automaton's top before step t, (T,); -1 for an empty stack, or no automaton.
+    """
+
+    word: Word
+    letters: tuple[str, ...]
+    pushed: np.ndarray
+    hidden: np.ndarray
+    margins: np.ndarray
+    origin: np.ndarray
+
+    @property
+    def agreement(self) -> float:
+        """Return at which share of decisions on a non-empty stack the step pushed most salient is the top's own.
+
+        NaN where there is none.
+        """
+        rows = np.flatnonzero(self.origin >= 0)
+        if not len(rows):
+            return float("nan")
+        return float((self.pushed[rows].argmax(1) == self.origin[rows]).mean())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a decision: symbol, margin, most salient step by push and by hidden vector, the top's step.
+
+        Steps count from 0, as in a trace; -1 stands for none.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "step": np.arange(len(self.letters)),
+                "symbol": self.letters,
+                "margin": self.margins,
+                "pushed_by": np.where(self.pushed.any(1), self.pushed.argmax(1), -1),
+                "remembered_from": np.where(self.hidden.any(1), self.hidden.argmax(1), -1),
+                "top_from": self.origin,
+            }
+        )
+
+    def __str__(self) -> str:
+        """Return the table for people, whose steps count from 1, and how often both agree."""
+        frame = self.to_frame()
+        frame["step"] += 1
+        for name in ("pushed_by", "remembered_from", "top_from"):
+            frame[name] = ["none" if step < 0 else str(step + 1) for step in frame[name]]
+        shown: str = frame.to_string(index=False, float_format="{:.3f}".format)
+        share = "–" if np.isnan(self.agreement) else f"{self.agreement:.3f}"
+        agreed = f"pushes agree with the automaton's top at {share} of decisions"
+        return f"{shown}\n{format_word(self.word)}: {agreed}"
+
+
+def saliency(
+    model: StackModel[Any], word: Word, automaton: PushdownAutomaton | None = None, progress: Told | None = None
+) -> Saliency:
+    """Return on which earlier steps every decision of ``model`` on ``word`` depends.
+
+    Args:
+        model: a single network, with soft actions: rounded ones have no gradient.
+        word: the word.
+        automaton: what the network's tops are compared with.
+        progress: told how many decisions are done: each takes as long as all steps before it.
+
+    Raises:
+        StacklensError: the network has no stack, does not run step by step, or has no step on the word.
+        UnknownSymbolError: a symbol of the word is not in the alphabet.
+    """
+    check_stepwise(model)
+    if not model.n_stacks or model.extra_steps:
+        raise StacklensError(f"the {model.name} has no stack whose pushes could be traced back, step by step")
+    codes, steps = steps_of(model, (word,))
+    size = int(steps[0])
+    if not size:
+        raise StacklensError("the network decides nothing on the empty word: give one with a symbol at least")
+    with torch.enable_grad():
+        pushed, hidden, margins = _run(model, torch.from_numpy(codes[0].astype(np.int64)))
+        salient = [np.zeros((size, size)), np.zeros((size, size))]
+        for t in range(1, size):
+            if progress is not None:
+                progress("saliency", t, size)
+            wanted = [*pushed[:t], *hidden[:t]]
+            found = torch.autograd.grad(margins[t], wanted, retain_graph=True, allow_unused=True)
+            sizes = [0.0 if one is None else float(one.norm()) for one in found]
+            salient[0][t, :t], salient[1][t, :t] = sizes[:t], sizes[t:]
+    letters = tuple(model.letters[code] for code in codes[0].tolist())
+    origin = np.full(size, -1) if automaton is None else origins(automaton, word, size)
+    told = torch.stack(margins).detach().numpy()
+    return Saliency(word, letters, salient[0], salient[1], told, origin)
+
+
+def _run(model: StackModel[Any], symbols: Tensor) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+    """Return what is pushed, the hidden vectors and the margins of all steps, each with its gradient."""
+    state = model.initial_state(1)
+    hidden, stack = state.hidden, state.stack
+    pushed, after, margins = list[Tensor](), list[Tensor](), list[Tensor]()
+    for symbol in symbols:
+        answer = model.controller(symbol.reshape(1), hidden, stack.reading())
+        laid = answer.pushed.detach() + 0 if not answer.pushed.requires_grad else answer.pushed
+        laid = laid if laid.requires_grad else laid.requires_grad_()
+        stack = stack.next(answer.actions, laid)
+        hidden = answer.hidden if answer.hidden.requires_grad else (answer.hidden + 0).requires_grad_()
+        pushed.append(laid)
+        after.append(hidden)
+        margins.append(_margin(model, answer.output[0]))
+    return pushed, after, margins
+
+
+def _margin(model: StackModel[Any], output: Tensor) -> Tensor:
+    """Return how far an output is from being another: for sets the sum over symbols, else the lead over the next."""
+    if model.task_kind == "next set":
+        return (output - 0.5).abs().sum()
+    if model.task_kind == "recognition" or len(output) < 2:
+        return (output[-1] - 0.5).abs()
+    leading = output.topk(2).values
+    margin: Tensor = leading[0] - leading[1]
+    return margin
+
+
+def origins(pda: PushdownAutomaton, word: Word, size: int, stack: int = 0) -> np.ndarray:
+    """Return which step laid the top of a stack before each of ``size`` steps, (T,), -1 where it is empty.
+
+    From where the run is cut it is -1.
+
+    >>> from stacklens.automata.pda import POP, Transition, push
+    >>> steps = {("q", "(", (top,)): Transition("q", (push("x"),)) for top in ("x", "⊥")}
+    >>> steps["q", ")", ("x",)] = Transition("q", (POP,))
+    >>> origins(PushdownAutomaton(("q",), ("(", ")"), ("x",), steps, "q"), "(())", 4).tolist()
+    [-1, 0, 1, 0]
+    """
+    found = np.full(size, -1)
+    laid = list[int]()
+    step = 0
+    for key, _ in pda.moves(word):
+        if step < size:
+            found[step] = laid[-1] if laid else -1
+        operation = pda.transitions[key].operations[stack]
+        if operation.pop:
+            laid.pop()
+        if operation.push is not None:
+            laid.append(step)
+        step += bool(key[1])
+    return found
+
+
+# ---- Ablations: what is lost without a hidden unit, a stack or an operation, by length of the words ----
+#
+# A unit is ablated in one of the roles that it has: what it hands to the next step ("state"), to the actions, to what
+# is pushed, or to the output, by setting its outgoing weights of that role to 0. Where a network's roles are not known
+# by its weights, a unit is only ablated in what it hands to the next step.
+
+ROLES = {  # the weights through which a unit speaks, its column in each
+    "state": ("hidden_weights", "hidden_0_weights", "recurrent_weights"),
+    "actions": ("action_weights",),
+    "pushed": ("pushed_weights",),
+    "output": ("output_weights",),
+}
+_BINS = 4  # groups of lengths
+
+
+class Ablated(Wrapper[S]):
+    """A network without something: hidden units are 0 between steps, a stack shows nothing, an operation never happens.
+
+    Args:
+        model: a single network, soft or rounded.
+        units: the units that are 0 between steps.
+        stack: the stack that shows what an empty one shows.
+        operation: the number of the share, strength or sign (0 push, 1 pop) that is 0; of shares the others grow.
+    """
+
+    name = "ablated"
+
+    def __init__(
+        self, model: StackModel[S], units: Sequence[int] = (), stack: int | None = None, operation: int | None = None
+    ) -> None:
+        super().__init__(model)
+        self.units, self.stack, self.operation = list(units), stack, operation
+        empty = model.initial_state(1).stack.reading()[0]
+        self.register_buffer("empty", empty, persistent=False)
+        self.empty: Tensor
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
+        """Return the network's answer without what is ablated."""
+        if self.stack is not None:
+            reading = reading.clone()
+            reading[:, self.stack] = self.empty[self.stack]
+        answer = self.model.controller(symbols, hidden, reading)
+        after = answer.hidden.clone()
+        after[:, self.units] = 0
+        actions = answer.actions if self.operation is None else self._without(answer.actions)
+        return self.model.finish(ControllerOutput(after, actions, answer.pushed, answer.output), reading)
+
+    def _without(self, actions: Tensor) -> Tensor:
+        if self.action_kind == "signed":
+            return actions.clamp(max=0) if self.operation == 0 else actions.clamp(min=0)
+        left = actions.clone()
+        left[..., self.operation] = 0
+        if self.action_kind == "strengths":
+            return left
+        total = left.sum(-1, keepdim=True)
+        others = torch.ones_like(left)
+        others[..., self.operation] = 0
+        return torch.where(total > 0, left / total.clamp(min=1e-12), others / others.sum(-1, keepdim=True))
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """What is left without one thing.
+
+    Attributes:
+        kind: "unit", "stack" or "operation".
+        name: which one.
+        role: of a unit, in which role; else "".
+        accuracy: share of words that are answered as they should be, in [0, 1].
+        by_length: the same for words of each group of lengths.
+    """
+
+    kind: str
+    name: str
+    role: str
+    accuracy: float
+    by_length: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Ablations:
+    """What is left without each thing, beside the whole network.
+
+    Attributes:
+        whole: the network as it is.
+        rows: the ablations, the most important first.
+        lengths: the greatest length of each group of words.
+    """
+
+    whole: Ablation
+    rows: tuple[Ablation, ...]
+    lengths: tuple[int, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row an ablation, the most important first: what, role, accuracy, what it costs, and by length."""
+        import pandas as pd
+
+        table = [
+            (one.kind, one.name, one.role, one.accuracy, self.whole.accuracy - one.accuracy, *one.by_length)
+            for one in self.rows
+        ]
+        lengths = [f"length <= {length}" for length in self.lengths]
+        return pd.DataFrame(table, columns=["kind", "name", "role", "accuracy", "importance", *lengths])
+
+    def __str__(self) -> str:
+        shown: str = self.to_frame().head(20).to_string(index=False, float_format="{:.3f}".format)
+        return f"whole network: accuracy {self.whole.accuracy:.3f}\n{shown}"
+
+
+def answers_of(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
+    """Return the answers of ``model`` to ``words``, (N, 1) of a recogniser, else (N, T)."""
+    if model.task_kind == "recognition":
+        return verdicts_on(model, words)[:, None].astype(np.int32)
+    return outputs_on(model, words)
+
+
+@torch.no_grad()
+def ablations(
+    model: StackModel[Any],
+    words: Sequence[Word],
+    expected: np.ndarray | None = None,
+    scored: np.ndarray | None = None,
+    *,
+    rounded: bool = False,
+) -> Ablations:
+    """Return what is left of ``model`` without each of its units, stacks and operations.
+
+    Args:
+        model: a single network.
+        words: the words that it is asked.
+        expected: the right answers, (N, 1) or (N, T); by default what the whole network says.
+        scored: which of them count; None for all.
+        rounded: take the rounded network.
+
+    Raises:
+        StacklensError: there are no words, or the network only answers whole words.
+    """
+    if not words:
+        raise StacklensError("nothing to ablate on: give some words")
+    if model.answers_to(()) is not None or not model.real_time:
+        raise StacklensError(f"a {model.name} has no parts that can be left out step by step")
+    right = answers_of(Rounded(model) if rounded else model, words) if expected is None else expected
+    lengths = np.array([len(word) for word in words])
+    ends = np.unique(np.quantile(lengths, np.linspace(0, 1, _BINS + 1)[1:], method="higher"))
+    groups = np.searchsorted(ends, lengths)
+
+    def judged(network: StackModel[Any], kind: str, name: str, role: str) -> Ablation:
+        same = answers_of(network, words) == right
+        fine = (same if scored is None else same | ~scored).all(1)
+        parts = tuple(float(fine[groups == group].mean()) for group in range(len(ends)))
+        return Ablation(kind, name, role, float(fine.mean()), parts)
+
+    whole = judged(Rounded(model) if rounded else model, "whole", model.name, "")
+    rows = [judged(Rounded(one) if rounded else one, *named) for one, *named in _without_units(model)]
+    rows += [judged(one, *named) for one, *named in _without_parts(Rounded(model) if rounded else model)]
+    ordered = sorted(rows, key=lambda one: (one.accuracy, one.kind, one.name, one.role))
+    return Ablations(whole, tuple(ordered), tuple(int(end) for end in ends))
+
+
+def _without_units(model: StackModel[Any]) -> Iterator[tuple[StackModel[Any], str, str, str]]:
+    weights = dict(model.named_parameters())
+    known = {role: [name for name in names if name in weights] for role, names in ROLES.items()}
+    size = model.initial_state(1).hidden.shape[-1]
+    speaks = any(known.values()) and not {"state_weights", "hidden_1_weights"} & set(weights)  # nor of two layers
+    if not speaks:
+        for unit in range(size):
+            yield Ablated(model, [unit]), "unit", f"h{unit + 1}", "state"
+        return
+    for role, names in known.items():
+        for unit in range(model.n_units if names else 0):
+            without = copy.deepcopy(model)
+            for name in names:
+                without.get_parameter(name).data[..., unit] = 0
+            yield without, "unit", f"h{unit + 1}", role
+
+
+def _without_parts(model: StackModel[Any]) -> Iterator[tuple[StackModel[Any], str, str, str]]:
+    if model.action_kind == "none":
+        return
+    for stack in range(model.n_stacks):
+        yield Ablated(model, stack=stack), "stack", f"stack {stack + 1}", ""
+    names = model.operations or {"signed": ("push", "pop"), "strengths": ("pop", "push")}[model.action_kind]
+    for number, name in enumerate(names):
+        yield Ablated(model, operation=number), "operation", name, ""

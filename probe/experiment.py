@@ -1,0 +1,379 @@
+"""Interchange experiments (Geiger et al. 2021, section 3) with pushdown automata.
+
+Prefixes u and v lead the automaton to configurations. With the hidden vector of v put into the network's run after u,
+the automaton predicts what state of v, stack of u does on any continuation. With a cell of v put in the place of a
+cell of u it predicts what u's configuration does with v's symbol in that place; with hidden vector and top cells of v,
+what state and tops of v do on the rest of u's stacks. All are held against the network, rounded and as it is, after
+every symbol of a continuation that tells the prediction from the one for no interchange where any does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import torch
+
+from ..automata.runs import ManyRuns
+from ..models.base import NetworkState, StackModel
+from ..models.memory_editing import Cell, cell_at, put_cell, put_stacks
+from .claim import Claim, Predicted, Prefixes, walks
+from .edits import Moments
+
+_TRIES, _LONGEST = 6, 20  # continuations tried for a case, and their length
+_STRAY = 0.08
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """What is interchanged: M items, each at a prefix.
+
+    Attributes:
+        claim, prefixes: of what.
+        prefix: at which prefix each item is, (M,).
+        label: what the automaton takes it for, (M,) int.
+        names: of the labels.
+    """
+
+    claim: Claim
+    prefixes: Prefixes
+    prefix: np.ndarray
+    label: np.ndarray
+    names: tuple[str, ...]
+
+    def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
+        """Return the configurations at items ``base`` (N,) with something that is ``labels`` (N,) in its place."""
+        raise NotImplementedError
+
+    def changed(
+        self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
+    ) -> NetworkState[Any]:
+        """Return the network at ``base`` with what there is at ``source``."""
+        raise NotImplementedError
+
+    def meant(self, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns | None:
+        """Return from where words are meant to go on: the base, with what is the source's where not the ``same``."""
+        del source, same
+        return None if self.prefixes.meant is None else self.prefixes.meant.select(self.prefix[base])
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Return of which group each label is, (L,): only items of one group come in each other's place."""
+        return np.zeros(len(self.names), np.int64)
+
+    def of_network(self, moments: Moments) -> Self:
+        """Return the kind for another network, which is at ``moments`` at the prefixes."""
+        del moments
+        return self
+
+    def shuffled(self, rng: np.random.Generator) -> tuple[Self, np.ndarray]:
+        """Return the kind, and labels (M,) permuted within their groups: random partitions of the same sizes."""
+        return self, _permuted(self.label, self.groups[self.label], rng)
+
+
+class States(Kind):
+    """Hidden vectors, with the stacks that are part of the state."""
+
+    def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
+        """Return the configurations of the base with states ``labels``."""
+        return replace(self.prefixes.runs.select(self.prefix[base]), state=labels.astype(np.int32))
+
+    def changed(
+        self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
+    ) -> NetworkState[Any]:
+        """Return the network at ``base`` with the hidden vectors of ``source``."""
+        here, other = (moments.select(self.prefix[items]).state for items in (base, source))
+        everything = torch.ones(len(base), dtype=torch.bool)
+        state = replace(here, hidden=self.put(here.hidden, other.hidden))
+        if self.claim.state_stacks:
+            state = replace(state, stack=put_stacks(state.stack, everything, self.claim.state_stacks, other.stack))
+        return unexpecting(model, state)
+
+    def put(self, hidden: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+        """Return the hidden vectors (N, H) with what ``other`` ones have of the state."""
+        del hidden
+        return other
+
+    def meant(self, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns | None:
+        """Return the automaton of the words that are meant, in the state of the source where it is another one."""
+        runs = self.prefixes.meant
+        if runs is None:
+            return None
+        here, other = runs.select(self.prefix[base]), runs.select(self.prefix[source])
+        return replace(here, state=np.where(same, here.state, other.state))
+
+
+@dataclass(frozen=True, eq=False)
+class Heads(States):
+    """Hidden vectors and the top cells of all stacks together; labels count heads.
+
+    Attributes:
+        states: the state of every label, (L,).
+        tops: what every label has on top of each stack, (L, n_stacks), 0 where that is empty.
+    """
+
+    states: np.ndarray
+    tops: np.ndarray
+
+    def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
+        """Return the configurations of the base with heads ``labels``: other states and tops on the rest."""
+        runs = super().configured(base, self.states[labels])
+        for stack in range(self.tops.shape[1]):
+            symbols = self.tops[labels, stack]
+            topped = runs.with_symbol(stack, np.zeros(len(base), np.int64), np.maximum(symbols, 1))
+            runs = runs.put(symbols > 0, topped)
+        return runs
+
+    def changed(
+        self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
+    ) -> NetworkState[Any]:
+        """Return the network at ``base`` with the hidden vectors and the top cells of ``source``."""
+        state, other = super().changed(model, moments, base, source), moments.select(self.prefix[source]).state
+        top, stack = torch.zeros(len(base), dtype=torch.int64), state.stack
+        for own, number in enumerate(self.claim.stacks):
+            rows = torch.from_numpy(self.tops[self.label[base], own] > 0)
+            stack = put_cell(stack, rows, number, top, cell_at(other.stack, number, top))
+        return replace(state, stack=stack)
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Return which of the stacks are empty, as a number: what is on an empty stack cannot be put on another."""
+        numbers: np.ndarray = (self.tops > 0) @ (1 << np.arange(self.tops.shape[1]))
+        return numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Cells(Kind):
+    """Single cells, of stack ``stack`` (M,) at ``place`` (M,) below the top; labels count stack symbols from 1."""
+
+    stack: np.ndarray
+    place: np.ndarray
+
+    def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
+        """Return the configurations of the base with symbols ``labels`` at its places."""
+        runs = self.prefixes.runs.select(self.prefix[base])
+        for stack in np.unique(self.stack[base]):
+            rows = self.stack[base] == stack
+            other = runs.with_symbol(int(stack), np.where(rows, self.place[base], 0), labels)
+            runs = runs.put(rows, other)
+        return runs
+
+    def changed(
+        self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
+    ) -> NetworkState[Any]:
+        """Return the network at ``base`` with the cells of ``source``."""
+        state, other = (moments.select(self.prefix[items]).state for items in (base, source))
+        places, from_places = (torch.from_numpy(self.place[items].astype(np.int64)) for items in (base, source))
+        stack = state.stack
+        for into in np.unique(self.stack[base]).tolist():
+            for out_of in np.unique(self.stack[source]).tolist():
+                rows = torch.from_numpy((self.stack[base] == into) & (self.stack[source] == out_of))
+                if bool(rows.any()):
+                    found: Cell = cell_at(other.stack, self.claim.stacks[out_of], from_places)
+                    stack = put_cell(stack, rows, self.claim.stacks[into], places, found)
+        return unexpecting(model, replace(state, stack=stack))
+
+
+@dataclass(frozen=True, eq=False)
+class Stacks(Kind):
+    """Whole stacks, where a symbol stands for several cells; every label is what all stacks hold.
+
+    Attributes:
+        nodes: the nodes of every label's stacks, (n_stacks, L).
+    """
+
+    nodes: np.ndarray
+
+    def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
+        """Return the configurations of the base with stacks ``labels``."""
+        return replace(self.prefixes.runs.select(self.prefix[base]), node=self.nodes[:, labels])
+
+    def changed(
+        self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
+    ) -> NetworkState[Any]:
+        """Return the network at ``base`` with the stacks of ``source``."""
+        state, other = (moments.select(self.prefix[items]).state for items in (base, source))
+        everything = torch.ones(len(base), dtype=torch.bool)
+        stack = put_stacks(state.stack, everything, self.claim.stacks, other.stack)
+        return unexpecting(model, replace(state, stack=stack))
+
+    def meant(self, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns | None:
+        """Return the automaton of the words that are meant, with the stacks of the source."""
+        del same
+        runs = self.prefixes.meant
+        if runs is None:
+            return None
+        return replace(runs.select(self.prefix[base]), node=runs.node[:, self.prefix[source]])
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """N interchanges.
+
+    Attributes:
+        base, source: the items, (N,).
+        same: whether they are taken for the same, (N,).
+        letters: the continuations, (N, T), numbers in the automaton's alphabet, -1 beyond the end.
+        predicted: what the automaton predicts.
+        told: whether it is predicted that no interchange, or of the same one a decoy, would do otherwise, (N,); of a
+            single label, which has no decoys, whether anything is predicted.
+    """
+
+    base: np.ndarray
+    source: np.ndarray
+    same: np.ndarray
+    letters: np.ndarray
+    predicted: Predicted
+    told: np.ndarray
+
+    def select(self, rows: np.ndarray) -> Drawn:
+        """Return some of them."""
+        numbers, counted = self.predicted.numbers[rows], self.predicted.counted[rows]
+        base, source, same, letters = (part[rows] for part in (self.base, self.source, self.same, self.letters))
+        return Drawn(base, source, same, letters, Predicted(numbers, counted), self.told[rows])
+
+
+def drawn_pairs(
+    kind: Kind, labels: np.ndarray, count: int, rng: np.random.Generator, half: bool = True
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return items base and source, (N,) each, and decoys for each try, (``_TRIES``, N).
+
+    Half have the same of ``labels`` (M,), half another one of its group; all have another one where not ``half``.
+    Labels are drawn evenly, not as often as they occur. A decoy has another label than the base, if there is one.
+    """
+    order = np.argsort(labels, kind="stable")
+    present, starts, sizes = np.unique(labels[order], return_index=True, return_counts=True)
+    pairs = np.unique(np.stack([labels, kind.prefix]), axis=1)[0]
+    several = np.flatnonzero(np.unique(pairs, return_counts=True)[1] > 1)  # labels at several prefixes
+    groups = kind.groups[present]
+    by_group = np.argsort(groups, kind="stable")
+    _, first_of, size_of = np.unique(groups[by_group], return_index=True, return_counts=True)
+    number = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    place = np.argsort(by_group) - first_of[number]  # of each label in its group
+    mixed = np.flatnonzero(size_of[number] > 1)
+
+    def another(some: np.ndarray) -> np.ndarray:
+        """Return another label of the group for each of ``some``, the same where there is none."""
+        size = size_of[number[some]]
+        away = 1 + np.floor(rng.random(len(some)) * (size - 1)).astype(np.int64)
+        found: np.ndarray = by_group[first_of[number[some]] + (place[some] + away) % size]
+        return found
+
+    def item(some: np.ndarray) -> np.ndarray:
+        found: np.ndarray = order[starts[some] + np.floor(rng.random(len(some)) * sizes[some]).astype(np.int64)]
+        return found
+
+    same = (
+        np.arange(count) % 2 == 0 if half and len(mixed) and len(several) else np.full(count, half and not len(mixed))
+    )
+    if not len(several if same.any() else mixed):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((_TRIES, 0), np.int64)
+    one = np.where(same, rng.choice(several, count), 0) if same.any() else np.zeros(count, np.int64)
+    one = one if same.all() else np.where(same, one, rng.choice(mixed, count))
+    base, source = item(one), item(np.where(same, one, another(one)))
+    for _ in range(2):
+        source = np.where(same & (kind.prefix[base] == kind.prefix[source]), item(one), source)
+    return base, source, np.stack([item(another(one)) for _ in range(_TRIES)])
+
+
+def prepared(
+    kind: Kind,
+    count: int,
+    rng: np.random.Generator,
+    labels: np.ndarray | None = None,
+    names: np.ndarray | None = None,
+    half: bool = True,
+) -> Drawn:
+    """Return interchanges of ``kind``, with continuations and predictions.
+
+    Where labels are the same, nothing may change: what is predicted is what the base does by itself.
+
+    Args:
+        kind: what is interchanged.
+        count: how many.
+        rng: the generator.
+        labels: what items are taken for, (M,), by default what the automaton takes them for.
+        names: which label each label is predicted as, (L,), by default itself.
+        half: whether half are between the same labels.
+    """
+    labels = kind.label if labels is None else labels
+    base, source, decoys = drawn_pairs(kind, labels, count, rng, half)
+    same, alone = labels[base] == labels[source], len(np.unique(labels)) == 1
+    own = kind.configured(base, kind.label[base])
+    swapped = kind.configured(base, (labels if names is None else names[labels])[source])
+    if isinstance(kind, States) and kind.claim.all_in_state:
+        swapped = replace(swapped, node=kind.configured(source, labels[source]).node)
+    else:
+        swapped = swapped.put(same, own)
+    meant = kind.meant(base, source, same)
+    shape = len(base), _LONGEST
+    letters, numbers = np.full(shape, -1, np.int64), np.full(shape, -1, kind.claim.numbers.dtype)
+    counted, told = np.zeros(shape, np.bool_), np.zeros(len(base), np.bool_)
+    for turn in range(_TRIES):  # until a continuation tells the prediction from that for no interchange, or a decoy's
+        rows = np.flatnonzero(~told)
+        if not len(rows):
+            break
+        after, alike = swapped.select(rows), same[rows]
+        begins = after if turn % 3 else own.select(rows)
+        read = _continuations(kind, begins, turn, rng, None if meant is None else meant.select(rows))
+        other = kind.configured(base[rows], labels[decoys[turn, rows]]).put(~alike, own.select(rows))
+        predicted = kind.claim.predicted(after, read)
+        apart = predicted.counted.any(1) if alone else predicted.differs(kind.claim.predicted(other, read))
+        better = apart | (predicted.counted.sum(1) > counted[rows].sum(1))
+        kept = rows[better]
+        letters[kept], numbers[kept], counted[kept] = read[better], predicted.numbers[better], predicted.counted[better]
+        told[rows] = apart
+    return Drawn(base, source, same, letters, Predicted(numbers, counted), told)
+
+
+def renamed(kind: Kind, rng: np.random.Generator) -> np.ndarray:
+    """Return another label of its group for every label, where there is one, (L,): the partition stays."""
+    names = np.arange(len(kind.names))
+    for group in np.unique(kind.groups):
+        own = rng.permutation(np.intersect1d(np.flatnonzero(kind.groups == group), kind.label))
+        names[own] = np.roll(own, 1)
+    return names
+
+
+def _permuted(values: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return ``values`` (M,) permuted within ``groups`` (M,)."""
+    mixed = values.copy()
+    for group in np.unique(groups):
+        mixed[groups == group] = rng.permutation(values[groups == group])
+    return mixed
+
+
+def _continuations(
+    kind: Kind, runs: ManyRuns, turn: int, rng: np.random.Generator, meant: ManyRuns | None
+) -> np.ndarray:
+    lean = np.full(len(runs), (-1, 0, -1)[turn % 3])
+    stray = 0.0 if kind.claim.partial else _STRAY
+    return walks(runs, len(kind.claim.pda.input_alphabet), _LONGEST, rng, lean, stray, meant)
+
+
+@torch.no_grad()
+def answers_after(model: StackModel[Any], claim: Claim, state: NetworkState[Any], letters: np.ndarray) -> np.ndarray:
+    """Return what ``model`` says from ``state`` after each of ``letters`` (N, T), as `Claim.predicted` does, (N, T)."""
+    said = np.full(letters.shape, -1, claim.numbers.dtype)
+    codes = torch.from_numpy(claim.letters[np.maximum(letters, 0)].astype(np.int64))
+    order = np.argsort(-(letters >= 0).sum(1), kind="stable")
+    lengths = (letters[order] >= 0).sum(1)
+    state = state.select(torch.from_numpy(order))
+    for t in range(letters.shape[1]):
+        going = int((lengths > t).sum())
+        if not going:
+            break
+        if going < len(state.rejected):
+            state = state.select(torch.arange(going))
+        state = model.step(codes[order[:going], t], state).state
+        said[order[:going], t] = model.answer(state)
+    return said
+
+
+def unexpecting(model: StackModel[Any], state: NetworkState[Any]) -> NetworkState[Any]:
+    """Return ``state`` with nothing expected: what was predicted before an interchange rejects nothing after it."""
+    if model.task_kind != "next set":
+        return state
+    like = state.hidden if state.output is None else state.output
+    return replace(state, output=like.new_ones(len(state.hidden), len(model.output_alphabet)))

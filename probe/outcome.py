@@ -1,0 +1,491 @@
+"""What came of interchange experiments, as plain values: by kind, per state and per symbol, a word, and a verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..automata.pda import Word
+from ..core.errors import StacklensError
+from ..languages.words import format_word, make_word
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# ---- Shares of interchanges that did as predicted, with intervals over the words that they are made of ----
+
+_NORMAL = 1.959963984540054  # the normal distribution's 97.5 % point
+
+
+def wilson(right: float, of: float) -> tuple[float, float]:
+    """Return the 95 % score interval of a share (Wilson 1927), (0, 1) of nothing.
+
+    >>> [round(end, 4) for end in wilson(8, 10)]
+    [0.4902, 0.9433]
+    """
+    if not of:
+        return 0.0, 1.0
+    share, square = right / of, _NORMAL**2
+    middle = (share + square / (2 * of)) / (1 + square / of)
+    reach = _NORMAL / (1 + square / of) * math.sqrt(share * (1 - share) / of + square / (4 * of * of))
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of some interchanges did as predicted.
+
+    Attributes:
+        right, of: how many of how many.
+        worth: how many independent ones they are worth, since those of one word go right or wrong together; None where
+            that is not known, and all count.
+    """
+
+    right: int
+    of: int
+    worth: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.right <= self.of:
+            raise StacklensError(f"{self.right} right of {self.of}; expected numbers of which the first is a part")
+        if self.worth is not None and not 0 <= self.worth <= self.of:
+            raise StacklensError(f"worth is {self.worth}; expected a number from 0 to {self.of}")
+
+    @classmethod
+    def over(cls, right: np.ndarray, words: np.ndarray, rows: np.ndarray | slice = slice(None)) -> Share:
+        """Return the share of ``right`` (N,) bool in some rows, whose ``words`` (W, N) are numbers.
+
+        The variance is the cluster-robust one of a mean (Liang & Zeger 1986), for each way to group by words, and the
+        largest counts. Where all went right, or wrong, it says nothing, and there are as many as there are words.
+        """
+        right, words = right[rows], words[:, rows]
+        of = len(right)
+        if not of:
+            return cls(0, 0)
+        share, worth = float(right.mean()), float(of)
+        for some in words:
+            number = np.unique(some, return_inverse=True)[1].reshape(-1)
+            groups = int(number.max()) + 1
+            if share in (0.0, 1.0) or groups < 2:
+                worth = min(worth, groups)
+                continue
+            variance = groups / (groups - 1) * float((np.bincount(number, right - share) ** 2).sum()) / of**2
+            worth = min(worth, share * (1 - share) / max(variance, 1e-300))
+        return cls(int(right.sum()), of, worth)
+
+    @property
+    def accuracy(self) -> float:
+        """Return the share, NaN of none."""
+        return self.right / self.of if self.of else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Return its 95 % score interval, over words."""
+        worth = self.of if self.worth is None else self.worth
+        return wilson(self.right * worth / max(self.of, 1), worth)
+
+    def __add__(self, other: Share) -> Share:
+        return Share(self.right + other.right, self.of + other.of)
+
+    def __str__(self) -> str:
+        if not self.of:
+            return "none"
+        low, high = self.interval
+        return f"{self.accuracy:.3f} ({low:.3f}-{high:.3f}, {self.right:,} of {self.of:,})"
+
+
+# ---- What came of interchange experiments, as plain values ----
+
+# An automaton is the mechanism where all its kinds of swaps reach this. Not all of them can: a cluster has members at
+# its border, a word in a hundred say, and a bar of 1 would ask for a clustering without these. Automata that are equal
+# and not the mechanism came to .97 and less in the zoo.
+BAR = 0.98
+LEAST_SWAPS = 30  # that are told apart, for a kind to count: below that an interval is as wide as what is to be told
+
+
+@dataclass(frozen=True)
+class Case:
+    """One interchange that did not do as predicted.
+
+    Attributes:
+        base: the word before it.
+        source: the word at whose end something was taken.
+        continuation: what was read after it.
+        part: "hidden", "cells" (one cell), or "stack" (all cells).
+        names: the state or symbol that was there, and the one that came.
+        stack: of a cell or stack: its number in the network.
+        places: of a cell: its places below the top in base and source.
+        predicted, said: what the automaton predicts and the network says after each symbol of the continuation.
+        step: the first symbol of the continuation, from 0, after which they differ.
+    """
+
+    base: Word
+    source: Word
+    continuation: Word
+    part: str
+    names: tuple[str, str]
+    stack: int | None
+    places: tuple[int, int] | None
+    predicted: tuple[str, ...]
+    said: tuple[str, ...]
+    step: int
+
+    @property
+    def word(self) -> Word:
+        """Return base and continuation as one word."""
+        whole = (*self.base, *self.continuation)
+        return "".join(whole) if all(len(symbol) == 1 for symbol in whole) else make_word(whole, whole)
+
+    @property
+    def call(self) -> str:
+        """Return the line of Python that does it again in the rounded network."""
+        arguments = [f"at={len(self.base)}", f'set="{"hidden" if self.part == "hidden" else "cells"}"']
+        arguments.append(f"from_word={_literal(self.source)}")
+        if self.part != "hidden":
+            arguments.append(f"stack={self.stack}")
+            cells = f"cell={self.places[0]}, from_cell={self.places[1]}" if self.places else "cell=None"
+            arguments.append(cells)
+        return f"sl.intervene(model, {_literal(self.word)}, {', '.join(arguments)}, rounded=True)"
+
+    def __str__(self) -> str:
+        return (
+            f"{format_word(self.base) or 'the empty word'} | {format_word(self.continuation)}, {self.part} of "
+            f"{format_word(self.source) or 'the empty word'} ({self.names[0]} -> {self.names[1]}): after symbol "
+            f"{self.step + 1} {self.predicted[self.step]} was predicted, and it says {self.said[self.step]}"
+        )
+
+
+@dataclass(frozen=True)
+class Interchange:
+    """What came of interchanges of one kind.
+
+    Only those between different states or symbols count for the score of which the automaton predicts something else
+    than for no interchange. The others stand beside.
+
+    Attributes:
+        what: "states", "symbols", "heads" (a hidden vector and the top cells together), or "aligned" (the linear part
+            of a hidden vector that tells states apart).
+        same: interchanges between the same state or symbol, on which another one would change something: nothing may.
+        different: those that count: what the network says must change as predicted.
+        told_apart: how many these are.
+        soft_same, soft_different: the same interchanges in the network as it is; None where there is none to speak of.
+        by_name: of those that count, per state or symbol that came in.
+        baseline: the share that random partitions into classes of the same sizes have of swaps that they tell apart;
+            None for one class only.
+        undefined: interchanges that were drawn and left out, since the automaton says nothing of what they lead to.
+        worst_case: a shortest one that went wrong, of the state or symbol that goes wrong most often.
+        reason: why none counts, if none does.
+        untold: interchanges of which the automaton predicts that nothing changes, whatever is put in; None in results
+            of earlier versions, which counted them in ``different`` and ``same``.
+        baselines: by name: "random partitions"; "permuted labels", the same classes under each other's names; and
+            "random weights", the same interchanges in a network of the same shape that was never trained.
+        rank: of a linear part its dimension.
+    """
+
+    what: str
+    same: Share
+    different: Share
+    told_apart: int = 0
+    soft_same: Share | None = None
+    soft_different: Share | None = None
+    by_name: dict[str, Share] = field(default_factory=dict)
+    baseline: float | None = None
+    undefined: int = 0
+    worst_case: Case | None = None
+    reason: str | None = None
+    untold: Share | None = None
+    baselines: dict[str, Share] = field(default_factory=dict)
+    rank: int | None = None
+
+    @classmethod
+    def from_dict(cls, what: str, entry: Mapping[str, Any]) -> Interchange:
+        """Return what a report's entry says; it keeps the word of the worst case, and not the case."""
+        shares = {
+            name: {one: Share(*numbers) for one, numbers in entry.get(name, {}).items()}
+            for name in ("by_name", "baselines")
+        }
+        parts = {name: Share(*entry[name]) for name in ("same", "different", "untold") if entry.get(name) is not None}
+        plain = {name: entry.get(name) for name in ("told_apart", "baseline", "undefined", "reason", "rank")}
+        return cls(what, **parts, **shares, **plain)  # type: ignore[arg-type]  # a report's numbers
+
+    @property
+    def share(self) -> Share:
+        """Return how many interchanges that count did as predicted."""
+        return self.different if self.untold is not None else self.same + self.different
+
+    @property
+    def accuracy(self) -> float:
+        """Return the interchange accuracy in the rounded network, in [0, 1]; NaN where nothing counts."""
+        return self.share.accuracy
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Return the 95 % score interval of the accuracy."""
+        return self.share.interval
+
+    @property
+    def soft(self) -> Share | None:
+        """Return how many that count did as predicted in the network as it is."""
+        if self.soft_same is None or self.soft_different is None or self.untold is not None:
+            return self.soft_different
+        return self.soft_same + self.soft_different
+
+    @property
+    def worst(self) -> Word | None:
+        """Return the word of the worst case: what was read before and after the interchange; None if all went right."""
+        return None if self.worst_case is None else self.worst_case.word
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        worst = self.worst_case
+        return {
+            "accuracy": None if not self.share.of else self.accuracy,
+            "interval": list(self.interval),
+            "interchanges": self.share.of,
+            "same": _numbers(self.same),
+            "different": _numbers(self.different),
+            "told_apart": self.told_apart,
+            "soft": None if self.soft is None else _numbers(self.soft),
+            "baseline": self.baseline,
+            "undefined": self.undefined,
+            "by_name": {name: _numbers(share) for name, share in self.by_name.items()},
+            "worst": None if worst is None else {"word": format_word(worst.word), "call": worst.call},
+            "reason": self.reason,
+            "untold": None if self.untold is None else _numbers(self.untold),
+            "baselines": {name: _numbers(share) for name, share in self.baselines.items()},
+            "rank": self.rank,
+        }
+
+    def __str__(self) -> str:
+        if self.reason is not None:
+            return f"no score: {self.reason}" + (f"; same {_brief(self.same)}" if self.same.of else "")
+        beside = [f"same {_brief(self.same)} of {self.same.of:,}"]
+        beside += [f"{name} {_brief(share)}" for name, share in self.baselines.items()]
+        beside += [f"soft network {_brief(self.soft)}"] if self.soft is not None and self.soft.of else []
+        return f"{self.share}; {', '.join(beside)}"
+
+
+@dataclass(frozen=True)
+class Causality:
+    """Whether an automaton's states and stack symbols are what a network computes with.
+
+    Attributes:
+        states: what came of interchanging hidden vectors.
+        symbols: what came of interchanging cells.
+        automaton: which automaton: "minimised", "raw", "learned", "reference", or "given".
+        values: what was put in: "source", another run's, or "centre", the mean of its state's or symbol's.
+        prefixes: how many different words were interchanged between.
+        seed: of all that is drawn.
+        heads: what came of interchanging hidden vectors together with top cells; None in earlier results.
+        aligned: what came of interchanging a linear part of hidden vectors; no part of the score, since it is fitted.
+        sizes: the automaton's states and stack symbols.
+        level: on how many words the network's stacks are as high as the automaton's; None without stacks.
+        doubt: why there is no verdict, if there is none whatever the scores are.
+        equal: whether it is proved equal to the first automaton, on the words that are meant; None where undecided.
+        same_as: which automaton it is under other names of states and stack symbols; None for none.
+        others: other automata of the same network, by name.
+    """
+
+    states: Interchange
+    symbols: Interchange
+    automaton: str
+    values: str
+    prefixes: int
+    seed: int
+    heads: Interchange | None = None
+    aligned: Interchange | None = None
+    sizes: tuple[int, int] | None = None
+    level: Share | None = None
+    doubt: str | None = None
+    equal: bool | None = None
+    same_as: str | None = None
+    others: dict[str, Causality] = field(default_factory=dict)
+
+    KINDS: ClassVar[tuple[str, ...]] = ("states", "symbols", "heads", "aligned")
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Causality:
+        """Return what a report's entry says, without the networks as they are and without the worst cases."""
+        kinds = {what: Interchange.from_dict(what, entry[what]) for what in cls.KINDS if entry.get(what) is not None}
+        plain = {
+            name: entry.get(name) for name in ("automaton", "values", "prefixes", "seed", "doubt", "equal", "same_as")
+        }
+        sizes, level = (
+            (None if entry.get(name) is None else make(*entry[name]))
+            for name, make in (("sizes", lambda *two: two), ("level", Share))
+        )
+        others = {name: cls.from_dict(one) for name, one in entry.get("others", {}).items()}
+        return cls(**kinds, **plain, sizes=sizes, level=level, others=others)  # type: ignore[arg-type]
+
+    @classmethod
+    def none(cls, reason: str, seed: int = 0) -> Causality:
+        """Return that nothing could be interchanged, and why."""
+        nothing = Share(0, 0)
+        states, symbols = (Interchange(what, nothing, nothing, reason=reason) for what in ("states", "symbols"))
+        return cls(states, symbols, "minimised", "source", 0, seed, doubt=reason)
+
+    @property
+    def automata(self) -> dict[str, Causality]:
+        """Return all automata by name, this one first."""
+        return {self.automaton: self, **self.others}
+
+    @property
+    def raw(self) -> Causality | None:
+        """Return what came of the automaton before minimisation; None where that is the same, or was not asked."""
+        return self.automata.get("raw")
+
+    @property
+    def learned(self) -> Causality | None:
+        """Return what came of the automaton that was learned from behaviour, None where there is no other one."""
+        return self.automata.get("learned")
+
+    @property
+    def reference(self) -> Causality | None:
+        """Return what came of the language's or the task's own automaton, None where it has none."""
+        return self.automata.get("reference")
+
+    @property
+    def kinds(self) -> list[Interchange]:
+        """Return what came of every kind of interchange."""
+        found = (getattr(self, what) for what in self.KINDS)
+        return [part for part in found if part is not None]
+
+    @property
+    def score(self) -> float | None:
+        """Return the lowest accuracy of all kinds of whole interchanges that count; None where too few do."""
+        some = [part for part in self.kinds if part.what != "aligned" and part.untold is not None]
+        return min((part.accuracy for part in some if part.told_apart >= LEAST_SWAPS), default=None)
+
+    @property
+    def least(self) -> float:
+        """Return the lowest of the scores and of the shares of what should change nothing; NaN where too few count."""
+        same = (part.same for part in self.kinds if part.what != "aligned" and part.untold is not None)
+        shares = [one.accuracy for one in same if one.of >= LEAST_SWAPS]
+        return math.nan if self.score is None else min([self.score, *shares])
+
+    @property
+    def is_mechanism(self) -> bool:
+        """Return whether the network computes with it: all reach `BAR`, on stacks that are as high as its own."""
+        level = 1.0 if self.level is None else self.level.accuracy
+        return self.doubt is None and min(self.least, level) >= BAR and self.same_as is None
+
+    @property
+    def mechanism(self) -> str | None:
+        """Return which automaton is what the network computes; None for none of them.
+
+        Of several that come out the same to two digits it is the smallest: what others tell apart beyond it is told
+        apart by no interchange.
+        """
+        found = [one for one in self.automata.values() if one.is_mechanism]
+        best = min(found, key=lambda one: (-round(one.least, 2), sum(one.sizes or ())), default=None)
+        return None if best is None else best.automaton
+
+    @property
+    def verdict(self) -> str:
+        """Return which of the automata is what the network computes, or that none is, in a sentence."""
+        if self.doubt is not None or self.states.untold is None:
+            return f"not decided: {self.doubt or 'an earlier version made these interchanges; make them again'}"
+        automata, chosen = [one for one in self.automata.values() if one.same_as is None], self.mechanism
+        equal = sum(bool(one.equal) for one in automata)
+        how = "that are proved equal" if equal == len(automata) else f"({equal} of them proved equal)"
+        of = f"of {_COUNTED.get(len(automata), len(automata))} automata {how}, " if len(automata) > 1 else ""
+        also = [one for one in automata if one.is_mechanism and one.automaton != chosen]
+        rest = max((one.score for one in automata if one.score is not None and not one.is_mechanism), default=None)
+        beside = [f"as well: {', '.join(f'{one.automaton} {_digits(one.score)}' for one in also)}"] if also else []
+        if chosen is not None:
+            beside += [] if rest is None else [f"next {_digits(rest)}"]
+            score = _digits(self.automata[chosen].score)
+            return f"{of}the {chosen} one is what the network computes ({'; '.join([score, *beside])})"
+        why = f"fewer than {LEAST_SWAPS} interchanges are told apart" if rest is None else f"best {_digits(rest)}"
+        if rest is not None and rest >= BAR:
+            why += ", but what should change nothing does, or stacks are not as high"
+        return f"{of or 'of the automaton: '}none is what the network computes ({why})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        plain = {
+            name: getattr(self, name)
+            for name in ("automaton", "values", "prefixes", "seed", "doubt", "equal", "same_as")
+        }
+        kinds = {part.what: part.to_dict() for part in self.kinds}
+        more: dict[str, Any] = {"sizes": None if self.sizes is None else list(self.sizes), "score": self.score}
+        more["level"] = None if self.level is None else _numbers(self.level)
+        others = {name: one.to_dict() for name, one in self.others.items()}
+        return {**plain, **kinds, **more, "mechanism": self.mechanism, "verdict": self.verdict, "others": others}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a state and a symbol: what it is, how often it came in, and how often that went right."""
+        import pandas as pd
+
+        rows = [
+            (part.what[:-1], name, share.of, share.accuracy, *share.interval)
+            for part in (self.states, self.symbols)
+            for name, share in part.by_name.items()
+        ]
+        return pd.DataFrame(rows, columns=["what", "name", "interchanges", "accuracy", "low", "high"])
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Return a row of text for every automaton and kind, the columns' names first."""
+        rows: list[tuple[str, ...]] = [_COLUMNS]
+        for name, one in self.automata.items():
+            size = name if one.sizes is None else f"{name} {one.sizes[0]}/{one.sizes[1]}"
+            if one.same_as is not None:
+                rows.append((size, f"as {one.same_as}", *[""] * (len(_COLUMNS) - 2)))
+                continue
+            for part in one.kinds:
+                what = part.what if part.rank is None else f"{part.what}, rank {part.rank}"
+                score = "–" if not part.share.of else "{:.3f} ({:.3f}-{:.3f})".format(part.accuracy, *part.interval)
+                rest = [_brief(part.same), _brief(part.untold), f"{part.undefined:,}"]
+                rest += [_brief(part.baselines.get(baseline)) for baseline in _BASELINES]
+                rows.append((size, what, f"{part.told_apart:,}", score, *rest))
+        return rows
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return why scores of `table` are missing, or do not decide: a line each."""
+        lines = [
+            f"{name}: the network's stacks are as high as its own on {one.level} words only"
+            for name, one in self.automata.items()
+            if one.level is not None and one.level.accuracy < BAR and one.same_as is None
+        ]
+        return lines + [f"{part.what}: {part}" for part in (self.states, self.symbols) if part.reason is not None]
+
+    def __str__(self) -> str:
+        rows = self.table()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines, last = [self.verdict], ""
+        for name, *cells in rows:
+            row = ("" if name == last else name, *cells)
+            lines.append("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+            last = name
+        lines += self.remarks
+        for part in (self.states, self.symbols):
+            if part.worst_case is not None:
+                lines += [f"{part.what}, worst: {part.worst_case}", f"    {part.worst_case.call}"]
+        return "\n".join(lines)
+
+
+_COUNTED = {2: "two", 3: "three", 4: "four", 5: "five"}
+_BASELINES = ("random partitions", "permuted labels", "random weights")
+_COLUMNS = ("automaton", "swapped", "told apart", "score", "same", "untold", "undefined", *_BASELINES)
+
+
+def _brief(share: Share | None) -> str:
+    return f"{share.accuracy:.3f}" if share is not None and share.of else "–"
+
+
+def _digits(share: float | None) -> str:
+    return "–" if share is None else f"{share:.2f}".removeprefix("0")
+
+
+def _numbers(share: Share) -> list[float]:
+    return [share.right, share.of, *([] if share.worth is None else [share.worth])]
+
+
+def _literal(word: Word) -> str:
+    return repr(word) if isinstance(word, str) else repr(list(word))

@@ -1,0 +1,285 @@
+"""A trace as one .npz file: arrays of numbers, and what they are of as JSON in one more; nothing in it is ever run."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..automata.formats.json import from_json, to_json
+from ..automata.pda import Word
+from ..core.errors import FileFormatError, StacklensError
+from ..core.files import LARGEST_NETWORK, read_whole, write_whole
+from ..core.imports import is_installed
+from ..core.serialize import from_plain, parse_json, put_off, to_plain
+from ..models.base import StackModel
+from ..models.checkpoint import NetworkCard, open_card
+from ..models.plain_data import is_intact
+from ..models.rounding import Rounded
+from .trace import ARRAYS, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+    from .trace import Trace
+
+
+_FORMAT, _VERSION = "stacklens trace", 1
+_EXPECTED = "a trace that stacklens wrote"
+# the kind of number and the axes of every array: N words, T steps, T + 1 moments, and * for any size
+_AXES = {
+    "symbols": ("i", "NT"),
+    "steps": ("i", "N"),
+    "hidden": ("f", "NM*"),
+    "actions": ("f", "NT**"),
+    "pushed": ("f", "NT**"),
+    "reading": ("f", "NT**"),
+    "output": ("f", "NT*"),
+    "rejected": ("b", "NT"),
+    "verdicts": ("b", "N"),
+    "lengths": ("f", "NTT"),
+    "cells": ("f", "NT***"),
+}
+_OPTIONAL = ("lengths", "cells")
+
+
+@dataclass(frozen=True)
+class _Head:
+    """What the arrays are of."""
+
+    format: str
+    version: int
+    words: tuple[Word, ...]
+    letters: tuple[str, ...]
+    rounded: bool
+    card: NetworkCard | None
+    automaton: str | None = None
+
+
+def save_trace(path: str | Path, seen: Trace) -> None:
+    """Write ``seen`` to ``path``, which should end in .npz, whole or not at all.
+
+    Raises:
+        StacklensError: another suffix, or the file cannot be written.
+    """
+    if Path(path).suffix != ".npz":
+        raise StacklensError(f"cannot write {path}: expected a name that ends in .npz")
+    joined = None if seen.automaton is None else json.dumps(json.loads(to_json(seen.automaton)))
+    head = to_plain(_Head(_FORMAT, _VERSION, seen.words, seen.letters, seen.rounded, seen.network, joined))
+    text = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), np.uint8)
+    arrays = {name: array for name in ARRAYS if (array := getattr(seen, name)) is not None}
+    buffer = io.BytesIO()
+    np.savez(buffer, head=text, **arrays)
+    write_whole(path, buffer.getvalue())
+
+
+def load_trace(path: str | Path) -> Trace:
+    """Return the trace in the file at ``path``; its network is opened when it is asked for.
+
+    Raises:
+        FileFormatError: the file is missing, damaged, or no trace of ours; one line that names the file.
+    """
+    data = read_whole(path, _EXPECTED, LARGEST_NETWORK)
+    if not is_intact(data):
+        raise FileFormatError(f"{path}: damaged, truncated or no .npz file; expected {_EXPECTED}")
+    try:
+        arrays = _arrays(data)
+        head = _head(arrays.pop("head", None))
+        _check(head, arrays)
+        automaton = None if head.automaton is None else from_json(head.automaton)
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+    seen = Trace(
+        words=head.words,
+        letters=head.letters,
+        **{name: arrays.get(name) for name in ARRAYS},  # type: ignore[arg-type]
+        rounded=head.rounded,
+        card=head.card,
+        automaton=automaton,
+    )
+    card, folder = head.card, Path(path).parent
+    return seen if card is None else put_off(seen, model=lambda: _network(card, head.rounded, folder))
+
+
+def _network(card: NetworkCard, rounded: bool, folder: Path) -> StackModel[Any]:
+    model = open_card(card, folder)
+    return Rounded(model) if rounded else model
+
+
+def _arrays(data: bytes) -> dict[str, np.ndarray]:
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as found:
+            arrays = {name: found[name] for name in found.files}
+    except Exception:  # numpy and zipfile raise half a dozen kinds
+        raise StacklensError(f"holds what is no array of numbers; expected {_EXPECTED}") from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):  # bytes, where no array begins
+        raise StacklensError(f"holds what is no array of numbers; expected {_EXPECTED}")
+    return arrays
+
+
+def _head(found: np.ndarray | None) -> _Head:
+    if found is None or found.dtype != np.uint8:
+        raise StacklensError(f"no array called head; expected {_EXPECTED}")
+    try:
+        text = found.tobytes().decode()
+    except UnicodeDecodeError:
+        raise StacklensError(f"its head is no text; expected {_EXPECTED}") from None
+    head = from_plain(_Head, parse_json(text, _EXPECTED), "head")
+    if (head.format, head.version) != (_FORMAT, _VERSION):
+        raise StacklensError(f"of format {head.format!r}, version {head.version}; this stacklens reads {_VERSION}")
+    return head
+
+
+def _check(head: _Head, arrays: Mapping[str, np.ndarray]) -> None:
+    """Check that the arrays are those of a trace of these words.
+
+    Raises:
+        StacklensError: one is missing, or has another shape, other numbers, or letters that there are not.
+    """
+    if wrong := set(arrays) ^ set(_AXES) - {name for name in _OPTIONAL if name not in arrays}:
+        raise StacklensError(f"lacks or should not have the array {min(wrong)[:40]!r}; expected {_EXPECTED}")
+    steps = arrays["symbols"].shape[1] if arrays["symbols"].ndim == 2 else -1
+    sizes = {"N": len(head.words), "T": steps, "M": steps + 1}
+    for name, array in arrays.items():
+        kind, axes = _AXES[name]
+        shape = array.shape if steps else array.shape[: len(axes)]  # of empty words, outputs have an axis too many
+        fits = array.dtype.kind == kind and len(shape) == len(axes)
+        if not fits or any(sizes.get(axis, size) != size for axis, size in zip(axes, shape, strict=True)):
+            raise StacklensError(f"{name} is {array.dtype} of shape {array.shape}; expected {kind} of {axes}")
+    symbols, count = arrays["symbols"], arrays["steps"]
+    real = np.arange(max(0, steps)) < count[:, None]
+    least = np.where(real, 0, -1)
+    known = (symbols >= least) & (symbols < np.where(real, len(head.letters), 0))
+    if not known.all() or (count < 0).any() or (count > steps).any():
+        raise StacklensError("its steps read letters that it does not have")
+    if not all(set(word) <= set(head.letters) for word in head.words):
+        raise StacklensError("its words have letters that it does not have")
+
+
+# ---- A trace as tables of other libraries: a pandas DataFrame, an xarray Dataset ----
+
+_TABLE_AXES = {
+    "symbols": ("word", "step"),
+    "hidden": ("word", "moment", "unit"),
+    "actions": ("word", "step", "stack", "action"),
+    "pushed": ("word", "step", "stack", "number"),
+    "reading": ("word", "step", "stack", "seen"),
+    "output": ("word", "step", "output"),
+    "rejected": ("word", "step"),
+    "verdicts": ("word",),
+    "steps": ("word",),
+    "lengths": ("word", "step", "slot"),
+    "cells": ("word", "step", "stack", "cell", "number"),
+}
+
+
+def to_frame(seen: Trace) -> pd.DataFrame:
+    """Return one row a step: word, step, symbol, hidden vector after it, actions, readings, output, rejected.
+
+    Where an automaton is joined, its state and depth after the step, too.
+    """
+    import pandas as pd
+
+    word, step = np.nonzero(seen.valid)
+    symbols = np.array(seen.letters, dtype=object)[seen.symbols[word, step]]
+    columns: dict[str, Any] = {"word": word, "step": step, "symbol": symbols}
+    if seen.automaton is not None:
+        run = seen.joined
+        columns["state"] = np.array([*run.names, ""], dtype=object)[run.states[word, step + 1]]
+        columns["depth"] = run.depths[word, step + 1]
+    arrays = {
+        "hidden": seen.hidden[:, 1:],
+        "action": seen.actions,
+        "pushed": seen.pushed,
+        "reading": seen.reading,
+        "output": seen.output,
+    }
+    for name, array in arrays.items():
+        rows = array[word, step]
+        for place in np.ndindex(rows.shape[1:]):
+            columns["_".join((name, *map(str, place)))] = rows[:, *place]
+    return pd.DataFrame({**columns, "rejected": seen.rejected[word, step]})
+
+
+def to_xarray(seen: Trace) -> Any:
+    """Return an xarray Dataset of all arrays with named axes; moment t is before step t.
+
+    Raises:
+        StacklensError: xarray is not installed.
+    """
+    if not is_installed("xarray"):
+        raise StacklensError("xarray is not installed: pip install xarray, or take to_frame()")
+    import xarray  # type: ignore[import-not-found, unused-ignore]
+
+    arrays = {name: (axes, array) for name, axes in _TABLE_AXES.items() if (array := getattr(seen, name)) is not None}
+    if seen.automaton is not None:
+        run = seen.joined
+        arrays["state"] = (("word", "moment"), run.states)
+        arrays["depth"] = (("word", "moment"), run.depths)
+    kept = {name: value for name, value in arrays.items() if value[1].ndim == len(value[0])}
+    words = ["".join(word) if isinstance(word, str) else " ".join(word) for word in seen.words]
+    return xarray.Dataset(kept, {"word": words}, {"letters": list(seen.letters), "rounded": seen.rounded})
+
+
+# ---- A trace as a table of steps ----
+#
+# For continuous stacks: input, state, action, stack (Sun et al. 1993, tables 1 and 2). For others: input, action, what
+# was laid down, what the controller saw, and what it says (Joulin & Mikolov 2015, table 3; Hao et al. 2018, figures 5
+# and 6).
+
+
+def rich_step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> Table:
+    """Return the steps of word number ``word`` of a trace of ``model`` as a rich table, one row a step."""
+    from rich.table import Table
+
+    continuous = seen.lengths is not None
+    columns = ("state", "action", "stack") if continuous else ("action", "pushed", "seen of the stack", "says")
+    cells = _continuous if continuous else _others
+    table = Table("step", "input", *columns, "")
+    for step in range(int(seen.steps[word])):
+        letter = seen.letters[seen.symbols[word, step]]
+        after = "rejected" if seen.rejected[word, step] else ""
+        table.add_row(str(step + 1), letter, *cells(model, seen, word, step), after)
+    return table
+
+
+def _continuous(model: StackModel[Any], seen: Trace, word: int, step: int) -> tuple[str, ...]:
+    """Return state, action and stack, the bottom first."""
+    del model
+    segments = " ".join(f"{symbol} {length:.4f}" for symbol, length in seen.segments(word, step))
+    return _vector(seen.hidden[word, step + 1]), _vector(seen.actions[word, step]), segments or "empty"
+
+
+def _others(model: StackModel[Any], seen: Trace, word: int, step: int) -> tuple[str, ...]:
+    """Return actions, pushed values and readings, one line a stack, and the output."""
+    actions = "\n".join(_actions(model, row) for row in seen.actions[word, step])
+    pushed = "\n".join(_vector(row, 2) for row in seen.pushed[word, step])
+    reading = "\n".join(_vector(row, 2) for row in seen.reading[word, step])
+    return actions, pushed, reading, _said(model, seen.output[word, step])
+
+
+def _actions(model: StackModel[Any], row: np.ndarray) -> str:
+    """Return the shares of a stack's operations, of more than three the largest, or how much it pops and pushes."""
+    names = model.operations or ("pop", "push")
+    if model.action_kind == "softmax" and len(names) > 3:
+        return f"{names[int(row.argmax())]} {row.max():.2f}"
+    return "  ".join(f"{name} {share:.2f}" for name, share in zip(names, row, strict=True))
+
+
+def _said(model: StackModel[Any], output: np.ndarray) -> str:
+    """Return the predicted set, or the likeliest symbol and its probability."""
+    if model.task_kind == "next set":
+        return "{" + " ".join(model.output_alphabet[i] for i in np.flatnonzero(output > 0.5)) + "}"
+    if model.task_kind == "recognition":
+        return _vector(output, 2)
+    return f"{model.output_alphabet[int(output.argmax())]} {output.max():.2f}"
+
+
+def _vector(values: np.ndarray, digits: int = 4) -> str:
+    return " ".join(f"{value:.{digits}f}" for value in values.ravel())

@@ -1,0 +1,174 @@
+"""What a notebook shows of values of lower layers, drawn by upper ones; see `stacklens.core.imports`."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import StacklensError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+    from plotly.graph_objects import Figure
+
+    from ..automata.pda import PushdownAutomaton
+    from ..extract.evaluation.sweep import Sweep
+    from ..probe.trace import Trace
+
+
+_SWEEP = (".csv", ".json", ".html", ".svg", ".png")
+
+
+def trace_figure(
+    seen: Trace, word: int = 0, figure: str = "paper", automaton: PushdownAutomaton | None = None
+) -> Figure:
+    """Return the figure called ``figure`` of word number ``word``; that of its paper has the reference's heights.
+
+    With an ``automaton`` its states are shown where the figure has a place.
+
+    Raises:
+        StacklensError: there is no such figure or word, or the trace does not know its network.
+    """
+    from ..extract.by_name import true_automaton
+    from ..models.checkpoint import checkpoint_for
+    from ..models.rounding import Rounded
+    from ..probe.trace import check_place
+    from ..viz.figures import FIGURES, draw, paper_figure
+
+    model = seen.model
+    if model is None:
+        raise StacklensError("this trace does not know its network: make it with sl.trace")
+    if isinstance(word, str):
+        raise StacklensError(
+            f"word is {word!r:.50}; expected its number in the trace, from 0. A figure is named so: "
+            f"plot(figure=…), with one of {', '.join(FIGURES)}"
+        )
+    check_place("word", word, len(seen.words), "the trace")
+    if figure != "paper":
+        return draw(figure, model, seen, word, automaton)
+    own = model.model if isinstance(model, Rounded) else model
+    truth = true_automaton(checkpoint_for(own), seen.words[word])
+    return paper_figure(model, seen, word, truth=truth, automaton=automaton)
+
+
+def trace_html(seen: Trace) -> str:
+    """Return the figure of the first word, which asks no other host for anything; a table where there is none."""
+    if seen.model is None or not seen.words:
+        shown: str = seen.to_frame().to_html()
+        return shown
+    drawn: str = trace_figure(seen).to_html(full_html=False, include_plotlyjs=True, default_height="auto")
+    return drawn
+
+
+def sweep_figure(swept: Sweep) -> Figure:
+    """Return the figure of a sweep: accuracy, automata and horizons."""
+    from ..viz.curves import sweep_figure as draw_sweep
+
+    return draw_sweep(swept)
+
+
+def check_sweep_target(path: Path) -> None:
+    """Check that a sweep can be written to a file of that name, as far as can be told beforehand.
+
+    Raises:
+        StacklensError: another suffix, or there is no browser to draw it with.
+    """
+    if path.suffix not in _SWEEP:
+        raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(_SWEEP)}")
+    if path.suffix in (".svg", ".png"):
+        from ..viz.report import check_browser
+
+        check_browser()
+
+
+def save_sweep(swept: Sweep, path: Path) -> None:
+    """Write the table of a sweep, all of it, or its figure, by the suffix of ``path``.
+
+    Raises:
+        StacklensError: another suffix, or the file cannot be written.
+    """
+    from ..core.files import write_whole
+    from ..extract.evaluation.sweep import sweep_text
+    from ..viz.report import picture
+
+    check_sweep_target(path)
+    if path.suffix == ".csv":
+        write_whole(path, swept.to_frame().to_csv(index=False))
+    elif path.suffix == ".json":
+        write_whole(path, sweep_text(swept))
+    else:
+        write_whole(path, picture(sweep_figure(swept), path.suffix[1:], "stacklens sweep"))
+
+
+# ---- The tables of the public face: the networks that come along, the languages and the tasks ----
+
+
+@cache
+def _table() -> type[pd.DataFrame]:
+    """Return the class of tables that are shown whole; it is made late, since pandas is slow to import."""
+    import pandas as pd
+
+    class Table(pd.DataFrame):
+        @property
+        def _constructor(self) -> Any:
+            return Table
+
+        def __repr__(self) -> str:
+            return str(self.to_string())
+
+        def _repr_html_(self) -> str:
+            with pd.option_context("display.max_colwidth", None):
+                return str(self.to_html())
+
+        def __reduce__(self) -> Any:  # a class in a function cannot be pickled: it goes as a plain table
+            return pd.DataFrame.copy, (pd.DataFrame(self),)
+
+    return Table
+
+
+def zoo() -> pd.DataFrame:
+    """Return a row a trained network that comes along: name, kind, what it was trained on, sizes, errors, recipe.
+
+    ``errors`` are checking words that the network gets wrong, ``errors_rounded`` those of the rounded network.
+    """
+    from ..models.checkpoint import load_network, zoo_names
+
+    rows = []
+    for name in zoo_names():
+        found = load_network(name)
+        scores = found.provenance.get("scores", {})
+        rows.append(
+            {
+                "name": name,
+                "network": found.model.name,
+                "trained_on": found.task["language"],
+                "task": found.task["kind"],
+                "weights": sum(parameter.numel() for parameter in found.model.parameters()),
+                "errors": scores.get("errors"),
+                "errors_rounded": scores.get("errors_rounded"),
+                "source": found.provenance.get("recipe"),
+            }
+        )
+    return _table()(rows)
+
+
+def languages() -> pd.DataFrame:
+    """Return a row a language: name, what it is, where it is from; grammars and automata in files are languages too.
+
+    >>> languages().name[:3].tolist()
+    ['1n0n', 'anb2n', 'anbmcnm']
+    """
+    from ..languages.catalogue import ABOUT_LANGUAGES, language_names
+
+    return _table()([(name, *ABOUT_LANGUAGES[name]) for name in language_names()], columns=["name", "what", "source"])
+
+
+def tasks() -> pd.DataFrame:
+    """Return a row a task: name, what kind it is, what is to be said, where it is from."""
+    from ..languages.catalogue import ABOUT_TASKS, get_task, task_names
+
+    kinds = {name: get_task(name.replace("-N", "-2").replace("-K-M", "-2-3")).kind for name in task_names()}
+    rows = [(name, kinds[name], *ABOUT_TASKS[name]) for name in task_names()]
+    return _table()(rows, columns=["name", "kind", "what", "source"])

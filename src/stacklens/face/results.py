@@ -1,0 +1,268 @@
+"""What is known of an automaton: verify it, certify a network, compare two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import StacklensError
+from ..core.progress import progress_bar, stages_on
+from ..core.validation import check_whole
+from .opening import AUTOMATA, automaton_of, called, load, network_of
+
+if TYPE_CHECKING:
+    from ..automata.compare import Comparison
+    from ..automata.finite import FiniteAutomaton
+    from ..automata.pda import PushdownAutomaton
+    from ..extract.certificate.claim import Certificate
+    from ..extract.result import Extraction
+    from ..extract.specification import Specification
+    from ..extract.verification.exhaustive import Verification
+    from ..languages.language import Language
+    from ..models.base import StackModel
+    from ..models.word_network import Box
+    from .opening import Network, Subject
+
+
+def verify(
+    found: Extraction | PushdownAutomaton | str | Path,
+    model: Network | None = None,
+    language: Subject | None = None,
+    *,
+    max_length: int | None = None,
+    jobs: int = 1,
+    quiet: bool = False,
+) -> Verification:
+    """Return how an automaton compares with language, rounded network and network on all words up to a length.
+
+    Args:
+        found: a result, an automaton, or the path of one.
+        model: the network; by default the result's. An automaton without one is compared with the language alone.
+        language: what it should do; by default the result's, or what the network's file says.
+        max_length: all words up to this length; by default about 2.5 million words.
+        jobs: processes, which make no difference to what comes out.
+        quiet: show no progress, which is shown on a terminal and in a notebook only.
+
+    Raises:
+        StacklensError: there is no automaton or no network, they do not fit together, there are too many words, or not
+            all words over the alphabet are meant, as in a stream.
+    """
+    from ..extract.by_name import specification_of_network
+    from ..extract.result import Extraction
+    from ..extract.verification.exhaustive import job_for, verify_by_language, verify_exhaustively
+
+    found = load(found) if isinstance(found, str | Path) else found
+    if model is None and not isinstance(found, Extraction):
+        return verify_by_language(automaton_of(found), _language(language), max_length)
+    network = found.model if model is None and isinstance(found, Extraction) else _network(model)
+    own = found.language if isinstance(found, Extraction) and language is None else None
+    specification = own or specification_of_network(network, language)
+    job = job_for(network, specification, automaton_of(found), max_length)
+    work = job.work(automaton_of(found) if job.given is None else job.given)
+    with progress_bar(quiet) as bar:
+        task = bar.add_task("verify", total=sum(map(work.words, work.chunks)))
+        return verify_exhaustively(work, jobs=jobs, progress=lambda words: bar.update(task, advance=words))
+
+
+def _network(given: Any) -> StackModel[Any]:
+    """Return the network of that name; raise StacklensError, which says so where it is the name of a language."""
+    try:
+        return network_of(given)
+    except StacklensError:
+        if not isinstance(given, str) or not _is_subject(given):
+            raise
+    raise StacklensError(f"{given} is what a network should do, not a network: verify(…, language={given!r})")
+
+
+def _is_subject(name: str) -> bool:
+    """Return whether there is a language or task called ``name``."""
+    from ..languages.catalogue import get_language, get_task
+
+    for get in (get_language, get_task):
+        with suppress(StacklensError):
+            get(name)
+            return True
+    return False
+
+
+def _language(given: Subject | None) -> Language:
+    from ..extract.by_name import subject_of
+    from ..languages.catalogue import get_language
+    from ..languages.language import Language
+
+    if given is None:
+        raise StacklensError(
+            "verify an automaton against what? name its network or a language, or give the result: "
+            "verify(…, model=…), verify(…, language=…)"
+        )
+    found = subject_of(get_language(given) if isinstance(given, str) else given)
+    if not isinstance(found, Language):
+        raise StacklensError(f"an automaton without its network is compared with a language, not with {called(given)}")
+    return found
+
+
+def certify(
+    model: Network,
+    automaton: PushdownAutomaton | Extraction,
+    domain: FiniteAutomaton | None = None,
+    *,
+    stacks: Sequence[int] | None = None,
+    margin: float | None = None,
+) -> Certificate:
+    """Return whether the rounded network is proved to follow the automaton on words of every length.
+
+    Args:
+        model: a network, or the name or path of one.
+        automaton: what it should follow, or the result that it is from.
+        domain: where only some words count: the automaton that accepts these.
+        stacks: which of the network's stacks are the automaton's; by default the result's, else all.
+        margin: every decision has to be farther from another than this.
+
+    Raises:
+        StacklensError: the network is of a kind that cannot be certified, or does not fit the automaton.
+    """
+    from ..extract.certificate.certify import certify as prove_by_boxes
+    from ..extract.certificate.claim import MARGIN
+    from ..extract.result import Extraction
+
+    if stacks is None and isinstance(automaton, Extraction):
+        stacks = automaton.stacks.stacks
+    chosen = MARGIN if margin is None else margin
+    return prove_by_boxes(network_of(model), automaton_of(automaton), domain, stacks=stacks, margin=chosen)
+
+
+def compare(a: Any, b: Any) -> Comparison:
+    """Return whether two automata are equal for all words, with a word that tells them apart if not.
+
+    Args:
+        a: an automaton, a result, a language or a task, or the name or path of one.
+        b: another one. A result or an automaton with outputs is held against a name as against the task of that name.
+
+    Raises:
+        StacklensError: there is no automaton, or the alphabets differ.
+
+    >>> compare("anbn", "anb2n").word
+    ('a', 'b')
+    """
+    from ..automata.compare import compare as compare_automata
+    from ..automata.pda import PushdownAutomaton
+
+    a, b = _compared(a), _compared(b)
+    if isinstance(a, PushdownAutomaton) and isinstance(b, PushdownAutomaton):
+        return compare_automata(a, b)
+    if isinstance(b, PushdownAutomaton):
+        a, b = b, a
+    if isinstance(a, PushdownAutomaton):
+        return _meant(b, a).compare(a)
+    mine = _meant(a).automaton()
+    if mine is None:
+        raise StacklensError(f"{_meant(a).name} has no reference automaton to compare with")
+    return _meant(b, mine).compare(mine)
+
+
+def _compared(given: Any) -> Any:
+    """Return an automaton, or what names or is a language or task."""
+    from ..extract.result import Extraction
+
+    if isinstance(given, Extraction):
+        return automaton_of(given)
+    if isinstance(given, str | Path) and Path(given).suffix in AUTOMATA:
+        found = load(given)
+        return automaton_of(found) if isinstance(found, Extraction) else found
+    return given
+
+
+def _meant(given: Any, beside: PushdownAutomaton | None = None) -> Specification:
+    """Return a language or task as what an automaton is compared with; with outputs, a name is that of a task."""
+    from ..extract.by_name import specification_for
+    from ..languages.catalogue import get_language, get_task
+
+    speaks = beside is not None and any(step.output is not None for step in beside.transitions.values())
+    if isinstance(given, str):
+        given = get_task(given) if speaks else get_language(given)
+    specification = specification_for(given)
+    if specification is None or not hasattr(specification, "compare"):
+        raise StacklensError(f"cannot compare {called(given)}; expected an automaton, a result or a language")
+    return specification
+
+
+# ---- Read an automaton out of a network, or learn one from answers alone ----
+
+
+def extract(model: Network, language: Subject | None = None, *, quiet: bool = False, **settings: Any) -> Extraction:
+    """Return the automaton of a network with everything that it rests on.
+
+    Args:
+        model: a network, or the name or path of one.
+        language: what it should do: a language or task, or the name of one or the path of a grammar or automaton; or an
+            automaton, for the words that it accepts. By default what its file says that it was trained on.
+        quiet: show no progress, which is shown on a terminal and in a notebook only.
+        settings: those of `stacklens.extract.config.ExtractionConfig`: ``max_length`` from 0; ``states``,
+            ``stack_symbols`` and ``jobs`` from 1; ``seed`` from 0 to 2^32 - 1; ``budget`` in seconds, above 0; ….
+
+    Raises:
+        StacklensError: there is no such network, language, task or setting, a setting is out of range, they do not fit
+            together, or the words up to ``max_length`` are too many.
+    """
+    import dataclasses
+
+    from ..extract.by_name import specification_of_network
+    from ..extract.config import ExtractionConfig
+    from ..extract.extraction import extract as extract_automaton
+
+    known = [field.name for field in dataclasses.fields(ExtractionConfig)]
+    if strange := [name for name in settings if name not in known]:
+        raise StacklensError(f"extract has no setting {', '.join(strange)}; it has {', '.join(known)}")
+    network, config = network_of(model), ExtractionConfig(**settings)
+    specification = specification_of_network(network, language)
+    with progress_bar(quiet) as bar:
+        result = extract_automaton(network, specification, config, stages_on(bar))
+    return dataclasses.replace(result, config=config)
+
+
+def learn(
+    box: Network | Box,
+    alphabet: Sequence[str] | None = None,
+    language: Subject | None = None,
+    *,
+    kind: str = "auto",
+    first: Sequence[str] | None = None,
+    words: int | None = None,
+    longest: int | None = None,
+    **settings: Any,
+) -> Extraction:
+    """Return the automaton that is learned from answers alone, with everything that it rests on, as `extract` does.
+
+    AALpy's KV asks, every word once; our own words say whether it is right (see docs/own-networks.md).
+
+    Args:
+        box: a network, or the name or path of one; or a function from a list of words, tuples of symbols, to a list of
+            answers: True and False, sets of the symbols that may come next, or any other outputs.
+        alphabet: what the words of a function are made of.
+        language: what it should do, as for `extract`.
+        kind: "dfa", "mealy", "vpa", or "auto": what fits, visibly pushdown where calls and returns are known.
+        first: where a function answers sets: which symbols may begin a word.
+        words, longest: about how many words a check may ask of a function (100,000), and the longest (any).
+        settings: as for `extract`; ``calls`` and ``returns``, which push and pop, are by default those of the language.
+
+    Raises:
+        StacklensError: AALpy is not installed, or these do not fit together.
+
+    >>> even = learn(lambda words: [word.count("a") % 2 == 0 for word in words], "ab", words=500)
+    >>> even.status, len(even.automaton.states)
+    (0, 2)
+    """
+    from ..core.imports import check_extra
+    from ..models.word_network import AFFORDABLE, boxed
+
+    check_extra("AALpy", "interop", "aalpy")
+    if kind not in ("auto", "dfa", "mealy", "vpa"):
+        raise StacklensError(f"kind is {kind!r:.40}; expected auto, dfa, mealy or vpa")
+    most = AFFORDABLE if words is None else words
+    check_whole("words", most, 0)
+    asked = network_of(box) if isinstance(box, str | Path) else box
+    network = boxed(asked, alphabet, first, longest=longest, affordable=most)
+    method = "ask" if kind == "auto" else f"learn-{kind}"
+    return extract(network, language, method=method, **settings)

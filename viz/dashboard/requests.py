@@ -1,0 +1,324 @@
+"""What a browser asks, read and checked before anything is done with it, and how it is answered."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import wraps
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from flask import Response, request
+
+from ...core.errors import StacklensError
+from ...core.progress import count
+from .extractions import settings_known
+
+# ---- What is shown, as a value, and as the part of an address after `?`, so that a link shows the same again ----
+
+DRAWERS = (
+    "",
+    "networks",
+    "checks",
+    "words",
+    "accuracy",
+    "automaton",
+    "causes",
+    "figures",
+    "papers",
+    "extract",
+    "sweep",
+)
+FORMER = {"trust": "checks", "papers": "papers", "automaton": "", "probe": ""}  # pages of earlier links
+
+
+@dataclass(frozen=True)
+class View:
+    """What is shown.
+
+    Attributes:
+        network: the name of a network, see `networks`.
+        word: the word as it is typed; None for one that suits the network.
+        rounded: whether the rounded network is shown.
+        figure: which figure, one of `figures.FIGURES`.
+        step: the current step, from 1.
+        drawer: which drawer is open, one of `DRAWERS`.
+    """
+
+    network: str = "marnn-stack-rnn-dyck-2"
+    word: str | None = None
+    rounded: bool = False
+    figure: str = "paper"
+    step: int = 1
+    drawer: str = ""
+
+
+def view_of(search: str | None) -> View:
+    """Return the view that an address's ``search`` part asks for; what it leaves out or garbles is as by default.
+
+    >>> view_of("?network=nnpda-1n0n&word=10&step=2&rounded=1")
+    View(network='nnpda-1n0n', word='10', rounded=True, figure='paper', step=2, drawer='')
+    """
+    asked = dict(parse_qsl((search or "").removeprefix("?"), keep_blank_values=True))
+    drawer, step = asked.get("drawer", FORMER.get(asked.get("page", ""), "")), asked.get("step", "")
+    return View(
+        network=asked.get("network", View.network),
+        word=asked.get("word"),
+        rounded=asked.get("rounded") == "1",
+        figure=asked.get("figure", View.figure),
+        step=int(step) if step.isascii() and step.isdigit() and 0 < len(step) < 7 else 1,
+        drawer=drawer if drawer in DRAWERS else View.drawer,
+    )
+
+
+def address_of(view: View) -> str:
+    """Return the address's search part for ``view``; what is as by default is left out.
+
+    >>> address_of(View(drawer="checks", word="a b"))
+    '?word=a+b&drawer=checks'
+    """
+    values = {name: value for name, value in asdict(view).items() if value != getattr(View, name)}
+    if view.rounded:
+        values["rounded"] = "1"
+    return f"?{urlencode(values)}" if values else ""
+
+
+# ---- Work on long words: one piece after another, whoever asked for it, so that everybody else is answered meanwhile.
+#
+# A network reads a word symbol by symbol, in Python, and Python runs one thread at a time: eight words of 10,000
+# symbols at once would keep all users waiting for all of them. So a long word is worked on by one thread of the
+# server, first come first served, and a page that asks for it is told at once how many come first, and asks again.
+
+LONG = 500  # symbols of a word; a shorter one takes a fraction of a second
+_WAITING = 24  # pieces of work; a word has two or three
+_KEPT = 8  # results that are at hand; a page asks for them again when another panel changes
+_SOON = 1.0  # seconds that a request waits for what is being worked on
+_FORGOTTEN = 15.0  # seconds after which who has not asked again has gone
+
+
+class NotYetError(StacklensError):
+    """What is said in place of a result that is not there yet: ask again."""
+
+
+class _Piece:
+    """One piece of work."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.work, self.ended, self.asked = work, threading.Event(), time.monotonic()
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def do(self) -> None:
+        try:
+            self.result = self.work()
+        except BaseException as error:  # whoever asked for it is told
+            self.error = error
+        self.ended.set()
+
+
+class Turns:
+    """Pieces of work that are done one after another by a thread that is there as long as there are any.
+
+    Args:
+        waiting: how many may wait.
+        soon: how many seconds a request waits for what is being worked on.
+    """
+
+    def __init__(self, waiting: int = _WAITING, soon: float = _SOON) -> None:
+        self._most, self._soon = waiting, soon
+        self._lock = threading.Lock()
+        self._pieces: OrderedDict[Any, _Piece] = OrderedDict()  # those that are ended first, then in order of turns
+        self._works = False
+
+    def result(self, key: Any, work: Callable[[], Any], patience: float | None = None) -> Any:
+        """Return what comes of ``work``, done in its turn; pieces with one ``key`` are one.
+
+        Args:
+            key: what tells this piece from others.
+            work: does it.
+            patience: how many seconds to wait whoever comes first; by default only for what is being worked on.
+
+        Raises:
+            NotYetError: it is not there yet, or too much waits.
+            Exception: what ``work`` raised.
+        """
+        with self._lock:
+            before = self._before(key)
+            piece = self._pieces.get(key) or self._new(key, work, before)
+            piece.asked = time.monotonic()
+        piece.ended.wait(patience if patience is not None else self._soon if before == 0 else 0)
+        if not piece.ended.is_set():
+            raise NotYetError(_said(before))
+        if piece.error is not None:
+            raise piece.error
+        return piece.result
+
+    def _before(self, key: Any) -> int:
+        """Return how many pieces come before the one called ``key``, which may be new."""
+        to_do = [name for name, piece in self._pieces.items() if not piece.ended.is_set()]
+        return to_do.index(key) if key in to_do else len(to_do)
+
+    def _new(self, key: Any, work: Callable[[], Any], before: int) -> _Piece:
+        if before >= self._most:
+            raise NotYetError(f"{_RULE}; {before} wait, which is the most: try again in a minute")
+        piece = self._pieces[key] = _Piece(work)
+        if not self._works:
+            self._works = True
+            threading.Thread(target=self._do_all, daemon=True).start()
+        return piece
+
+    def _do_all(self) -> None:
+        while (piece := self._next()) is not None:
+            piece.do()
+
+    def _next(self) -> _Piece | None:
+        """Return what is to be done now, without what nobody asks for any more and the oldest results."""
+        with self._lock:
+            gone = time.monotonic() - _FORGOTTEN
+            waits = {key: piece for key, piece in self._pieces.items() if not piece.ended.is_set()}
+            for key in [key for key, piece in waits.items() if piece.asked < gone]:
+                del self._pieces[key], waits[key]
+            ended = [key for key, piece in self._pieces.items() if piece.ended.is_set()]
+            for key in ended[: max(0, len(ended) - _KEPT)]:
+                del self._pieces[key]
+            self._works = bool(waits)
+            return next(iter(waits.values()), None)
+
+
+_RULE = f"words of more than {LONG:,} symbols are worked on one at a time"
+
+
+def _said(before: int) -> str:
+    others = f"; {count(before, 'piece')} of work {'comes' if before == 1 else 'come'} first" if before else ""
+    return f"{_RULE}{others}: the result appears here by itself"
+
+
+_turns = Turns()
+
+
+def in_turn(
+    network: str, text: str, function: Callable[..., Any], *arguments: Any, patience: float | None = None
+) -> Any:
+    """Return ``function(*arguments)``: now where ``text``, what it works on, is short, else in its turn.
+
+    What has been read out of ``network`` belongs to what a piece of work is: with another automaton it is another.
+
+    Raises:
+        NotYetError: as `Turns.result`.
+        StacklensError: as ``function``, or there is no such network.
+    """
+    if len(text) <= LONG:
+        return function(*arguments)
+    key = (function, arguments, settings_known(network))
+    return _turns.result(key, lambda: function(*arguments), patience)
+
+
+# ---- What a browser asks, read and checked before anything is done with it, and how it is answered ----
+
+LARGEST_JSON = 2_000_000  # bytes of what is sent when something is asked
+_MOST = 2**31  # of what is counted
+_SHOWN = 60  # characters of what was sent
+
+Route = Callable[..., Any]
+
+
+def json_answer(value: Any, status: int = 200) -> Response:
+    """Return ``value`` as the answer to a request, without spaces and without numbers that are none."""
+    return Response(json.dumps(value, separators=(",", ":"), allow_nan=False), status, mimetype="application/json")
+
+
+def answering(route: Route) -> Route:
+    """Return ``route`` whose value is answered as JSON; what is wrong is one sentence, in "problem" or "wait"."""
+
+    @wraps(route)
+    def answer(*given: Any, **named: Any) -> Response:
+        try:
+            value = route(*given, **named)
+        except NotYetError as error:
+            return json_answer({"wait": f"{error}."}, 202)
+        except StacklensError as error:
+            return json_answer({"problem": f"{error}."}, 400)
+        return value if isinstance(value, Response) else json_answer(value)
+
+    return answer
+
+
+def body() -> dict[str, Any]:
+    """Return the JSON object that a request sends.
+
+    Raises:
+        StacklensError: it sends something else, or too much.
+    """
+    if request.content_length is None or request.content_length > LARGEST_JSON:
+        raise StacklensError(f"the body of this request is larger than {LARGEST_JSON:,} bytes, or of no known size")
+    try:
+        found = json.loads(request.get_data())
+    except (ValueError, RecursionError):
+        raise StacklensError("the body of this request is no JSON") from None
+    if not isinstance(found, dict):
+        raise StacklensError("the body of this request is no object")
+    return found
+
+
+def text(name: str, default: str | None = None, among: dict[str, Any] | None = None) -> str:
+    """Return the parameter called ``name``, of the address or of ``among``.
+
+    Raises:
+        StacklensError: it is not there and has no ``default``, or is no text that can be written down.
+    """
+    found = (request.args if among is None else among).get(name, default)
+    if not isinstance(found, str) or not _is_text(found):
+        raise StacklensError(f"{name} is {_shown(found)}; expected a text")
+    return found
+
+
+def texts(name: str) -> list[str]:
+    """Return the parts, with commas between, of the parameter called ``name``."""
+    return [part for part in text(name, "").split(",") if part]
+
+
+def flag(name: str) -> bool:
+    """Return whether the parameter called ``name`` is 1."""
+    return request.args.get(name) == "1"
+
+
+def one_of(name: str, choices: tuple[str, ...], default: str | None = None, among: dict[str, Any] | None = None) -> str:
+    """Return the parameter called ``name``, of the address or of ``among``, which is one of ``choices``.
+
+    Raises:
+        StacklensError: it is another.
+    """
+    found = text(name, default, among)
+    if found not in choices:
+        raise StacklensError(f"{name} is {_shown(found)}; expected one of {', '.join(choices)}")
+    return found
+
+
+def number(name: str, default: int = 0) -> int:
+    """Return the parameter called ``name``, a whole number from 0.
+
+    Raises:
+        StacklensError: it is none.
+    """
+    found = request.args.get(name, str(default))
+    if not (found.isascii() and found.isdigit() and len(found) < 11 and int(found) < _MOST):
+        raise StacklensError(f"{name} is {_shown(found)}; expected a whole number from 0")
+    return int(found)
+
+
+def _is_text(value: str) -> bool:
+    """Return whether ``value`` can be written down: half a letter outside the first plane cannot."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(value: Any) -> str:
+    shown = json.dumps(value, default=str)
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
