@@ -415,10 +415,6 @@ class ContextFreeLanguage(Language):
         chart = Chart(self.grammar)
         return chart.read_all(word) == len(word) and chart.accepts
 
-    def is_live(self, prefix: Word) -> bool:
-        """Return whether some word begins with ``prefix``."""
-        return self.first_dead(prefix) is None
-
     def first_dead(self, word: Word) -> int | None:
         """Return the number of symbols after which the prefix of ``word`` is dead, None if ``word`` is live."""
         n = Chart(self.grammar).read_all(word)
