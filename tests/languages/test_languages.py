@@ -120,7 +120,7 @@ def test_membership_is_the_definition_and_the_automaton(language: Language, memb
     for word in all_words(language, longest):
         expected = tuple(word) in members(len(word))
         assert (word in language) == expected, word
-        if not language in NO_AUTOMATON:
+        if language not in NO_AUTOMATON:
             assert language.automaton.accepts(word) == expected, word
 
 

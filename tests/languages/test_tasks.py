@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import stacklens as sl
+from stacklens.automata.grammar import Grammar, Nonterminal
 from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Transition, Word
 from stacklens.automata.runs import first_rejection
 from stacklens.core.errors import StacklensError, UnknownNameError, UnknownSymbolError
 from stacklens.extract.by_name import specification_for
 from stacklens.languages.catalogue import get_language, get_task, task_names
 from stacklens.languages.chomsky import modular_arithmetic_brackets, solve_equation
-from stacklens.languages.hao2018 import _BRACKETS, _FORMULAS, count_derivations, draw_derivation, words_by_depth
+from stacklens.languages.context_free import ContextFreeLanguage
+from stacklens.languages.hao2018 import (
+    _BRACKETS,
+    _FORMULAS,
+    RULES,
+    Rules,
+    count_derivations,
+    draw_derivation,
+    words_by_depth,
+)
 from stacklens.languages.streams import PATTERNS, Addition, CountingStream, Memorization, StreamTask, curriculum
 from stacklens.languages.task import OwnTask, Split, Task
 from stacklens.models.word_network import BlackBox
@@ -53,6 +64,74 @@ def test_the_automaton_says_what_is_expected_of_every_short_prefix(name: str) ->
         assert (said is None) == (at >= 0), word
         if said is not None:
             assert task.reference.transduce(word) == said, word
+
+
+def reversal(letters: str, kept: str) -> Callable[[str], list[Output] | None]:
+    def definition(word: str) -> list[Output] | None:
+        w, nulls = word.rstrip("#"), len(word) - len(word.rstrip("#"))
+        back = [letter for letter in reversed(w) if letter in kept]
+        return None if set(w) - set(letters) or nulls > len(back) else [*("#" * len(w)), *back[:nulls]]
+
+    return definition
+
+
+def next_of(rules: Rules, counted: set[str]) -> Callable[[Any], list[Output] | None]:
+    """Return the one of ``counted`` that may follow in the paper's grammar after each symbol, None for none."""
+    lefts = {left for left, _ in rules}
+    sides = [(Nonterminal(left), side) for left, alternatives in rules for side in alternatives]
+    plain = [(left, tuple(Nonterminal(x) if x in lefts else x for x in side)) for left, side in sides]
+    alphabet = tuple(dict.fromkeys(x for _, side in sides for x in side if x not in lefts))
+    language = ContextFreeLanguage("paper", Grammar(tuple(plain), plain[0][0], alphabet))
+
+    def definition(word: Any) -> list[Output] | None:
+        following = [counted & set(symbols) for symbols in language.next_symbols(word)[1:]]
+        assert all(len(symbols) < 2 for symbols in following)
+        return [next(iter(symbols), None) for symbols in following] if len(following) == len(word) else None
+
+    return definition
+
+
+def formula(word: str) -> list[Output] | None:
+    values: list[bool] = []
+    for symbol in word:
+        if symbol in "TF":
+            values.append(symbol == "T")
+        elif len(values) < 2:
+            return None
+        else:
+            second, first = values.pop(), values.pop()
+            values.append((first and second) if symbol == "∧" else (first or second))
+    return [*(formula(word[:-1]) or []), "FT"[values[-1]]] if word else []
+
+
+def parity(ones: Callable[[str], int]) -> Callable[[str], list[Output] | None]:
+    return lambda word: [str(ones(word[: n + 1]) % 2) for n in range(len(word))]
+
+
+DEFINITIONS: dict[str, Callable[[Any], list[Output] | None]] = {
+    "reversal": reversal("01", "01"),
+    "reversal-with-excluded": reversal("0123", "01"),
+    "reverse-string": reversal("ab", "ab"),
+    "string-reversal": reversal("abc", "abc"),
+    "xor": parity(lambda word: word.count("1")),
+    "delayed-xor": parity(lambda word: word[:-1].count("1")),
+    "parity-check": parity(lambda word: word.count("b")),
+    "even-pairs": parity(lambda word: sum(x != y for x, y in pairwise(word))),
+    "boolean-formula": formula,
+    "parenthesis-prediction": next_of(_BRACKETS, set(")]")),
+    "agreement": next_of(RULES, {"has", "have"}),
+}
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_what_is_expected_is_the_definition(name: str) -> None:
+    task = get_task(name)
+    longest = {2: 11, 3: 8, 4: 7, 5: 6, 9: 5}[len(task.alphabet)]
+    words: list[Any] = [word for length in range(longest + 1) for word in product(task.alphabet, repeat=length)]
+    words = [*words, *task.sample(20, seed=2).words, *task.sample(5, split="test", seed=2).words]
+    for word in words:
+        asked = word if name == "agreement" else "".join(word)
+        assert expected(task, asked) == DEFINITIONS[name](asked), asked
 
 
 @each_task
@@ -434,7 +513,7 @@ def test_a_stack_is_manipulated_as_a_list_is(content: str, actions: str) -> None
     word = content + actions + "#" * len(answer)
     assert get_task("stack-manipulation").expected(word) == [None] * (len(content) + len(actions)) + answer
     for wrong in (f"{word}#", f"A{word}", f"{content}-{word}", f"{word}a"):
-        with pytest.raises(StacklensError, match="no word of stack-manipulation begins with .*; expected letters a b"):
+        with pytest.raises(StacklensError, match=r"no word of stack-manipulation begins with .*; expected letters a b"):
             get_task("stack-manipulation").expected(wrong)
 
 
