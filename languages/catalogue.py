@@ -29,12 +29,12 @@ from .chomsky import (
 from .context_free import AutomatonLanguage, ContextFreeLanguage
 from .dyck import BalancedParentheses, Dyck, dyck_kinds
 from .hao2018 import (
+    AGREEMENT,
+    BOOLEAN_FORMULA,
+    PARENTHESIS_PREDICTION,
     REVERSAL,
     REVERSAL_WITH_EXCLUDED,
     STRING_REVERSAL,
-    AgreementTask,
-    BooleanFormula,
-    ParenthesisPrediction,
     Xor,
 )
 from .language import Language
@@ -214,9 +214,9 @@ _TASK_VALUES: tuple[Task, ...] = (
     REVERSAL_WITH_EXCLUDED,
     Xor(),
     Xor(delayed=True),
-    ParenthesisPrediction(),
-    BooleanFormula(),
-    AgreementTask(),
+    PARENTHESIS_PREDICTION,
+    BOOLEAN_FORMULA,
+    AGREEMENT,
     # Delétang et al. 2023
     CYCLE_NAVIGATION,
     EVEN_PAIRS,

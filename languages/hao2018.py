@@ -1,4 +1,4 @@
-"""String reversal and exclusive or on words of 0 and 1: Hao et al. 2018, sections 4.1 and 4.2.
+"""The tasks of Hao et al. 2018, section 4: reversal, exclusive or, brackets, formulas, agreement.
 
 Also the string reversal of Suzgun et al. 2019, section 7, the same function over a, b, c.
 """
@@ -17,8 +17,8 @@ import numpy as np
 from ..automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Transition, Word, push
 from ..automata.rewriting import with_head_outputs
 from ..core.errors import StacklensError
-from .task import Split, Task
-from .words import choose, distinct_words
+from .task import Split, Task, TaskKind
+from .words import choose, distinct_words, make_word
 
 NULL = "#"
 NORMAL: dict[Split, tuple[float, float, int]] = {"train": (10, 2, 12), "test": (20, 4, 24)}  # mean, deviation, longest
@@ -224,7 +224,7 @@ def words_by_depth(rules: Rules, depth: int, start: str | None = None) -> tuple[
     return tuple(sorted(found))
 
 
-# ---- Nested brackets and Boolean formulas: Hao et al. 2018, sections 4.3 and 4.4 ----
+# ---- Nested brackets, Boolean formulas and subject-auxiliary agreement: sections 4.3 to 4.5 ----
 
 _BOTTOM = "⊥"
 _PAIRS = {"(": ")", "[": "]"}
@@ -233,109 +233,6 @@ _BRACKETS: Rules = (
     ("T", (("(", "T", ")"), ("(", ")"), ("[", "T", "]"), ("[", "]"))),
 )
 _FORMULAS: Rules = (("S", (("S", "S", "∨"), ("S", "S", "∧"), ("T",), ("F",))),)
-
-
-@dataclass(frozen=True)
-class ParenthesisPrediction(Task):
-    """Say the next symbol of S -> S T | T S | T, T -> ( T ) | ( ) | [ T ] | [ ]; closing brackets alone count.
-
-    What is expected is the bracket that would close the innermost open one, whether it comes next or not; it counts
-    where it does. (So inside a bracket nothing stands beside a T: ``(()())`` is no word.)
-
-    The size is the depth of a derivation: at most 6 to train (length up to 20), any distinct word as likely as another;
-    12 to test (up to 110), any derivation as likely as another, as in the authors' program. ``lengths=(0, d)`` draws
-    derivations of depth at most d; the first number must be 0.
-
-    >>> task = ParenthesisPrediction()
-    >>> task.expected("([])"), task.scored("([])")
-    ([')', ']', ')', None], [False, True, True, False])
-    """
-
-    by_depth: ClassVar[bool] = True
-    silent = None
-    name = "parenthesis-prediction"
-    kind = "next symbol"
-    alphabet = ("(", ")", "[", "]")
-
-    @cached_property
-    def reference(self) -> PushdownAutomaton:
-        """Return the automaton of figure 4, right; it accepts whole words."""
-        steps: dict[Key, Transition] = {}
-        for opener, closer in _PAIRS.items():
-            steps |= {("start", opener, (_BOTTOM,)): Transition("open", (push(opener),))}
-            steps |= {("close", opener, (_BOTTOM,)): Transition("open", (push(opener),))}
-            steps |= {("open", opener, (top,)): Transition("open", (push(opener),)) for top in _PAIRS}
-            steps |= {(state, closer, (opener,)): Transition("close", (POP,)) for state in ("open", "close")}
-        states, tops = ("start", "open", "close"), tuple(_PAIRS)
-        pda = PushdownAutomaton(
-            states, self.alphabet, tops, steps, "start", frozenset({"close"}), "both", bottom=_BOTTOM
-        )
-        return with_head_outputs(pda, lambda _, top: _PAIRS.get(top))
-
-    def scored(self, word: Word) -> list[bool]:
-        """Return True where the next symbol of the word is a closing bracket."""
-        return [symbol in _PAIRS.values() for symbol in word[1:]] + [False] * (len(word) > 0)
-
-    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
-        if lengths is None and split == "train":
-            words = words_by_depth(_BRACKETS, 6)
-            return ["".join(words[i]) for i in rng.integers(len(words), size=n).tolist()]
-        depth = largest_depth(self, lengths, 12)
-        return ["".join(draw_derivation(_BRACKETS, depth, rng)) for _ in range(n)]
-
-
-@dataclass(frozen=True)
-class BooleanFormula(Task):
-    """Say the value of the longest formula that ends here, in reverse Polish notation: S -> S S ∨ | S S ∧ | T | F.
-
-    Every position counts. The size is the depth of a derivation, any of those at most so deep as likely as another; the
-    paper's depth 6 to train (length up to 15) and 7 to test (up to 31) are 5 and 6 by this grammar: the authors'
-    program has one more level. ``lengths=(0, d)`` draws derivations of depth at most d; the first number must be 0.
-
-    >>> BooleanFormula().expected("TFT∧∨")
-    ['T', 'F', 'T', 'F', 'T']
-    """
-
-    by_depth: ClassVar[bool] = True
-    name = "boolean-formula"
-    kind = "transduction"
-    alphabet = ("T", "F", "∧", "∨")
-    output_alphabet = ("T", "F")
-
-    @cached_property
-    def reference(self) -> PushdownAutomaton:
-        """Return the automaton whose state is the last value, those before on the stack; it accepts formulas."""
-        steps: dict[Key, Transition] = {}
-        for value in "TF":
-            steps["start", value, (_BOTTOM,)] = Transition(value, (NONE,), value)
-            for state in "TF":
-                steps |= {(state, value, (top,)): Transition(value, (push(state),), value) for top in (_BOTTOM, *"TF")}
-                either, both = "TF"["T" not in state + value], "TF"["F" in state + value]
-                steps[state, "∨", (value,)] = Transition(either, (POP,), either)
-                steps[state, "∧", (value,)] = Transition(both, (POP,), both)
-        states: tuple[State, ...] = ("start", "T", "F")
-        return PushdownAutomaton(states, self.alphabet, ("T", "F"), steps, "start", frozenset("TF"), bottom=_BOTTOM)
-
-    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
-        depth = largest_depth(self, lengths, 5 if split == "train" else 6)
-        return ["".join(draw_derivation(_FORMULAS, depth, rng)) for _ in range(n)]
-
-
-def largest_depth(task: Task, lengths: tuple[int, int] | None, default: int) -> int:
-    """Return the largest depth asked for.
-
-    Raises:
-        StacklensError: a smallest depth is asked for too.
-    """
-    if lengths is None:
-        return default
-    if lengths[0] != 0:
-        raise StacklensError(f"{task.name} draws derivations up to a depth: expected sizes (0, depth), not {lengths}")
-    return lengths[1]
-
-
-# ---- Subject-auxiliary agreement: Hao et al. 2018, section 4.5 ----
-
 _AUXILIARY = {"lobster": "has", "lobsters": "have"}
 _SING, _PLUR = (("the", noun) for noun in _AUXILIARY)
 RULES: Rules = (
@@ -352,57 +249,116 @@ RULES: Rules = (
 
 
 @dataclass(frozen=True)
-class AgreementTask(Task):
-    """Say the next word of ``the lobsters in the lobster have``; only ``has`` and ``have`` count.
+class GrammarTask(Task):
+    """A task on the words of a small grammar; the size is the depth of a derivation.
 
-    What is expected is the auxiliary that agrees with the subject, wherever one could come next; it counts where one
-    does. The modifiers of a noun phrase, printed ``the lobster | (PP | Rel)``, are read as the authors' program has
-    them: none, or one. The size is the depth of a derivation: at most 16 to train (length up to 23) and 32 to test
-    (the paper's 49 are what its draw happened to reach, 51 are possible), any derivation as likely as another;
-    ``lengths=(0, d)`` draws those of depth at most d, and the first number must be 0.
+    Any derivation of at most that depth is as likely as another, as in the authors' program. ``lengths=(0, d)`` draws
+    those of depth at most d; the first number must be 0.
 
-    >>> task = AgreementTask()
+    Args:
+        name: the task's name.
+        kind: what an output is.
+        alphabet: the symbols read.
+        output_alphabet: the symbols of the outputs.
+        rules: the grammar.
+        depths: the largest depth to train on and to test on.
+        automaton: a function that builds the reference.
+        counted: the next symbols before which the output counts; empty where it counts everywhere.
+        distinct: whether words to train on are drawn evenly from the distinct ones.
+
+    >>> [task.expected(word) for task, word in ((PARENTHESIS_PREDICTION, "([])"), (BOOLEAN_FORMULA, "TFT∧∨"))]
+    [[')', ']', ')', None], ['T', 'F', 'T', 'F', 'T']]
+    >>> PARENTHESIS_PREDICTION.scored("([])")
+    [False, True, True, False]
     >>> sentence = "the lobsters that the lobster has devoured have".split()
-    >>> task.expected(sentence)
-    [None, 'have', 'have', None, 'has', None, 'have', None]
-    >>> [t for t, counts in enumerate(task.scored(sentence)) if counts]
-    [4, 6]
+    >>> AGREEMENT.expected(sentence), [t for t, counts in enumerate(AGREEMENT.scored(sentence)) if counts]
+    ([None, 'have', 'have', None, 'has', None, 'have', None], [4, 6])
     """
 
+    name: str = ""
+    kind: TaskKind = "next symbol"
+    alphabet: tuple[Symbol, ...] = ()
+    output_alphabet: tuple[Symbol, ...] = ()
+    rules: Rules = field(kw_only=True, repr=False)
+    depths: tuple[int, int] = field(kw_only=True, repr=False)
+    automaton: Callable[[], PushdownAutomaton] = field(kw_only=True, repr=False, compare=False)
+    counted: tuple[Symbol, ...] = field(default=(), kw_only=True, repr=False)
+    distinct: bool = field(default=False, kw_only=True, repr=False)
     by_depth: ClassVar[bool] = True
-    silent = None
-    name = "agreement"
-    kind = "next symbol"
-    alphabet = ("the", "lobster", "lobsters", "has", "have", "in", "that", "slept", "devoured")
+
+    @property
+    def silent(self) -> frozenset[Output] | None:  # type: ignore[override]
+        """Return None where the next symbol says what counts."""
+        return None if self.counted else frozenset({None})
 
     @cached_property
     def reference(self) -> PushdownAutomaton:
-        """Return the automaton whose stack holds the auxiliaries that subjects still wait for; it accepts sentences."""
-        tops = ("⊥", "has", "have")
-        steps: dict[Key, Transition] = {
-            (state, symbol, (top,)): Transition(target, (operation,))
-            for state, symbol, target, operation, wanted in _arcs()
-            for top in tops
-            if wanted in (None, top)
-        }
-        states = tuple(dict.fromkeys([*(key[0] for key in steps), *(step.target for step in steps.values())]))
-        accepting = frozenset({"said"})
-        pda = PushdownAutomaton(states, self.alphabet, tops[1:], steps, "subject", accepting, "both")
-
-        def following(state: State, top: Symbol) -> Symbol | None:
-            if state.startswith("that "):
-                return state.split()[1]
-            return top if state == "done" or state.startswith("noun ") else None
-
-        return with_head_outputs(pda, following)
+        """Return the automaton, which accepts whole words."""
+        return self.automaton()
 
     def scored(self, word: Word) -> list[bool]:
-        """Return True where the next word of the sentence is an auxiliary."""
-        return [symbol in ("has", "have") for symbol in word[1:]] + [False] * (len(word) > 0)
+        """Return True where the next symbol of the word is one that counts."""
+        if not self.counted:
+            return super().scored(word)
+        return [symbol in self.counted for symbol in word[1:]] + [False] * (len(word) > 0)
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
-        depth = largest_depth(self, lengths, 16 if split == "train" else 32)
-        return [tuple(draw_derivation(RULES, depth, rng)) for _ in range(n)]
+        if lengths is not None and lengths[0] != 0:
+            raise StacklensError(
+                f"{self.name} draws derivations up to a depth: expected sizes (0, depth), not {lengths}"
+            )
+        depth = self.depths[split == "test"] if lengths is None else lengths[1]
+        if self.distinct and lengths is None and split == "train":
+            words = words_by_depth(self.rules, depth)
+            return [make_word(words[i], self.alphabet) for i in rng.integers(len(words), size=n).tolist()]
+        return [make_word(draw_derivation(self.rules, depth, rng), self.alphabet) for _ in range(n)]
+
+
+def _closer_predictor() -> PushdownAutomaton:
+    """Return the automaton of figure 4, right."""
+    steps: dict[Key, Transition] = {}
+    for opener, closer in _PAIRS.items():
+        steps |= {("start", opener, (_BOTTOM,)): Transition("open", (push(opener),))}
+        steps |= {("close", opener, (_BOTTOM,)): Transition("open", (push(opener),))}
+        steps |= {("open", opener, (top,)): Transition("open", (push(opener),)) for top in _PAIRS}
+        steps |= {(state, closer, (opener,)): Transition("close", (POP,)) for state in ("open", "close")}
+    states, tops, accepting = ("start", "open", "close"), tuple(_PAIRS), frozenset({"close"})
+    pda = PushdownAutomaton(states, (*"()[]",), tops, steps, "start", accepting, "both", bottom=_BOTTOM)
+    return with_head_outputs(pda, lambda _, top: _PAIRS.get(top))
+
+
+def _evaluator() -> PushdownAutomaton:
+    """Return the automaton whose state is the last value, those before on the stack."""
+    steps: dict[Key, Transition] = {}
+    for value in "TF":
+        steps["start", value, (_BOTTOM,)] = Transition(value, (NONE,), value)
+        for state in "TF":
+            steps |= {(state, value, (top,)): Transition(value, (push(state),), value) for top in (_BOTTOM, *"TF")}
+            either, both = "TF"["T" not in state + value], "TF"["F" in state + value]
+            steps[state, "∨", (value,)] = Transition(either, (POP,), either)
+            steps[state, "∧", (value,)] = Transition(both, (POP,), both)
+    states: tuple[State, ...] = ("start", "T", "F")
+    return PushdownAutomaton(states, (*"TF∧∨",), ("T", "F"), steps, "start", frozenset("TF"), bottom=_BOTTOM)
+
+
+def _auxiliary_predictor() -> PushdownAutomaton:
+    """Return the automaton whose stack holds the auxiliaries that subjects still wait for."""
+    tops = (_BOTTOM, "has", "have")
+    steps: dict[Key, Transition] = {
+        (state, symbol, (top,)): Transition(target, (operation,))
+        for state, symbol, target, operation, wanted in _arcs()
+        for top in tops
+        if wanted in (None, top)
+    }
+    states = tuple(dict.fromkeys([*(key[0] for key in steps), *(step.target for step in steps.values())]))
+    pda = PushdownAutomaton(states, AGREEMENT.alphabet, tops[1:], steps, "subject", frozenset({"said"}), "both")
+
+    def following(state: State, top: Symbol) -> Symbol | None:
+        if state.startswith("that "):
+            return state.split()[1]
+        return top if state == "done" or state.startswith("noun ") else None
+
+    return with_head_outputs(pda, following)
 
 
 def _arcs() -> Iterator[tuple[State, Symbol, State, StackOp, Symbol | None]]:
@@ -423,3 +379,44 @@ def _arcs() -> Iterator[tuple[State, Symbol, State, StackOp, Symbol | None]]:
         yield f"that {auxiliary}", auxiliary, "verb", NONE, None
         for waiting in _AUXILIARY.values():
             yield f"noun {auxiliary}", waiting, "said", POP, waiting
+
+
+# The output is the bracket that would close the innermost open one, whether it comes next or not; it counts where
+# it does. (So inside a bracket nothing stands beside a T: ``(()())`` is no word.) Depth 6 is length up to 20, 12 up to
+# 110.
+PARENTHESIS_PREDICTION = GrammarTask(
+    "parenthesis-prediction",
+    "next symbol",
+    (*"()[]",),
+    (*"()[]",),
+    rules=_BRACKETS,
+    depths=(6, 12),
+    automaton=_closer_predictor,
+    counted=(")", "]"),
+    distinct=True,
+)
+# The value of the longest formula that ends here, in reverse Polish notation. The paper's depth 6 to train (length up
+# to 15) and 7 to test (up to 31) are 5 and 6 by this grammar: the authors' program has one more level.
+BOOLEAN_FORMULA = GrammarTask(
+    "boolean-formula",
+    "transduction",
+    (*"TF∧∨",),
+    ("T", "F"),
+    rules=_FORMULAS,
+    depths=(5, 6),
+    automaton=_evaluator,
+)
+# The output is the auxiliary that agrees with the subject, wherever one could come next; it counts where one does. The
+# modifiers of a noun phrase, printed ``the lobster | (PP | Rel)``, are read as the authors' program has them: none, or
+# one. Depth 16 is length up to 23, 32 up to 51 (the paper's 49 are what its draw happened to reach).
+_WORDS = ("the", "lobster", "lobsters", "has", "have", "in", "that", "slept", "devoured")
+AGREEMENT = GrammarTask(
+    "agreement",
+    "next symbol",
+    _WORDS,
+    _WORDS,
+    rules=RULES,
+    depths=(16, 32),
+    automaton=_auxiliary_predictor,
+    counted=("has", "have"),
+)
