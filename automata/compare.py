@@ -268,7 +268,7 @@ def _runs(pda: PushdownAutomaton) -> Runs[_Control, Symbol, str]:
     def moves(control: _Control, top: Symbol | None) -> Iterator[PushdownStep[_Control, Symbol] | Event[str]]:
         head = control.state, top or pda.bottom
         over = control.ended == (pda.end_marker is not None) and head not in silent
-        if over and _accepts(pda, control, top is None):
+        if over and pda.accepts_at(control.state, top is None, control.good):
             yield Event(None, _ACCEPTED)
         for symbol, step in steps.get(head, ()) if head in silent or not control.ended else ():
             (operation,), ends = step.operations, control.ended or symbol == pda.end_marker
@@ -278,10 +278,3 @@ def _runs(pda: PushdownAutomaton) -> Runs[_Control, Symbol, str]:
             yield PushdownStep(None if ends else symbol or None, target, cells)
 
     return shortest_runs(_Control(pda.initial, is_accepting(pda, pda.initial_output), False), moves, _EVERYTHING)
-
-
-def _accepts(pda: PushdownAutomaton, control: _Control, empty: bool) -> bool:
-    if pda.acceptance == "output":
-        return control.good
-    final = control.state in pda.accepting
-    return {"final state": final, "empty stack": empty, "both": final and empty}[pda.acceptance]

@@ -110,7 +110,11 @@ class _Summaries:
         heads = [(point, cell) for point in points for cell in (pda.bottom, *pda.stack_alphabet)]
         self.moves = _moves(pda)
         self.leaving: dict[_Head, dict[_Point, list[int]]] = {head: {} for head in heads}
-        self.staying = {head: [int(_accepts(pda, *head))] for head in heads}
+        ended = pda.end_marker is not None
+        self.staying = {
+            (point, cell): [int(point.ended == ended and pda.accepts_at(point.state, cell == pda.bottom, point.good))]
+            for point, cell in heads
+        }
         self.length = 0
 
     def grow(self) -> None:
@@ -162,16 +166,6 @@ def _moves(pda: PushdownAutomaton) -> dict[_Head, Counter[_Move]]:
 
 def _is_good(pda: PushdownAutomaton, output: Output) -> bool:
     return pda.acceptance == "output" and output in pda.accepting_outputs
-
-
-def _accepts(pda: PushdownAutomaton, point: _Point, cell: Symbol) -> bool:
-    """Return whether a run accepts that ends at ``point`` with ``cell`` on top."""
-    if point.ended != (pda.end_marker is not None):
-        return False
-    if pda.acceptance == "output":
-        return point.good
-    empty, final = cell == pda.bottom, point.state in pda.accepting
-    return {"final state": final, "empty stack": empty, "both": final and empty}[pda.acceptance]
 
 
 # ---- Shortest ways from any configuration of a one-stack automaton to acceptance: what makes a beginning a whole

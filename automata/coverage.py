@@ -90,7 +90,11 @@ class Driver:
     def step(self, point: Point, letter: Symbol) -> Option | None:
         """Return the transition on ``letter``, None where there is none."""
         if self.ways is None or not isinstance(point.stacks, StackNode):
-            return self._step_configuration(point, letter)
+            assert not isinstance(point.stacks, StackNode)
+            here = Configuration(point.state, point.stacks)
+            after = self.pda.step(here, letter)
+            key = point.state, letter, here.tops(self.pda.bottom)
+            return None if after is None else Option(letter, key, Point(after.state, after.stacks))
         pile = point.stacks
         key = point.state, letter, self.tops(point)
         move = self.pda.transitions.get(key)
@@ -103,13 +107,14 @@ class Driver:
             pile = self.ways.pile(operation.push, pile)
         return Option(letter, key, Point(move.target, pile))
 
-    def _step_configuration(self, point: Point, letter: Symbol) -> Option | None:
-        assert not isinstance(point.stacks, StackNode)
-        here = Configuration(point.state, point.stacks)
-        after = self.pda.step(here, letter)
-        if after is None:
-            return None
-        return Option(letter, (point.state, letter, here.tops(self.pda.bottom)), Point(after.state, after.stacks))
+    def walk(self, point: Point, word: _Word) -> Point | None:
+        """Return where ``word`` leads from ``point``, None where it cannot be read."""
+        for letter in word:
+            step = self.step(point, letter)
+            if step is None:
+                return None
+            point = step.to
+        return point
 
     def live(self, point: Point) -> bool:
         """Return whether a word can be ended from ``point``."""
@@ -175,8 +180,11 @@ def stack_height_words(
                 head = driver.height(point), point.state, driver.tops(point)
                 tried[head] += 1
                 if tried[head] <= _TRIED and head[0] <= height:
-                    found = driver.probes(word, point, _TAKEN_FOR) if rejected else _allowed(driver, word, point)
-                    words |= dict.fromkeys(found)
+                    if rejected:
+                        words |= dict.fromkeys(driver.probes(word, point, _TAKEN_FOR))
+                    else:
+                        allowed = ((*word, o.letter, *driver.ending(o.to)) for o in driver.options(point))
+                        words |= dict.fromkeys(allowed)
         if not reached:  # the automaton's stack gets no higher
             break
     return list(words)
@@ -200,11 +208,6 @@ def rare_walks(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], height:
             point = option.to
         words.append((*walked, *driver.ending(point)))
     return words
-
-
-def _allowed(driver: Driver, word: _Word, point: Point) -> Iterator[_Word]:
-    for option in driver.options(point):
-        yield (*word, option.letter, *driver.ending(option.to))
 
 
 def _strolls(
@@ -284,7 +287,8 @@ def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> l
     words: dict[_Word, None] = {}
     probed: set[tuple[State, Tops]] = set()
     for beginning in _beginnings(driver.pda):
-        point = _reach(driver, beginning)
+        point = driver.walk(driver.start, beginning)
+        assert point is not None, "the word was found on a run"
         if rejected or driver.live(point):
             words[(*beginning, *driver.ending(point))] = None
         head = point.state, driver.tops(point)
@@ -292,15 +296,6 @@ def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> l
             probed.add(head)
             words |= dict.fromkeys(driver.probes(beginning, point))
     return sorted(words, key=len)
-
-
-def _reach(driver: Driver, word: _Word) -> Point:
-    point = driver.start
-    for letter in word:
-        step = driver.step(point, letter)
-        assert step is not None, "the word was found on a run"
-        point = step.to
-    return point
 
 
 def _beginnings(pda: PushdownAutomaton) -> Iterator[_Word]:

@@ -445,17 +445,13 @@ def _table(pda: PushdownAutomaton, found: Heads) -> StateTable:
             step = pda.transitions.get((state, letter, tops))
             cell = REJECT if step is None else ((step.operations, step.output), number[step.target])
             rows[number[state]][letter, tops] = cell
-    deciding = _deciding(pda, found)
+    # Being accepting decides about some word only where words end, with "both" on empty stacks.
+    deciding = {
+        state
+        for state, tops in found.ending
+        if pda.acceptance == "final state" or (pda.acceptance == "both" and set(tops) == {pda.bottom})
+    }
     return StateTable(rows, [state in pda.accepting if state in deciding else None for state in pda.states])
-
-
-def _deciding(pda: PushdownAutomaton, found: Heads) -> set[State]:
-    """Return the states whose being accepting decides about some word."""
-    if pda.acceptance == "final state":
-        return {state for state, _ in found.ending}
-    if pda.acceptance == "both":
-        return {state for state, tops in found.ending if set(tops) == {pda.bottom}}
-    return set()
 
 
 def _breadth_first(table: StateTable, pda: PushdownAutomaton, start: int) -> list[int]:
@@ -477,7 +473,11 @@ def _merge(table: StateTable, alphabet: Iterable[Symbol]) -> tuple[StateTable, l
     """Return the merged table, the class of each state, and the name of each stack symbol."""
     classes = list(range(len(table.rows)))
     symbols = {symbol: symbol for symbol in alphabet}
-    merges: tuple[_Merge, ...] = (coarsest_partition, _fold_states, merge_symbols)
+    fold: _Merge = lambda table, _: (  # noqa: E731
+        merge_states(table) if len(table.rows) <= FOLDING_LIMIT else list(range(len(table.rows))),
+        {},
+    )
+    merges: tuple[_Merge, ...] = (coarsest_partition, fold, merge_symbols)
     for merge in cycle(merges):
         found = merge(table, list(dict.fromkeys(symbols.values())))
         if found is None:  # merge_symbols, the last in a round, finds nothing more
@@ -485,11 +485,6 @@ def _merge(table: StateTable, alphabet: Iterable[Symbol]) -> tuple[StateTable, l
         table, classes = quotient(table, *found), [found[0][i] for i in classes]
         symbols = {symbol: found[1].get(name, name) for symbol, name in symbols.items()}
     return table, classes, symbols
-
-
-def _fold_states(table: StateTable, _: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]]:
-    few = len(table.rows) <= FOLDING_LIMIT
-    return merge_states(table) if few else list(range(len(table.rows))), {}
 
 
 def _automaton(
@@ -514,7 +509,10 @@ def _automaton(
 def _with_sink(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return the automaton with every missing transition on a reachable head led to one rejecting state."""
     none = (NONE,) * pda.n_stacks
-    into = Transition("sink", none, _rejecting_output(pda))
+    output: Output = None
+    while pda.acceptance == "output" and output in pda.accepting_outputs:
+        output = "reject" if output is None else f"{output}'"
+    into = Transition("sink", none, output)
     reading = sorted(heads(pda).reading)
     added = {
         (state, letter, tops): into
@@ -531,10 +529,3 @@ def _with_sink(pda: PushdownAutomaton) -> PushdownAutomaton:
     if pda.acceptance == "empty stack":  # the sink's stack may be empty
         return replace(complete, acceptance="both", accepting=frozenset(pda.states))
     return complete
-
-
-def _rejecting_output(pda: PushdownAutomaton) -> Output:
-    output = None
-    while pda.acceptance == "output" and output in pda.accepting_outputs:
-        output = "reject" if output is None else f"{output}'"
-    return output

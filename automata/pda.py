@@ -251,11 +251,13 @@ class PushdownAutomaton:
 
     def accepts_configuration(self, configuration: Configuration) -> bool:
         """Return whether a run that ends in ``configuration`` accepts."""
-        if self.acceptance == "output":
-            return configuration.output in self.accepting_outputs
-        empty = not any(configuration.stacks)
-        final = configuration.state in self.accepting
-        return {"final state": final, "empty stack": empty, "both": final and empty}[self.acceptance]
+        good = configuration.output in self.accepting_outputs
+        return self.accepts_at(configuration.state, not any(configuration.stacks), good)
+
+    def accepts_at(self, state: State, empty: bool, good: bool = False) -> bool:
+        """Return whether a run accepts that ends in ``state`` on ``empty`` stacks or not, with a ``good`` output."""
+        final = state in self.accepting
+        return {"final state": final, "empty stack": empty, "both": final and empty, "output": good}[self.acceptance]
 
     def transduce(self, word: Word) -> list[Output]:
         """Return the output of every step on ``word``, of ε-steps too.

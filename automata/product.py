@@ -141,8 +141,7 @@ class Product:
         pda, state = self.pair[side], control.states[side]
         if state is None or pda.acceptance == "output":
             return control.good[side]
-        empty, final = top is None and not control.above[side], state in pda.accepting
-        return {"final state": final, "empty stack": empty, "both": final and empty}[pda.acceptance]
+        return pda.accepts_at(state, top is None and not control.above[side])
 
     def _step(
         self, control: ControlPair, top: Pair | None, letter: Symbol | None, domain: State | None

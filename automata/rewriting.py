@@ -6,7 +6,7 @@ transition may depend on what lies on top after the step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..core.errors import AutomatonError
@@ -25,7 +25,7 @@ from .pda import (
     Transition,
     push,
 )
-from .summaries import Head, Heads, heads, trim
+from .summaries import Head, heads, trim
 
 # ---- ε-steps: steps of an automaton that read nothing ----
 #
@@ -203,8 +203,6 @@ def without_epsilon(pda: PushdownAutomaton) -> PushdownAutomaton:
         return pda
     if pda.acceptance == "output":
         raise AutomatonError("ε-steps cannot be taken into other steps where the last output accepts")
-    from .summaries import trim
-
     pda = trim(pda)
     first = _followed(pda, _Reached(pda.initial, True, ()), pda.bottom, "the run before the first symbol")
     if first.laid or first.said:
@@ -291,7 +289,8 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
         return None
     accepting = _accepting_heads(pda)
     states = frozenset(state for state, _ in accepting)
-    if pda.acceptance == "final state" and _undecided(found, accepting, states):
+    undecided = any(head not in accepting for head in found.reading if head[0] in states)
+    if pda.acceptance == "final state" and undecided:
         return None
     letters = {key: step for key, step in pda.transitions.items() if key[1] != pda.end_marker}
     acceptance: Acceptance = "final state" if pda.acceptance == "final state" else "both"
@@ -313,14 +312,14 @@ def _needs_depth(pda: PushdownAutomaton) -> bool:
     """Return whether some word is accepted because the marker pops the last symbol."""
     if pda.acceptance == "final state":
         return False
-    popping = {key: step for key, step in pda.transitions.items() if key[1] == pda.end_marker and _pops(pda, key, step)}
+    popping = {
+        key: step
+        for key, step in pda.transitions.items()
+        if key[1] == pda.end_marker and set(key[2]) != {pda.bottom} and not _pushes(step) and _is_final(pda, step)
+    }
     letters = {key: step for key, step in pda.transitions.items() if key[1] != pda.end_marker}
     ending = heads(replace(pda, transitions={**letters, **popping})).ending
     return any(set(tops) == {pda.bottom} for _, tops in ending)
-
-
-def _pops(pda: PushdownAutomaton, key: Key, step: Transition) -> bool:
-    return set(key[2]) != {pda.bottom} and not _pushes(step) and _is_final(pda, step)
 
 
 def _pushes(step: Transition) -> bool:
@@ -329,10 +328,6 @@ def _pushes(step: Transition) -> bool:
 
 def _is_final(pda: PushdownAutomaton, step: Transition) -> bool:
     return pda.acceptance == "empty stack" or step.target in pda.accepting
-
-
-def _undecided(found: Heads, accepting: set[Head], states: frozenset[State]) -> bool:
-    return any(head not in accepting for head in found.reading if head[0] in states)
 
 
 def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
@@ -413,38 +408,25 @@ def _visible(pda: PushdownAutomaton) -> tuple[PushdownAutomaton, _Names]:
     tops = (pda.bottom, *pda.stack_alphabet)
     name = unique({(state, top): f"({state}, {top})" for state in pda.states for top in tops})  # (a, b), c or a, (b, c)
     names = {called: head for head, called in name.items()}
-    accepting = frozenset(called for called, head in names.items() if _accepts(pda, *head))
+    accepting = frozenset(called for called, head in names.items() if pda.accepts_at(head[0], head[1] == pda.bottom))
     by_output = pda.acceptance == "output"
+    steps: dict[Key, Transition] = {}
+    for (state, symbol, (top,)), step in pda.transitions.items():
+        (operation,) = step.operations
+        for below in tops if top != pda.bottom else (pda.bottom,):  # nothing lies below the bottom
+            # The new top, and the operation on the stack of what lies below it.
+            shown, deeper = top, NONE
+            if operation.push is not None:
+                shown, deeper = operation.push, NONE if operation.pop or top == pda.bottom else push(top)
+            elif operation.pop:
+                shown, deeper = below, NONE if below == pda.bottom else POP
+            steps[name[state, top], symbol, (below,)] = Transition(name[step.target, shown], (deeper,), step.output)
     visible = replace(
         pda,
         states=tuple(names),
         initial=name[pda.initial, pda.bottom],
-        transitions=dict(_transitions(pda, tops, name)),
+        transitions=steps,
         accepting=frozenset() if by_output else accepting,
         acceptance="output" if by_output else "final state",
     )
     return trim(visible), names
-
-
-def _accepts(pda: PushdownAutomaton, state: State, top: Symbol) -> bool:
-    empty, final = top == pda.bottom, state in pda.accepting
-    return {"final state": final, "empty stack": empty, "both": final and empty, "output": False}[pda.acceptance]
-
-
-def _transitions(
-    pda: PushdownAutomaton, tops: tuple[Symbol, ...], name: dict[tuple[State, Symbol], State]
-) -> Iterator[tuple[Key, Transition]]:
-    for (state, symbol, (top,)), step in pda.transitions.items():
-        for below in tops if top != pda.bottom else (pda.bottom,):  # nothing lies below the bottom
-            new_top, operation = _move(step.operations[0], top, below, pda.bottom)
-            target = name[step.target, new_top]
-            yield (name[state, top], symbol, (below,)), Transition(target, (operation,), step.output)
-
-
-def _move(operation: StackOp, top: Symbol, below: Symbol, bottom: Symbol) -> tuple[Symbol, StackOp]:
-    """Return the new top, and what happens to the stack of what lies below it."""
-    if operation.push is not None:
-        return operation.push, NONE if operation.pop or top == bottom else push(top)
-    if operation.pop:
-        return below, NONE if below == bottom else POP
-    return top, NONE

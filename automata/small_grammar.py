@@ -208,10 +208,6 @@ def _without_end(rules: _Rules, last: _Part) -> _Rules | None:
     return found
 
 
-def _followed(side: _Side, these: set[int], last: _Part) -> _Side:
-    return tuple(part for one in side for part in ((one, last) if one in these else (one,)))
-
-
 def _others(rules: _Rules) -> Iterator[_Rules]:
     """Yield rules of the same words that may be shorter when they are tidied."""
     for left in rules:
@@ -398,16 +394,12 @@ class _Triples:
     def rules(self) -> Iterator[Rule]:
         for state in self.pda.states:
             for cell in (self.pda.bottom, *self.pda.stack_alphabet):
-                if self._accepts(state, cell):
+                if self.pda.accepts_at(state, cell == self.pda.bottom):
                     yield _name(state, cell), ()
                 for symbol, step in self.moves[state, cell]:
                     for after, end in self._ways(cell, step, self.returns):
                         right: tuple[GrammarSymbol, ...] = (symbol, *after)
                         yield _name(state, cell, end), right
-
-    def _accepts(self, state: State, cell: Symbol) -> bool:
-        empty, final = cell == self.pda.bottom, state in self.pda.accepting
-        return {"final state": final, "empty stack": empty, "both": final and empty}[self.pda.acceptance]
 
 
 def _name(state: State, cell: Symbol, end: State | None = None) -> Nonterminal:
