@@ -14,7 +14,7 @@ from .finite import FiniteAutomaton, is_accepting
 from .pda import EPSILON, PushdownAutomaton, State, Symbol, Transition
 from .product import ControlPair, Outputs, Pair, Parted, Product, Refuted, Separated, What, side_by_side
 from .rewriting import real_time_form
-from .summaries import Event, PushdownStep, Runs, drop_sinks, shortest_runs
+from .summaries import Event, PushdownStep, Runs, cells_after, drop_sinks, shortest_runs
 
 BOUNDS = (1, 2, 4, 8)  # how far heights may be apart: each is tried where the one before does not suffice
 # derivations (see `shortest_runs`) in the first search, and in each one after it
@@ -271,10 +271,8 @@ def _runs(pda: PushdownAutomaton) -> Runs[_Control, Symbol, str]:
         if over and pda.accepts_at(control.state, top is None, control.good):
             yield Event(None, _ACCEPTED)
         for symbol, step in steps.get(head, ()) if head in silent or not control.ended else ():
-            (operation,), ends = step.operations, control.ended or symbol == pda.end_marker
-            kept = () if operation.pop or top is None else (top,)
-            cells = kept if operation.push is None else (*kept, operation.push)
+            ends = control.ended or symbol == pda.end_marker
             target = _Control(step.target, is_accepting(pda, step.output), ends)
-            yield PushdownStep(None if ends else symbol or None, target, cells)
+            yield PushdownStep(None if ends else symbol or None, target, cells_after(step.operations[0], top))
 
     return shortest_runs(_Control(pda.initial, is_accepting(pda, pda.initial_output), False), moves, _EVERYTHING)

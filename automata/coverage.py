@@ -20,7 +20,7 @@ from .counting import Completions, StackNode, accepting_by_state
 from .pda import Configuration, Key, PushdownAutomaton, State, Symbol, Tops, Transition
 from .product import is_stackless
 from .rewriting import real_time_form
-from .summaries import Event, PushdownStep, shortest_runs
+from .summaries import Event, PushdownStep, cells_after, shortest_runs
 
 # ---- Words that an automaton itself suggests: it knows where its transitions are and how deep its stack can get.
 #
@@ -313,10 +313,7 @@ def _beginnings(pda: PushdownAutomaton) -> Iterator[_Word]:
         control: _Control, top: Symbol | None
     ) -> Iterator[PushdownStep[_Control, Symbol] | Event[tuple[object, Key]]]:
         for key, step in steps.get((control.state, top or pda.bottom), ()):
-            (operation,) = step.operations
-            kept = () if operation.pop or top is None else (top,)
-            cells = kept if operation.push is None else (*kept, operation.push)
-            yield PushdownStep(key[1], _Control(step.target, key), cells)
+            yield PushdownStep(key[1], _Control(step.target, key), cells_after(step.operations[0], top))
             yield Event(key[1], (control.last, key))
 
     runs = shortest_runs(_Control(pda.initial, None), moves, _LIMIT)

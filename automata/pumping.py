@@ -15,7 +15,7 @@ from typing import NamedTuple
 from .counting import StackNode
 from .coverage import Driver, Point
 from .pda import PushdownAutomaton, State, Symbol, Tops
-from .summaries import Event, PushdownStep, shortest_runs
+from .summaries import Event, PushdownStep, cells_after, shortest_runs
 
 LONGEST_CYCLE = 6  # symbols
 _LONGEST_CLIMB = 3  # symbols of a cycle that leaves cells behind
@@ -130,9 +130,7 @@ def _ways(driver: Driver) -> Iterator[_Word]:
         for letter in pda.input_alphabet:
             step = pda.transitions.get((state, letter, (top or pda.bottom,)))
             if step is not None:
-                (operation,) = step.operations
-                kept = () if operation.pop or top is None else (top,)
-                yield PushdownStep(letter, step.target, kept if operation.push is None else (*kept, operation.push))
+                yield PushdownStep(letter, step.target, cells_after(step.operations[0], top))
 
     runs = shortest_runs(pda.initial, moves, _DERIVATIONS)
     for head, length in sorted(runs.lengths.items(), key=lambda pair: pair[1]):

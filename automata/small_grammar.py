@@ -211,9 +211,6 @@ def _without_end(rules: _Rules, last: _Part) -> _Rules | None:
 def _others(rules: _Rules) -> Iterator[_Rules]:
     """Yield rules of the same words that may be shorter when they are tidied."""
     for left in rules:
-        most = max(side.count(left) for sides in rules.values() for side in sides)
-        if left != _START and () in rules[left] and 2**most <= _MOST_CHOICES:
-            yield _without_empty(rules, left)
         for less in rules:
             if left not in (_START, less) and (other := _as_more_than(rules, left, less)) is not None:
                 yield other
@@ -251,15 +248,6 @@ def _folded(rules: _Rules, inner: int) -> Iterator[_Rules]:
                 if (before or after) and len(spelled) > 1 and spelled <= set(sides):
                     kept = [one for one in sides if one not in spelled]
                     yield {**rules, left: [*kept, (*before, inner, *after)]}
-
-
-def _without_empty(rules: _Rules, empty: int) -> _Rules:
-    """Return the rules with the nonterminal ``empty``, which derives the empty word, left out where it can be."""
-    found: _Rules = {}
-    for left, sides in rules.items():
-        chosen = [new for side in sides for new in _put(side, empty, ((empty,), ()))]
-        found[left] = [side for side in dict.fromkeys(chosen) if side or left != empty]
-    return found
 
 
 def _named(rules: _Rules, alphabet: tuple[Symbol, ...]) -> Grammar:

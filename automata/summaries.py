@@ -43,6 +43,16 @@ class PushdownStep(NamedTuple, Generic[C, S]):
     cells: tuple[S, ...]
 
 
+def cells_after(operation: StackOp, top: Symbol | None) -> tuple[Symbol, ...]:
+    """Return what stands in the place of ``top`` (None: the stack is empty) after an operation, as in `PushdownStep`.
+
+    >>> cells_after(StackOp(pop=False, push="b"), "a"), cells_after(StackOp(pop=True, push=None), "a")
+    (('a', 'b'), ())
+    """
+    kept = () if operation.pop or top is None else (top,)
+    return kept if operation.push is None else (*kept, operation.push)
+
+
 class Event(NamedTuple, Generic[E]):
     """Something that happens at a head when ``symbol`` (None: nothing more) is read."""
 

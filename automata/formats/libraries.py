@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from ...core.errors import AutomatonError
 from ...core.imports import needing
 from ...core.validation import fresh, unique
-from ..pda import NONE, POP, Key, PushdownAutomaton, StackOp, State, Symbol, Transition, push
+from ..pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push
 from ..rewriting import require_real_time, with_visible_top
 from ..summaries import heads, trim
 from .dot import rule
-from .textbook import TextbookAutomaton, TextbookRule, from_textbook
+from .textbook import TextbookAutomaton, TextbookRule, check_recogniser, from_textbook
 
 if TYPE_CHECKING:
     import networkx
@@ -41,7 +41,10 @@ def to_aalpy(pda: PushdownAutomaton) -> Vpa:
         AutomatonError: several stacks, outputs, an end marker, or acceptance with symbols left on the stack.
         StacklensError: AALpy is not installed.
     """
-    _check(pda)
+    check_recogniser(pda, "AALpy's Vpas")
+    require_real_time(pda, "AALpy's Vpa needs")
+    if pda.acceptance == "final state":
+        raise AutomatonError('AALpy\'s Vpa accepts with an empty stack only, this automaton by "final state"')
     module = _aalpy()
     pda = trim(pda)
     rows = _rows(pda)
@@ -99,18 +102,6 @@ def _aalpy() -> Any:
     with needing("AALpy", "interop"):
         import aalpy.automata
     return aalpy.automata
-
-
-def _check(pda: PushdownAutomaton) -> None:
-    if pda.n_stacks > 1:
-        raise AutomatonError(f"AALpy's Vpa has one stack, this automaton has {pda.n_stacks}")
-    if pda.acceptance == "output" or any(step.output is not None for step in pda.transitions.values()):
-        raise AutomatonError("AALpy's Vpa has no outputs, this automaton has")
-    if pda.end_marker is not None:
-        raise AutomatonError(f"AALpy's Vpa has no end marker, this automaton has {pda.end_marker!r}")
-    require_real_time(pda, "AALpy's Vpa needs")
-    if pda.acceptance == "final state":
-        raise AutomatonError('AALpy\'s Vpa accepts with an empty stack only, this automaton by "final state"')
 
 
 def _rows(pda: PushdownAutomaton) -> dict[State, _Row] | None:
@@ -208,7 +199,8 @@ def to_automata_lib(pda: PushdownAutomaton) -> DPDA:
         AutomatonError: several stacks, outputs or an end marker, which a DPDA does not have.
         StacklensError: automata-lib is not installed.
     """
-    _check_one_stack(pda)
+    check_recogniser(pda, "automata-lib's DPDAs")
+    require_real_time(pda, "A DPDA without traps needs")
     marked = pda.acceptance != "final state"
     moves = list(_marked_moves(pda) if marked else _moves(pda))
     transitions: dict[str, dict[Symbol, dict[Symbol, Any]]] = defaultdict(lambda: defaultdict(dict))
@@ -244,13 +236,19 @@ def from_automata_lib(dpda: DPDA) -> PushdownAutomaton:
     names = [*dpda.states, *dpda.input_symbols, *dpda.stack_symbols]
     if others := [name for name in names if not isinstance(name, str) or not name]:
         raise AutomatonError(f"states and symbols must be called by strings, found {others[0]!r}")
+    rules = [
+        TextbookRule(source, read, (top,), target, tuple(laid))
+        for source, row in dpda.transitions.items()
+        for read, tops in row.items()
+        for top, (target, laid) in tops.items()
+    ]
     return from_textbook(
         TextbookAutomaton(
             states=tuple(sorted(dpda.states)),
             initial=dpda.initial_state,
             final=frozenset(dpda.final_states if dpda.acceptance_mode != "empty_stack" else ()),
             start=dpda.initial_stack_symbol,
-            rules=tuple(sorted(_rules(dpda), key=str)),
+            rules=tuple(sorted(rules, key=str)),
             accepts_empty=dpda.acceptance_mode != "final_state",
             alphabet=tuple(sorted(dpda.input_symbols)),
         )
@@ -265,24 +263,11 @@ def _dpda() -> type[DPDA]:
     return kind
 
 
-def _check_one_stack(pda: PushdownAutomaton) -> None:
-    if pda.n_stacks > 1:
-        raise AutomatonError(f"automata-lib's DPDAs have one stack, this automaton has {pda.n_stacks}")
-    if pda.acceptance == "output" or any(step.output is not None for step in pda.transitions.values()):
-        raise AutomatonError("automata-lib's DPDAs have no outputs, this automaton has")
-    if pda.end_marker is not None:
-        raise AutomatonError(f"a DPDA has no end marker, this one has {pda.end_marker!r}: try drop_end_marker first")
-    require_real_time(pda, "A DPDA without traps needs")
-
-
 def _moves(pda: PushdownAutomaton) -> Iterator[_Move]:
     for (state, symbol, (top,)), step in pda.transitions.items():
-        yield state, symbol, top, step.target, _laid(step.operations[0], top)
-
-
-def _laid(operation: StackOp, top: Symbol) -> tuple[Symbol, ...]:
-    kept = () if operation.pop else (top,)
-    return kept if operation.push is None else (operation.push, *kept)
+        (operation,) = step.operations
+        kept = () if operation.pop else (top,)
+        yield state, symbol, top, step.target, kept if operation.push is None else (operation.push, *kept)
 
 
 def _marked_moves(pda: PushdownAutomaton) -> Iterator[_Move]:
@@ -304,14 +289,7 @@ def _marked_moves(pda: PushdownAutomaton) -> Iterator[_Move]:
         yield opened[state], symbol, lowest[top], (opened[target] if laid else target), under
 
 
-def _rules(dpda: DPDA) -> Iterator[TextbookRule]:
-    for source, row in dpda.transitions.items():
-        for read, tops in row.items():
-            for top, (target, laid) in tops.items():
-                yield TextbookRule(source, read, (top,), target, tuple(laid))
-
-
-# ---- An automaton as a networkx graph, for whoever wants components, paths or another drawing ----
+# ---- An automaton as a networkx graph, for components, paths or another drawing ----
 
 
 def to_networkx(pda: PushdownAutomaton) -> networkx.MultiDiGraph[str]:
