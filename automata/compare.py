@@ -14,14 +14,14 @@ from .finite import FiniteAutomaton, is_accepting
 from .pda import EPSILON, PushdownAutomaton, State, Symbol, Transition
 from .product import ControlPair, Outputs, Pair, Parted, Product, Refuted, Separated, What, side_by_side
 from .rewriting import real_time_form
-from .summaries import Event, PushdownStep, Runs, cells_after, drop_sinks, shortest_runs
+from .summaries import Event, PushdownStep, ShortestRuns, cells_after, drop_sinks, shortest_runs
 
 BOUNDS = (1, 2, 4, 8)  # how far heights may be apart: each is tried where the one before does not suffice
 # derivations (see `shortest_runs`) in the first search, and in each one after it
 LIMIT, REMEDY_LIMIT = 2_000_000, 50_000
 FIRST_LOOK = 1_000  # derivations after which refuted pushes are withdrawn, where everything would be far more
 
-_Runs = Runs[ControlPair, Pair, What]
+_Runs = ShortestRuns[ControlPair, Pair, What]
 _ACCEPTED = "accepted"
 _EVERYTHING = 1 << 62
 
@@ -119,10 +119,10 @@ def compare(
     if outputs == "all" and not any(step.output is not None for pda in (a, b) for step in pda.transitions.values()):
         outputs = "ignore"
     found = _decide(Product((a, b), None if domain is None else domain.trimmed(), outputs, BOUNDS[0]))
-    return Equal(_domain(domain is not None, outputs)) if isinstance(found, Equal) else found
+    return Equal(_domain_name(domain is not None, outputs)) if isinstance(found, Equal) else found
 
 
-def _domain(partial_domain: bool, outputs: Outputs) -> str:
+def _domain_name(partial_domain: bool, outputs: Outputs) -> str:
     """Return which words were compared."""
     read = {"where b": " that the second reads", "where both": " that both read"}.get(outputs, "")
     return f"all words{' of the domain' if partial_domain else ''}{read}"
@@ -138,7 +138,6 @@ class _Found:
 
     @property
     def is_final(self) -> bool:
-        """Return whether no other search can do better."""
         return isinstance(self.answer, Equal) or (isinstance(self.answer, Different) and self.answer.shortest)
 
 
@@ -157,7 +156,7 @@ def _decide(product: Product) -> Comparison:
             product = last.product
             if last.is_final:
                 return last.answer
-            known = _better(known, last)
+            known = _better_answer(known, last)
             if not last.complete:
                 break
         if isinstance(known, Different):
@@ -165,7 +164,7 @@ def _decide(product: Product) -> Comparison:
     return known
 
 
-def _better(known: Comparison, last: _Found) -> Comparison:
+def _better_answer(known: Comparison, last: _Found) -> Comparison:
     if isinstance(last.answer, Different):
         return last.answer if not isinstance(known, Different) or len(last.answer.word) < len(known.word) else known
     larger = last.complete and not last.product.for_good  # its word says more
@@ -198,7 +197,7 @@ def _search(product: Product, limit: int) -> _Found:
 
 def _separated(runs: _Runs) -> Different | None:
     """Return how the automata differ, if they are seen to; the word is a shortest one if nothing stopped before it."""
-    event = _first(runs, Separated)
+    event = _first_event(runs, Separated)
     if not isinstance(event, Separated):
         return None
     stops = [length for other, length in runs.lengths.items() if not isinstance(other, Separated)]
@@ -209,19 +208,19 @@ def _separated(runs: _Runs) -> Different | None:
 def _not_separated(runs: _Runs, bound: int, limit: int) -> Equal | Undecided:
     if not runs.complete:
         return Undecided(f"too large: a search was given up after {limit:,} derivations")
-    if not isinstance(parted := _first(runs, Parted), Parted):
+    if not isinstance(parted := _first_event(runs, Parted), Parted):
         return Equal()
     higher = ("first", "second")[parted.higher]
     return Undecided(f"after the word the {higher} stack is more than {bound} higher than the other", runs.word(parted))
 
 
-def _first(runs: _Runs, kind: type[What]) -> What | None:
+def _first_event(runs: _Runs, kind: type[What]) -> What | None:
     """Return the event of a kind that the shortest word comes to."""
     events = [event for event in runs.lengths if isinstance(event, kind)]
     return min(events, key=runs.lengths.__getitem__, default=None)
 
 
-class _Control(NamedTuple):
+class _EndControl(NamedTuple):
     state: State
     good: bool  # the last output accepts
     ended: bool  # the end marker was read
@@ -234,7 +233,7 @@ def is_empty(pda: PushdownAutomaton) -> bool:
     >>> is_empty(PushdownAutomaton(("p", "q"), ("a",), (), {("q", "a", ("⊥",)): Transition("p", (NONE,))}, "p", {"q"}))
     True
     """
-    return _ACCEPTED not in _runs(pda).lengths
+    return _ACCEPTED not in _accepting_runs(pda).lengths
 
 
 def shortest_member(pda: PushdownAutomaton) -> tuple[Symbol, ...] | None:
@@ -253,11 +252,11 @@ def shortest_member(pda: PushdownAutomaton) -> tuple[Symbol, ...] | None:
     >>> shortest_member(PushdownAutomaton(("p", "q"), ("a", "b", "c"), ("A",), rules, "p", {"q"}))
     ('a', 'c')
     """
-    runs = _runs(pda)
+    runs = _accepting_runs(pda)
     return runs.word(_ACCEPTED) if _ACCEPTED in runs.lengths else None
 
 
-def _runs(pda: PushdownAutomaton) -> Runs[_Control, Symbol, str]:
+def _accepting_runs(pda: PushdownAutomaton) -> ShortestRuns[_EndControl, Symbol, str]:
     if pda.n_stacks != 1:
         raise AutomatonError(f"emptiness can be decided for one stack, this automaton has {pda.n_stacks}")
     steps: dict[tuple[State, Symbol], list[tuple[Symbol, Transition]]] = {}
@@ -265,14 +264,14 @@ def _runs(pda: PushdownAutomaton) -> Runs[_Control, Symbol, str]:
         steps.setdefault((state, top), []).append((symbol, step))
     silent = {head for head, found in steps.items() if found[0][0] == EPSILON}
 
-    def moves(control: _Control, top: Symbol | None) -> Iterator[PushdownStep[_Control, Symbol] | Event[str]]:
+    def moves(control: _EndControl, top: Symbol | None) -> Iterator[PushdownStep[_EndControl, Symbol] | Event[str]]:
         head = control.state, top or pda.bottom
         over = control.ended == (pda.end_marker is not None) and head not in silent
         if over and pda.accepts_at(control.state, top is None, control.good):
             yield Event(None, _ACCEPTED)
         for symbol, step in steps.get(head, ()) if head in silent or not control.ended else ():
             ends = control.ended or symbol == pda.end_marker
-            target = _Control(step.target, is_accepting(pda, step.output), ends)
+            target = _EndControl(step.target, is_accepting(pda, step.output), ends)
             yield PushdownStep(None if ends else symbol or None, target, cells_after(step.operations[0], top))
 
-    return shortest_runs(_Control(pda.initial, is_accepting(pda, pda.initial_output), False), moves, _EVERYTHING)
+    return shortest_runs(_EndControl(pda.initial, is_accepting(pda, pda.initial_output), False), moves, _EVERYTHING)

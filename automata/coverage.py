@@ -264,7 +264,7 @@ _REPEATED = 10  # times that a test word may come before words that are the same
 _Word = tuple[Symbol, ...]
 
 
-class _Control(NamedTuple):
+class _PairControl(NamedTuple):
     state: State
     last: Key | None  # the transition just taken
 
@@ -286,7 +286,7 @@ def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> l
     driver = Driver(pda)
     words: dict[_Word, None] = {}
     probed: set[tuple[State, Tops]] = set()
-    for beginning in _beginnings(driver.pda):
+    for beginning in _pair_beginnings(driver.pda):
         point = driver.walk(driver.start, beginning)
         assert point is not None, "the word was found on a run"
         if rejected or driver.live(point):
@@ -298,11 +298,11 @@ def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> l
     return sorted(words, key=len)
 
 
-def _beginnings(pda: PushdownAutomaton) -> Iterator[_Word]:
+def _pair_beginnings(pda: PushdownAutomaton) -> Iterator[_Word]:
     """Yield the empty word, and a shortest word to the end of every pair of transitions (and of every first one)."""
     yield ()
     if pda.n_stacks > 1:
-        yield from _met(pda)
+        yield from _met_pairs(pda)
         return
     steps: dict[tuple[State, Symbol], list[tuple[Key, Transition]]] = {}
     for key, step in pda.transitions.items():
@@ -310,19 +310,19 @@ def _beginnings(pda: PushdownAutomaton) -> Iterator[_Word]:
             steps.setdefault((key[0], key[2][0]), []).append((key, step))
 
     def moves(
-        control: _Control, top: Symbol | None
-    ) -> Iterator[PushdownStep[_Control, Symbol] | Event[tuple[object, Key]]]:
+        control: _PairControl, top: Symbol | None
+    ) -> Iterator[PushdownStep[_PairControl, Symbol] | Event[tuple[object, Key]]]:
         for key, step in steps.get((control.state, top or pda.bottom), ()):
-            yield PushdownStep(key[1], _Control(step.target, key), cells_after(step.operations[0], top))
+            yield PushdownStep(key[1], _PairControl(step.target, key), cells_after(step.operations[0], top))
             yield Event(key[1], (control.last, key))
 
-    runs = shortest_runs(_Control(pda.initial, None), moves, _LIMIT)
+    runs = shortest_runs(_PairControl(pda.initial, None), moves, _LIMIT)
     for pair, length in runs.lengths.items():
         if length <= _LONGEST:
             yield runs.word(pair)
 
 
-def _met(pda: PushdownAutomaton) -> Iterator[_Word]:
+def _met_pairs(pda: PushdownAutomaton) -> Iterator[_Word]:
     """Yield the words to the pairs that a search over configurations meets, nearest first."""
     seen: set[tuple[Key | None, Key]] = set()
     queue: list[tuple[Configuration, Key | None, _Word]] = [(pda.start, None, ())]
@@ -393,7 +393,7 @@ def _cover_and_telling(pda: PushdownAutomaton) -> tuple[list[_Word], list[_Word]
             if target not in ways:
                 ways[target] = (*word, letter)
                 queue.append((target, ways[target]))
-    # What is said last after a word tells two states apart, or what follows a letter does: from short words to longer.
+    # The last output after a word tells two states apart, or what follows a letter does: from short words to longer.
     columns: list[tuple[_Word, np.ndarray]]
     columns = [((letter,), outputs[:, x]) for x, letter in enumerate(pda.input_alphabet)]
     if set(known) <= {None}:

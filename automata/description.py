@@ -43,8 +43,8 @@ def transition_lines(pda: PushdownAutomaton) -> list[str]:
     rows = [("state", "input", "top", "next", "operation", *(["output"] if speaks else []))]
     for (state, symbol, tops), step in pda.transitions.items():
         operations = ", ".join(map(str, step.operations))
-        said = [output_text(step.output)] if speaks else []
-        row = (state, symbol or "ε", " ".join(tops), step.target, operations, *said)
+        outputs = [output_text(step.output)] if speaks else []
+        row = (state, symbol or "ε", " ".join(tops), step.target, operations, *outputs)
         rows.append(tuple(cell if cell.isprintable() else ascii(cell)[1:-1] for cell in row))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

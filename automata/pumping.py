@@ -107,7 +107,7 @@ class _Family(NamedTuple):
 
 def _homes(driver: Driver) -> list[_Home]:
     """Return the heads from which a word can be ended, nearest first."""
-    words = _ways(driver) if driver.ways is not None else _met(driver)
+    words = _head_words(driver) if driver.ways is not None else _met_configurations(driver)
     homes: dict[tuple[State, Tops], _Home] = {}
     for word in words:
         point = driver.walk(driver.start, word)
@@ -119,7 +119,7 @@ def _homes(driver: Driver) -> list[_Home]:
     return list(homes.values())
 
 
-def _ways(driver: Driver) -> Iterator[_Word]:
+def _head_words(driver: Driver) -> Iterator[_Word]:
     """Yield a shortest word to every head of an automaton with one stack."""
     pda = driver.pda
 
@@ -138,7 +138,7 @@ def _ways(driver: Driver) -> Iterator[_Word]:
             yield runs.word(head)
 
 
-def _met(driver: Driver) -> Iterator[_Word]:
+def _met_configurations(driver: Driver) -> Iterator[_Word]:
     """Yield the words to the first configurations of an automaton with several stacks."""
     queue: list[tuple[_Word, Point]] = [((), driver.start)]
     known = {driver.start}

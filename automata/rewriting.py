@@ -1,7 +1,7 @@
 """Automata rewritten for what a network can show: without an end marker, and with the stack top in the state.
 
-Without the marker, the state before it says what the marker would have said. With the top in the state, an output on a
-transition may depend on what lies on top after the step.
+Without the marker, the state before it accepts where the marker would have. With the top in the state, an output on a
+transition may depend on the top after the step.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .summaries import Head, heads, trim
 # which is as good for all that looks at single steps, and `without_epsilon` puts ε-steps into the steps before them,
 # where one operation on the stack can do what they do together. `real_time_form` is what such an algorithm asks for.
 
-_Head = tuple[State, Symbol]
+_StateAndTop = tuple[State, Symbol]
 
 
 def check_epsilon(pda: PushdownAutomaton) -> None:
@@ -72,11 +72,11 @@ def endless_head(transitions: Mapping[Key, Transition]) -> tuple[State, Symbol] 
     `pops[head]` is the state in which the cell on top of ``head`` is gone, None where the run rests before. Depth
     first: a head that is still being looked at is met again only by a run that goes round.
     """
-    pops: dict[_Head, State | None] = {}
+    pops: dict[_StateAndTop, State | None] = {}
     for state, symbol, (top,) in transitions:
-        begun: list[_Head] = []
-        waiting: dict[_Head, None] = {}
-        head: _Head | None = (state, top) if symbol == EPSILON else None
+        begun: list[_StateAndTop] = []
+        waiting: dict[_StateAndTop, None] = {}
+        head: _StateAndTop | None = (state, top) if symbol == EPSILON else None
         while head is not None:
             if head not in pops and head in waiting:
                 return head
@@ -89,10 +89,10 @@ def endless_head(transitions: Mapping[Key, Transition]) -> tuple[State, Symbol] 
 
 def _looked_at_next(
     transitions: Mapping[Key, Transition],
-    begun: list[_Head],
-    waiting: dict[_Head, None],
-    pops: dict[_Head, State | None],
-) -> _Head | None:
+    begun: list[_StateAndTop],
+    waiting: dict[_StateAndTop, None],
+    pops: dict[_StateAndTop, State | None],
+) -> _StateAndTop | None:
     """Close the heads whose run is known; return the one that the last open one waits for, None where none is open."""
     while begun:
         state, top = begun[-1]
@@ -103,7 +103,7 @@ def _looked_at_next(
             if operation.name == "pop":
                 gone = step.target
             else:
-                needed: _Head = step.target, operation.push or top
+                needed: _StateAndTop = step.target, operation.push or top
                 if needed not in pops:
                     return needed
                 gone = pops[needed]
@@ -173,14 +173,14 @@ def without_letter(stepwise: PushdownAutomaton, letter: Symbol, like: PushdownAu
 class _Reached:
     """Where a step and the ε-steps after it lead.
 
-    ``kept`` is whether the old top still lies there, ``laid`` what lies above it, bottom first, ``said`` what was
+    ``kept`` is whether the old top still lies there, ``laid`` what lies above it, bottom first, ``written`` what was
     written.
     """
 
     state: State
     kept: bool
     laid: tuple[Symbol, ...]
-    said: tuple[Output, ...] = ()
+    written: tuple[Output, ...] = ()
 
 
 def without_epsilon(pda: PushdownAutomaton) -> PushdownAutomaton:
@@ -204,8 +204,8 @@ def without_epsilon(pda: PushdownAutomaton) -> PushdownAutomaton:
     if pda.acceptance == "output":
         raise AutomatonError("ε-steps cannot be taken into other steps where the last output accepts")
     pda = trim(pda)
-    first = _followed(pda, _Reached(pda.initial, True, ()), pda.bottom, "the run before the first symbol")
-    if first.laid or first.said:
+    first = _after_silent_steps(pda, _Reached(pda.initial, True, ()), pda.bottom, "the run before the first symbol")
+    if first.laid or first.written:
         raise AutomatonError("the ε-steps before the first symbol push or write, and no step is there to take them in")
     steps: dict[Key, Transition] = {}
     for (state, symbol, (top,)), step in pda.transitions.items():
@@ -218,16 +218,18 @@ def without_epsilon(pda: PushdownAutomaton) -> PushdownAutomaton:
 def _together(pda: PushdownAutomaton, top: Symbol, step: Transition, where: str) -> Transition:
     """Return ``step`` at a ``top`` with the ε-steps after it."""
     (operation,) = step.operations
-    said = () if step.output is None else (step.output,)
+    written = () if step.output is None else (step.output,)
     laid = () if operation.push is None else (operation.push,)
-    end = _followed(pda, _Reached(step.target, not operation.pop, laid, said), top, where)
-    if len(end.laid) > 1 or len(end.said) > 1:
-        raise AutomatonError(f"{where} and the ε-steps after it push {len(end.laid)} symbols and write {len(end.said)}")
+    end = _after_silent_steps(pda, _Reached(step.target, not operation.pop, laid, written), top, where)
+    if len(end.laid) > 1 or len(end.written) > 1:
+        raise AutomatonError(
+            f"{where} and the ε-steps after it push {len(end.laid)} symbols and write {len(end.written)}"
+        )
     whole = StackOp(pop=not end.kept, push=end.laid[0] if end.laid else None)
-    return Transition(end.state, (whole,), end.said[0] if end.said else None)
+    return Transition(end.state, (whole,), end.written[0] if end.written else None)
 
 
-def _followed(pda: PushdownAutomaton, here: _Reached, top: Symbol, where: str) -> _Reached:
+def _after_silent_steps(pda: PushdownAutomaton, here: _Reached, top: Symbol, where: str) -> _Reached:
     """Return where the ε-steps from ``here`` lead, on a stack whose old ``top`` is known and nothing below it.
 
     Only a symbol on which something is pushed can lie below.
@@ -249,8 +251,8 @@ def _followed(pda: PushdownAutomaton, here: _Reached, top: Symbol, where: str) -
             kept, laid = (kept, laid[:-1]) if laid else (False, ())
         if operation.push is not None:
             laid = (*laid, operation.push)
-        said = here.said if step.output is None else (*here.said, step.output)
-        here = _Reached(step.target, kept, laid, said)
+        written = here.written if step.output is None else (*here.written, step.output)
+        here = _Reached(step.target, kept, laid, written)
 
 
 # ---- Automata rewritten for what a network can show ----
@@ -346,7 +348,7 @@ def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
     >>> shown.states, sorted(shown.accepting), shown.accepts("(())()"), shown.accepts("(()")
     (('(q, ⊥)', '(q, A)'), ['(q, ⊥)'], True, False)
     """
-    return _visible(pda)[0]
+    return _shown_top(pda)[0]
 
 
 def with_head_outputs(pda: PushdownAutomaton, output: Callable[[State, Symbol], Output]) -> PushdownAutomaton:
@@ -360,7 +362,7 @@ def with_head_outputs(pda: PushdownAutomaton, output: Callable[[State, Symbol], 
     >>> tops.initial_output, tops.transduce("aa")
     ('⊥', ['A', 'A'])
     """
-    visible, names = _visible(pda)
+    visible, names = _shown_top(pda)
     transitions = {key: replace(step, output=output(*names[step.target])) for key, step in visible.transitions.items()}
     return replace(visible, transitions=transitions, initial_output=output(*names[visible.initial]))
 
@@ -401,7 +403,7 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
     return with_head_outputs(pda, following)
 
 
-def _visible(pda: PushdownAutomaton) -> tuple[PushdownAutomaton, _Names]:
+def _shown_top(pda: PushdownAutomaton) -> tuple[PushdownAutomaton, _Names]:
     if pda.n_stacks != 1:
         raise AutomatonError(f"the top can be shown for one stack, this automaton has {pda.n_stacks}")
     pda = real_time_form(pda, "states that show the top need")

@@ -35,10 +35,10 @@ def accepts_many(pda: PushdownAutomaton, words: Words) -> BoolArray:
     >>> accepts_many(dyck, ["", "(())", "(()", "())"]).tolist()
     [True, True, False, False]
     """
-    tables, batches, shape = _prepare(pda, words)
+    tables, batches, shape = _tables_and_batches(pda, words)
     accepted = np.zeros(shape[0], np.bool_)
     for batch, letters, lengths in batches:
-        ends = _run(tables, letters, lengths)
+        ends = _run_batch(tables, letters, lengths)
         good = tables.accepting_outputs[ends.output]
         accepted[batch] = (ends.cut < 0) & tables.accepts(ends.state, ends.empty, good)
     return accepted
@@ -57,11 +57,11 @@ def transduce_many(pda: PushdownAutomaton, words: Words) -> IntArray:
     ([[1, 1], [1, -1], [1, -1]], (None, 'A'))
     """
     require_real_time(pda, "One output for each letter needs")
-    tables, batches, shape = _prepare(pda, words)
+    tables, batches, shape = _tables_and_batches(pda, words)
     outputs = np.full(shape, -1, np.int32)
     for batch, letters, lengths in batches:
         trace = np.full((shape[1], len(batch)), -1, np.int32)
-        _run(tables, letters, lengths, _Notes(trace=trace))
+        _run_batch(tables, letters, lengths, _Notes(trace=trace))
         outputs[batch] = trace.T
     return outputs
 
@@ -79,12 +79,12 @@ def written_many(pda: PushdownAutomaton, words: Words) -> IntArray:
     >>> written_many(twice, ["aa", "a"]).tolist(), compile_tables(twice).outputs
     ([[1, 2, 1, 2], [1, 2, -1, -1]], (None, 'A', 'B'))
     """
-    tables, batches, shape = _prepare(pda, words)
+    tables, batches, shape = _tables_and_batches(pda, words)
     counted = np.array([output is not None for output in tables.outputs])
     parts = []
     for batch, letters, lengths in batches:
         written = _Written(len(batch), counted)
-        _run(tables, letters, lengths, _Notes(written=written))
+        _run_batch(tables, letters, lengths, _Notes(written=written))
         parts.append((batch, written))
     outputs = np.full((shape[0], max((int(w.counts.max(initial=0)) for _, w in parts), default=0)), -1, np.int32)
     for batch, written in parts:
@@ -120,10 +120,10 @@ def first_rejection(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int6
     >>> first_rejection(only_a, ["aa", "aba"]).tolist()
     [-1, 1]
     """
-    tables, batches, shape = _prepare(pda, words)
+    tables, batches, shape = _tables_and_batches(pda, words)
     cut = np.full(shape[0], -1, np.int64)
     for batch, letters, lengths in batches:
-        cut[batch] = _run(tables, letters, lengths).cut
+        cut[batch] = _run_batch(tables, letters, lengths).cut
     return cut
 
 
@@ -139,16 +139,16 @@ def greatest_heights(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int
     >>> greatest_heights(brackets, ["(())()", "()", ")((", ""]).tolist()
     [2, 1, 0, 0]
     """
-    tables, batches, shape = _prepare(pda, words)
+    tables, batches, shape = _tables_and_batches(pda, words)
     heights = np.zeros(shape[0], np.int64)
     for batch, letters, lengths in batches:
         reached = np.zeros(len(batch), np.int64)
-        _run(tables, letters, lengths, _Notes(heights=reached))
+        _run_batch(tables, letters, lengths, _Notes(heights=reached))
         heights[batch] = reached
     return heights
 
 
-def _prepare(
+def _tables_and_batches(
     pda: PushdownAutomaton, words: Words
 ) -> tuple[Tables, Iterator[tuple[npt.NDArray[np.intp], IntArray, npt.NDArray[np.int64]]], tuple[int, ...]]:
     """Return the tables, batches of the words' numbers with what these read, and the shape of all that is read, (N, T).
@@ -228,7 +228,7 @@ class _Running:
             ends.empty[words] &= stack.address[chosen] < stack.width
 
 
-class _Steps:
+class _FlatTables:
     """The tables flattened to one number a cell, ``(state, letter, head)``, so that a look-up is one gather."""
 
     def __init__(self, tables: Tables) -> None:
@@ -292,9 +292,9 @@ class _Notes:
                 self.heights[words] = np.maximum(self.heights[words], stack.address[moved] // stack.width)
 
 
-def _run(tables: Tables, letters: IntArray, lengths: npt.NDArray[np.int64], notes: _Notes | None = None) -> _Ends:
+def _run_batch(tables: Tables, letters: IntArray, lengths: npt.NDArray[np.int64], notes: _Notes | None = None) -> _Ends:
     """Return how the runs on ``letters``, long words first, end, and take ``notes``."""
-    steps, runs, notes = _Steps(tables), _Running(tables, len(letters)), notes or _Notes()
+    steps, runs, notes = _FlatTables(tables), _Running(tables, len(letters)), notes or _Notes()
     ends = _Ends(runs.state.copy(), np.ones(len(letters), np.bool_), runs.output.copy(), np.full(len(letters), -1))
     columns = np.ascontiguousarray(letters.T).astype(np.intp)  # (T, N)
     longer = len(letters) - np.searchsorted(lengths[::-1], np.arange(len(columns)), side="right")  # words longer than t
@@ -315,8 +315,7 @@ def _run(tables: Tables, letters: IntArray, lengths: npt.NDArray[np.int64], note
     return ends
 
 
-def _rest(steps: _Steps, runs: _Running, tables: Tables, notes: _Notes) -> None:
-    """Let every run take its ε-steps."""
+def _rest(steps: _FlatTables, runs: _Running, tables: Tables, notes: _Notes) -> None:
     while tables.epsilon is not None and len(moved := steps.apply_epsilon(runs, tables.epsilon)):
         notes.step(runs, moved)
 

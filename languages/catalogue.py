@@ -119,7 +119,7 @@ ABOUT_TASKS: dict[str, tuple[str, str]] = {
     "simple-palindrome": ("what comes next in w # (w reversed)", f"{_SUZGUN}, section 6.2"),
     "simple-palindrome-nonempty": (f"what comes next in w # (w reversed){_NONEMPTY}", f"{_SUZGUN}, section 6.2"),
     "solve-equation": ("what x is, modulo 5", f"{_DELETANG}, deterministic context-free"),
-    "stack-manipulation": ("what is on a stack after some actions", f"{_DELETANG}, deterministic context-free"),
+    "stack-manipulation": ("the content of a stack after some actions", f"{_DELETANG}, deterministic context-free"),
     "string-reversal": ("w and then w reversed, every position counts", f"{_SUZGUN}, section 7"),
     "xor": ("the exclusive or of all symbols so far", f"{_HAO}, section 4.2"),
 }

@@ -27,7 +27,7 @@ BOTTOM = "⊥"
 END = "."
 MODULUS = 5
 LENGTHS: dict[Split, tuple[int, int]] = {"train": (1, 40), "test": (41, 500)}
-Move = tuple[Hashable, StackOp, Output]  # the next control state, what is done to the stack, the output
+Move = tuple[Hashable, StackOp, Output]  # the next control state, the operation on the stack, the output
 Rule = Callable[[Any, Symbol, Symbol], Move | None]  # None where no word goes on so
 
 _ACTIONS: dict[Symbol, StackOp] = {"-": POP, "A": push("a"), "B": push("b")}
@@ -200,7 +200,7 @@ def modular_arithmetic_brackets(modulus: int = MODULUS) -> RuleTask:
         "modular-arithmetic-brackets",
         (*digits, "+", "-", "(", ")"),
         digits,
-        initial=_Control("operand"),
+        initial=_ArithmeticControl("operand"),
         rule=_Arithmetic(modulus, equation=False),
         draw=partial(_expression, modulus=modulus),
         whole=_DONE.__eq__,
@@ -214,7 +214,7 @@ def solve_equation(modulus: int = MODULUS) -> RuleTask:
         "solve-equation",
         (*digits, "+", "-", "(", ")", "x", "="),
         digits,
-        initial=_Control("operand"),
+        initial=_ArithmeticControl("operand"),
         rule=_Arithmetic(modulus, equation=True),
         draw=partial(_equation, modulus=modulus),
         whole=_DONE.__eq__,
@@ -246,7 +246,7 @@ class _Linear(NamedTuple):
     rest: int
 
 
-class _Control(NamedTuple):
+class _ArithmeticControl(NamedTuple):
     """What the automaton waits for, whether x was read, and the value that it has."""
 
     waits: str  # "operand", "digit" after a sign, "operator", "only operator", "equals", "right side", "end"
@@ -269,7 +269,7 @@ class _Frame(NamedTuple):
         return f"({operand}{'!' if self.must else ''}{'_' if self.lowest else ''}"
 
 
-_DONE = _Control("end")
+_DONE = _ArithmeticControl("end")
 
 
 class _Arithmetic:
@@ -279,7 +279,7 @@ class _Arithmetic:
         self.modulus, self.equation = modulus, equation
         self.frames: dict[Symbol, _Frame] = {}
 
-    def __call__(self, control: _Control, symbol: Symbol, top: Symbol) -> Move | None:
+    def __call__(self, control: _ArithmeticControl, symbol: Symbol, top: Symbol) -> Move | None:
         """Return the move."""
         frame, value = self.frames.get(top), control.value
         x_on_the_left = frame is not None and frame.left is not None and frame.left.slope
@@ -295,14 +295,18 @@ class _Arithmetic:
             return _DONE, NONE, str(value.slope * (int(symbol) - value.rest) % self.modulus)
         return None if frame is None else self.after_operand(control, value, symbol, frame)
 
-    def operand(self, control: _Control, symbol: Symbol, top: Symbol, frame: _Frame | None) -> Move | None:
+    def operand(self, control: _ArithmeticControl, symbol: Symbol, top: Symbol, frame: _Frame | None) -> Move | None:
         # An x has to stand in this operand where it is the last that can have one.
         last = self.equation if top == BOTTOM else frame is not None and frame.must and frame.left is not None
         must = last and not control.seen
         if control.waits == "operand" and symbol == "-":
             return control._replace(waits="digit"), NONE, None
         if control.waits == "operand" and symbol == "(":
-            return _Control("operand", control.seen), push(self.cell(_Frame(None, "", must, top == BOTTOM))), None
+            return (
+                _ArithmeticControl("operand", control.seen),
+                push(self.cell(_Frame(None, "", must, top == BOTTOM))),
+                None,
+            )
         sign = -1 if control.waits == "digit" else 1
         if symbol == "x" and not control.seen:
             return self.whole(_Linear(sign, 0), True, "operator", top == BOTTOM, NONE)
@@ -311,10 +315,10 @@ class _Arithmetic:
             return self.whole(value, control.seen, "operator", top == BOTTOM, NONE)
         return None
 
-    def after_operand(self, control: _Control, value: _Linear, symbol: Symbol, frame: _Frame) -> Move | None:
+    def after_operand(self, control: _ArithmeticControl, value: _Linear, symbol: Symbol, frame: _Frame) -> Move | None:
         if symbol in _SIGNS and frame.left is None:
             opened = frame._replace(left=value, operator=symbol)
-            return _Control("operand", control.seen), replace(self.cell(opened)), None
+            return _ArithmeticControl("operand", control.seen), replace(self.cell(opened)), None
         unfinished = (frame.left is None and control.waits == "only operator") or (frame.must and not control.seen)
         if symbol != ")" or unfinished:
             return None
@@ -326,9 +330,9 @@ class _Arithmetic:
     def whole(self, value: _Linear, seen: bool, waits: str, outermost: bool, operation: StackOp) -> Move:
         """Return the move that makes an expression whole; the ``outermost`` one is all, or the left side."""
         if not outermost:
-            return _Control(waits, seen, value), operation, None
+            return _ArithmeticControl(waits, seen, value), operation, None
         if self.equation:
-            return _Control("equals", True, value), operation, None
+            return _ArithmeticControl("equals", True, value), operation, None
         return _DONE, operation, str(value.rest)
 
     def cell(self, frame: _Frame) -> Symbol:

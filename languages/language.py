@@ -45,7 +45,7 @@ class Language(ABC):
     @property
     @abstractmethod
     def automaton(self) -> PushdownAutomaton:
-        """Return the reference automaton: partial (what is missing rejects), acceptance "both"."""
+        """Return the reference automaton: partial (a missing transition rejects), acceptance "both"."""
 
     @abstractmethod
     def __contains__(self, word: Word) -> bool: ...

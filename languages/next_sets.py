@@ -44,12 +44,10 @@ class _NextSet(Task):
 
     @property
     def name(self) -> str:
-        """Return the name of the language."""
         return self.language.name
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
-        """Return that of the language."""
         return self.language.alphabet
 
     def expected(self, word: Word) -> list[Output]:
@@ -68,7 +66,6 @@ class _NextSet(Task):
 
     @cached_property
     def _known(self) -> dict[tuple[State, Symbol], Output]:
-        """Return the sets of the heads that have turned up."""
         return {}
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
@@ -111,7 +108,7 @@ class DyckNextSet(_NextSet):
     def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
         chances = _chances(rng)
 
-        def derive(room: int) -> str:  # the brackets' kinds do not matter for what is cut, and are drawn later
+        def derive(room: int) -> str:  # where it is cut does not depend on the brackets' kinds: they are drawn later
             chance = next(chances)
             if room <= 0 or chance >= P_NEST + P_PAIR:
                 return ""
@@ -228,9 +225,9 @@ class BoundedDyck(Dyck):
                 if len(stack) < self.depth:
                     deeper = (*stack, opener)
                     opened.append(deeper)
-                    rules[_state(stack), opener, ("⊥",)] = Transition(_state(deeper), (NONE,))
-                    rules[_state(deeper), closer, ("⊥",)] = Transition(_state(stack), (NONE,))
-        states = tuple(map(_state, opened))
+                    rules[_stack_state(stack), opener, ("⊥",)] = Transition(_stack_state(deeper), (NONE,))
+                    rules[_stack_state(deeper), closer, ("⊥",)] = Transition(_stack_state(stack), (NONE,))
+        states = tuple(map(_stack_state, opened))
         return PushdownAutomaton(states, self.alphabet, (), rules, _START, frozenset({_START}))
 
     def _ways(self, length: int) -> list[list[int]]:
@@ -257,7 +254,7 @@ class BoundedDyck(Dyck):
         return super()._deep_member(min(depth, self.depth), rng)
 
 
-def _state(stack: tuple[Symbol, ...]) -> str:
+def _stack_state(stack: tuple[Symbol, ...]) -> str:
     return " ".join(stack) or _START
 
 

@@ -73,7 +73,7 @@ class Examples:
         """
         outputs = np.asarray(outputs)
         if outputs.shape[-self.targets.ndim :] != self.targets.shape:
-            raise StacklensError(f"outputs have the shape {outputs.shape}, expected (..., {_sizes(self.targets)})")
+            raise StacklensError(f"outputs have the shape {outputs.shape}, expected (..., {_shape_text(self.targets)})")
         hits = outputs == self.targets
         return np.asarray(hits.all(axis=-1) if self.targets.ndim == 3 else hits, np.bool_)
 
@@ -95,7 +95,7 @@ class Examples:
         return np.asarray(hits / self.mask.sum(), np.float64)
 
 
-def _sizes(array: npt.NDArray[Any]) -> str:
+def _shape_text(array: npt.NDArray[Any]) -> str:
     return ", ".join(map(str, array.shape))
 
 
@@ -162,7 +162,7 @@ class Task(ABC):
             raise NoWordError(f"no word of {self.name} begins with {format_word(word)}: {where}")
 
     def expected_while_live(self, word: Word) -> list[Output]:
-        """Return what should be said after each symbol, up to the first one with which no word of the task goes on."""
+        """Return the right output after each symbol, up to the first one with which no word of the task goes on."""
         try:
             return self.expected(word)
         except NoWordError:
@@ -236,7 +236,7 @@ class Task(ABC):
         return targets
 
 
-# ---- A task of one's own, from two functions: what is expected, and how words are drawn ----
+# ---- A task of one's own, from two functions: the right outputs, and how words are drawn ----
 
 _SIZES: dict[Split, tuple[int, int]] = {"train": (1, 20), "test": (21, 60)}
 _ROUNDS = 100  # of drawing words in the place of empty ones

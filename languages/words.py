@@ -13,7 +13,7 @@ import numpy as np
 from ..automata.pda import PushdownAutomaton, Symbol, Transition, Word
 from ..core.errors import StacklensError, UnknownSymbolError
 
-EMPTY_WORD = "ε"  # what is typed for the empty word
+EMPTY_WORD = "ε"  # how the empty word is typed
 
 
 def make_word(symbols: Iterable[Symbol], alphabet: Sequence[Symbol]) -> Word:
@@ -155,16 +155,16 @@ def _truncate(symbols: list[Symbol], _: Sequence[Symbol], rng: np.random.Generat
 _EDITS = (_replace, _swap, _insert, _delete, _truncate)
 
 
-# ---- Words as parts and how often each comes: what is read of a long word, and what can be made fewer of in it.
+# ---- Words as parts and how often each comes: how a long word is read, and which repetitions can be fewer.
 
 _LONGEST_PART = 12  # symbols of a part that is looked for
-_LEAST_TIMES, _LEAST_SYMBOLS = 3, 6  # what is repeated less often, or is shorter in all, is read as it stands
+_LEAST_TIMES, _LEAST_SYMBOLS = 3, 6  # a part repeated less often, or shorter in all, stands as it is
 
 
 def repeated_parts(word: Word) -> tuple[tuple[Word, int], ...]:
     """Return the parts of ``word`` in order, each with how often it comes in a row; together they are the word.
 
-    From the left, what goes on longest is taken first; what is not repeated at least three times stands once.
+    From the left, the part that goes on longest is taken first; one not repeated at least three times stands once.
 
     >>> repeated_parts("[()][()][()][]"), repeated_parts("abab"), repeated_parts("")
     ((('[()]', 3), ('[]', 1)), (('abab', 1),), ())

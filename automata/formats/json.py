@@ -1,4 +1,4 @@
-"""An automaton as JSON, whole: what is written is what is read back."""
+"""An automaton as JSON, whole: reading gives back all that was written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FORMAT, _VERSION = "stacklens-automaton", 1
 def to_json(pda: PushdownAutomaton, note: str | None = None) -> str:
     """Return the automaton as JSON text, one transition a line; `from_json` gives an equal automaton back.
 
-    A ``note`` is for whoever opens the file, and is not read back.
+    A ``note`` is for people who open the file, and is not read back.
 
     >>> pda = PushdownAutomaton(states=("q",), input_alphabet=("a",), stack_alphabet=(), initial="q", transitions={})
     >>> from_json(to_json(pda)) == pda
@@ -74,28 +74,28 @@ def from_json(text: str) -> PushdownAutomaton:
         raise AutomatonError(f"not JSON: {error}") from None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         found = content.get("format") if isinstance(content, dict) else type(content).__name__
-        raise AutomatonError(f'not an automaton file: expected "format": "{_FORMAT}", found {_short(found)}')
+        raise AutomatonError(f'not an automaton file: expected "format": "{_FORMAT}", found {_shortened_value(found)}')
     if content.get("version") != _VERSION or isinstance(content["version"], bool):
         raise AutomatonError(
-            f"automaton file of version {_short(content.get('version'))}: this stacklens reads {_VERSION}"
+            f"automaton file of version {_shortened_value(content.get('version'))}: this stacklens reads {_VERSION}"
         )
     return PushdownAutomaton(
-        states=_strings(content, "states"),
-        input_alphabet=_strings(content, "input_alphabet"),
-        stack_alphabet=_strings(content, "stack_alphabet"),
+        states=_record_strings(content, "states"),
+        input_alphabet=_record_strings(content, "input_alphabet"),
+        stack_alphabet=_record_strings(content, "stack_alphabet"),
         bottom=_string(content, "bottom"),
         n_stacks=_integer(content, "n_stacks"),
         end_marker=None if _get(content, "end_marker") is None else _string(content, "end_marker"),
         initial=_string(content, "initial"),
-        accepting=frozenset(_strings(content, "accepting")),
+        accepting=frozenset(_record_strings(content, "accepting")),
         acceptance=_string(content, "acceptance"),  # type: ignore[arg-type]  # the automaton checks which it is
-        initial_output=_output(_get(content, "initial_output")),
-        accepting_outputs=frozenset(_output(value) for value in _list(content, "accepting_outputs")),
-        transitions=_transitions(_list(content, "transitions")),
+        initial_output=_read_output(_get(content, "initial_output")),
+        accepting_outputs=frozenset(_read_output(value) for value in _record_list(content, "accepting_outputs")),
+        transitions=_read_transitions(_record_list(content, "transitions")),
     )
 
 
-def _transitions(records: list[Any]) -> dict[Key, Transition]:
+def _read_transitions(records: list[Any]) -> dict[Key, Transition]:
     transitions = {}
     for i, record in enumerate(records):
         try:
@@ -112,27 +112,29 @@ def _transitions(records: list[Any]) -> dict[Key, Transition]:
 
 def _from_record(record: object) -> tuple[Key, Transition]:
     if not isinstance(record, dict):
-        raise AutomatonError(f"expected an object, found {_short(record)}")
-    operations = tuple(_operation(value) for value in _list(record, "operations"))
-    key = _string(record, "from"), _string(record, "read"), _strings(record, "tops")
-    return key, Transition(_string(record, "to"), operations, _output(record.get("output")))
+        raise AutomatonError(f"expected an object, found {_shortened_value(record)}")
+    operations = tuple(_read_operation(value) for value in _record_list(record, "operations"))
+    key = _string(record, "from"), _string(record, "read"), _record_strings(record, "tops")
+    return key, Transition(_string(record, "to"), operations, _read_output(record.get("output")))
 
 
-def _operation(value: object) -> StackOp:
+def _read_operation(value: object) -> StackOp:
     if not isinstance(value, dict) or not isinstance(_get(value, "pop"), bool):
-        raise AutomatonError(f'expected an operation like {{"pop": true, "push": null}}, found {_short(value)}')
+        raise AutomatonError(
+            f'expected an operation like {{"pop": true, "push": null}}, found {_shortened_value(value)}'
+        )
     return StackOp(value["pop"], None if _get(value, "push") is None else _string(value, "push"))
 
 
-def _output(value: object) -> Output:
+def _read_output(value: object) -> Output:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return tuple(value)
-    raise AutomatonError(f"expected an output (a string, strings, or null), found {_short(value)}")
+    raise AutomatonError(f"expected an output (a string, strings, or null), found {_shortened_value(value)}")
 
 
-def _short(value: object) -> str:
+def _shortened_value(value: object) -> str:
     return reprlib.repr(value)
 
 
@@ -145,26 +147,26 @@ def _get(record: Mapping[str, Any], name: str) -> Any:
 def _string(record: Mapping[str, Any], name: str) -> str:
     value = _get(record, name)
     if not isinstance(value, str):
-        raise AutomatonError(f'"{name}" must be a string, not {_short(value)}')
+        raise AutomatonError(f'"{name}" must be a string, not {_shortened_value(value)}')
     return value
 
 
-def _list(record: Mapping[str, Any], name: str) -> list[Any]:
+def _record_list(record: Mapping[str, Any], name: str) -> list[Any]:
     value = _get(record, name)
     if not isinstance(value, list):
-        raise AutomatonError(f'"{name}" must be a list, not {_short(value)}')
+        raise AutomatonError(f'"{name}" must be a list, not {_shortened_value(value)}')
     return value
 
 
-def _strings(record: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    value = _list(record, name)
+def _record_strings(record: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = _record_list(record, name)
     if not all(isinstance(part, str) for part in value):
-        raise AutomatonError(f'"{name}" must hold strings, not {_short(value)}')
+        raise AutomatonError(f'"{name}" must hold strings, not {_shortened_value(value)}')
     return tuple(value)
 
 
 def _integer(record: Mapping[str, Any], name: str) -> int:
     value = _get(record, name)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise AutomatonError(f'"{name}" must be a whole number, not {_short(value)}')
+        raise AutomatonError(f'"{name}" must be a whole number, not {_shortened_value(value)}')
     return value

@@ -47,10 +47,10 @@ def to_aalpy(pda: PushdownAutomaton) -> Vpa:
         raise AutomatonError('AALpy\'s Vpa accepts with an empty stack only, this automaton by "final state"')
     module = _aalpy()
     pda = trim(pda)
-    rows = _rows(pda)
+    rows = _vpa_rows(pda)
     if rows is None:
         pda = with_visible_top(pda)
-        rows = _rows(pda)
+        rows = _vpa_rows(pda)
         assert rows is not None, "where the state shows the top, only pops depend on what lies below"
     accepting = pda.states if pda.acceptance == "empty stack" else pda.accepting
     names = unique({state: state for state in pda.states}, {_ERROR})
@@ -59,7 +59,7 @@ def to_aalpy(pda: PushdownAutomaton) -> Vpa:
         for state, row in rows.items()
     }
     vpa: Vpa = module.Vpa.from_state_setup(
-        setup, init_state_id=names[pda.initial], input_alphabet=_alphabet(pda.input_alphabet, rows)
+        setup, init_state_id=names[pda.initial], input_alphabet=_vpa_alphabet(pda.input_alphabet, rows)
     )
     return vpa
 
@@ -85,13 +85,13 @@ def from_aalpy(vpa: Vpa | Sevpa) -> PushdownAutomaton:
     if others := [letter for letter in letters if not isinstance(letter, str)]:
         raise AutomatonError(f"symbols must be strings, found {others[0]!r}")
     edges = [edge for state in states for edges in state.transitions.values() for edge in edges]
-    cells = unique({edge.stack_guard: _name(edge.stack_guard) for edge in edges if edge.action == "push"})
-    names = unique({state.state_id: _name(state.state_id) for state in states})
+    cells = unique({edge.stack_guard: _python_name(edge.stack_guard) for edge in edges if edge.action == "push"})
+    names = unique({state.state_id: _python_name(state.state_id) for state in states})
     return PushdownAutomaton(
         states=tuple(names.values()),
         input_alphabet=letters,
         stack_alphabet=tuple(cells.values()),
-        transitions=dict(_transitions(states, names, cells)),
+        transitions=dict(_vpa_transitions(states, names, cells)),
         initial=names[vpa.initial_state.state_id],
         accepting=frozenset(names[state.state_id] for state in states if state.is_accepting),
         bottom=fresh("⊥", cells.values()),
@@ -104,10 +104,10 @@ def _aalpy() -> Any:
     return aalpy.automata
 
 
-def _rows(pda: PushdownAutomaton) -> dict[State, _Row] | None:
+def _vpa_rows(pda: PushdownAutomaton) -> dict[State, _Row] | None:
     """Return the entries of every state, None where more than pops depends on the top.
 
-    AALpy takes the first entry that is no pop, or pops what is on top: so pops come first.
+    AALpy takes the first entry that is no pop, or pops the top: so pops come first.
     """
     tops: dict[State, list[Symbol]] = {state: [] for state in pda.states}
     for state, (top,) in sorted(heads(pda).reading):
@@ -117,7 +117,7 @@ def _rows(pda: PushdownAutomaton) -> dict[State, _Row] | None:
         rows[state] = {}
         for symbol in pda.input_alphabet:
             steps = {top: pda.transitions.get((state, symbol, (top,))) for top in tops[state]}
-            entries = _entries(steps)
+            entries = _vpa_entries(steps)
             if entries is None:
                 return None
             if entries:
@@ -125,7 +125,7 @@ def _rows(pda: PushdownAutomaton) -> dict[State, _Row] | None:
     return rows
 
 
-def _entries(steps: dict[Symbol, Transition | None]) -> list[_Entry] | None:
+def _vpa_entries(steps: dict[Symbol, Transition | None]) -> list[_Entry] | None:
     pops: list[_Entry] = []
     others: dict[_Entry | None, None] = {}
     for top, step in steps.items():
@@ -143,7 +143,7 @@ def _entries(steps: dict[Symbol, Transition | None]) -> list[_Entry] | None:
     return [*pops, *(entry for entry in others if entry is not None)]
 
 
-def _alphabet(symbols: tuple[Symbol, ...], rows: dict[State, _Row]) -> VpaAlphabet:
+def _vpa_alphabet(symbols: tuple[Symbol, ...], rows: dict[State, _Row]) -> VpaAlphabet:
     """Return the symbols by what they do, some of them in two places; those that do nothing are internal."""
     kinds: dict[str | None, list[Symbol]] = {None: [], "push": [], "pop": []}
     for symbol in symbols:
@@ -154,11 +154,11 @@ def _alphabet(symbols: tuple[Symbol, ...], rows: dict[State, _Row]) -> VpaAlphab
     return alphabet
 
 
-def _name(given: Hashable) -> str:
+def _python_name(given: Hashable) -> str:
     return given if isinstance(given, str) and given else repr(given)
 
 
-def _transitions(
+def _vpa_transitions(
     states: list[VpaState], names: dict[Hashable, State], cells: dict[Hashable, Symbol]
 ) -> Iterator[tuple[Key, Transition]]:
     bottom = fresh("⊥", cells.values())
@@ -202,7 +202,7 @@ def to_automata_lib(pda: PushdownAutomaton) -> DPDA:
     check_recogniser(pda, "automata-lib's DPDAs")
     require_real_time(pda, "A DPDA without traps needs")
     marked = pda.acceptance != "final state"
-    moves = list(_marked_moves(pda) if marked else _moves(pda))
+    moves = list(_marked_moves(pda) if marked else _dpda_moves(pda))
     transitions: dict[str, dict[Symbol, dict[Symbol, Any]]] = defaultdict(lambda: defaultdict(dict))
     for state, symbol, top, target, laid in moves:
         transitions[state][symbol][top] = (target, laid or "")
@@ -263,7 +263,7 @@ def _dpda() -> type[DPDA]:
     return kind
 
 
-def _moves(pda: PushdownAutomaton) -> Iterator[_Move]:
+def _dpda_moves(pda: PushdownAutomaton) -> Iterator[_Move]:
     for (state, symbol, (top,)), step in pda.transitions.items():
         (operation,) = step.operations
         kept = () if operation.pop else (top,)
@@ -274,7 +274,7 @@ def _marked_moves(pda: PushdownAutomaton) -> Iterator[_Move]:
     """Yield moves whose states tell whether the stack is empty, by a lowest symbol that looks different."""
     lowest = unique({symbol: f"{symbol}'" for symbol in pda.stack_alphabet}, {pda.bottom, *pda.stack_alphabet})
     opened = unique({state: f"{state}, open" for state in pda.states}, pda.states)
-    for state, symbol, top, target, laid in _moves(pda):
+    for state, symbol, top, target, laid in _dpda_moves(pda):
         if top == pda.bottom:
             yield (
                 state,

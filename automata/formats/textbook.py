@@ -29,7 +29,7 @@ from .json import from_json, to_json_line
 _MOST_HEADS, _MOST_STEPS = 100_000, 500_000
 _MOST_PUSHED = 200  # symbols in one step
 Cells = tuple[Symbol, ...]  # symbols that lie on each other, the top first
-_Place = tuple[State, Cells]  # a state, and what is left of what lay on the stack at the start
+_Place = tuple[State, Cells]  # a state, and the rest of the cells that lay on the stack at the start
 _Head = tuple[_Place, Cells]  # a pushed word on top; empty where nothing is left of what was pushed
 
 
@@ -73,7 +73,7 @@ class TextbookAutomaton:
 
 
 @dataclass(frozen=True)
-class _Move:
+class _PlaceMove:
     """Where a rule leads from a head, and what it does to the pushed words above the place."""
 
     place: _Place
@@ -98,7 +98,7 @@ def from_textbook(given: TextbookAutomaton) -> PushdownAutomaton:
     >>> pda.states, [pda.accepts(word) for word in ("aab", "aabb", "abb")]
     (('p', 'q'), [True, True, False])
     """
-    rules = _Rules(given)
+    rules = _RulesByState(given)
     start = rules.start()
     moves, problems = _explore(rules, start)
     # Places become states, pushed words stack symbols, and the bottom stands where nothing is left of them.
@@ -132,10 +132,10 @@ def from_textbook(given: TextbookAutomaton) -> PushdownAutomaton:
         if named(head) in shown:
             raise AutomatonError(problem)
     ends = {named(head) for head in product(places, words) if rules.ends(head)}
-    return _ended(pda, ends) if ends else trim(pda)
+    return _ending_at_heads(pda, ends) if ends else trim(pda)
 
 
-class _Rules:
+class _RulesByState:
     """The rules by their state, checked one by one."""
 
     def __init__(self, given: TextbookAutomaton) -> None:
@@ -178,7 +178,6 @@ class _Rules:
         return found
 
     def accepts(self, place: _Place) -> bool:
-        """Return whether a word may end at ``place``, whatever was pushed since."""
         return place[0] in self.given.final or (self.given.accepts_empty and not place[1])
 
     def ends(self, head: _Head) -> bool:
@@ -189,7 +188,7 @@ class _Rules:
         last = self.given.accepts_empty and not pushed and len(lowest) == 1
         return any(rule.target in self.given.final or (last and rule.pop and not rule.push) for rule in holding)
 
-    def move(self, head: _Head, symbol: Symbol) -> _Move | None:
+    def move(self, head: _Head, symbol: Symbol) -> _PlaceMove | None:
         """Return what reading ``symbol`` does at ``head``; None where no rule holds."""
         top = (head[1] or head[0][1])[:1]
         if silent := [rule for rule in self._at[head[0][0], ""] if rule.pop in ((), top)]:
@@ -198,10 +197,10 @@ class _Rules:
         if len(holding) > 1:
             where = f"in state {head[0][0]}, reading {symbol} with {top[0] if top else 'nothing'} on top"
             raise AutomatonError(f"not deterministic: {where}, {len(holding)} rules hold; expected one at most")
-        return _apply(holding[0], head) if holding else None
+        return _rule_move(holding[0], head) if holding else None
 
 
-def _apply(rule: TextbookRule, head: _Head) -> _Move:
+def _rule_move(rule: TextbookRule, head: _Head) -> _PlaceMove:
     """Return what ``rule`` does at ``head``, whose top it pops."""
     (_, lowest), pushed = head
     cells = pushed or lowest
@@ -209,21 +208,21 @@ def _apply(rule: TextbookRule, head: _Head) -> _Move:
     laid = rule.push if rule.pop or not cells else (*rule.push, cells[0])  # in the place of the top, if there is one
     if cells and laid[-1:] == cells[:1]:
         above = laid[:-1]
-        return _Move((rule.target, lowest), push(cells[0]) if above else NONE, above)
+        return _PlaceMove((rule.target, lowest), push(cells[0]) if above else NONE, above)
     if not pushed:  # the lowest symbol itself is gone, or another
         above = laid[:-1]
-        return _Move((rule.target, laid[-1:] + rest), push(laid[0]) if above else NONE, above)
+        return _PlaceMove((rule.target, laid[-1:] + rest), push(laid[0]) if above else NONE, above)
     if len(laid) > 1:
         raise AutomatonError(
             f"{rule} puts another symbol in the top's place and pushes; expected one of the two a step"
         )
     left = (*laid, *rest)
-    return _Move((rule.target, lowest), put(left[0]) if left else POP, left)
+    return _PlaceMove((rule.target, lowest), put(left[0]) if left else POP, left)
 
 
-def _explore(rules: _Rules, start: _Place) -> tuple[dict[tuple[_Head, Symbol], _Move], dict[_Head, str]]:
-    """Return what every symbol does at every head that may be reached, and what is wrong with some of these."""
-    moves: dict[tuple[_Head, Symbol], _Move] = {}
+def _explore(rules: _RulesByState, start: _Place) -> tuple[dict[tuple[_Head, Symbol], _PlaceMove], dict[_Head, str]]:
+    """Return what every symbol does at every head that may be reached, and the problems of some of these."""
+    moves: dict[tuple[_Head, Symbol], _PlaceMove] = {}
     problems: dict[_Head, str] = {}
     places, words = {start: None}, dict[Cells, None]({(): None})
     known = 0, 0
@@ -251,7 +250,7 @@ def _explore(rules: _Rules, start: _Place) -> tuple[dict[tuple[_Head, Symbol], _
     return moves, problems
 
 
-def _ended(pda: PushdownAutomaton, ends: set[Head]) -> PushdownAutomaton:
+def _ending_at_heads(pda: PushdownAutomaton, ends: set[Head]) -> PushdownAutomaton:
     """Return ``pda`` where words may also end at the heads ``ends``."""
     marker = fresh("⊣", set(pda.input_alphabet))
     done = fresh("end", set(pda.states))
@@ -278,7 +277,7 @@ def _ended(pda: PushdownAutomaton, ends: set[Head]) -> PushdownAutomaton:
 
 # ---- An automaton as a JFLAP 7 file (.jff), for teaching tools, and back ----
 #
-# What is read may be one that stacklens wrote, or a deterministic pushdown automaton by others.
+# The file may be one that stacklens wrote, or hold a deterministic pushdown automaton by others.
 
 HEADING = "stacklens "  # of the comment that holds what JFLAP cannot
 JFLAP_BOTTOM = "Z"  # what JFLAP lays on the stack before it starts
@@ -316,7 +315,7 @@ def to_jflap(pda: PushdownAutomaton) -> str:
     ET.SubElement(structure, "type").text = "pda"
     automaton = ET.SubElement(structure, "automaton")
     _add_states(automaton, pda)
-    for source, target, read, pop, pushed in _rules(pda, characters):
+    for source, target, read, pop, pushed in _jflap_rules(pda, characters):
         transition = ET.SubElement(automaton, "transition")
         for tag, text in (("from", source), ("to", target), ("read", read), ("pop", pop), ("push", pushed)):
             ET.SubElement(transition, tag).text = text
@@ -356,7 +355,7 @@ def _usable(symbol: Symbol) -> bool:
     return one and symbol.isprintable() and not symbol.isspace() and symbol not in _UNUSABLE
 
 
-def _rules(pda: PushdownAutomaton, characters: dict[Symbol, str]) -> Iterator[tuple[str, str, str, str, str]]:
+def _jflap_rules(pda: PushdownAutomaton, characters: dict[Symbol, str]) -> Iterator[tuple[str, str, str, str, str]]:
     number = {state: str(i) for i, state in enumerate(pda.states)}
     named = {**characters, pda.bottom: JFLAP_BOTTOM}
     for (source, symbol, (top,)), step in pda.transitions.items():
@@ -426,11 +425,11 @@ def from_jflap(text: str) -> PushdownAutomaton:
     >>> from_jflap(to_jflap(pda)) == pda
     True
     """
-    structure = _parsed(text)
+    structure = _xml_elements(text)
     kind = (structure.findtext("type") or "").strip()
     if structure.tag != "structure" or kind != "pda":
         raise AutomatonError(f"not a pushdown automaton of JFLAP: expected <type>pda</type>, found {kind or 'none'!r}")
-    kept = _kept(structure)
+    kept = _noted_automaton(structure)
     return from_textbook(_textbook(structure)) if kept is None else kept
 
 
@@ -456,7 +455,7 @@ class _Builder(ET.TreeBuilder):
         return super().end(tag)
 
 
-def _parsed(text: str) -> ET.Element:
+def _xml_elements(text: str) -> ET.Element:
     if len(text) > _LARGEST:
         raise AutomatonError(f"{len(text):,} characters: expected {_LARGEST:,} at most")
     parser = ET.XMLParser(target=_Builder())
@@ -468,17 +467,17 @@ def _parsed(text: str) -> ET.Element:
     return structure
 
 
-def _kept(structure: ET.Element) -> PushdownAutomaton | None:
+def _noted_automaton(structure: ET.Element) -> PushdownAutomaton | None:
     """Return the automaton that stacklens noted in a comment, None where there is none or the rules have changed."""
     notes = [part.text or "" for part in structure.iter(ET.Comment)]  # type: ignore[arg-type]
     ours = next((note.strip()[len(HEADING) :] for note in notes if note.strip().startswith(HEADING)), None)
     if ours is None:
         return None
     pda = from_json(ours)
-    return pda if _content(_parsed(to_jflap(pda))) == _content(structure) else None
+    return pda if _states_and_rules(_xml_elements(to_jflap(pda))) == _states_and_rules(structure) else None
 
 
-def _content(structure: ET.Element) -> tuple[list[_Rule], list[_Rule]]:
+def _states_and_rules(structure: ET.Element) -> tuple[list[_Rule], list[_Rule]]:
     """Return the states and the rules: all that counts, and not where a state is drawn."""
     states = [
         (
