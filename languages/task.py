@@ -117,6 +117,11 @@ class Task(ABC):
     )  # outputs that never count; None: they count here and not there
     form: str = ""  # how its words look, for errors
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "scored" in vars(cls) and "silent" not in vars(cls):
+            cls.silent = None  # a rule of its own for what counts may depend on the place
+
     @property
     @abstractmethod
     def name(self) -> str:
