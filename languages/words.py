@@ -90,9 +90,19 @@ def edit_word(word: Word, alphabet: Sequence[Symbol], rng: np.random.Generator) 
     >>> edit_word("", ("a",), np.random.default_rng(0))
     'a'
     """
-    symbols = list(word)
-    edit = _EDITS[rng.integers(len(_EDITS))] if symbols else _insert
-    edit(symbols, alphabet, rng)
+    symbols, size = list(word), len(word)
+    match ("replace", "swap", "insert", "delete", "cut")[rng.integers(5)] if symbols else "insert":
+        case "replace":
+            symbols[rng.integers(size)] = alphabet[int(rng.integers(len(alphabet)))]
+        case "swap":
+            i, j = rng.integers(size, size=2)
+            symbols[i], symbols[j] = symbols[j], symbols[i]
+        case "insert":
+            symbols.insert(int(rng.integers(size + 1)), alphabet[int(rng.integers(len(alphabet)))])
+        case "delete":
+            del symbols[rng.integers(size)]
+        case "cut":
+            del symbols[rng.integers(size) :]
     return make_word(symbols, alphabet)
 
 
@@ -129,30 +139,6 @@ def check_length(word: Word, longest: int) -> None:
 
 def _single_characters(alphabet: Sequence[Symbol]) -> bool:
     return all(len(symbol) == 1 for symbol in alphabet)
-
-
-def _replace(symbols: list[Symbol], alphabet: Sequence[Symbol], rng: np.random.Generator) -> None:
-    symbols[rng.integers(len(symbols))] = alphabet[int(rng.integers(len(alphabet)))]
-
-
-def _swap(symbols: list[Symbol], _: Sequence[Symbol], rng: np.random.Generator) -> None:
-    i, j = rng.integers(len(symbols), size=2)
-    symbols[i], symbols[j] = symbols[j], symbols[i]
-
-
-def _insert(symbols: list[Symbol], alphabet: Sequence[Symbol], rng: np.random.Generator) -> None:
-    symbols.insert(int(rng.integers(len(symbols) + 1)), alphabet[int(rng.integers(len(alphabet)))])
-
-
-def _delete(symbols: list[Symbol], _: Sequence[Symbol], rng: np.random.Generator) -> None:
-    del symbols[rng.integers(len(symbols))]
-
-
-def _truncate(symbols: list[Symbol], _: Sequence[Symbol], rng: np.random.Generator) -> None:
-    del symbols[rng.integers(len(symbols)) :]
-
-
-_EDITS = (_replace, _swap, _insert, _delete, _truncate)
 
 
 # ---- Words as parts and how often each comes: how a long word is read, and which repetitions can be fewer.

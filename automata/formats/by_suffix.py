@@ -117,16 +117,12 @@ def _suffix_content(
     if suffix == ".json":
         return to_json(pda, note)
     if suffix == ".jff":
-        return to_jflap(pda) if note is None else _commented_grammar(to_jflap(pda), note)
+        head, _, rest = to_jflap(pda).partition("\n")
+        comment = "" if note is None else f"<!-- {note.replace('--', '- -')} -->\n"  # behind the first line
+        return f"{head}\n{comment}{rest}"
     title = title if note is None else f"{note}: {title or 'an automaton'}"
     if suffix == ".cfg":
         heading = "" if title is None else f"# {' '.join(title.split())}\n"
         return f"{heading}{grammar_text(readable_grammar(pda))}\n"
     dot = to_dot(pda, title, groups)
     return dot if suffix == ".dot" else render(dot, cast(PictureFormat, suffix[1:]))
-
-
-def _commented_grammar(xml: str, note: str) -> str:
-    """Return ``xml`` with a comment behind its first line."""
-    head, _, rest = xml.partition("\n")
-    return f"{head}\n<!-- {note.replace('--', '- -')} -->\n{rest}"

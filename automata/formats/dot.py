@@ -62,13 +62,19 @@ def to_dot(pda: PushdownAutomaton, title: str | None = None, groups: Mapping[Sta
     number = {state: f"n{i}" for i, state in enumerate(pda.states)}
     caption = _drawing_caption(pda) if title is None else [title, *_drawing_caption(pda)]
     rules = _edge_rules(pda)
-    room = _room(rules)
+    # Columns must be so many inches apart that the label of a loop fits beside the next: half its width.
+    loops = [len(text) for (source, target), texts in rules.items() if source == target for text in texts]
+    room = max(0.5, 0.3 + max(loops, default=0) * _CHARACTER / 2)
     lines = [
         f"graph [rankdir=LR, pad=0.2, ranksep={room:.1f}, {_FONT}, label={_dot_quoted(caption)}]",
         f"node [shape=circle, {_FONT}]",
     ]
     lines += [f"edge [{_FONT}, fontsize=11]", 'start [shape=point, label=""]']
-    lines += [_node(pda, state, number[state]) for state in pda.states]
+    # Where the state alone decides nothing, a double circle would be read as "accepted", a single one as "rejected".
+    double = pda.accepting if pda.acceptance in ("final state", "both") else frozenset()
+    for state in pda.states:
+        shape = ", shape=doublecircle" if state in double else ""
+        lines.append(f"{number[state]} [label={_dot_quoted([_label_of(state)])}{shape}]")
     lines += _group_boxes(pda, number, groups or {})
     lines += [f"start -> {number[pda.initial]}"]
     for (source, target), texts in rules.items():
@@ -106,12 +112,6 @@ def _drawn_graph(text: str) -> list[tuple[str, list[str], bool]]:
     ]
 
 
-def _room(rules: dict[tuple[State, State], list[str]]) -> float:
-    """Return how many inches columns must be apart for the label of a loop to fit beside the next: half its width."""
-    loops = [len(text) for (source, target), texts in rules.items() if source == target for text in texts]
-    return max(0.5, 0.3 + max(loops, default=0) * _CHARACTER / 2)
-
-
 def rule(key: Key, transition: Transition) -> str:
     """Return a transition as one line, "input, top → operation", without the two states; ε for no input."""
     operations = [
@@ -137,12 +137,6 @@ def _edge_rules(pda: PushdownAutomaton) -> dict[tuple[State, State], list[str]]:
     for key, transition in sorted(pda.transitions.items(), key=place):
         rules[key[0], transition.target].append(rule(key, transition))
     return rules
-
-
-def _node(pda: PushdownAutomaton, state: State, name: str) -> str:
-    # Where the state alone says nothing, a double circle would be read as "accepted", and its absence as "rejected".
-    double = state in pda.accepting and pda.acceptance in ("final state", "both")
-    return f"{name} [label={_dot_quoted([_label_of(state)])}{', shape=doublecircle' if double else ''}]"
 
 
 def group_places(groups: Mapping[State, str]) -> dict[str, int]:

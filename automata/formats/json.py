@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import reprlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from ...core.errors import AutomatonError
 from ..pda import Key, Output, PushdownAutomaton, StackOp, Transition
 
+_T = TypeVar("_T")
 _FORMAT, _VERSION = "stacklens-automaton", 1
 
 
@@ -40,8 +41,12 @@ def to_json(pda: PushdownAutomaton, note: str | None = None) -> str:
         "accepting_outputs": sorted(pda.accepting_outputs, key=_dumped),
     }
     head = [f'  "{name}": {_dumped(value)},\n' for name, value in content.items()]
-    transitions = ",\n".join(f"    {_dumped(_to_record(*item))}" for item in pda.transitions.items())
-    return "".join(("{\n", *head, '  "transitions": [\n', transitions, "\n  ]\n}\n"))
+    records = []
+    for (state, symbol, tops), step in pda.transitions.items():
+        operations = [{"pop": operation.pop, "push": operation.push} for operation in step.operations]
+        record = {"from": state, "read": symbol, "tops": tops, "to": step.target, "operations": operations}
+        records.append(f"    {_dumped(record if step.output is None else {**record, 'output': step.output})}")
+    return "".join(("{\n", *head, '  "transitions": [\n', ",\n".join(records), "\n  ]\n}\n"))
 
 
 def to_json_line(pda: PushdownAutomaton) -> str:
@@ -52,13 +57,6 @@ def to_json_line(pda: PushdownAutomaton) -> str:
 def _dumped(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if text.isprintable() else json.dumps(value)  # a lone surrogate has no UTF-8
-
-
-def _to_record(key: Key, transition: Transition) -> dict[str, object]:
-    operations = [{"pop": operation.pop, "push": operation.push} for operation in transition.operations]
-    record: dict[str, object] = {"from": key[0], "read": key[1], "tops": key[2], "to": transition.target}
-    record["operations"] = operations
-    return record if transition.output is None else {**record, "output": transition.output}
 
 
 def from_json(text: str) -> PushdownAutomaton:
@@ -79,19 +77,21 @@ def from_json(text: str) -> PushdownAutomaton:
         raise AutomatonError(
             f"automaton file of version {_shortened_value(content.get('version'))}: this stacklens reads {_VERSION}"
         )
+    if "initial_output" not in content:
+        raise AutomatonError('"initial_output" is missing')
     return PushdownAutomaton(
         states=_record_strings(content, "states"),
         input_alphabet=_record_strings(content, "input_alphabet"),
         stack_alphabet=_record_strings(content, "stack_alphabet"),
-        bottom=_string(content, "bottom"),
-        n_stacks=_integer(content, "n_stacks"),
-        end_marker=None if _get(content, "end_marker") is None else _string(content, "end_marker"),
-        initial=_string(content, "initial"),
+        bottom=_field(content, "bottom", str),
+        n_stacks=_field(content, "n_stacks", int),
+        end_marker=_string_or_none(content, "end_marker"),
+        initial=_field(content, "initial", str),
         accepting=frozenset(_record_strings(content, "accepting")),
-        acceptance=_string(content, "acceptance"),  # type: ignore[arg-type]  # the automaton checks which it is
-        initial_output=_read_output(_get(content, "initial_output")),
-        accepting_outputs=frozenset(_read_output(value) for value in _record_list(content, "accepting_outputs")),
-        transitions=_read_transitions(_record_list(content, "transitions")),
+        acceptance=_field(content, "acceptance", str),  # type: ignore[arg-type]  # the automaton checks which it is
+        initial_output=_read_output(content["initial_output"]),
+        accepting_outputs=frozenset(_read_output(value) for value in _field(content, "accepting_outputs", list)),
+        transitions=_read_transitions(_field(content, "transitions", list)),
     )
 
 
@@ -113,17 +113,15 @@ def _read_transitions(records: list[Any]) -> dict[Key, Transition]:
 def _from_record(record: object) -> tuple[Key, Transition]:
     if not isinstance(record, dict):
         raise AutomatonError(f"expected an object, found {_shortened_value(record)}")
-    operations = tuple(_read_operation(value) for value in _record_list(record, "operations"))
-    key = _string(record, "from"), _string(record, "read"), _record_strings(record, "tops")
-    return key, Transition(_string(record, "to"), operations, _read_output(record.get("output")))
+    operations = tuple(_read_operation(value) for value in _field(record, "operations", list))
+    key = _field(record, "from", str), _field(record, "read", str), _record_strings(record, "tops")
+    return key, Transition(_field(record, "to", str), operations, _read_output(record.get("output")))
 
 
 def _read_operation(value: object) -> StackOp:
-    if not isinstance(value, dict) or not isinstance(_get(value, "pop"), bool):
-        raise AutomatonError(
-            f'expected an operation like {{"pop": true, "push": null}}, found {_shortened_value(value)}'
-        )
-    return StackOp(value["pop"], None if _get(value, "push") is None else _string(value, "push"))
+    if isinstance(value, dict) and isinstance(value.get("pop", False), bool):
+        return StackOp(_field(value, "pop", bool), _string_or_none(value, "push"))
+    raise AutomatonError(f'expected an operation like {{"pop": true, "push": null}}, found {_shortened_value(value)}')
 
 
 def _read_output(value: object) -> Output:
@@ -138,35 +136,23 @@ def _shortened_value(value: object) -> str:
     return reprlib.repr(value)
 
 
-def _get(record: Mapping[str, Any], name: str) -> Any:
+def _field(record: Mapping[str, Any], name: str, kind: type[_T]) -> _T:
+    """Return a value of the kind that it should have."""
     if name not in record:
         raise AutomatonError(f'"{name}" is missing')
-    return record[name]
-
-
-def _string(record: Mapping[str, Any], name: str) -> str:
-    value = _get(record, name)
-    if not isinstance(value, str):
-        raise AutomatonError(f'"{name}" must be a string, not {_shortened_value(value)}')
+    value = record[name]
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        expected = {str: "a string", list: "a list", int: "a whole number"}[kind]
+        raise AutomatonError(f'"{name}" must be {expected}, not {_shortened_value(value)}')
     return value
 
 
-def _record_list(record: Mapping[str, Any], name: str) -> list[Any]:
-    value = _get(record, name)
-    if not isinstance(value, list):
-        raise AutomatonError(f'"{name}" must be a list, not {_shortened_value(value)}')
-    return value
+def _string_or_none(record: Mapping[str, Any], name: str) -> str | None:
+    return None if name in record and record[name] is None else _field(record, name, str)
 
 
 def _record_strings(record: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    value = _record_list(record, name)
+    value = _field(record, name, list)
     if not all(isinstance(part, str) for part in value):
         raise AutomatonError(f'"{name}" must hold strings, not {_shortened_value(value)}')
     return tuple(value)
-
-
-def _integer(record: Mapping[str, Any], name: str) -> int:
-    value = _get(record, name)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise AutomatonError(f'"{name}" must be a whole number, not {_shortened_value(value)}')
-    return value
