@@ -119,13 +119,10 @@ def compare(
     if outputs == "all" and not any(step.output is not None for pda in (a, b) for step in pda.transitions.values()):
         outputs = "ignore"
     found = _decide(Product((a, b), None if domain is None else domain.trimmed(), outputs, BOUNDS[0]))
-    return Equal(_domain_name(domain is not None, outputs)) if isinstance(found, Equal) else found
-
-
-def _domain_name(partial_domain: bool, outputs: Outputs) -> str:
-    """Return which words were compared."""
+    if not isinstance(found, Equal):
+        return found
     read = {"where b": " that the second reads", "where both": " that both read"}.get(outputs, "")
-    return f"all words{' of the domain' if partial_domain else ''}{read}"
+    return Equal(f"all words{'' if domain is None else ' of the domain'}{read}")
 
 
 @dataclass(frozen=True)
@@ -156,19 +153,16 @@ def _decide(product: Product) -> Comparison:
             product = last.product
             if last.is_final:
                 return last.answer
-            known = _better_answer(known, last)
+            if isinstance(last.answer, Different):
+                if not isinstance(known, Different) or len(last.answer.word) < len(known.word):
+                    known = last.answer
+            elif isinstance(known, Undecided) and last.complete and not last.product.for_good:
+                known = last.answer  # of a larger bound: its word says more
             if not last.complete:
                 break
         if isinstance(known, Different):
             break
     return known
-
-
-def _better_answer(known: Comparison, last: _Found) -> Comparison:
-    if isinstance(last.answer, Different):
-        return last.answer if not isinstance(known, Different) or len(last.answer.word) < len(known.word) else known
-    larger = last.complete and not last.product.for_good  # its word says more
-    return last.answer if larger and isinstance(known, Undecided) else known
 
 
 def _without_sinks(pda: PushdownAutomaton) -> PushdownAutomaton:
@@ -192,7 +186,16 @@ def _search(product: Product, limit: int) -> _Found:
             if not runs.complete and size < limit:
                 size = min(4 * size, limit)
                 continue
-        return _Found(separated or _not_separated(runs, product.bound, limit), product, runs.complete)
+        if separated is not None:
+            return _Found(separated, product, runs.complete)
+        if not runs.complete:
+            reason = f"too large: a search was given up after {limit:,} derivations"
+            return _Found(Undecided(reason), product, runs.complete)
+        if not isinstance(parted := _first_event(runs, Parted), Parted):
+            return _Found(Equal(), product, runs.complete)
+        higher = ("first", "second")[parted.higher]
+        reason = f"after the word the {higher} stack is more than {product.bound} higher than the other"
+        return _Found(Undecided(reason, runs.word(parted)), product, runs.complete)
 
 
 def _separated(runs: _Runs) -> Different | None:
@@ -203,15 +206,6 @@ def _separated(runs: _Runs) -> Different | None:
     stops = [length for other, length in runs.lengths.items() if not isinstance(other, Separated)]
     shortest = runs.complete and all(runs.lengths[event] <= length for length in stops)
     return Different(runs.word(event), event.reason, shortest)
-
-
-def _not_separated(runs: _Runs, bound: int, limit: int) -> Equal | Undecided:
-    if not runs.complete:
-        return Undecided(f"too large: a search was given up after {limit:,} derivations")
-    if not isinstance(parted := _first_event(runs, Parted), Parted):
-        return Equal()
-    higher = ("first", "second")[parted.higher]
-    return Undecided(f"after the word the {higher} stack is more than {bound} higher than the other", runs.word(parted))
 
 
 def _first_event(runs: _Runs, kind: type[What]) -> What | None:

@@ -169,7 +169,9 @@ def _cycles(driver: Driver) -> list[tuple[_Home, list[_Round]]]:
             for word, point, height in levels[place]:
                 left = tuple(now - before for now, before in zip(_heights(point), base, strict=True))
                 back = (point.state, driver.tops(point)) == home.head
-                if back and (length <= _LONGEST_CLIMB or not any(left)) and not _is_power(word):
+                # A power of a shorter cycle is there already, as that cycle.
+                power = any(length % size == 0 and word == word[:size] * (length // size) for size in range(1, length))
+                if back and (length <= _LONGEST_CLIMB or not any(left)) and not power:
                     rounds.append(_Round(word, left, sum(base) + height))
     return found
 
@@ -184,10 +186,6 @@ def _longer(
             left = [now - before for now, before in zip(_heights(option.to), base, strict=True)]
             if min(left) >= 0 and (length <= _LONGEST_CLIMB or sum(left) <= LONGEST_CYCLE - length):
                 yield (*word, option.letter), option.to, max(height, sum(left))
-
-
-def _is_power(word: _Word) -> bool:
-    return any(len(word) % size == 0 and word == word[:size] * (len(word) // size) for size in range(1, len(word)))
 
 
 def _families(driver: Driver, home: _Home, rounds: list[_Round]) -> Iterator[_Family]:
