@@ -83,15 +83,15 @@ def from_json(text: str) -> PushdownAutomaton:
         states=_record_strings(content, "states"),
         input_alphabet=_record_strings(content, "input_alphabet"),
         stack_alphabet=_record_strings(content, "stack_alphabet"),
-        bottom=_field(content, "bottom", str),
-        n_stacks=_field(content, "n_stacks", int),
+        bottom=_typed_field(content, "bottom", str),
+        n_stacks=_typed_field(content, "n_stacks", int),
         end_marker=_string_or_none(content, "end_marker"),
-        initial=_field(content, "initial", str),
+        initial=_typed_field(content, "initial", str),
         accepting=frozenset(_record_strings(content, "accepting")),
-        acceptance=_field(content, "acceptance", str),  # type: ignore[arg-type]  # the automaton checks which it is
+        acceptance=_typed_field(content, "acceptance", str),  # type: ignore[arg-type]  # the automaton checks which it is
         initial_output=_read_output(content["initial_output"]),
-        accepting_outputs=frozenset(_read_output(value) for value in _field(content, "accepting_outputs", list)),
-        transitions=_read_transitions(_field(content, "transitions", list)),
+        accepting_outputs=frozenset(_read_output(value) for value in _typed_field(content, "accepting_outputs", list)),
+        transitions=_read_transitions(_typed_field(content, "transitions", list)),
     )
 
 
@@ -113,14 +113,14 @@ def _read_transitions(records: list[Any]) -> dict[Key, Transition]:
 def _from_record(record: object) -> tuple[Key, Transition]:
     if not isinstance(record, dict):
         raise AutomatonError(f"expected an object, found {_shortened_value(record)}")
-    operations = tuple(_read_operation(value) for value in _field(record, "operations", list))
-    key = _field(record, "from", str), _field(record, "read", str), _record_strings(record, "tops")
-    return key, Transition(_field(record, "to", str), operations, _read_output(record.get("output")))
+    operations = tuple(_read_operation(value) for value in _typed_field(record, "operations", list))
+    key = _typed_field(record, "from", str), _typed_field(record, "read", str), _record_strings(record, "tops")
+    return key, Transition(_typed_field(record, "to", str), operations, _read_output(record.get("output")))
 
 
 def _read_operation(value: object) -> StackOp:
     if isinstance(value, dict) and isinstance(value.get("pop", False), bool):
-        return StackOp(_field(value, "pop", bool), _string_or_none(value, "push"))
+        return StackOp(_typed_field(value, "pop", bool), _string_or_none(value, "push"))
     raise AutomatonError(f'expected an operation like {{"pop": true, "push": null}}, found {_shortened_value(value)}')
 
 
@@ -136,7 +136,7 @@ def _shortened_value(value: object) -> str:
     return reprlib.repr(value)
 
 
-def _field(record: Mapping[str, Any], name: str, kind: type[_T]) -> _T:
+def _typed_field(record: Mapping[str, Any], name: str, kind: type[_T]) -> _T:
     """Return a value of the kind that it should have."""
     if name not in record:
         raise AutomatonError(f'"{name}" is missing')
@@ -148,11 +148,11 @@ def _field(record: Mapping[str, Any], name: str, kind: type[_T]) -> _T:
 
 
 def _string_or_none(record: Mapping[str, Any], name: str) -> str | None:
-    return None if name in record and record[name] is None else _field(record, name, str)
+    return None if name in record and record[name] is None else _typed_field(record, name, str)
 
 
 def _record_strings(record: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    value = _field(record, name, list)
+    value = _typed_field(record, name, list)
     if not all(isinstance(part, str) for part in value):
         raise AutomatonError(f'"{name}" must hold strings, not {_shortened_value(value)}')
     return tuple(value)
