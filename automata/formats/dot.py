@@ -118,8 +118,8 @@ def rule(key: Key, transition: Transition) -> str:
         operation.name if operation.push is None else f"{operation.name} {_label_of(operation.push)}"
         for operation in transition.operations
     ]
-    read, tops = _label_of(key[1]) if key[1] else "ε", _list_of([_label_of(top) for top in key[2]])
-    line = f"{read}, {tops} → {_list_of(operations)}"
+    read, tops = _label_of(key[1]) if key[1] else "ε", _in_brackets([_label_of(top) for top in key[2]])
+    line = f"{read}, {tops} → {_in_brackets(operations)}"
     return line if transition.output is None else f"{line} / {_output_label(transition.output)}"
 
 
@@ -175,7 +175,7 @@ def _output_label(output: Output) -> str:
     return "none" if output is None else _label_of(output)
 
 
-def _list_of(parts: Sequence[str]) -> str:
+def _in_brackets(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 
