@@ -14,14 +14,14 @@ from .finite import FiniteAutomaton, is_accepting
 from .pda import EPSILON, PushdownAutomaton, State, Symbol, Transition
 from .product import ControlPair, Outputs, Pair, Parted, Product, Refuted, Separated, What, side_by_side
 from .rewriting import real_time_form
-from .summaries import Event, PushdownStep, Runs, drop_sinks, shortest_runs
+from .summaries import Event, PushdownStep, ShortestRuns, cells_after, drop_sinks, shortest_runs
 
 BOUNDS = (1, 2, 4, 8)  # how far heights may be apart: each is tried where the one before does not suffice
 # derivations (see `shortest_runs`) in the first search, and in each one after it
 LIMIT, REMEDY_LIMIT = 2_000_000, 50_000
 FIRST_LOOK = 1_000  # derivations after which refuted pushes are withdrawn, where everything would be far more
 
-_Runs = Runs[ControlPair, Pair, What]
+_Runs = ShortestRuns[ControlPair, Pair, What]
 _ACCEPTED = "accepted"
 _EVERYTHING = 1 << 62
 
@@ -119,13 +119,10 @@ def compare(
     if outputs == "all" and not any(step.output is not None for pda in (a, b) for step in pda.transitions.values()):
         outputs = "ignore"
     found = _decide(Product((a, b), None if domain is None else domain.trimmed(), outputs, BOUNDS[0]))
-    return Equal(_domain(domain is not None, outputs)) if isinstance(found, Equal) else found
-
-
-def _domain(partial_domain: bool, outputs: Outputs) -> str:
-    """Return which words were compared."""
+    if not isinstance(found, Equal):
+        return found
     read = {"where b": " that the second reads", "where both": " that both read"}.get(outputs, "")
-    return f"all words{' of the domain' if partial_domain else ''}{read}"
+    return Equal(f"all words{'' if domain is None else ' of the domain'}{read}")
 
 
 @dataclass(frozen=True)
@@ -138,7 +135,6 @@ class _Found:
 
     @property
     def is_final(self) -> bool:
-        """Return whether no other search can do better."""
         return isinstance(self.answer, Equal) or (isinstance(self.answer, Different) and self.answer.shortest)
 
 
@@ -157,19 +153,16 @@ def _decide(product: Product) -> Comparison:
             product = last.product
             if last.is_final:
                 return last.answer
-            known = _better(known, last)
+            if isinstance(last.answer, Different):
+                if not isinstance(known, Different) or len(last.answer.word) < len(known.word):
+                    known = last.answer
+            elif isinstance(known, Undecided) and last.complete and not last.product.for_good:
+                known = last.answer  # of a larger bound: its word says more
             if not last.complete:
                 break
         if isinstance(known, Different):
             break
     return known
-
-
-def _better(known: Comparison, last: _Found) -> Comparison:
-    if isinstance(last.answer, Different):
-        return last.answer if not isinstance(known, Different) or len(last.answer.word) < len(known.word) else known
-    larger = last.complete and not last.product.for_good  # its word says more
-    return last.answer if larger and isinstance(known, Undecided) else known
 
 
 def _without_sinks(pda: PushdownAutomaton) -> PushdownAutomaton:
@@ -193,12 +186,21 @@ def _search(product: Product, limit: int) -> _Found:
             if not runs.complete and size < limit:
                 size = min(4 * size, limit)
                 continue
-        return _Found(separated or _not_separated(runs, product.bound, limit), product, runs.complete)
+        if separated is not None:
+            return _Found(separated, product, runs.complete)
+        if not runs.complete:
+            reason = f"too large: a search was given up after {limit:,} derivations"
+            return _Found(Undecided(reason), product, runs.complete)
+        if not isinstance(parted := _first_event(runs, Parted), Parted):
+            return _Found(Equal(), product, runs.complete)
+        higher = ("first", "second")[parted.higher]
+        reason = f"after the word the {higher} stack is more than {product.bound} higher than the other"
+        return _Found(Undecided(reason, runs.word(parted)), product, runs.complete)
 
 
 def _separated(runs: _Runs) -> Different | None:
     """Return how the automata differ, if they are seen to; the word is a shortest one if nothing stopped before it."""
-    event = _first(runs, Separated)
+    event = _first_event(runs, Separated)
     if not isinstance(event, Separated):
         return None
     stops = [length for other, length in runs.lengths.items() if not isinstance(other, Separated)]
@@ -206,22 +208,13 @@ def _separated(runs: _Runs) -> Different | None:
     return Different(runs.word(event), event.reason, shortest)
 
 
-def _not_separated(runs: _Runs, bound: int, limit: int) -> Equal | Undecided:
-    if not runs.complete:
-        return Undecided(f"too large: a search was given up after {limit:,} derivations")
-    if not isinstance(parted := _first(runs, Parted), Parted):
-        return Equal()
-    higher = ("first", "second")[parted.higher]
-    return Undecided(f"after the word the {higher} stack is more than {bound} higher than the other", runs.word(parted))
-
-
-def _first(runs: _Runs, kind: type[What]) -> What | None:
+def _first_event(runs: _Runs, kind: type[What]) -> What | None:
     """Return the event of a kind that the shortest word comes to."""
     events = [event for event in runs.lengths if isinstance(event, kind)]
     return min(events, key=runs.lengths.__getitem__, default=None)
 
 
-class _Control(NamedTuple):
+class _EndControl(NamedTuple):
     state: State
     good: bool  # the last output accepts
     ended: bool  # the end marker was read
@@ -234,7 +227,7 @@ def is_empty(pda: PushdownAutomaton) -> bool:
     >>> is_empty(PushdownAutomaton(("p", "q"), ("a",), (), {("q", "a", ("⊥",)): Transition("p", (NONE,))}, "p", {"q"}))
     True
     """
-    return _ACCEPTED not in _runs(pda).lengths
+    return _ACCEPTED not in _accepting_runs(pda).lengths
 
 
 def shortest_member(pda: PushdownAutomaton) -> tuple[Symbol, ...] | None:
@@ -253,11 +246,11 @@ def shortest_member(pda: PushdownAutomaton) -> tuple[Symbol, ...] | None:
     >>> shortest_member(PushdownAutomaton(("p", "q"), ("a", "b", "c"), ("A",), rules, "p", {"q"}))
     ('a', 'c')
     """
-    runs = _runs(pda)
+    runs = _accepting_runs(pda)
     return runs.word(_ACCEPTED) if _ACCEPTED in runs.lengths else None
 
 
-def _runs(pda: PushdownAutomaton) -> Runs[_Control, Symbol, str]:
+def _accepting_runs(pda: PushdownAutomaton) -> ShortestRuns[_EndControl, Symbol, str]:
     if pda.n_stacks != 1:
         raise AutomatonError(f"emptiness can be decided for one stack, this automaton has {pda.n_stacks}")
     steps: dict[tuple[State, Symbol], list[tuple[Symbol, Transition]]] = {}
@@ -265,23 +258,14 @@ def _runs(pda: PushdownAutomaton) -> Runs[_Control, Symbol, str]:
         steps.setdefault((state, top), []).append((symbol, step))
     silent = {head for head, found in steps.items() if found[0][0] == EPSILON}
 
-    def moves(control: _Control, top: Symbol | None) -> Iterator[PushdownStep[_Control, Symbol] | Event[str]]:
+    def moves(control: _EndControl, top: Symbol | None) -> Iterator[PushdownStep[_EndControl, Symbol] | Event[str]]:
         head = control.state, top or pda.bottom
         over = control.ended == (pda.end_marker is not None) and head not in silent
-        if over and _accepts(pda, control, top is None):
+        if over and pda.accepts_at(control.state, top is None, control.good):
             yield Event(None, _ACCEPTED)
         for symbol, step in steps.get(head, ()) if head in silent or not control.ended else ():
-            (operation,), ends = step.operations, control.ended or symbol == pda.end_marker
-            kept = () if operation.pop or top is None else (top,)
-            cells = kept if operation.push is None else (*kept, operation.push)
-            target = _Control(step.target, is_accepting(pda, step.output), ends)
-            yield PushdownStep(None if ends else symbol or None, target, cells)
+            ends = control.ended or symbol == pda.end_marker
+            target = _EndControl(step.target, is_accepting(pda, step.output), ends)
+            yield PushdownStep(None if ends else symbol or None, target, cells_after(step.operations[0], top))
 
-    return shortest_runs(_Control(pda.initial, is_accepting(pda, pda.initial_output), False), moves, _EVERYTHING)
-
-
-def _accepts(pda: PushdownAutomaton, control: _Control, empty: bool) -> bool:
-    if pda.acceptance == "output":
-        return control.good
-    final = control.state in pda.accepting
-    return {"final state": final, "empty stack": empty, "both": final and empty}[pda.acceptance]
+    return shortest_runs(_EndControl(pda.initial, is_accepting(pda, pda.initial_output), False), moves, _EVERYTHING)

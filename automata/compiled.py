@@ -139,18 +139,17 @@ def encode_words(words: Words, alphabet: tuple[Symbol, ...]) -> tuple[IntArray, 
         return _check_codes(words, alphabet)
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     characters = all(len(symbol) == 1 for symbol in alphabet) and all(isinstance(word, str) for word in words)
-    flat = _encode_text("".join(cast(Sequence[str], words)), alphabet) if characters else _encode(words, alphabet)
+    if characters:
+        flat = _encode_text("".join(cast(Sequence[str], words)), alphabet)
+    else:
+        index = {symbol: code for code, symbol in enumerate(alphabet)}
+        try:
+            flat = np.fromiter((index[symbol] for word in words for symbol in word), np.int32)
+        except KeyError as unknown:
+            raise UnknownSymbolError(unknown.args[0], alphabet) from None
     codes = np.full((len(words), int(lengths.max(initial=0))), -1, np.int32)
     codes[np.arange(codes.shape[1]) < lengths[:, None]] = flat
     return codes, lengths
-
-
-def _encode(words: Sequence[Word], alphabet: tuple[Symbol, ...]) -> IntArray:
-    index = {symbol: code for code, symbol in enumerate(alphabet)}
-    try:
-        return np.fromiter((index[symbol] for word in words for symbol in word), np.int32)
-    except KeyError as unknown:
-        raise UnknownSymbolError(unknown.args[0], alphabet) from None
 
 
 def _encode_text(text: str, alphabet: tuple[Symbol, ...]) -> IntArray:

@@ -43,16 +43,16 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
     """
     if pda.n_stacks != 1:
         raise AutomatonError(f"count_words needs one stack, this automaton has {pda.n_stacks}: use accepts_all")
-    pda = _reached(real_time_form(pda, "count_words needs"))
+    pda = _without_unreached(real_time_form(pda, "count_words needs"))
     marker = int(pda.end_marker is not None)  # a word of length n is then read in n + 1 steps
     start = _Point(pda.initial, _is_good(pda, pda.initial_output), False), pda.bottom
-    summaries = _Summaries(pda)
+    summaries = _SeriesByHead(pda)
     for _ in range(max_length + marker):
         summaries.grow()
     return summaries.staying[start][marker : max_length + marker + 1]
 
 
-def _reached(pda: PushdownAutomaton) -> PushdownAutomaton:
+def _without_unreached(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return ``pda`` without states that no chain of transitions leads to: a file may have any number of them."""
     onward: dict[State, set[State]] = defaultdict(set)
     for (state, _, _), step in pda.transitions.items():
@@ -76,7 +76,7 @@ class _Point(NamedTuple):
     ended: bool
 
 
-class _Move(NamedTuple):
+class _CountedMove(NamedTuple):
     target: _Point
     pop: bool
     push: Symbol | None
@@ -97,7 +97,7 @@ class _Counts:
             self.leave[point] += ways * count
 
 
-class _Summaries:
+class _SeriesByHead:
     """The counts for all lengths so far, as series ``[count for length 0, for length 1, ...]``.
 
     ``leaving[head][point]``: words that lead from ``head`` to the moment when its cell is popped, at ``point``.
@@ -108,9 +108,13 @@ class _Summaries:
         bits = (False, True)
         points = [_Point(state, good, ended) for state in pda.states for good in bits for ended in bits]
         heads = [(point, cell) for point in points for cell in (pda.bottom, *pda.stack_alphabet)]
-        self.moves = _moves(pda)
+        self.moves = _counted_moves(pda)
         self.leaving: dict[_Head, dict[_Point, list[int]]] = {head: {} for head in heads}
-        self.staying = {head: [int(_accepts(pda, *head))] for head in heads}
+        ended = pda.end_marker is not None
+        self.staying = {
+            (point, cell): [int(point.ended == ended and pda.accepts_at(point.state, cell == pda.bottom, point.good))]
+            for point, cell in heads
+        }
         self.length = 0
 
     def grow(self) -> None:
@@ -127,7 +131,7 @@ class _Summaries:
                 series = self.leaving[head].setdefault(point, [0] * self.length)
                 series.append(counts.leave[point])
 
-    def _after(self, move: _Move, cell: Symbol) -> _Counts:
+    def _after(self, move: _CountedMove, cell: Symbol) -> _Counts:
         """Return the counts of words of the present length that follow ``move``, seen from ``cell``, its top."""
         counts = _Counts()
         if move.pop and move.push is None:
@@ -149,29 +153,19 @@ def _convolve(first: list[int], second: list[int]) -> int:
     return sum(map(mul, first, reversed(second)))
 
 
-def _moves(pda: PushdownAutomaton) -> dict[_Head, Counter[_Move]]:
+def _counted_moves(pda: PushdownAutomaton) -> dict[_Head, Counter[_CountedMove]]:
     """Return, for every head, how many symbols make each move; nothing moves after the end marker."""
-    moves: dict[_Head, Counter[_Move]] = defaultdict(Counter)
+    moves: dict[_Head, Counter[_CountedMove]] = defaultdict(Counter)
     for (state, symbol, (top,)), step in pda.transitions.items():
         (operation,) = step.operations
         target = _Point(step.target, _is_good(pda, step.output), symbol == pda.end_marker)
         for good in (False, True):
-            moves[_Point(state, good, False), top][_Move(target, operation.pop, operation.push)] += 1
+            moves[_Point(state, good, False), top][_CountedMove(target, operation.pop, operation.push)] += 1
     return moves
 
 
 def _is_good(pda: PushdownAutomaton, output: Output) -> bool:
     return pda.acceptance == "output" and output in pda.accepting_outputs
-
-
-def _accepts(pda: PushdownAutomaton, point: _Point, cell: Symbol) -> bool:
-    """Return whether a run accepts that ends at ``point`` with ``cell`` on top."""
-    if point.ended != (pda.end_marker is not None):
-        return False
-    if pda.acceptance == "output":
-        return point.good
-    empty, final = cell == pda.bottom, point.state in pda.accepting
-    return {"final state": final, "empty stack": empty, "both": final and empty}[pda.acceptance]
 
 
 # ---- Shortest ways from any configuration of a one-stack automaton to acceptance: what makes a beginning a whole
@@ -244,11 +238,11 @@ class Completions:
         tables = compile_tables(pda)
         self.moves = _completion_moves(tables, pda)
         self.ends = _ends(tables)
-        self.stay, self.leave = _shortest(self.moves, self.ends)
+        self.stay, self.leave = _completion_costs(self.moves, self.ends)
         if not np.isfinite(self.stay[tables.initial, 0]):
             self.ends = np.full_like(self.ends, _LATER)
             self.ends[:, 0] = 0
-            self.stay, self.leave = _shortest(self.moves, self.ends)
+            self.stay, self.leave = _completion_costs(self.moves, self.ends)
         self.rise = _rise(self.moves, self.leave)
         self.empty = StackNode(0, 0, None, self.stay[:, 0], np.full(len(self.states), _HERE))
         self.path = cache(self._path)
@@ -362,7 +356,7 @@ def _ends(tables: Tables) -> _Costs:
     return costs
 
 
-def _shortest(moves: dict[tuple[int, int], list[_CompletionMove]], ends: _Costs) -> tuple[_Costs, _Costs]:
+def _completion_costs(moves: dict[tuple[int, int], list[_CompletionMove]], ends: _Costs) -> tuple[_Costs, _Costs]:
     """Return the costs of ending at a head with its cell still there, (Q, S), and of popping it, (Q, S, Q)."""
     stay, leave = ends.copy(), np.full((*ends.shape, len(ends)), np.inf)
     while True:

@@ -20,7 +20,7 @@ from .counting import Completions, StackNode, accepting_by_state
 from .pda import Configuration, Key, PushdownAutomaton, State, Symbol, Tops, Transition
 from .product import is_stackless
 from .rewriting import real_time_form
-from .summaries import Event, PushdownStep, shortest_runs
+from .summaries import Event, PushdownStep, cells_after, shortest_runs
 
 # ---- Words that an automaton itself suggests: it knows where its transitions are and how deep its stack can get.
 #
@@ -90,7 +90,11 @@ class Driver:
     def step(self, point: Point, letter: Symbol) -> Option | None:
         """Return the transition on ``letter``, None where there is none."""
         if self.ways is None or not isinstance(point.stacks, StackNode):
-            return self._step_configuration(point, letter)
+            assert not isinstance(point.stacks, StackNode)
+            here = Configuration(point.state, point.stacks)
+            after = self.pda.step(here, letter)
+            key = point.state, letter, here.tops(self.pda.bottom)
+            return None if after is None else Option(letter, key, Point(after.state, after.stacks))
         pile = point.stacks
         key = point.state, letter, self.tops(point)
         move = self.pda.transitions.get(key)
@@ -103,13 +107,14 @@ class Driver:
             pile = self.ways.pile(operation.push, pile)
         return Option(letter, key, Point(move.target, pile))
 
-    def _step_configuration(self, point: Point, letter: Symbol) -> Option | None:
-        assert not isinstance(point.stacks, StackNode)
-        here = Configuration(point.state, point.stacks)
-        after = self.pda.step(here, letter)
-        if after is None:
-            return None
-        return Option(letter, (point.state, letter, here.tops(self.pda.bottom)), Point(after.state, after.stacks))
+    def walk(self, point: Point, word: _Word) -> Point | None:
+        """Return where ``word`` leads from ``point``, None where it cannot be read."""
+        for letter in word:
+            step = self.step(point, letter)
+            if step is None:
+                return None
+            point = step.to
+        return point
 
     def live(self, point: Point) -> bool:
         """Return whether a word can be ended from ``point``."""
@@ -175,8 +180,11 @@ def stack_height_words(
                 head = driver.height(point), point.state, driver.tops(point)
                 tried[head] += 1
                 if tried[head] <= _TRIED and head[0] <= height:
-                    found = driver.probes(word, point, _TAKEN_FOR) if rejected else _allowed(driver, word, point)
-                    words |= dict.fromkeys(found)
+                    if rejected:
+                        words |= dict.fromkeys(driver.probes(word, point, _TAKEN_FOR))
+                    else:
+                        allowed = ((*word, o.letter, *driver.ending(o.to)) for o in driver.options(point))
+                        words |= dict.fromkeys(allowed)
         if not reached:  # the automaton's stack gets no higher
             break
     return list(words)
@@ -200,11 +208,6 @@ def rare_walks(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], height:
             point = option.to
         words.append((*walked, *driver.ending(point)))
     return words
-
-
-def _allowed(driver: Driver, word: _Word, point: Point) -> Iterator[_Word]:
-    for option in driver.options(point):
-        yield (*word, option.letter, *driver.ending(option.to))
 
 
 def _strolls(
@@ -261,7 +264,7 @@ _REPEATED = 10  # times that a test word may come before words that are the same
 _Word = tuple[Symbol, ...]
 
 
-class _Control(NamedTuple):
+class _PairControl(NamedTuple):
     state: State
     last: Key | None  # the transition just taken
 
@@ -283,8 +286,9 @@ def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> l
     driver = Driver(pda)
     words: dict[_Word, None] = {}
     probed: set[tuple[State, Tops]] = set()
-    for beginning in _beginnings(driver.pda):
-        point = _reach(driver, beginning)
+    for beginning in _pair_beginnings(driver.pda):
+        point = driver.walk(driver.start, beginning)
+        assert point is not None, "the word was found on a run"
         if rejected or driver.live(point):
             words[(*beginning, *driver.ending(point))] = None
         head = point.state, driver.tops(point)
@@ -294,20 +298,11 @@ def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> l
     return sorted(words, key=len)
 
 
-def _reach(driver: Driver, word: _Word) -> Point:
-    point = driver.start
-    for letter in word:
-        step = driver.step(point, letter)
-        assert step is not None, "the word was found on a run"
-        point = step.to
-    return point
-
-
-def _beginnings(pda: PushdownAutomaton) -> Iterator[_Word]:
+def _pair_beginnings(pda: PushdownAutomaton) -> Iterator[_Word]:
     """Yield the empty word, and a shortest word to the end of every pair of transitions (and of every first one)."""
     yield ()
     if pda.n_stacks > 1:
-        yield from _met(pda)
+        yield from _met_pairs(pda)
         return
     steps: dict[tuple[State, Symbol], list[tuple[Key, Transition]]] = {}
     for key, step in pda.transitions.items():
@@ -315,22 +310,19 @@ def _beginnings(pda: PushdownAutomaton) -> Iterator[_Word]:
             steps.setdefault((key[0], key[2][0]), []).append((key, step))
 
     def moves(
-        control: _Control, top: Symbol | None
-    ) -> Iterator[PushdownStep[_Control, Symbol] | Event[tuple[object, Key]]]:
+        control: _PairControl, top: Symbol | None
+    ) -> Iterator[PushdownStep[_PairControl, Symbol] | Event[tuple[object, Key]]]:
         for key, step in steps.get((control.state, top or pda.bottom), ()):
-            (operation,) = step.operations
-            kept = () if operation.pop or top is None else (top,)
-            cells = kept if operation.push is None else (*kept, operation.push)
-            yield PushdownStep(key[1], _Control(step.target, key), cells)
+            yield PushdownStep(key[1], _PairControl(step.target, key), cells_after(step.operations[0], top))
             yield Event(key[1], (control.last, key))
 
-    runs = shortest_runs(_Control(pda.initial, None), moves, _LIMIT)
+    runs = shortest_runs(_PairControl(pda.initial, None), moves, _LIMIT)
     for pair, length in runs.lengths.items():
         if length <= _LONGEST:
             yield runs.word(pair)
 
 
-def _met(pda: PushdownAutomaton) -> Iterator[_Word]:
+def _met_pairs(pda: PushdownAutomaton) -> Iterator[_Word]:
     """Yield the words to the pairs that a search over configurations meets, nearest first."""
     seen: set[tuple[Key | None, Key]] = set()
     queue: list[tuple[Configuration, Key | None, _Word]] = [(pda.start, None, ())]
@@ -401,7 +393,7 @@ def _cover_and_telling(pda: PushdownAutomaton) -> tuple[list[_Word], list[_Word]
             if target not in ways:
                 ways[target] = (*word, letter)
                 queue.append((target, ways[target]))
-    # What is said last after a word tells two states apart, or what follows a letter does: from short words to longer.
+    # The last output after a word tells two states apart, or what follows a letter does: from short words to longer.
     columns: list[tuple[_Word, np.ndarray]]
     columns = [((letter,), outputs[:, x]) for x, letter in enumerate(pda.input_alphabet)]
     if set(known) <= {None}:

@@ -39,13 +39,7 @@ def transition_lines(pda: PushdownAutomaton) -> list[str]:
     state  input  top  next  operation
     q      a      ⊥    q     push x
     """
-    speaks = any(step.output is not None for step in pda.transitions.values())
-    rows = [("state", "input", "top", "next", "operation", *(["output"] if speaks else []))]
-    for (state, symbol, tops), step in pda.transitions.items():
-        operations = ", ".join(map(str, step.operations))
-        said = [output_text(step.output)] if speaks else []
-        row = (state, symbol or "ε", " ".join(tops), step.target, operations, *said)
-        rows.append(tuple(cell if cell.isprintable() else ascii(cell)[1:-1] for cell in row))
+    rows = [tuple(cell if cell.isprintable() else ascii(cell)[1:-1] for cell in row) for row in _transition_rows(pda)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
@@ -54,20 +48,18 @@ def transition_table(pda: PushdownAutomaton) -> pd.DataFrame:
     """Return one row a transition: state, input, top, next state, operation, and output where there is one."""
     import pandas as pd
 
-    rows = [
-        {
-            "state": state,
-            "input": symbol or "ε",
-            "top": " ".join(tops),
-            "next": step.target,
-            "operation": ", ".join(map(str, step.operations)),
-            "output": output_text(step.output),
-        }
-        for (state, symbol, tops), step in pda.transitions.items()
-    ]
-    columns = ["state", "input", "top", "next", "operation", "output"]
+    heading, *rows = _transition_rows(pda)
+    return pd.DataFrame(rows, columns=list(heading))
+
+
+def _transition_rows(pda: PushdownAutomaton) -> list[tuple[str, ...]]:
+    """Return the heading and one row a transition; outputs have a column where there are any."""
     speaks = any(step.output is not None for step in pda.transitions.values())
-    return pd.DataFrame(rows, columns=columns).drop(columns=[] if speaks else ["output"])
+    rows = [("state", "input", "top", "next", "operation", *(["output"] if speaks else []))]
+    for (state, symbol, tops), step in pda.transitions.items():
+        outputs = [output_text(step.output)] if speaks else []
+        rows.append((state, symbol or "ε", " ".join(tops), step.target, ", ".join(map(str, step.operations)), *outputs))
+    return rows
 
 
 def formal_definition(pda: PushdownAutomaton) -> str:

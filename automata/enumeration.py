@@ -176,7 +176,7 @@ class Configurations:
     def settle(self) -> Configurations:
         """Return the same configurations with every stack a node."""
         node = self.trie.push(self.node, self.pushed)
-        return replace(self, node=node, pushed=_nothing(node.shape))
+        return replace(self, node=node, pushed=_nothing_pushed(node.shape))
 
     @staticmethod
     def merge(parts: Sequence[Configurations]) -> tuple[Configurations, IntArray]:
@@ -189,7 +189,7 @@ class Configurations:
         one = np.zeros(which.max() + 1, np.int32)
         one[which] = np.arange(len(which), dtype=np.int32)  # any representative will do
         node = node[:, one]
-        return replace(parts[0], state=state[one], good=good[one], node=node, pushed=_nothing(node.shape)), which
+        return replace(parts[0], state=state[one], good=good[one], node=node, pushed=_nothing_pushed(node.shape)), which
 
 
 def _rank(keys: npt.NDArray[np.int64]) -> IntArray:
@@ -203,7 +203,7 @@ def _rank(keys: npt.NDArray[np.int64]) -> IntArray:
     return rank
 
 
-def _nothing(shape: tuple[int, ...]) -> IntArray:
+def _nothing_pushed(shape: tuple[int, ...]) -> IntArray:
     return np.broadcast_to(np.int32(0), shape)  # takes no memory
 
 

@@ -104,7 +104,7 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton) -> PushdownAutomaton
     ('(', '(', ')', ')')
     """
     start = pda.initial, dfa.initial, is_accepting(pda, pda.initial_output)
-    names = {start: _name(pda, *start)}
+    names = {start: _pair_name(pda, *start)}
     by_state: dict[State, list[tuple[Key, Transition]]] = {state: [] for state in pda.states}
     for key, step in pda.transitions.items():
         by_state[key[0]].append((key, step))
@@ -117,7 +117,7 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton) -> PushdownAutomaton
                 continue
             target = step.target, following, is_accepting(pda, step.output)
             if target not in names:
-                names[target] = _name(pda, *target)
+                names[target] = _pair_name(pda, *target)
                 queue.append(target)
             transitions[names[point], symbol, tops] = replace(step, target=names[target])
     if len(set(names.values())) < len(names):  # names with ", " in them: (a, b), c and a, (b, c)
@@ -137,9 +137,9 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton) -> PushdownAutomaton
     )
 
 
-def _name(pda: PushdownAutomaton, state: State, place: State, good: bool) -> State:
-    said = "" if pda.acceptance != "output" else ", accepted" if good else ", rejected"
-    return f"({state}, {place}{said})"
+def _pair_name(pda: PushdownAutomaton, state: State, place: State, good: bool) -> State:
+    verdict = "" if pda.acceptance != "output" else ", accepted" if good else ", rejected"
+    return f"({state}, {place}{verdict})"
 
 
 def is_accepting(pda: PushdownAutomaton, output: Output) -> bool:

@@ -110,7 +110,7 @@ class _Token(NamedTuple):
 
 _TOKEN = re.compile(r"""\s*('[^']*'|"[^"]*"|\#.*|\|(?=\s|$)|\S+)""")
 _ARROWS, _EMPTY = ("->", "→"), "ε"
-_MOST_RULES, _MOST_PARTS = 2_000, 20_000  # what is made of a grammar can grow with their square
+_MOST_RULES, _MOST_PARTS = 2_000, 20_000  # a grammar's automaton or normal form can grow with their square
 _MOST_CHARACTERS, _LONGEST_SIDE = 500_000, 200
 _LONGEST = 100  # characters of a symbol
 
@@ -135,7 +135,7 @@ def parse_grammar(text: str, source: str = "grammar") -> Grammar:
     if len(text) > _MOST_CHARACTERS:
         raise FileFormatError(f"{source}: {len(text):,} characters; expected a grammar of {_MOST_CHARACTERS:,} at most")
     rules, size = list[tuple[_Token, list[_Token]]](), 0
-    for line in _lines(text, source):
+    for line in _rule_lines(text, source):
         if (longest := max((len(right) for _, right in line), default=0)) > _LONGEST_SIDE:
             raise FileFormatError(f"{source}: a right side of {longest:,} symbols; expected {_LONGEST_SIDE} at most")
         rules += line
@@ -155,7 +155,7 @@ def parse_grammar(text: str, source: str = "grammar") -> Grammar:
     alphabet: dict[Symbol, None] = {}
     parsed: list[Rule] = []
     for left, right in rules:
-        parts = [_part(token, lefts) for token in right]
+        parts = [_read_part(token, lefts) for token in right]
         alphabet |= {part: None for part in parts if isinstance(part, str)}
         parsed.append((Nonterminal(left.text), tuple(parts)))
     try:
@@ -170,7 +170,7 @@ def grammar_text(grammar: Grammar) -> str:
     Symbols of the alphabet that no rule has are not in it.
 
     Raises:
-        StacklensError: the grammar has no terminals, is longer than what is read, or has a symbol that no text can
+        StacklensError: the grammar has no terminals, is too long, or has a symbol that no text can
             hold: one with both kinds of quotes that needs quotes, a very long or an unprintable one.
 
     >>> print(grammar_text(parse_grammar("S -> '|' S T\\nS -> ε\\nT -> 'T'")))
@@ -182,7 +182,7 @@ def grammar_text(grammar: Grammar) -> str:
         sides.setdefault(left, [])
     lefts = {left.name for left in sides}
     for left, right in grammar.rules:
-        parts = [part.name if isinstance(part, Nonterminal) else _quoted(part, lefts) for part in right]
+        parts = [part.name if isinstance(part, Nonterminal) else _quoted_symbol(part, lefts) for part in right]
         sides[left].append(" ".join(parts) or _EMPTY)
     text = "\n".join(f"{left.name} -> {' | '.join(found)}" for left, found in sides.items())
     try:
@@ -192,14 +192,14 @@ def grammar_text(grammar: Grammar) -> str:
     return text
 
 
-def _quoted(symbol: Symbol, lefts: set[str]) -> str:
+def _quoted_symbol(symbol: Symbol, lefts: set[str]) -> str:
     """Return a terminal as it is written beside nonterminals called ``lefts``."""
     plain = symbol not in ("|", _EMPTY, *_ARROWS, *lefts) and symbol[0] not in "#'\"" and not symbol[0].isupper()
     quote = "" if plain else "'" if "'" not in symbol else '"'
     return f"{quote}{symbol}{quote}"
 
 
-def _part(token: _Token, lefts: set[str]) -> GrammarSymbol:
+def _read_part(token: _Token, lefts: set[str]) -> GrammarSymbol:
     return Nonterminal(token.text) if not token.quoted and token.text in lefts else token.text
 
 
@@ -207,7 +207,7 @@ def _error(source: str, line: int, message: str) -> FileFormatError:
     return FileFormatError(f"{source}, line {line}: {message}")
 
 
-def _lines(text: str, source: str) -> Iterator[list[tuple[_Token, list[_Token]]]]:
+def _rule_lines(text: str, source: str) -> Iterator[list[tuple[_Token, list[_Token]]]]:
     """Yield, for each line with something on it, the rules there."""
     left: _Token | None = None
     for number, line in enumerate(text.splitlines(), 1):

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from ..core.errors import AutomatonError
 from .pda import NONE, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
 from .rewriting import with_letter, without_letter
-from .summaries import Heads, drop_sinks, heads, trim
+from .summaries import ReachableHeads, drop_sinks, heads, trim
 
 # ---- Tables of what each state does, and the exact partition of those that do the same (Moore's refinement) ----
 #
-# A table forgets names: states are numbers, and a row says for each head and letter what is known. What is absent from
-# a row never happens in any run and is unspecified; a rejection that does happen is a cell like any other.
+# A table forgets names: states are numbers, and a row has a cell for each head and letter of which something is known.
+# A cell that is absent never happens in any run and is unspecified; a rejection that does happen is a cell like others.
 
 Column = tuple[Symbol, Tops]  # a letter and the tops with which it is read
-Label = tuple[tuple[StackOp, ...], Output] | None  # what is done; None: reject
+Label = tuple[tuple[StackOp, ...], Output] | None  # the operations and the output; None: reject
 TableCell = tuple[Label, int]  # and the next state
 REJECT: TableCell = (None, -1)
 Integers = NDArray[np.int64]
@@ -32,7 +32,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class StateTable:
-    """What is known of each state: a row of cells, and whether it accepts (None: it decides about no word)."""
+    """All that is known of each state: a row of cells, and whether it accepts (None: it decides about no word)."""
 
     rows: Sequence[Mapping[Column, TableCell]]
     accepting: Sequence[bool | None]
@@ -51,17 +51,17 @@ def coarsest_partition(table: StateTable, symbols: Sequence[Symbol] = ()) -> tup
     ([0, 0, 1], {'x': 'x', 'y': 'y'})
     """
     cells = arrays(table)
-    places = _places(cells.columns, symbols)
-    states, alike = _number(cells.accepting[:, None]), dict.fromkeys(symbols, 0)
+    places = _symbol_places(cells.columns, symbols)
+    states, alike = _row_numbers(cells.accepting[:, None]), dict.fromkeys(symbols, 0)
     sizes = (-1, -1)
     while sizes != (sizes := (int(states.max()), len(set(alike.values())))):
         done = _classes_of_labels(cells.labels, alike)[cells.numbers]
         following = np.append(states, -1)[cells.targets]  # -1, no target, points at the last
-        states = _number(np.column_stack([states, done, following]))
+        states = _row_numbers(np.column_stack([states, done, following]))
         padded = np.pad(np.stack([done, following]), ((0, 0), (0, 0), (0, 1)), constant_values=-1)
         if symbols:
             views = padded[:, :, places].transpose(2, 0, 1, 3).reshape(len(symbols), -1)
-            numbers = _number(np.column_stack([list(alike.values()), views])).tolist()
+            numbers = _row_numbers(np.column_stack([list(alike.values()), views])).tolist()
             alike = dict(zip(symbols, numbers, strict=True))
     first: dict[int, Symbol] = {}
     return states.tolist(), {symbol: first.setdefault(number, symbol) for symbol, number in alike.items()}
@@ -81,7 +81,7 @@ def unlike_symbols(table: StateTable, symbols: Sequence[Symbol]) -> NDArray[np.b
         for label in cells.labels
     ]
     shown = np.pad(np.array([*kinds, -1])[cells.numbers], ((0, 0), (0, 1)), constant_values=-1)
-    rows = shown[:, _places(cells.columns, symbols)].transpose(1, 0, 2).reshape(len(symbols), -1)
+    rows = shown[:, _symbol_places(cells.columns, symbols)].transpose(1, 0, 2).reshape(len(symbols), -1)
     unlike = np.zeros((len(symbols), len(symbols)), dtype=bool)
     for number, row in enumerate(rows):
         unlike[number] = ((rows != row) & (rows >= 0) & (row >= 0)).any(1)
@@ -98,7 +98,7 @@ def _classes_of_labels(labels: Sequence[Label], alike: Mapping[Symbol, int]) -> 
     return np.array([*classes, -1], dtype=np.int64)
 
 
-def _places(columns: Sequence[Column], symbols: Sequence[Symbol]) -> Integers:
+def _symbol_places(columns: Sequence[Column], symbols: Sequence[Symbol]) -> Integers:
     """Return (symbols, places): the column that reads a symbol in a place (a letter and the other tops), else -1."""
     number = {symbol: i for i, symbol in enumerate(symbols)}
     places: dict[object, int] = {}
@@ -116,7 +116,7 @@ def _places(columns: Sequence[Column], symbols: Sequence[Symbol]) -> Integers:
 
 @dataclass(frozen=True)
 class Arrays:
-    """A table as arrays: each cell the number of its label and its target; -1 is what is unspecified."""
+    """A table as arrays: each cell the number of its label and its target; -1 where it is unspecified."""
 
     accepting: Integers  # (states,)
     numbers: Integers  # (states, columns)
@@ -139,7 +139,7 @@ def arrays(table: StateTable) -> Arrays:
     return Arrays(accepting, numbers, targets, list(columns), list(labels))
 
 
-def _number(rows: Integers) -> Integers:
+def _row_numbers(rows: Integers) -> Integers:
     """Return a number for each row, the same for equal rows, in the order in which they come first."""
     # Sorting one hash a row is much faster than sorting rows; a collision is noticed, and then rows are sorted.
     factors = np.random.default_rng(0).integers(1, 2**63, size=rows.shape[1], dtype=np.uint64)
@@ -377,15 +377,19 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
         return _stepwise(pda, sink)
     refined = merge_same_rules(pda)
     used = trim(refined.automaton) if sink == "as it is" else drop_sinks(refined.automaton)
-    found = _merged(used)
-    while _size(again := _merged(found.automaton)) < _size(found):  # in another order, at fewer heads
-        states, symbols = _after(found.states, again.states), _after(found.stack_symbols, again.stack_symbols)
+    found = _merged_automaton(used)
+    while _automaton_size(again := _merged_automaton(found.automaton)) < _automaton_size(
+        found
+    ):  # in another order, at fewer heads
+        states, symbols = _composed(found.states, again.states), _composed(found.stack_symbols, again.stack_symbols)
         found = Minimization(again.automaton, states, symbols)
     merged, states = found.automaton, dict(found.states)
     if sink == "keep":
         merged = _with_sink(merged)
         states |= {state: "sink" for state in trim(refined.automaton).states if state not in states}
-    return Minimization(merged, _after(refined.states, states), _after(refined.stack_symbols, found.stack_symbols))
+    return Minimization(
+        merged, _composed(refined.states, states), _composed(refined.stack_symbols, found.stack_symbols)
+    )
 
 
 def _stepwise(pda: PushdownAutomaton, sink: Sink) -> Minimization:
@@ -397,23 +401,23 @@ def _stepwise(pda: PushdownAutomaton, sink: Sink) -> Minimization:
     return replace(found, automaton=without_letter(found.automaton, letter, pda))
 
 
-def _merged(used: PushdownAutomaton) -> Minimization:
+def _merged_automaton(used: PushdownAutomaton) -> Minimization:
     """Return the automaton without what nothing observed at reachable heads tells apart; its states are q0, q1, …"""
     table, start = _table(used, heads(used)), used.states.index(used.initial)
     order = _breadth_first(table, used, start)
     table, classes, symbols = _merge(quotient(table, order, {}), used.stack_alphabet)
     place = _breadth_first(table, used, classes[order[start]])
     names = [f"q{i}" for i in range(len(table.rows))]
-    merged = _automaton(used, quotient(table, place, {}), names, "q0", symbols)
+    merged = _automaton_of_table(used, quotient(table, place, {}), names, "q0", symbols)
     states = {state: names[place[classes[order[i]]]] for i, state in enumerate(used.states)}
     return Minimization(merged, states, symbols)
 
 
-def _size(found: Minimization) -> int:
+def _automaton_size(found: Minimization) -> int:
     return len(found.automaton.states) + len(found.automaton.stack_alphabet)
 
 
-def _after(first: Mapping[str, str], then: Mapping[str, str]) -> dict[str, str]:
+def _composed(first: Mapping[str, str], then: Mapping[str, str]) -> dict[str, str]:
     return {old: then[middle] for old, middle in first.items() if middle in then}
 
 
@@ -434,10 +438,12 @@ def merge_same_rules(pda: PushdownAutomaton) -> Minimization:
     names: dict[int, State] = {}
     states = {state: names.setdefault(i, state) for state, i in zip(pda.states, classes, strict=True)}
     table = quotient(table, classes, symbols)
-    return Minimization(_automaton(pda, table, list(names.values()), states[pda.initial], symbols), states, symbols)
+    return Minimization(
+        _automaton_of_table(pda, table, list(names.values()), states[pda.initial], symbols), states, symbols
+    )
 
 
-def _table(pda: PushdownAutomaton, found: Heads) -> StateTable:
+def _table(pda: PushdownAutomaton, found: ReachableHeads) -> StateTable:
     number = {state: i for i, state in enumerate(pda.states)}
     rows: list[dict[Column, TableCell]] = [{} for _ in pda.states]
     for state, tops in sorted(found.reading):
@@ -445,17 +451,13 @@ def _table(pda: PushdownAutomaton, found: Heads) -> StateTable:
             step = pda.transitions.get((state, letter, tops))
             cell = REJECT if step is None else ((step.operations, step.output), number[step.target])
             rows[number[state]][letter, tops] = cell
-    deciding = _deciding(pda, found)
+    # Being accepting decides about some word only where words end, with "both" on empty stacks.
+    deciding = {
+        state
+        for state, tops in found.ending
+        if pda.acceptance == "final state" or (pda.acceptance == "both" and set(tops) == {pda.bottom})
+    }
     return StateTable(rows, [state in pda.accepting if state in deciding else None for state in pda.states])
-
-
-def _deciding(pda: PushdownAutomaton, found: Heads) -> set[State]:
-    """Return the states whose being accepting decides about some word."""
-    if pda.acceptance == "final state":
-        return {state for state, _ in found.ending}
-    if pda.acceptance == "both":
-        return {state for state, tops in found.ending if set(tops) == {pda.bottom}}
-    return set()
 
 
 def _breadth_first(table: StateTable, pda: PushdownAutomaton, start: int) -> list[int]:
@@ -477,7 +479,11 @@ def _merge(table: StateTable, alphabet: Iterable[Symbol]) -> tuple[StateTable, l
     """Return the merged table, the class of each state, and the name of each stack symbol."""
     classes = list(range(len(table.rows)))
     symbols = {symbol: symbol for symbol in alphabet}
-    merges: tuple[_Merge, ...] = (coarsest_partition, _fold_states, merge_symbols)
+    fold: _Merge = lambda table, _: (  # noqa: E731
+        merge_states(table) if len(table.rows) <= FOLDING_LIMIT else list(range(len(table.rows))),
+        {},
+    )
+    merges: tuple[_Merge, ...] = (coarsest_partition, fold, merge_symbols)
     for merge in cycle(merges):
         found = merge(table, list(dict.fromkeys(symbols.values())))
         if found is None:  # merge_symbols, the last in a round, finds nothing more
@@ -487,12 +493,7 @@ def _merge(table: StateTable, alphabet: Iterable[Symbol]) -> tuple[StateTable, l
     return table, classes, symbols
 
 
-def _fold_states(table: StateTable, _: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]]:
-    few = len(table.rows) <= FOLDING_LIMIT
-    return merge_states(table) if few else list(range(len(table.rows))), {}
-
-
-def _automaton(
+def _automaton_of_table(
     pda: PushdownAutomaton, table: StateTable, names: Sequence[State], initial: State, symbols: Mapping[Symbol, Symbol]
 ) -> PushdownAutomaton:
     """Return the automaton of a table, with what tables do not hold taken from ``pda``."""
@@ -514,7 +515,10 @@ def _automaton(
 def _with_sink(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return the automaton with every missing transition on a reachable head led to one rejecting state."""
     none = (NONE,) * pda.n_stacks
-    into = Transition("sink", none, _rejecting_output(pda))
+    output: Output = None
+    while pda.acceptance == "output" and output in pda.accepting_outputs:
+        output = "reject" if output is None else f"{output}'"
+    into = Transition("sink", none, output)
     reading = sorted(heads(pda).reading)
     added = {
         (state, letter, tops): into
@@ -531,10 +535,3 @@ def _with_sink(pda: PushdownAutomaton) -> PushdownAutomaton:
     if pda.acceptance == "empty stack":  # the sink's stack may be empty
         return replace(complete, acceptance="both", accepting=frozenset(pda.states))
     return complete
-
-
-def _rejecting_output(pda: PushdownAutomaton) -> Output:
-    output = None
-    while pda.acceptance == "output" and output in pda.accepting_outputs:
-        output = "reject" if output is None else f"{output}'"
-    return output

@@ -92,7 +92,7 @@ class PushdownAutomaton:
         states: names of the states, without repetition.
         input_alphabet: the symbols of words.
         stack_alphabet: the symbols that stacks hold, without ``bottom``.
-        transitions: ``(state, symbol, tops) -> Transition``; what is missing rejects. With `EPSILON` for the symbol it
+        transitions: ``(state, symbol, tops) -> Transition``; a missing one rejects. With `EPSILON` for the symbol it
             is an ε-step, taken wherever there is one, before anything more is read and after the word's last symbol. At
             such a head nothing else can be read, and no run takes ε-steps for ever.
         initial: the state before the first symbol.
@@ -136,7 +136,7 @@ class PushdownAutomaton:
         for name in ("accepting", "accepting_outputs"):
             object.__setattr__(self, name, frozenset(getattr(self, name)))
         object.__setattr__(self, "transitions", MappingProxyType(dict(self.transitions)))
-        _check_names(self)
+        _check_automaton_names(self)
         _check_transitions(self)
         if not self.real_time:
             above("stacklens.automata.rewriting.check_epsilon", None)(self)
@@ -197,7 +197,7 @@ class PushdownAutomaton:
         transition = self.transitions.get((configuration.state, symbol, configuration.tops(self.bottom)))
         if transition is None:
             return None
-        stacks = tuple(map(_apply, transition.operations, configuration.stacks))
+        stacks = tuple(map(_stack_after, transition.operations, configuration.stacks))
         return Configuration(transition.target, stacks, symbol, transition.output)
 
     def rest(self, configuration: Configuration) -> Configuration:
@@ -246,16 +246,18 @@ class PushdownAutomaton:
             if symbol not in self.input_alphabet:
                 raise UnknownSymbolError(symbol, self.input_alphabet)
         configurations = list(self.run(word))
-        complete = _read(configurations) == len(word) + (self.end_marker is not None)
+        complete = _letters_read(configurations) == len(word) + (self.end_marker is not None)
         return complete and self.accepts_configuration(configurations[-1])
 
     def accepts_configuration(self, configuration: Configuration) -> bool:
         """Return whether a run that ends in ``configuration`` accepts."""
-        if self.acceptance == "output":
-            return configuration.output in self.accepting_outputs
-        empty = not any(configuration.stacks)
-        final = configuration.state in self.accepting
-        return {"final state": final, "empty stack": empty, "both": final and empty}[self.acceptance]
+        good = configuration.output in self.accepting_outputs
+        return self.accepts_at(configuration.state, not any(configuration.stacks), good)
+
+    def accepts_at(self, state: State, empty: bool, good: bool = False) -> bool:
+        """Return whether a run accepts that ends in ``state`` on ``empty`` stacks or not, with a ``good`` output."""
+        final = state in self.accepting
+        return {"final state": final, "empty stack": empty, "both": final and empty, "output": good}[self.acceptance]
 
     def transduce(self, word: Word) -> list[Output]:
         """Return the output of every step on ``word``, of ε-steps too.
@@ -264,7 +266,7 @@ class PushdownAutomaton:
             AutomatonError: the run is cut short; the message names the step.
         """
         configurations = list(self.run(word))[1:]
-        if (read := _read(configurations)) < len(word):
+        if (read := _letters_read(configurations)) < len(word):
             raise AutomatonError(f"no output: the run ends at symbol {read + 1} of {len(word)}")
         return [configuration.output for configuration in configurations]
 
@@ -277,7 +279,7 @@ class PushdownAutomaton:
         return [output for output in self.transduce(word) if output is not None]
 
 
-def _read(configurations: Sequence[Configuration]) -> int:
+def _letters_read(configurations: Sequence[Configuration]) -> int:
     return sum(bool(configuration.symbol) for configuration in configurations)
 
 
@@ -285,12 +287,12 @@ def _rebuild(values: dict[str, Any]) -> PushdownAutomaton:
     return PushdownAutomaton(**values)
 
 
-def _apply(operation: StackOp, stack: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
+def _stack_after(operation: StackOp, stack: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
     kept = stack[:-1] if operation.pop else stack
     return kept if operation.push is None else (*kept, operation.push)
 
 
-def _check_names(pda: PushdownAutomaton) -> None:
+def _check_automaton_names(pda: PushdownAutomaton) -> None:
     for name in ("states", "input_alphabet", "stack_alphabet"):
         values = getattr(pda, name)
         if len(set(values)) < len(values):

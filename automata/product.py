@@ -82,8 +82,8 @@ What = Separated | Parted | Refuted
 PairMove = PushdownStep[ControlPair, Pair] | Event[What]
 
 
-class _Run(NamedTuple):
-    """One side after a step: its state, what is known of its stack, whether the output accepts, what was refuted."""
+class _SideRun(NamedTuple):
+    """One side after a step: its state, the known part of its stack, whether the output accepts, what was refuted."""
 
     state: State | None = None
     stack: _Stack = ()
@@ -141,14 +141,13 @@ class Product:
         pda, state = self.pair[side], control.states[side]
         if state is None or pda.acceptance == "output":
             return control.good[side]
-        empty, final = top is None and not control.above[side], state in pda.accepting
-        return {"final state": final, "empty stack": empty, "both": final and empty}[pda.acceptance]
+        return pda.accepts_at(state, top is None and not control.above[side])
 
     def _step(
         self, control: ControlPair, top: Pair | None, letter: Symbol | None, domain: State | None
     ) -> Iterator[PairMove]:
         """Yield the step on a letter, or on the end (None); or the event there, after which nothing is of interest."""
-        stacks = _visible(control, top, 0), _visible(control, top, 1)
+        stacks = _known_stack(control, top, 0), _known_stack(control, top, 1)
         tops = (stacks[0][-1].symbol if stacks[0] else None, stacks[1][-1].symbol if stacks[1] else None)
         keys = (Push(side, control.states, control.domain, letter, tops) for side in (0, 1))
         a, b = (self._run(control, stacks[key.side], letter, key) for key in keys)
@@ -160,30 +159,30 @@ class Product:
         elif (push := a.refuted or b.refuted) is not None:
             yield Event(letter, Refuted(push))
         else:
-            yield _join(control, top, letter, domain, (a, b), self.bound)
+            yield _joined_move(control, top, letter, domain, (a, b), self.bound)
 
-    def _run(self, control: ControlPair, stack: _Stack, letter: Symbol | None, key: Push) -> _Run:
+    def _run(self, control: ControlPair, stack: _Stack, letter: Symbol | None, key: Push) -> _SideRun:
         pda, state = self.pair[key.side], control.states[key.side]
         if letter is None and pda.end_marker is None:
-            return _Run(state, stack, control.good[key.side])
+            return _SideRun(state, stack, control.good[key.side])
         symbol = pda.end_marker if letter is None else letter
         if state is None or symbol is None:
-            return _Run()
+            return _SideRun()
         step = pda.transitions.get((state, symbol, (stack[-1].symbol if stack else pda.bottom,)))
         if step is None:
-            return _Run()
+            return _SideRun()
         (operation,), good = step.operations, is_accepting(pda, step.output)
         forever = key if self.for_good and key not in self.refuted else None
         refuted = stack[-1].forever if operation.name == "pop" else None
-        return _Run(step.target, _apply(operation, stack, forever), good, step, refuted)
+        return _SideRun(step.target, _pair_stack_after(operation, stack, forever), good, step, refuted)
 
-    def _is_over(self, a: _Run, b: _Run) -> bool:
+    def _is_over(self, a: _SideRun, b: _SideRun) -> bool:
         """Return whether nothing that follows is compared."""
         if self.outputs == "where both":
             return a.state is None or b.state is None
         return b.state is None and (self.outputs == "where b" or a.state is None)
 
-    def _difference(self, a: _Run, b: _Run) -> str | None:
+    def _difference(self, a: _SideRun, b: _SideRun) -> str | None:
         """Return what the outputs of a step differ in, or whose run alone it cuts, or None."""
         if self.outputs in ("all", "where b") and (a.state is None) != (b.state is None):  # where b: it is a's
             goes_on, cut = ("second", "first") if a.state is None else ("first", "second")
@@ -198,13 +197,13 @@ class Product:
         return f"at its end the first outputs {first!r}, the second {second!r}"
 
 
-def _visible(control: ControlPair, top: Pair | None, side: int) -> _Stack:
-    """Return what is known of one stack: its cell in the pair on top, and what lies above."""
+def _known_stack(control: ControlPair, top: Pair | None, side: int) -> _Stack:
+    """Return the known part of one stack: its cell in the pair on top, and what lies above."""
     cell = None if top is None else top[side]
     return control.above[side] if cell is None else (cell, *control.above[side])
 
 
-def _apply(operation: StackOp, stack: _Stack, forever: Push | None) -> _Stack:
+def _pair_stack_after(operation: StackOp, stack: _Stack, forever: Push | None) -> _Stack:
     if operation.push is None:
         return stack[:-1] if operation.pop else stack
     if operation.pop:
@@ -212,12 +211,12 @@ def _apply(operation: StackOp, stack: _Stack, forever: Push | None) -> _Stack:
     return (*(stack if forever is None else stack[:-1]), CellPair(operation.push, forever))
 
 
-def _join(
+def _joined_move(
     control: ControlPair,
     top: Pair | None,
     letter: Symbol | None,
     domain: State | None,
-    runs: tuple[_Run, _Run],
+    runs: tuple[_SideRun, _SideRun],
     bound: int,
 ) -> PairMove:
     """Return the step to where both runs are, or the event that their stacks are too far apart."""
@@ -311,8 +310,8 @@ def side_by_side(a: PushdownAutomaton, b: PushdownAutomaton) -> tuple[PushdownAu
 
 # ---- Transducers that answer late: one symbol is written for each letter, a step later than it is read ----
 #
-# What such an automaton writes on a whole word is what another one says letter by letter, if it says in every step
-# what the other one said in the step before, and what is left on the end marker. So whole words can be compared step
+# What such an automaton writes on a whole word another one outputs letter by letter, if it outputs in every step
+# what the other one wrote in the step before, and what is left on the end marker. So whole words can be compared step
 # by step.
 
 
@@ -368,17 +367,17 @@ def delayed(pda: PushdownAutomaton, end_marker: Symbol) -> PushdownAutomaton:
     if pda.end_marker is not None or not pda.real_time or pda.n_stacks != 1:
         raise AutomatonError("only a real-time automaton with one stack and no end marker can be delayed")
     outputs: list[Output] = list(dict.fromkeys([None, *(step.output for step in pda.transitions.values())]))
-    names = unique({(state, said): f"{state} after {said}" for state in pda.states for said in outputs})
+    names = unique({(state, late): f"{state} after {late}" for state in pda.states for late in outputs})
     start, tops = names[pda.initial, None], (pda.bottom, *pda.stack_alphabet)
     rules: dict[Key, Transition] = {}
     for state in pda.states:
-        for said in outputs:
+        for late in outputs:
             for top in tops:
-                rules[names[state, said], end_marker, (top,)] = Transition(names[state, said], (NONE,), said)
+                rules[names[state, late], end_marker, (top,)] = Transition(names[state, late], (NONE,), late)
     for (state, symbol, read), step in pda.transitions.items():
-        for said in outputs:
+        for late in outputs:
             target = names[step.target, step.output]
-            rules[names[state, said], symbol, read] = replace(step, target=target, output=said)
+            rules[names[state, late], symbol, read] = replace(step, target=target, output=late)
     return replace(
         pda,
         states=tuple(names.values()),

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from .counting import StackNode
 from .coverage import Driver, Point
 from .pda import PushdownAutomaton, State, Symbol, Tops
-from .summaries import Event, PushdownStep, shortest_runs
+from .summaries import Event, PushdownStep, cells_after, shortest_runs
 
 LONGEST_CYCLE = 6  # symbols
 _LONGEST_CLIMB = 3  # symbols of a cycle that leaves cells behind
@@ -67,20 +67,17 @@ def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True
     ['(((())))', '((()))((()))((()))', '(()(())()(())()(()))', '()()()']
     """
     driver = Driver(pda)
-    families = [family for cycle in _cycles(driver) for family in _families(driver, *cycle) if _runs(driver, family)]
+    families = [
+        family
+        for cycle in _cycles(driver)
+        for family in _families(driver, *cycle)
+        if driver.walk(family.home.point, (*family.round.word, *family.between, *family.back)) is not None
+    ]
     families.sort(key=lambda family: len(family.round.word) + len(family.back))
-    return [_pump(driver, family, rejected) for family in _drawn(families, most, seed)]
-
-
-def _runs(driver: Driver, family: _Family) -> bool:
-    return _reach(driver, family.home.point, (*family.round.word, *family.between, *family.back)) is not None
-
-
-def _drawn(families: list[_Family], most: int, seed: int) -> list[_Family]:
-    """Return at most ``most`` families: the shorter half of these, and as many drawn from the others."""
+    # The shorter half of what is wanted, and as many drawn from the others.
     kept, others = families[: most // 2], families[most // 2 :]
-    places = range(len(others))
-    return kept + [others[i] for i in sorted(Random(seed).sample(places, min(len(others), most - len(kept))))]
+    places = sorted(Random(seed).sample(range(len(others)), min(len(others), most - len(kept))))
+    return [_pump(driver, family, rejected) for family in (*kept, *(others[i] for i in places))]
 
 
 class _Home(NamedTuple):
@@ -110,10 +107,10 @@ class _Family(NamedTuple):
 
 def _homes(driver: Driver) -> list[_Home]:
     """Return the heads from which a word can be ended, nearest first."""
-    words = _ways(driver) if driver.ways is not None else _met(driver)
+    words = _head_words(driver) if driver.ways is not None else _met_configurations(driver)
     homes: dict[tuple[State, Tops], _Home] = {}
     for word in words:
-        point = _reach(driver, driver.start, word)
+        point = driver.walk(driver.start, word)
         if point is not None and driver.live(point):
             head = point.state, driver.tops(point)
             homes.setdefault(head, _Home(word, point, head))
@@ -122,7 +119,7 @@ def _homes(driver: Driver) -> list[_Home]:
     return list(homes.values())
 
 
-def _ways(driver: Driver) -> Iterator[_Word]:
+def _head_words(driver: Driver) -> Iterator[_Word]:
     """Yield a shortest word to every head of an automaton with one stack."""
     pda = driver.pda
 
@@ -133,9 +130,7 @@ def _ways(driver: Driver) -> Iterator[_Word]:
         for letter in pda.input_alphabet:
             step = pda.transitions.get((state, letter, (top or pda.bottom,)))
             if step is not None:
-                (operation,) = step.operations
-                kept = () if operation.pop or top is None else (top,)
-                yield PushdownStep(letter, step.target, kept if operation.push is None else (*kept, operation.push))
+                yield PushdownStep(letter, step.target, cells_after(step.operations[0], top))
 
     runs = shortest_runs(pda.initial, moves, _DERIVATIONS)
     for head, length in sorted(runs.lengths.items(), key=lambda pair: pair[1]):
@@ -143,7 +138,7 @@ def _ways(driver: Driver) -> Iterator[_Word]:
             yield runs.word(head)
 
 
-def _met(driver: Driver) -> Iterator[_Word]:
+def _met_configurations(driver: Driver) -> Iterator[_Word]:
     """Yield the words to the first configurations of an automaton with several stacks."""
     queue: list[tuple[_Word, Point]] = [((), driver.start)]
     known = {driver.start}
@@ -153,15 +148,6 @@ def _met(driver: Driver) -> Iterator[_Word]:
             if len(queue) < _CONFIGURATIONS and option.to not in known:
                 known.add(option.to)
                 queue.append(((*word, option.letter), option.to))
-
-
-def _reach(driver: Driver, point: Point, word: _Word) -> Point | None:
-    for letter in word:
-        step = driver.step(point, letter)
-        if step is None:
-            return None
-        point = step.to
-    return point
 
 
 def _heights(point: Point) -> tuple[int, ...]:
@@ -183,7 +169,9 @@ def _cycles(driver: Driver) -> list[tuple[_Home, list[_Round]]]:
             for word, point, height in levels[place]:
                 left = tuple(now - before for now, before in zip(_heights(point), base, strict=True))
                 back = (point.state, driver.tops(point)) == home.head
-                if back and (length <= _LONGEST_CLIMB or not any(left)) and not _is_power(word):
+                # A power of a shorter cycle is there already, as that cycle.
+                power = any(length % size == 0 and word == word[:size] * (length // size) for size in range(1, length))
+                if back and (length <= _LONGEST_CLIMB or not any(left)) and not power:
                     rounds.append(_Round(word, left, sum(base) + height))
     return found
 
@@ -198,10 +186,6 @@ def _longer(
             left = [now - before for now, before in zip(_heights(option.to), base, strict=True)]
             if min(left) >= 0 and (length <= _LONGEST_CLIMB or sum(left) <= LONGEST_CYCLE - length):
                 yield (*word, option.letter), option.to, max(height, sum(left))
-
-
-def _is_power(word: _Word) -> bool:
-    return any(len(word) % size == 0 and word == word[:size] * (len(word) // size) for size in range(1, len(word)))
 
 
 def _families(driver: Driver, home: _Home, rounds: list[_Round]) -> Iterator[_Family]:
@@ -220,7 +204,7 @@ def _families(driver: Driver, home: _Home, rounds: list[_Round]) -> Iterator[_Fa
             between, back = found
             yield _Family(home, round_, between, back)
             if len(round_.word) <= _FURTHER:
-                below = _reach(driver, home.point, (*round_.word * 3, *between, *back))
+                below = driver.walk(home.point, (*round_.word * 3, *between, *back))
                 there = below is not None and (below.state, driver.tops(below)) == home.head
                 yield from (_Family(home, round_, between, (*back, *other)) for other in short if there)
 
@@ -234,7 +218,7 @@ def _way_back(driver: Driver, home: _Home, round_: _Round) -> tuple[_Word, _Word
         return _forced_back(driver, home, round_)
     endings = []
     for n in (2, 3, 4):
-        point = _reach(driver, home.point, round_.word * n)
+        point = driver.walk(home.point, round_.word * n)
         if point is None:
             return None
         endings.append(driver.ending(point))
@@ -247,7 +231,7 @@ def _forced_back(driver: Driver, home: _Home, round_: _Round) -> tuple[_Word, _W
     Each letter in turn is tried as the one that begins the way back.
     """
     for letter in driver.pda.input_alphabet:
-        walks = [_forced(driver, _reach(driver, home.point, round_.word * n), letter, 40) for n in (4, 5, 6)]
+        walks = [_forced(driver, driver.walk(home.point, round_.word * n), letter, 40) for n in (4, 5, 6)]
         if all(walks):
             found = _repeated(*walks)
             if found is not None and len(found[1]) <= LONGEST_CYCLE:
@@ -284,7 +268,7 @@ def _repeated(first: _Word, second: _Word, third: _Word) -> tuple[_Word, _Word] 
 
 def _pump(driver: Driver, family: _Family, rejected: bool) -> Pump:
     home, round_, between, back = family
-    end = _reach(driver, home.point, (*round_.word, *between, *back))
+    end = driver.walk(home.point, (*round_.word, *between, *back))
     assert end is not None
     afters = {driver.ending(end): None}
     if rejected:

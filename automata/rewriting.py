@@ -1,12 +1,12 @@
 """Automata rewritten for what a network can show: without an end marker, and with the stack top in the state.
 
-Without the marker, the state before it says what the marker would have said. With the top in the state, an output on a
-transition may depend on what lies on top after the step.
+Without the marker, the state before it accepts where the marker would have. With the top in the state, an output on a
+transition may depend on the top after the step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..core.errors import AutomatonError
@@ -25,7 +25,7 @@ from .pda import (
     Transition,
     push,
 )
-from .summaries import Head, Heads, heads, trim
+from .summaries import Head, heads, trim
 
 # ---- ε-steps: steps of an automaton that read nothing ----
 #
@@ -37,7 +37,7 @@ from .summaries import Head, Heads, heads, trim
 # which is as good for all that looks at single steps, and `without_epsilon` puts ε-steps into the steps before them,
 # where one operation on the stack can do what they do together. `real_time_form` is what such an algorithm asks for.
 
-_Head = tuple[State, Symbol]
+_StateAndTop = tuple[State, Symbol]
 
 
 def check_epsilon(pda: PushdownAutomaton) -> None:
@@ -72,11 +72,11 @@ def endless_head(transitions: Mapping[Key, Transition]) -> tuple[State, Symbol] 
     `pops[head]` is the state in which the cell on top of ``head`` is gone, None where the run rests before. Depth
     first: a head that is still being looked at is met again only by a run that goes round.
     """
-    pops: dict[_Head, State | None] = {}
+    pops: dict[_StateAndTop, State | None] = {}
     for state, symbol, (top,) in transitions:
-        begun: list[_Head] = []
-        waiting: dict[_Head, None] = {}
-        head: _Head | None = (state, top) if symbol == EPSILON else None
+        begun: list[_StateAndTop] = []
+        waiting: dict[_StateAndTop, None] = {}
+        head: _StateAndTop | None = (state, top) if symbol == EPSILON else None
         while head is not None:
             if head not in pops and head in waiting:
                 return head
@@ -89,10 +89,10 @@ def endless_head(transitions: Mapping[Key, Transition]) -> tuple[State, Symbol] 
 
 def _looked_at_next(
     transitions: Mapping[Key, Transition],
-    begun: list[_Head],
-    waiting: dict[_Head, None],
-    pops: dict[_Head, State | None],
-) -> _Head | None:
+    begun: list[_StateAndTop],
+    waiting: dict[_StateAndTop, None],
+    pops: dict[_StateAndTop, State | None],
+) -> _StateAndTop | None:
     """Close the heads whose run is known; return the one that the last open one waits for, None where none is open."""
     while begun:
         state, top = begun[-1]
@@ -103,7 +103,7 @@ def _looked_at_next(
             if operation.name == "pop":
                 gone = step.target
             else:
-                needed: _Head = step.target, operation.push or top
+                needed: _StateAndTop = step.target, operation.push or top
                 if needed not in pops:
                     return needed
                 gone = pops[needed]
@@ -173,14 +173,14 @@ def without_letter(stepwise: PushdownAutomaton, letter: Symbol, like: PushdownAu
 class _Reached:
     """Where a step and the ε-steps after it lead.
 
-    ``kept`` is whether the old top still lies there, ``laid`` what lies above it, bottom first, ``said`` what was
+    ``kept`` is whether the old top still lies there, ``laid`` what lies above it, bottom first, ``written`` what was
     written.
     """
 
     state: State
     kept: bool
     laid: tuple[Symbol, ...]
-    said: tuple[Output, ...] = ()
+    written: tuple[Output, ...] = ()
 
 
 def without_epsilon(pda: PushdownAutomaton) -> PushdownAutomaton:
@@ -203,11 +203,9 @@ def without_epsilon(pda: PushdownAutomaton) -> PushdownAutomaton:
         return pda
     if pda.acceptance == "output":
         raise AutomatonError("ε-steps cannot be taken into other steps where the last output accepts")
-    from .summaries import trim
-
     pda = trim(pda)
-    first = _followed(pda, _Reached(pda.initial, True, ()), pda.bottom, "the run before the first symbol")
-    if first.laid or first.said:
+    first = _after_silent_steps(pda, _Reached(pda.initial, True, ()), pda.bottom, "the run before the first symbol")
+    if first.laid or first.written:
         raise AutomatonError("the ε-steps before the first symbol push or write, and no step is there to take them in")
     steps: dict[Key, Transition] = {}
     for (state, symbol, (top,)), step in pda.transitions.items():
@@ -220,16 +218,18 @@ def without_epsilon(pda: PushdownAutomaton) -> PushdownAutomaton:
 def _together(pda: PushdownAutomaton, top: Symbol, step: Transition, where: str) -> Transition:
     """Return ``step`` at a ``top`` with the ε-steps after it."""
     (operation,) = step.operations
-    said = () if step.output is None else (step.output,)
+    written = () if step.output is None else (step.output,)
     laid = () if operation.push is None else (operation.push,)
-    end = _followed(pda, _Reached(step.target, not operation.pop, laid, said), top, where)
-    if len(end.laid) > 1 or len(end.said) > 1:
-        raise AutomatonError(f"{where} and the ε-steps after it push {len(end.laid)} symbols and write {len(end.said)}")
+    end = _after_silent_steps(pda, _Reached(step.target, not operation.pop, laid, written), top, where)
+    if len(end.laid) > 1 or len(end.written) > 1:
+        raise AutomatonError(
+            f"{where} and the ε-steps after it push {len(end.laid)} symbols and write {len(end.written)}"
+        )
     whole = StackOp(pop=not end.kept, push=end.laid[0] if end.laid else None)
-    return Transition(end.state, (whole,), end.said[0] if end.said else None)
+    return Transition(end.state, (whole,), end.written[0] if end.written else None)
 
 
-def _followed(pda: PushdownAutomaton, here: _Reached, top: Symbol, where: str) -> _Reached:
+def _after_silent_steps(pda: PushdownAutomaton, here: _Reached, top: Symbol, where: str) -> _Reached:
     """Return where the ε-steps from ``here`` lead, on a stack whose old ``top`` is known and nothing below it.
 
     Only a symbol on which something is pushed can lie below.
@@ -251,8 +251,8 @@ def _followed(pda: PushdownAutomaton, here: _Reached, top: Symbol, where: str) -
             kept, laid = (kept, laid[:-1]) if laid else (False, ())
         if operation.push is not None:
             laid = (*laid, operation.push)
-        said = here.said if step.output is None else (*here.said, step.output)
-        here = _Reached(step.target, kept, laid, said)
+        written = here.written if step.output is None else (*here.written, step.output)
+        here = _Reached(step.target, kept, laid, written)
 
 
 # ---- Automata rewritten for what a network can show ----
@@ -291,7 +291,8 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
         return None
     accepting = _accepting_heads(pda)
     states = frozenset(state for state, _ in accepting)
-    if pda.acceptance == "final state" and _undecided(found, accepting, states):
+    undecided = any(head not in accepting for head in found.reading if head[0] in states)
+    if pda.acceptance == "final state" and undecided:
         return None
     letters = {key: step for key, step in pda.transitions.items() if key[1] != pda.end_marker}
     acceptance: Acceptance = "final state" if pda.acceptance == "final state" else "both"
@@ -313,14 +314,14 @@ def _needs_depth(pda: PushdownAutomaton) -> bool:
     """Return whether some word is accepted because the marker pops the last symbol."""
     if pda.acceptance == "final state":
         return False
-    popping = {key: step for key, step in pda.transitions.items() if key[1] == pda.end_marker and _pops(pda, key, step)}
+    popping = {
+        key: step
+        for key, step in pda.transitions.items()
+        if key[1] == pda.end_marker and set(key[2]) != {pda.bottom} and not _pushes(step) and _is_final(pda, step)
+    }
     letters = {key: step for key, step in pda.transitions.items() if key[1] != pda.end_marker}
     ending = heads(replace(pda, transitions={**letters, **popping})).ending
     return any(set(tops) == {pda.bottom} for _, tops in ending)
-
-
-def _pops(pda: PushdownAutomaton, key: Key, step: Transition) -> bool:
-    return set(key[2]) != {pda.bottom} and not _pushes(step) and _is_final(pda, step)
 
 
 def _pushes(step: Transition) -> bool:
@@ -329,10 +330,6 @@ def _pushes(step: Transition) -> bool:
 
 def _is_final(pda: PushdownAutomaton, step: Transition) -> bool:
     return pda.acceptance == "empty stack" or step.target in pda.accepting
-
-
-def _undecided(found: Heads, accepting: set[Head], states: frozenset[State]) -> bool:
-    return any(head not in accepting for head in found.reading if head[0] in states)
 
 
 def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
@@ -351,7 +348,7 @@ def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
     >>> shown.states, sorted(shown.accepting), shown.accepts("(())()"), shown.accepts("(()")
     (('(q, ⊥)', '(q, A)'), ['(q, ⊥)'], True, False)
     """
-    return _visible(pda)[0]
+    return _shown_top(pda)[0]
 
 
 def with_head_outputs(pda: PushdownAutomaton, output: Callable[[State, Symbol], Output]) -> PushdownAutomaton:
@@ -365,7 +362,7 @@ def with_head_outputs(pda: PushdownAutomaton, output: Callable[[State, Symbol], 
     >>> tops.initial_output, tops.transduce("aa")
     ('⊥', ['A', 'A'])
     """
-    visible, names = _visible(pda)
+    visible, names = _shown_top(pda)
     transitions = {key: replace(step, output=output(*names[step.target])) for key, step in visible.transitions.items()}
     return replace(visible, transitions=transitions, initial_output=output(*names[visible.initial]))
 
@@ -406,45 +403,32 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
     return with_head_outputs(pda, following)
 
 
-def _visible(pda: PushdownAutomaton) -> tuple[PushdownAutomaton, _Names]:
+def _shown_top(pda: PushdownAutomaton) -> tuple[PushdownAutomaton, _Names]:
     if pda.n_stacks != 1:
         raise AutomatonError(f"the top can be shown for one stack, this automaton has {pda.n_stacks}")
     pda = real_time_form(pda, "states that show the top need")
     tops = (pda.bottom, *pda.stack_alphabet)
     name = unique({(state, top): f"({state}, {top})" for state in pda.states for top in tops})  # (a, b), c or a, (b, c)
     names = {called: head for head, called in name.items()}
-    accepting = frozenset(called for called, head in names.items() if _accepts(pda, *head))
+    accepting = frozenset(called for called, head in names.items() if pda.accepts_at(head[0], head[1] == pda.bottom))
     by_output = pda.acceptance == "output"
+    steps: dict[Key, Transition] = {}
+    for (state, symbol, (top,)), step in pda.transitions.items():
+        (operation,) = step.operations
+        for below in tops if top != pda.bottom else (pda.bottom,):  # nothing lies below the bottom
+            # The new top, and the operation on the stack of what lies below it.
+            shown, deeper = top, NONE
+            if operation.push is not None:
+                shown, deeper = operation.push, NONE if operation.pop or top == pda.bottom else push(top)
+            elif operation.pop:
+                shown, deeper = below, NONE if below == pda.bottom else POP
+            steps[name[state, top], symbol, (below,)] = Transition(name[step.target, shown], (deeper,), step.output)
     visible = replace(
         pda,
         states=tuple(names),
         initial=name[pda.initial, pda.bottom],
-        transitions=dict(_transitions(pda, tops, name)),
+        transitions=steps,
         accepting=frozenset() if by_output else accepting,
         acceptance="output" if by_output else "final state",
     )
     return trim(visible), names
-
-
-def _accepts(pda: PushdownAutomaton, state: State, top: Symbol) -> bool:
-    empty, final = top == pda.bottom, state in pda.accepting
-    return {"final state": final, "empty stack": empty, "both": final and empty, "output": False}[pda.acceptance]
-
-
-def _transitions(
-    pda: PushdownAutomaton, tops: tuple[Symbol, ...], name: dict[tuple[State, Symbol], State]
-) -> Iterator[tuple[Key, Transition]]:
-    for (state, symbol, (top,)), step in pda.transitions.items():
-        for below in tops if top != pda.bottom else (pda.bottom,):  # nothing lies below the bottom
-            new_top, operation = _move(step.operations[0], top, below, pda.bottom)
-            target = name[step.target, new_top]
-            yield (name[state, top], symbol, (below,)), Transition(target, (operation,), step.output)
-
-
-def _move(operation: StackOp, top: Symbol, below: Symbol, bottom: Symbol) -> tuple[Symbol, StackOp]:
-    """Return the new top, and what happens to the stack of what lies below it."""
-    if operation.push is not None:
-        return operation.push, NONE if operation.pop or top == bottom else push(top)
-    if operation.pop:
-        return below, NONE if below == bottom else POP
-    return top, NONE

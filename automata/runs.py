@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,13 +35,12 @@ def accepts_many(pda: PushdownAutomaton, words: Words) -> BoolArray:
     >>> accepts_many(dyck, ["", "(())", "(()", "())"]).tolist()
     [True, True, False, False]
     """
-    tables, letters, lengths = _prepare(pda, words)
-    accepted = np.zeros(len(letters), np.bool_)
-    for batch in _batches(lengths):
-        ends = _run(tables, letters[batch], lengths[batch])
-        complete = ends.cut < 0
+    tables, batches, shape = _tables_and_batches(pda, words)
+    accepted = np.zeros(shape[0], np.bool_)
+    for batch, letters, lengths in batches:
+        ends = _run_batch(tables, letters, lengths)
         good = tables.accepting_outputs[ends.output]
-        accepted[batch] = complete & tables.accepts(ends.state, ends.empty, good)
+        accepted[batch] = (ends.cut < 0) & tables.accepts(ends.state, ends.empty, good)
     return accepted
 
 
@@ -57,11 +57,11 @@ def transduce_many(pda: PushdownAutomaton, words: Words) -> IntArray:
     ([[1, 1], [1, -1], [1, -1]], (None, 'A'))
     """
     require_real_time(pda, "One output for each letter needs")
-    tables, letters, lengths = _prepare(pda, words)
-    outputs = np.full(letters.shape, -1, np.int32)
-    for batch in _batches(lengths):
-        trace = np.full((letters.shape[1], len(batch)), -1, np.int32)
-        _run(tables, letters[batch], lengths[batch], _Notes(trace=trace))
+    tables, batches, shape = _tables_and_batches(pda, words)
+    outputs = np.full(shape, -1, np.int32)
+    for batch, letters, lengths in batches:
+        trace = np.full((shape[1], len(batch)), -1, np.int32)
+        _run_batch(tables, letters, lengths, _Notes(trace=trace))
         outputs[batch] = trace.T
     return outputs
 
@@ -69,7 +69,7 @@ def transduce_many(pda: PushdownAutomaton, words: Words) -> IntArray:
 def written_many(pda: PushdownAutomaton, words: Words) -> IntArray:
     """Return all that is written on each word, ``(N, W)``: the outputs of the run that are not None, one after another.
 
-    They are indices into ``compile_tables(pda).outputs``, and -1 behind what is written. What a run writes before it is
+    They are indices into ``compile_tables(pda).outputs``, and -1 behind the last. What a run writes before it is
     cut is there, too. ε-steps and the one on the end marker write as others do. Errors as in :func:`accepts_many`.
 
     >>> from stacklens.automata.pda import EPSILON, NONE, Transition
@@ -79,14 +79,14 @@ def written_many(pda: PushdownAutomaton, words: Words) -> IntArray:
     >>> written_many(twice, ["aa", "a"]).tolist(), compile_tables(twice).outputs
     ([[1, 2, 1, 2], [1, 2, -1, -1]], (None, 'A', 'B'))
     """
-    tables, letters, lengths = _prepare(pda, words)
-    told = np.array([output is not None for output in tables.outputs])
+    tables, batches, shape = _tables_and_batches(pda, words)
+    counted = np.array([output is not None for output in tables.outputs])
     parts = []
-    for batch in _batches(lengths):
-        written = _Written(len(batch), told)
-        _run(tables, letters[batch], lengths[batch], _Notes(written=written))
+    for batch, letters, lengths in batches:
+        written = _Written(len(batch), counted)
+        _run_batch(tables, letters, lengths, _Notes(written=written))
         parts.append((batch, written))
-    outputs = np.full((len(letters), max((int(w.counts.max(initial=0)) for _, w in parts), default=0)), -1, np.int32)
+    outputs = np.full((shape[0], max((int(w.counts.max(initial=0)) for _, w in parts), default=0)), -1, np.int32)
     for batch, written in parts:
         width = min(outputs.shape[1], written.symbols.shape[1])
         outputs[batch, :width] = written.symbols[:, :width]
@@ -94,16 +94,16 @@ def written_many(pda: PushdownAutomaton, words: Words) -> IntArray:
 
 
 class _Written:
-    """What N runs have written so far; only outputs that are ``told`` (O,) count."""
+    """What N runs have written so far; only outputs that are ``counted`` (O,) are kept."""
 
-    def __init__(self, n_words: int, told: BoolArray) -> None:
-        self.told = told
+    def __init__(self, n_words: int, counted: BoolArray) -> None:
+        self.counted = counted
         self.counts = np.zeros(n_words, np.int64)
         self.symbols: IntArray = np.full((n_words, 16), -1, np.int32)
 
     def add(self, words: npt.NDArray[np.intp], outputs: IntArray) -> None:
         """Add one output to each of some words."""
-        rows, outputs = words[self.told[outputs]], outputs[self.told[outputs]]
+        rows, outputs = words[self.counted[outputs]], outputs[self.counted[outputs]]
         if self.counts[rows].max(initial=0) >= self.symbols.shape[1]:
             self.symbols = np.pad(self.symbols, ((0, 0), (0, self.symbols.shape[1])), constant_values=-1)
         self.symbols[rows, self.counts[rows]] = outputs
@@ -120,10 +120,10 @@ def first_rejection(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int6
     >>> first_rejection(only_a, ["aa", "aba"]).tolist()
     [-1, 1]
     """
-    tables, letters, lengths = _prepare(pda, words)
-    cut = np.full(len(letters), -1, np.int64)
-    for batch in _batches(lengths):
-        cut[batch] = _run(tables, letters[batch], lengths[batch]).cut
+    tables, batches, shape = _tables_and_batches(pda, words)
+    cut = np.full(shape[0], -1, np.int64)
+    for batch, letters, lengths in batches:
+        cut[batch] = _run_batch(tables, letters, lengths).cut
     return cut
 
 
@@ -139,30 +139,31 @@ def greatest_heights(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int
     >>> greatest_heights(brackets, ["(())()", "()", ")((", ""]).tolist()
     [2, 1, 0, 0]
     """
-    tables, letters, lengths = _prepare(pda, words)
-    heights = np.zeros(len(letters), np.int64)
-    for batch in _batches(lengths):
+    tables, batches, shape = _tables_and_batches(pda, words)
+    heights = np.zeros(shape[0], np.int64)
+    for batch, letters, lengths in batches:
         reached = np.zeros(len(batch), np.int64)
-        _run(tables, letters[batch], lengths[batch], _Notes(heights=reached))
+        _run_batch(tables, letters, lengths, _Notes(heights=reached))
         heights[batch] = reached
     return heights
 
 
-def _prepare(pda: PushdownAutomaton, words: Words) -> tuple[Tables, IntArray, npt.NDArray[np.int64]]:
-    """Return the tables, what the runs read, ``(N, T)``, the end marker included, and how many letters they read."""
+def _tables_and_batches(
+    pda: PushdownAutomaton, words: Words
+) -> tuple[Tables, Iterator[tuple[npt.NDArray[np.intp], IntArray, npt.NDArray[np.int64]]], tuple[int, ...]]:
+    """Return the tables, batches of the words' numbers with what these read, and the shape of all that is read, (N, T).
+
+    The end marker is read, too. Long words come first in a batch: then the words still running are always a prefix.
+    """
     letters, lengths = encode_words(words, pda.input_alphabet)
     tables = compile_tables(pda)
-    if tables.end is None:
-        return tables, letters, lengths
-    letters = np.pad(letters, ((0, 0), (0, 1)), constant_values=-1)
-    letters[np.arange(len(letters)), lengths] = tables.end
-    return tables, letters, lengths + 1
-
-
-def _batches(lengths: npt.NDArray[np.int64]) -> list[npt.NDArray[np.intp]]:
-    """Return the words' numbers in batches, long words first: then the words still running are always a prefix."""
+    if tables.end is not None:
+        letters = np.pad(letters, ((0, 0), (0, 1)), constant_values=-1)
+        letters[np.arange(len(letters)), lengths] = tables.end
+        lengths = lengths + 1
     order = np.argsort(-lengths, kind="stable")
-    return [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
+    parts = (order[start : start + _BATCH] for start in range(0, len(order), _BATCH))
+    return tables, ((part, letters[part], lengths[part]) for part in parts), letters.shape
 
 
 @dataclass
@@ -227,7 +228,7 @@ class _Running:
             ends.empty[words] &= stack.address[chosen] < stack.width
 
 
-class _Steps:
+class _FlatTables:
     """The tables flattened to one number a cell, ``(state, letter, head)``, so that a look-up is one gather."""
 
     def __init__(self, tables: Tables) -> None:
@@ -269,7 +270,7 @@ class _Steps:
 
 @dataclass
 class _Notes:
-    """What is noted of runs on the way.
+    """Notes of runs, taken on the way.
 
     Attributes:
         trace: receives the outputs of the letters, ``(T, N)``.
@@ -291,9 +292,9 @@ class _Notes:
                 self.heights[words] = np.maximum(self.heights[words], stack.address[moved] // stack.width)
 
 
-def _run(tables: Tables, letters: IntArray, lengths: npt.NDArray[np.int64], notes: _Notes | None = None) -> _Ends:
+def _run_batch(tables: Tables, letters: IntArray, lengths: npt.NDArray[np.int64], notes: _Notes | None = None) -> _Ends:
     """Return how the runs on ``letters``, long words first, end, and take ``notes``."""
-    steps, runs, notes = _Steps(tables), _Running(tables, len(letters)), notes or _Notes()
+    steps, runs, notes = _FlatTables(tables), _Running(tables, len(letters)), notes or _Notes()
     ends = _Ends(runs.state.copy(), np.ones(len(letters), np.bool_), runs.output.copy(), np.full(len(letters), -1))
     columns = np.ascontiguousarray(letters.T).astype(np.intp)  # (T, N)
     longer = len(letters) - np.searchsorted(lengths[::-1], np.arange(len(columns)), side="right")  # words longer than t
@@ -314,8 +315,7 @@ def _run(tables: Tables, letters: IntArray, lengths: npt.NDArray[np.int64], note
     return ends
 
 
-def _rest(steps: _Steps, runs: _Running, tables: Tables, notes: _Notes) -> None:
-    """Let every run take its ε-steps."""
+def _rest(steps: _FlatTables, runs: _Running, tables: Tables, notes: _Notes) -> None:
     while tables.epsilon is not None and len(moved := steps.apply_epsilon(runs, tables.epsilon)):
         notes.step(runs, moved)
 
@@ -323,7 +323,7 @@ def _rest(steps: _Steps, runs: _Running, tables: Tables, notes: _Notes) -> None:
 # ---- Many runs of one automaton side by side, from any configurations, each on letters of its own ----
 #
 # A run that has no transition is over, and why is kept: at a head that the automaton reaches on some word that means
-# rejection; at any other head nobody ever said what it does, so it is undefined.
+# rejection; what it does at any other head is not defined.
 
 
 @dataclass(frozen=True, eq=False)

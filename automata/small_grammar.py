@@ -1,4 +1,4 @@
-"""Grammars made small enough to be read: what is equal becomes one, what is used once stands in its place.
+"""Grammars made small enough to be read: equals become one, and parts that are used once stand in their place.
 
 A grammar that comes from an automaton says in every nonterminal where a cell is popped. So a closing bracket ends up
 inside the nonterminal of what stands before it: ``S -> ( X S | ε``, ``X -> ) | ( X X``. Such a last symbol, which all
@@ -46,26 +46,26 @@ def small_grammar(grammar: Grammar) -> Grammar:
     >>> print(small_grammar(parse_grammar("T -> ( X T | ε\\nX -> ) | ( X X")))
     S -> ( S ) S | ε
     """
-    rules = _merged(_numbered(grammar))
+    rules = _merged_nonterminals(_numbered_rules(grammar))
     if (number := sum(map(len, rules.values()))) > _MOST_ALTERNATIVES:
         most = f"expected {_MOST_ALTERNATIVES:,} at most"
         raise StacklensError(f"the grammar has {number:,} alternatives, too many to be read; {most}")
     begun = islice(_without_common_ends(rules, grammar.alphabet), _MOST_ROUNDS)
-    return _named(min(map(_shortened, begun), key=_size), grammar.alphabet)
+    return _with_plain_names(min(map(_shortest_found, begun), key=_grammar_size), grammar.alphabet)
 
 
-def _shortened(rules: _Rules) -> _Rules:
+def _shortest_found(rules: _Rules) -> _Rules:
     """Return rules of the same words, tidied, that no single change of those that are tried makes any shorter."""
     best, work = _tidied(rules), 0
-    others = _others(best)
+    others = _other_rules(best)
     while work < _MOST_WORK and (other := next(others, None)) is not None:
-        work += _size(other)
-        if _size(other := _tidied(other)) < _size(best):
-            best, others = other, _others(other)
+        work += _grammar_size(other)
+        if _grammar_size(other := _tidied(other)) < _grammar_size(best):
+            best, others = other, _other_rules(other)
     return best
 
 
-def _numbered(grammar: Grammar) -> _Rules:
+def _numbered_rules(grammar: Grammar) -> _Rules:
     numbers = {grammar.start: _START}
     for left, _ in grammar.rules:
         numbers.setdefault(left, len(numbers))
@@ -75,7 +75,7 @@ def _numbered(grammar: Grammar) -> _Rules:
     return rules
 
 
-def _size(rules: _Rules) -> int:
+def _grammar_size(rules: _Rules) -> int:
     return len(rules) + sum(1 + len(side) for sides in rules.values() for side in sides)
 
 
@@ -84,11 +84,11 @@ def _tidied(rules: _Rules) -> _Rules:
     before: _Rules = {}
     while rules != before:
         before = rules
-        rules = _inlined(_merged(_reached(_without_units(rules))))
+        rules = _inlined(_merged_nonterminals(_reached_rules(_inlined_units(rules))))
     return rules
 
 
-def _reached(rules: _Rules) -> _Rules:
+def _reached_rules(rules: _Rules) -> _Rules:
     reached = {_START: None}
     unseen = [_START]
     while unseen:
@@ -98,7 +98,7 @@ def _reached(rules: _Rules) -> _Rules:
     return {left: rules[left] for left in reached}
 
 
-def _without_units(rules: _Rules) -> _Rules:
+def _inlined_units(rules: _Rules) -> _Rules:
     """Return the rules with the alternatives of B in the place of every alternative that is B alone."""
     found: _Rules = {}
     for left in rules:
@@ -115,17 +115,17 @@ def _without_units(rules: _Rules) -> _Rules:
     return found
 
 
-def _merged(rules: _Rules) -> _Rules:
+def _merged_nonterminals(rules: _Rules) -> _Rules:
     """Return the rules with one nonterminal for all that have the same alternatives, up to such nonterminals.
 
-    What is told apart by no number of steps derives the same words: the coarsest partition (Moore's refinement).
+    Nonterminals that no number of steps tells apart derive the same words: the coarsest partition (Moore's refinement).
     """
     classes = dict.fromkeys(rules, 0)
     while True:
         marks: dict[tuple[int, frozenset[_Side]], int] = {}
         refined: dict[int, int] = {}
         for left, sides in rules.items():
-            mark = classes[left], frozenset(_renamed(side, classes) for side in sides)
+            mark = classes[left], frozenset(_renamed_side(side, classes) for side in sides)
             refined[left] = marks.setdefault(mark, len(marks))
         if refined == classes:
             break
@@ -134,10 +134,10 @@ def _merged(rules: _Rules) -> _Rules:
     for left, number in classes.items():
         first.setdefault(number, left)
     names = {left: first[number] for left, number in classes.items()}
-    return {left: list(dict.fromkeys(_renamed(side, names) for side in rules[left])) for left in first.values()}
+    return {left: list(dict.fromkeys(_renamed_side(side, names) for side in rules[left])) for left in first.values()}
 
 
-def _renamed(side: _Side, names: dict[int, int]) -> _Side:
+def _renamed_side(side: _Side, names: dict[int, int]) -> _Side:
     return tuple(names[part] if isinstance(part, int) else part for part in side)
 
 
@@ -171,17 +171,16 @@ def _is_better_inside(rules: _Rules, left: int, uses: int) -> bool:
 
 
 def _put(side: _Side, left: int, alternatives: Iterable[_Side]) -> Iterator[_Side]:
-    """Yield ``side`` with each choice of alternatives in the places of the nonterminal ``left``."""
     for choice in product(*(alternatives if part == left else ((part,),) for part in side)):
         yield tuple(part for piece in choice for part in piece)
 
 
 def _without_common_ends(rules: _Rules, alphabet: Iterable[Symbol]) -> Iterator[_Rules]:
     """Yield the rules, then as they are with one terminal more taken out of what ends in it, while they stay short."""
-    limit = 4 * _size(rules) + 1_000
+    limit = 4 * _grammar_size(rules) + 1_000
     taken: _Rules | None = rules
-    while taken is not None and _size(taken) <= limit:
-        yield (rules := _merged(_inlined(taken)))
+    while taken is not None and _grammar_size(taken) <= limit:
+        yield (rules := _merged_nonterminals(_inlined(taken)))
         taken = next((new for symbol in alphabet if (new := _without_end(rules, symbol)) is not None), None)
 
 
@@ -208,20 +207,13 @@ def _without_end(rules: _Rules, last: _Part) -> _Rules | None:
     return found
 
 
-def _followed(side: _Side, these: set[int], last: _Part) -> _Side:
-    return tuple(part for one in side for part in ((one, last) if one in these else (one,)))
-
-
-def _others(rules: _Rules) -> Iterator[_Rules]:
+def _other_rules(rules: _Rules) -> Iterator[_Rules]:
     """Yield rules of the same words that may be shorter when they are tidied."""
     for left in rules:
-        most = max(side.count(left) for sides in rules.values() for side in sides)
-        if left != _START and () in rules[left] and 2**most <= _MOST_CHOICES:
-            yield _without_empty(rules, left)
         for less in rules:
             if left not in (_START, less) and (other := _as_more_than(rules, left, less)) is not None:
                 yield other
-        yield from _folded(rules, left)
+        yield from _folded_rules(rules, left)
     for last in dict.fromkeys((*rules, *(part for sides in rules.values() for side in sides for part in side))):
         if (taken := _without_end(rules, last)) is not None:
             yield taken
@@ -244,7 +236,7 @@ def _as_more_than(rules: _Rules, more: int, less: int) -> _Rules | None:
     }
 
 
-def _folded(rules: _Rules, inner: int) -> Iterator[_Rules]:
+def _folded_rules(rules: _Rules, inner: int) -> Iterator[_Rules]:
     """Yield the rules with x ``inner`` y for all alternatives x z y of one nonterminal, z being those of ``inner``."""
     longest = max(rules[inner], key=len)
     for left, sides in rules.items():
@@ -257,16 +249,7 @@ def _folded(rules: _Rules, inner: int) -> Iterator[_Rules]:
                     yield {**rules, left: [*kept, (*before, inner, *after)]}
 
 
-def _without_empty(rules: _Rules, empty: int) -> _Rules:
-    """Return the rules with the nonterminal ``empty``, which derives the empty word, left out where it can be."""
-    found: _Rules = {}
-    for left, sides in rules.items():
-        chosen = [new for side in sides for new in _put(side, empty, ((empty,), ()))]
-        found[left] = [side for side in dict.fromkeys(chosen) if side or left != empty]
-    return found
-
-
-def _named(rules: _Rules, alphabet: tuple[Symbol, ...]) -> Grammar:
+def _with_plain_names(rules: _Rules, alphabet: tuple[Symbol, ...]) -> Grammar:
     place = {symbol: number for number, symbol in enumerate(alphabet)}
 
     def order(left: int, side: _Side) -> tuple[int, bool, int]:
@@ -274,7 +257,7 @@ def _named(rules: _Rules, alphabet: tuple[Symbol, ...]) -> Grammar:
         where = place[first] if isinstance(first, str) else len(place) + (first is None)
         return where, left not in side, -len(side)
 
-    free = _names(alphabet)
+    free = _plain_names(alphabet)
     names = {_START: Nonterminal(next(free))}
     found: list[Rule] = []
     unseen = [_START]
@@ -288,7 +271,7 @@ def _named(rules: _Rules, alphabet: tuple[Symbol, ...]) -> Grammar:
     return Grammar(tuple(found), names[_START], alphabet)
 
 
-def _names(taken: Iterable[str]) -> Iterator[str]:
+def _plain_names(taken: Iterable[str]) -> Iterator[str]:
     """Yield S, A, B, …, Z, S1, A1, …, but for those that are ``taken`` by terminals."""
     letters = ["S", *(chr(code) for code in range(ord("A"), ord("Z") + 1) if chr(code) != "S")]
     used = frozenset(taken)
@@ -297,12 +280,12 @@ def _names(taken: Iterable[str]) -> Iterator[str]:
 
 # ---- The grammar of a deterministic pushdown automaton, by the triple construction ----
 #
-# A nonterminal is a state and a stack cell: what is read from there until the cell is popped, in a given state, or to
+# A nonterminal is a state and a stack cell: the word read from there until the cell is popped, in a given state, or to
 # the end of an accepted word, with the cell still there. As the automaton is deterministic, the grammar is
 # unambiguous.
 
-_Head = tuple[State, Symbol]
-_Returns = dict[_Head, dict[State, None]]
+_TripleHead = tuple[State, Symbol]
+_Returns = dict[_TripleHead, dict[State, None]]
 _MOST_TRIPLES, _MOST_WAYS = 100_000, 2_000_000  # of a grammar, and looked at on the way to it
 _TOO_LARGE = f"the language's grammar has more than {_MOST_TRIPLES:,} rules: give a smaller automaton"
 
@@ -327,7 +310,7 @@ def grammar_of(pda: PushdownAutomaton) -> Grammar:
     rules = tuple(islice(_Triples(trim(plain)).rules(), _MOST_TRIPLES + 1))
     if len(rules) > _MOST_TRIPLES:
         raise AutomatonError(_TOO_LARGE)
-    return Grammar(rules, _name(pda.initial, pda.bottom), pda.input_alphabet)
+    return Grammar(rules, _triple_name(pda.initial, pda.bottom), pda.input_alphabet)
 
 
 def readable_grammar(pda: PushdownAutomaton) -> Grammar:
@@ -355,7 +338,7 @@ def readable_grammar(pda: PushdownAutomaton) -> Grammar:
 class _Triples:
     def __init__(self, pda: PushdownAutomaton) -> None:
         self.pda = pda
-        self.moves: dict[_Head, list[tuple[Symbol, Transition]]] = defaultdict(list)
+        self.moves: dict[_TripleHead, list[tuple[Symbol, Transition]]] = defaultdict(list)
         for (state, symbol, (top,)), step in pda.transitions.items():
             self.moves[state, top].append((symbol, step))
         self.returns = self._find_returns()
@@ -378,7 +361,7 @@ class _Triples:
     def _ways(
         self, cell: Symbol, step: Transition, returns: _Returns
     ) -> Iterator[tuple[tuple[Nonterminal, ...], State | None]]:
-        """Yield what is read after a step, as nonterminals, and the state in which ``cell`` is popped then, or None."""
+        """Yield the words after a step, as nonterminals, and the state in which ``cell`` is popped then, or None."""
         operation: StackOp = step.operations[0]
         target = step.target
         if operation.pop and operation.push is None:
@@ -386,29 +369,25 @@ class _Triples:
             return
         here = operation.push or cell
         if operation.push is None or operation.pop:  # the cell is there, or another in its place
-            yield (_name(target, here),), None
-            yield from (((_name(target, here, end),), end) for end in list(returns[target, here]))
+            yield (_triple_name(target, here),), None
+            yield from (((_triple_name(target, here, end),), end) for end in list(returns[target, here]))
             return
-        yield (_name(target, here),), None
+        yield (_triple_name(target, here),), None
         for middle in list(returns[target, here]):
-            inner = _name(target, here, middle)
-            yield (inner, _name(middle, cell)), None
-            yield from (((inner, _name(middle, cell, end)), end) for end in list(returns[middle, cell]))
+            inner = _triple_name(target, here, middle)
+            yield (inner, _triple_name(middle, cell)), None
+            yield from (((inner, _triple_name(middle, cell, end)), end) for end in list(returns[middle, cell]))
 
     def rules(self) -> Iterator[Rule]:
         for state in self.pda.states:
             for cell in (self.pda.bottom, *self.pda.stack_alphabet):
-                if self._accepts(state, cell):
-                    yield _name(state, cell), ()
+                if self.pda.accepts_at(state, cell == self.pda.bottom):
+                    yield _triple_name(state, cell), ()
                 for symbol, step in self.moves[state, cell]:
                     for after, end in self._ways(cell, step, self.returns):
                         right: tuple[GrammarSymbol, ...] = (symbol, *after)
-                        yield _name(state, cell, end), right
-
-    def _accepts(self, state: State, cell: Symbol) -> bool:
-        empty, final = cell == self.pda.bottom, state in self.pda.accepting
-        return {"final state": final, "empty stack": empty, "both": final and empty}[self.pda.acceptance]
+                        yield _triple_name(state, cell, end), right
 
 
-def _name(state: State, cell: Symbol, end: State | None = None) -> Nonterminal:
+def _triple_name(state: State, cell: Symbol, end: State | None = None) -> Nonterminal:
     return Nonterminal(repr((state, cell) if end is None else (state, cell, end)))

@@ -43,6 +43,16 @@ class PushdownStep(NamedTuple, Generic[C, S]):
     cells: tuple[S, ...]
 
 
+def cells_after(operation: StackOp, top: Symbol | None) -> tuple[Symbol, ...]:
+    """Return what stands in the place of ``top`` (None: the stack is empty) after an operation, as in `PushdownStep`.
+
+    >>> cells_after(StackOp(pop=False, push="b"), "a"), cells_after(StackOp(pop=True, push=None), "a")
+    (('a', 'b'), ())
+    """
+    kept = () if operation.pop or top is None else (top,)
+    return kept if operation.push is None else (*kept, operation.push)
+
+
 class Event(NamedTuple, Generic[E]):
     """Something that happens at a head when ``symbol`` (None: nothing more) is read."""
 
@@ -54,7 +64,7 @@ _Moves = Callable[[C, S | None], Iterable[PushdownStep[C, S] | Event[E]]]
 
 
 @dataclass(frozen=True)
-class _Head(Generic[E]):
+class _NumberedHead(Generic[E]):
     """The moves of a head in numbers: symbols with the control to pop to, the head to step to, the frame to call."""
 
     pops: list[tuple[Symbol | None, int]]
@@ -72,7 +82,7 @@ class _Search(Generic[C, S, E]):
         self.control_names: list[C] = []
         self.names: list[tuple[C, S | None]] = []
         self.numbers: dict[tuple[C, S | None], int] = {}
-        self.heads: dict[int, _Head[E]] = {}
+        self.heads: dict[int, _NumberedHead[E]] = {}
         self.done: dict[_Item, tuple[int, _Origin]] = {}
         self.best: dict[_Item, int] = {}
         self.heap: list[tuple[int, int, _Item, _Origin]] = []
@@ -136,9 +146,9 @@ class _Search(Generic[C, S, E]):
         length = self.done[caller][0] + (symbol is not None) + self.done[end][0]
         self.offer(length, (caller[0], target), (caller, symbol, end))
 
-    def compile(self, place: int) -> _Head[E]:
+    def compile(self, place: int) -> _NumberedHead[E]:
         control, top = self.names[place]
-        head = self.heads[place] = _Head([], [], [], [])
+        head = self.heads[place] = _NumberedHead([], [], [], [])
         level = 0 if top is None else 1
         for move in self.moves(control, top):
             if isinstance(move, Event):
@@ -151,7 +161,7 @@ class _Search(Generic[C, S, E]):
         return head
 
 
-class Runs(Generic[C, S, E]):
+class ShortestRuns(Generic[C, S, E]):
     """What the runs of a system can come to.
 
     Attributes:
@@ -187,7 +197,7 @@ class Runs(Generic[C, S, E]):
         return tuple(reversed(backwards))
 
     def _backwards(self, item: _Item, last: Symbol | None) -> Iterator[Symbol]:
-        """Yield ``last`` and what is read before it from the beginning of the item's frame, in reverse."""
+        """Yield ``last`` and the symbols before it from the beginning of the item's frame, in reverse."""
         left: list[_Item | Symbol | None] = [item, last]
         while left:
             part = left.pop()
@@ -217,7 +227,7 @@ def _frame_lengths(search: _Search[C, S, E]) -> tuple[dict[int, int], dict[int, 
     return lengths, via
 
 
-def shortest_runs(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> Runs[C, S, E]:
+def shortest_runs(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> ShortestRuns[C, S, E]:
     """Return what the runs from ``start`` on an empty stack can come to.
 
     Args:
@@ -235,13 +245,13 @@ def shortest_runs(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> R
     """
     search: _Search[C, S, E] = _Search(start, moves)
     complete = search.run(limit)
-    return Runs(search, complete)
+    return ShortestRuns(search, complete)
 
 
 # ---- Which heads (state and stack tops) a run can ever show: exact for one stack, an over-approximation for several.
 #
 # A stack is unbounded, so configurations cannot be listed; heads can. What makes it exact is a summary of every head:
-# the states in which its frame (the symbol on top and what is laid on it) can be popped away. A push then has two
+# the states in which its frame (the symbol on top and all that is laid on it) can be popped away. A push then has two
 # successors: the head that it makes, and, for each state in that head's summary, the head with the old top again.
 
 Head = tuple[State, Tops]
@@ -251,7 +261,7 @@ _HeadMoves = dict[_Nodes, list[tuple[int, tuple[StackOp, ...]]]]
 
 
 @dataclass(frozen=True)
-class Heads:
+class ReachableHeads:
     """The heads at which a run can read a letter, and those at which a word can end.
 
     Without an end marker the two are the same; with one, a word ends after it and nothing is read there.
@@ -280,22 +290,22 @@ def reachable_heads(pda: PushdownAutomaton) -> frozenset[Head]:
     return found.reading | found.ending
 
 
-def heads(pda: PushdownAutomaton) -> Heads:
+def heads(pda: PushdownAutomaton) -> ReachableHeads:
     """Return the reachable heads, those before the end marker apart from those where words end."""
-    moves = _moves(pda)
+    moves = _head_moves(pda)
     start = pda.states.index(pda.initial)
     found: set[_Nodes]
     if pda.n_stacks == 1:
-        found = {(state, (top,)) for state, top in _Summaries(moves).heads_from((start, pda.bottom))}
+        found = {(state, (top,)) for state, top in _FrameReturns(moves).heads_from((start, pda.bottom))}
     else:
         found = _approximate_heads(moves, (start, (pda.bottom,) * pda.n_stacks))
     n = len(pda.states)
     reading = frozenset((pda.states[state], tops) for state, tops in found if state < n)
     ended = frozenset((pda.states[state - n], tops) for state, tops in found if state >= n)
-    return Heads(reading, reading if pda.end_marker is None else ended)
+    return ReachableHeads(reading, reading if pda.end_marker is None else ended)
 
 
-def _moves(pda: PushdownAutomaton) -> _HeadMoves:
+def _head_moves(pda: PushdownAutomaton) -> _HeadMoves:
     """Return the moves of each head; after the end marker, where only ε-steps are taken, states are counted from n."""
     number = {state: i for i, state in enumerate(pda.states)}
     moves: _HeadMoves = defaultdict(list)
@@ -308,7 +318,7 @@ def _moves(pda: PushdownAutomaton) -> _HeadMoves:
     return moves
 
 
-class _Summaries:
+class _FrameReturns:
     """The heads found so far and their summaries; sets of states are bit masks, which makes the union of many cheap.
 
     Summaries grow in rounds until one changes nothing. In a round, pushes whose frames return in the same states share
@@ -386,14 +396,16 @@ def _approximate_heads(moves: _HeadMoves, start: _Nodes) -> set[_Nodes]:
         while unseen:
             state, tops = unseen.pop()
             for target, operations in moves.get((state, tops), ()):
-                uncovered = [_tops_after(below, i, *pair) for i, pair in enumerate(zip(tops, operations, strict=True))]
+                uncovered = [
+                    _uncovered_tops(below, i, *pair) for i, pair in enumerate(zip(tops, operations, strict=True))
+                ]
                 new = {(target, choice) for choice in product(*uncovered)} - found
                 found |= new
                 unseen += new
     return found
 
 
-def _tops_after(below: dict[tuple[int, Symbol], set[Symbol]], stack: int, top: Symbol, op: StackOp) -> set[Symbol]:
+def _uncovered_tops(below: dict[tuple[int, Symbol], set[Symbol]], stack: int, top: Symbol, op: StackOp) -> set[Symbol]:
     if op.push is not None:
         below[stack, op.push] |= below[stack, top] if op.pop else {top}
         return {op.push}
@@ -408,7 +420,7 @@ def trim(pda: PushdownAutomaton) -> PushdownAutomaton:
     return _trim(pda, heads(pda))
 
 
-def _trim(pda: PushdownAutomaton, found: Heads) -> PushdownAutomaton:
+def _trim(pda: PushdownAutomaton, found: ReachableHeads) -> PushdownAutomaton:
     shown = found.reading | found.ending  # ε-steps may follow the end marker
     kept = {
         key: step
@@ -444,7 +456,7 @@ def drop_sinks(pda: PushdownAutomaton) -> PushdownAutomaton:
         pda = replace(trimmed, transitions=useful)  # fewer heads are reachable now, so look again
 
 
-def _useful(pda: PushdownAutomaton, found: Heads) -> dict[Key, Transition]:
+def _useful(pda: PushdownAutomaton, found: ReachableHeads) -> dict[Key, Transition]:
     """Return the transitions with which an accepted run can end or go on."""
     into: dict[State, list[State]] = defaultdict(list)
     for (state, symbol, _), step in pda.transitions.items():
@@ -461,7 +473,7 @@ def _useful(pda: PushdownAutomaton, found: Heads) -> dict[Key, Transition]:
     return {key: step for key, step in pda.transitions.items() if key in last or key in goes_on}
 
 
-def _can_end(pda: PushdownAutomaton, found: Heads, key: Key, step: Transition) -> bool:
+def _can_end(pda: PushdownAutomaton, found: ReachableHeads, key: Key, step: Transition) -> bool:
     """Whether an accepted run can end with this transition, or its output is wanted for itself."""
     by_output = pda.acceptance == "output" and pda.accepting_outputs
     if step.output is not None and not by_output:

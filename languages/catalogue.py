@@ -7,32 +7,34 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 from ..automata.formats.by_suffix import automaton_reader, read_text
 from ..automata.grammar import parse_grammar
 from ..automata.small_grammar import grammar_of
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError
-from .blocks import CountedPairs, EqualBlocks, SumBlocks, TwiceAsMany
+from .blocks import SUM_BLOCKS, TWICE_AS_MANY, counted_pairs, equal_blocks
 from .chomsky import (
-    CycleNavigation,
-    EvenPairs,
-    ModularArithmetic,
-    ModularArithmeticBrackets,
-    ParityCheck,
-    ReverseString,
-    SolveEquation,
-    StackManipulation,
+    CYCLE_NAVIGATION,
+    EVEN_PAIRS,
+    MODULAR_ARITHMETIC,
+    PARITY_CHECK,
+    REVERSE_STRING,
+    STACK_MANIPULATION,
+    RuleTask,
+    modular_arithmetic_brackets,
+    solve_equation,
 )
 from .context_free import AutomatonLanguage, ContextFreeLanguage
 from .dyck import BalancedParentheses, Dyck, dyck_kinds
 from .hao2018 import (
-    AgreementTask,
-    BooleanFormula,
-    ParenthesisPrediction,
-    Reversal,
-    ReversalWithExcluded,
-    SuzgunReversal,
+    AGREEMENT,
+    BOOLEAN_FORMULA,
+    PARENTHESIS_PREDICTION,
+    REVERSAL,
+    REVERSAL_WITH_EXCLUDED,
+    STRING_REVERSAL,
     Xor,
 )
 from .language import Language
@@ -44,20 +46,20 @@ from .task import Task
 _SUFFIXES = (".json", ".jff", ".dot", ".cfg", ".grammar", ".txt")
 
 _LANGUAGES: dict[str, Callable[[], Language]] = {
-    "1n0n": lambda: CountedPairs("1", "0"),
-    "anb2n": TwiceAsMany,
-    "anbmcnm": SumBlocks,
-    "anbn": lambda: CountedPairs("a", "b"),
-    "anbncn": lambda: EqualBlocks(3),
-    "anbncndn": lambda: EqualBlocks(4),
-    "even-pairs": lambda: _answered(EvenPairs()),
-    "homomorphic-palindrome": lambda: MarkedPalindromes("abc", "#", "xyz"),
-    "homomorphic-palindrome-nonempty": lambda: MarkedPalindromes("abc", "#", "xyz", empty=False),
+    "1n0n": partial(counted_pairs, "1", "0"),
+    "anb2n": lambda: TWICE_AS_MANY,
+    "anbmcnm": lambda: SUM_BLOCKS,
+    "anbn": partial(counted_pairs, "a", "b"),
+    "anbncn": partial(equal_blocks, 3),
+    "anbncndn": partial(equal_blocks, 4),
+    "even-pairs": lambda: _answered(EVEN_PAIRS),
+    "homomorphic-palindrome": partial(MarkedPalindromes, "abc", "#", "xyz"),
+    "homomorphic-palindrome-nonempty": partial(MarkedPalindromes, "abc", "#", "xyz", empty=False),
     "palindrome": MarkedPalindromes,
     "parentheses": BalancedParentheses,
-    "parity-check": lambda: _answered(ParityCheck()),
-    "simple-palindrome": lambda: MarkedPalindromes("abc", "#"),
-    "simple-palindrome-nonempty": lambda: MarkedPalindromes("abc", "#", empty=False),
+    "parity-check": lambda: _answered(PARITY_CHECK),
+    "simple-palindrome": partial(MarkedPalindromes, "abc", "#"),
+    "simple-palindrome-nonempty": partial(MarkedPalindromes, "abc", "#", empty=False),
 }
 # What each is, and where it is from, in words.
 _SUN, _JOULIN = "Sun et al. 1993", "Joulin & Mikolov 2015"
@@ -117,7 +119,7 @@ ABOUT_TASKS: dict[str, tuple[str, str]] = {
     "simple-palindrome": ("what comes next in w # (w reversed)", f"{_SUZGUN}, section 6.2"),
     "simple-palindrome-nonempty": (f"what comes next in w # (w reversed){_NONEMPTY}", f"{_SUZGUN}, section 6.2"),
     "solve-equation": ("what x is, modulo 5", f"{_DELETANG}, deterministic context-free"),
-    "stack-manipulation": ("what is on a stack after some actions", f"{_DELETANG}, deterministic context-free"),
+    "stack-manipulation": ("the content of a stack after some actions", f"{_DELETANG}, deterministic context-free"),
     "string-reversal": ("w and then w reversed, every position counts", f"{_SUZGUN}, section 7"),
     "xor": ("the exclusive or of all symbols so far", f"{_HAO}, section 4.2"),
 }
@@ -125,7 +127,7 @@ ABOUT_TASKS: dict[str, tuple[str, str]] = {
 _AFTER = re.compile(r"(.+)-after-(.)")
 
 
-def _answered(task: EvenPairs | ParityCheck) -> Language:
+def _answered(task: RuleTask) -> Language:
     """Return the words to which ``task`` answers 0, and the empty one."""
     pda = task.reference
     zero = {step.target for step in pda.transitions.values() if step.output == "0"}
@@ -175,7 +177,7 @@ def get_language(name: str) -> Language:
         FileFormatError: it is a path, and the file cannot be read or holds neither.
 
     >>> get_language("dyck-2"), get_language("1n0n")
-    (Dyck(n=2), CountedPairs(first='1', second='0'))
+    (Dyck(n=2), Blocks(name='1n0n', alphabet=('1', '0'), weights=(1,), states=('push', 'pop'), free=1))
     """
     if (kinds := dyck_kinds(name)) is not None:
         return Dyck(kinds)
@@ -199,35 +201,33 @@ def language_names() -> list[str]:
     return sorted([*_LANGUAGES, "dyck-K-M", "dyck-N"])
 
 
-_TASKS: dict[str, Callable[[], Task]] = {
+_TASK_VALUES: tuple[Task, ...] = (
     # Joulin & Mikolov 2015
-    **{pattern: partial(CountingStream, pattern) for pattern in PATTERNS},
-    "memorization": Memorization,
-    "addition": Addition,
+    *map(CountingStream, PATTERNS),
+    Memorization(),
+    Addition(),
     # Suzgun et al. 2019
-    "homomorphic-palindrome": partial(PalindromeNextSet, simple=False),
-    "homomorphic-palindrome-nonempty": partial(PalindromeNextSet, simple=False, empty=False),
-    "simple-palindrome": partial(PalindromeNextSet, simple=True),
-    "simple-palindrome-nonempty": partial(PalindromeNextSet, simple=True, empty=False),
-    "string-reversal": SuzgunReversal,
+    *(PalindromeNextSet(simple, empty) for simple, empty in product((False, True), repeat=2)),
+    STRING_REVERSAL,
     # Hao et al. 2018
-    "reversal": Reversal,
-    "reversal-with-excluded": ReversalWithExcluded,
-    "xor": Xor,
-    "delayed-xor": partial(Xor, delayed=True),
-    "parenthesis-prediction": ParenthesisPrediction,
-    "boolean-formula": BooleanFormula,
-    "agreement": AgreementTask,
+    REVERSAL,
+    REVERSAL_WITH_EXCLUDED,
+    Xor(),
+    Xor(delayed=True),
+    PARENTHESIS_PREDICTION,
+    BOOLEAN_FORMULA,
+    AGREEMENT,
     # Delétang et al. 2023
-    "cycle-navigation": CycleNavigation,
-    "even-pairs": EvenPairs,
-    "modular-arithmetic": ModularArithmetic,
-    "modular-arithmetic-brackets": ModularArithmeticBrackets,
-    "parity-check": ParityCheck,
-    "reverse-string": ReverseString,
-    "solve-equation": SolveEquation,
-    "stack-manipulation": StackManipulation,
-}
+    CYCLE_NAVIGATION,
+    EVEN_PAIRS,
+    MODULAR_ARITHMETIC,
+    PARITY_CHECK,
+    REVERSE_STRING,
+    STACK_MANIPULATION,
+    modular_arithmetic_brackets(),
+    solve_equation(),
+)
+_TASKS = {task.name: task for task in _TASK_VALUES}
 
 
 def get_task(name: str) -> Task:
@@ -247,7 +247,7 @@ def get_task(name: str) -> Task:
         return StreamAfter(task, match[2])
     if name not in _TASKS:
         raise UnknownNameError("task", name, task_names())
-    return _TASKS[name]()
+    return _TASKS[name]
 
 
 def task_names() -> list[str]:

@@ -48,7 +48,7 @@ class NormalForm:
 
     def __init__(self, grammar: Grammar) -> None:
         self.start, self.has_empty = grammar.start, grammar.start in grammar.nullable
-        rules = _without_units(_without_empty(_shortened(grammar), grammar))
+        rules = _rules_without_units(_rules_without_empty(_short_rules(grammar), grammar))
         self.pairs: dict[Nonterminal, list[_Pair]] = {left: [] for left in rules}
         self.symbols: dict[Nonterminal, list[Symbol]] = {left: [] for left in rules}
         for left, rights in rules.items():
@@ -66,7 +66,7 @@ class NormalForm:
         self._words: dict[tuple[Nonterminal, int], set[tuple[Symbol, ...]]] = {}
 
     def _find_shortest(self) -> dict[Nonterminal, int]:
-        """Return lengths, the smallest first: what is found next cannot be shorter (Knuth 1977)."""
+        """Return lengths, the smallest first: the next to be found cannot be shorter (Knuth 1977)."""
         uses: dict[Nonterminal, list[tuple[Nonterminal, _Pair]]] = defaultdict(list)
         for left, pairs in self.pairs.items():
             for pair in pairs:
@@ -146,7 +146,7 @@ class NormalForm:
         return word
 
 
-def _shortened(grammar: Grammar) -> _Short:
+def _short_rules(grammar: Grammar) -> _Short:
     """Return the rules with right sides cut to at most two parts, terminals among two replaced."""
     rules: _Short = defaultdict(dict)
     for i, (left, right) in enumerate(grammar.rules):
@@ -165,7 +165,7 @@ def _shortened(grammar: Grammar) -> _Short:
     return rules
 
 
-def _without_empty(rules: _Short, grammar: Grammar) -> _Short:
+def _rules_without_empty(rules: _Short, grammar: Grammar) -> _Short:
     """Return the rules without the empty right side; what could be empty may be left out instead."""
     nullable: set[GrammarSymbol] = set(grammar.nullable)
     size = -1
@@ -184,7 +184,7 @@ def _without_empty(rules: _Short, grammar: Grammar) -> _Short:
     return full
 
 
-def _without_units(rules: _Short) -> dict[Nonterminal, list[tuple[GrammarSymbol, ...]]]:
+def _rules_without_units(rules: _Short) -> dict[Nonterminal, list[tuple[GrammarSymbol, ...]]]:
     """Return the rules with A -> B replaced by what B leads to."""
     without: dict[Nonterminal, list[tuple[GrammarSymbol, ...]]] = {}
     for left in rules:
@@ -414,10 +414,6 @@ class ContextFreeLanguage(Language):
     def __contains__(self, word: Word) -> bool:
         chart = Chart(self.grammar)
         return chart.read_all(word) == len(word) and chart.accepts
-
-    def is_live(self, prefix: Word) -> bool:
-        """Return whether some word begins with ``prefix``."""
-        return self.first_dead(prefix) is None
 
     def first_dead(self, word: Word) -> int | None:
         """Return the number of symbols after which the prefix of ``word`` is dead, None if ``word`` is live."""

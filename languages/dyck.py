@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
@@ -71,6 +72,11 @@ class Dyck(Language):
             raise StacklensError(_too_many(self.name))
 
     @property
+    def deepest(self) -> float:
+        """Return how many brackets may be open at once."""
+        return inf
+
+    @property
     def name(self) -> str:
         """Return ``dyck-n``."""
         return f"dyck-{self.n}"
@@ -103,11 +109,13 @@ class Dyck(Language):
         )
 
     def __contains__(self, word: Word) -> bool:
-        return not self._cancel(word)
-
-    def is_live(self, prefix: Word) -> bool:
-        """Return whether only opening brackets are left of ``prefix`` once matching pairs are taken out."""
-        return all(symbol in self._closer_of for symbol in self._cancel(prefix))
+        closer_of, awaited = dict(self.pairs), list[Symbol]()
+        for symbol in word:
+            if symbol in closer_of and len(awaited) < self.deepest:
+                awaited.append(closer_of[symbol])
+            elif not awaited or awaited.pop() != symbol:
+                return False
+        return not awaited
 
     def words_of_length(self, length: int) -> Iterator[Word]:
         """Yield the members of ``length`` in the order of the alphabet."""
@@ -121,26 +129,9 @@ class Dyck(Language):
             for opener, closer in reversed(self.pairs):  # the last one laid down is the first one taken up
                 if opened[-1:] == (opener,):
                     pending.append(((*prefix, closer), opened[:-1]))
-                if len(prefix) + len(opened) + 2 <= length:  # room is left to close this one too
+                # Room is left to close this one too.
+                if len(opened) < self.deepest and len(prefix) + len(opened) + 2 <= length:
                     pending.append(((*prefix, opener), (*opened, opener)))
-
-    @cached_property
-    def _closer_of(self) -> dict[Symbol, Symbol]:
-        return dict(self.pairs)
-
-    @cached_property
-    def _opener_of(self) -> dict[Symbol, Symbol]:
-        return {closer: opener for opener, closer in self.pairs}
-
-    def _cancel(self, word: Word) -> list[Symbol]:
-        """Return what is left of ``word`` when adjacent matching pairs are taken out as long as there are any."""
-        left: list[Symbol] = []
-        for symbol in word:
-            if left and left[-1] == self._opener_of.get(symbol):
-                left.pop()
-            else:
-                left.append(symbol)
-        return left
 
     def _has_length(self, length: int) -> bool:
         return length >= 0 and length % 2 == 0

@@ -1,4 +1,4 @@
-"""String reversal and exclusive or on words of 0 and 1: Hao et al. 2018, sections 4.1 and 4.2.
+"""The tasks of Hao et al. 2018, section 4: reversal, exclusive or, brackets, formulas, agreement.
 
 Also the string reversal of Suzgun et al. 2019, section 7, the same function over a, b, c.
 """
@@ -6,158 +6,122 @@ Also the string reversal of Suzgun et al. 2019, section 7, the same function ove
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import accumulate, product
+from itertools import product
 from math import prod
-from operator import xor
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Transition, Word, push
-from ..automata.pda import push as push_symbol
 from ..automata.rewriting import with_head_outputs
-from ..core.errors import NoWordError, StacklensError
-from .task import Split, Task
-from .words import choose, distinct_words
+from ..core.errors import StacklensError
+from .task import Split, Task, TaskKind
+from .words import choose, distinct_words, make_word
 
 NULL = "#"
 NORMAL: dict[Split, tuple[float, float, int]] = {"train": (10, 2, 12), "test": (20, 4, 24)}  # mean, deviation, longest
 XOR_LENGTH: dict[Split, int] = {"train": 12, "test": 24}
+DrawReversals = Callable[[Any, int, tuple[int, int] | None, Split, np.random.Generator], list[Word]]
 SUZGUN_LENGTHS: dict[Split, tuple[int, int]] = {"train": (2, 50), "test": (52, 100)}
 
 
 @dataclass(frozen=True)
 class Reversal(Task):
-    """w #^|w| becomes #^|w| w^R (Hao et al. 2018, section 4.1); # is their null symbol, the last input and output.
+    """w #^k becomes #^|w| v^R, where v is what w has of ``kept``, and k its length; # is the last input and output.
 
-    Only w^R counts. The size is the length of w: int(N(10, 2)) in 1..12, for testing int(N(20, 4)) in 1..24, with
-    ``lengths`` drawn evenly instead. (The authors pad to twice the longest; what is said there does not count.)
+    Args:
+        name: the task's name.
+        letters: those of w.
+        kept: those of v.
+        draw: from the task, a number of words, sizes, a split and a generator to words.
+        silent: the outputs that do not count.
 
-    >>> task = Reversal()
+    >>> from stacklens.languages.catalogue import get_task
+    >>> task, excluded = get_task("reversal"), get_task("reversal-with-excluded")
     >>> task.expected("110###"), task.scored("110###")
     (['#', '#', '#', '0', '1', '1'], [False, False, False, True, True, True])
+    >>> excluded.expected("1203##")
+    ['#', '#', '#', '#', '0', '1']
     """
 
-    name = "reversal"
+    name: str = ""
+    letters: str = ""
+    kept: str = ""
+    draw: DrawReversals = field(kw_only=True, repr=False)
+    silent: frozenset[Output] | None = frozenset({NULL})
     kind = "transduction"
-    _letters = "01"
-    silent = frozenset({NULL})
+    form = "w and up to |w| times #, or as often as w has letters that come back"
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
         """Return the letters and the null symbol."""
-        return (*self._letters, NULL)
+        return (*self.letters, NULL)
 
     @cached_property
     def reference(self) -> PushdownAutomaton:
-        """Return the transducer of figure 3: it pushes w, then pops and says it, and says # when all is said.
+        """Return the transducer of figure 3: it pushes w, then pops and outputs it, and # when all is out.
 
-        Any prefix is transduced; accepted are the words w #^|w|.
+        Any prefix is transduced; accepted are the words w #^k.
         """
-        letters, bottom = tuple(self._letters), "⊥"
+        bottom, tops = "⊥", tuple(self.kept)
         steps: dict[Key, Transition] = {}
-        for top in (bottom, *letters):
-            steps |= {("read", letter, (top,)): Transition("read", (push(letter),), NULL) for letter in letters}
+        for top in (bottom, *tops):
+            for letter in self.letters:
+                steps["read", letter, (top,)] = Transition("read", (push(letter) if letter in tops else NONE,), NULL)
         for state in ("read", "say"):
-            steps |= {(state, NULL, (letter,)): Transition("say", (POP,), letter) for letter in letters}
+            steps |= {(state, NULL, (letter,)): Transition("say", (POP,), letter) for letter in tops}
         states = ("read", "say")
-        return PushdownAutomaton(states, self.alphabet, letters, steps, "read", frozenset(states), bottom=bottom)
+        return PushdownAutomaton(states, self.alphabet, tops, steps, "read", frozenset(states), bottom=bottom)
 
-    def expected(self, word: Word) -> list[Output]:
-        """Return # for every letter, then the letters in reverse."""
-        length = list(word).index(NULL) if NULL in word else len(word)
-        letters, nulls = list(word[:length]), list(word[length:])
-        if not set(letters) <= set(self._letters) or set(nulls) - {NULL} or len(nulls) > length:
-            raise NoWordError(f"{''.join(word)} is no input of {self.name}: expected w and up to |w| times {NULL}")
-        return [*([NULL] * length), *letters[::-1][: len(nulls)]]
-
-    def scored(self, word: Word) -> list[bool]:
-        """Return True where w^R is said."""
-        return [symbol != NULL for symbol in self.expected(word)]
+    def word(self, size: int, rng: np.random.Generator) -> str:
+        """Return a random w of ``size`` letters with its #s."""
+        letters = [self.letters[i] for i in rng.integers(len(self.letters), size=size)]
+        return "".join(letters) + NULL * sum(letter in self.kept for letter in letters)
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
-        mean, deviation, longest = NORMAL[split]
-        sizes = np.clip(np.trunc(rng.normal(mean, deviation, n)), 1, longest).astype(int)
-        if lengths is not None:
-            sizes = rng.integers(lengths[0], lengths[1] + 1, size=n)
-        return [self._draw(size, rng) for size in sizes.tolist()]
-
-    def _draw(self, size: int, rng: np.random.Generator) -> str:
-        return "".join(self._letters[i] for i in rng.integers(len(self._letters), size=size)) + NULL * size
+        return self.draw(self, n, lengths, split, rng)
 
 
-@dataclass(frozen=True)
-class ReversalWithExcluded(Reversal):
-    """w #^k becomes #^|w| v^R, where v is w without its 2s and 3s, and k its length (Hao et al. 2018, figure 5).
+def normal_sizes(
+    task: Reversal, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
+) -> list[Word]:
+    """Return words whose sizes, |w|, are int(N(10, 2)) in 1..12, for testing int(N(20, 4)) in 1..24; or drawn evenly.
 
-    Section 6, experiment 1: "a variant of this task in which certain alphabet symbols are excluded from the reversed
-    output". Sizes are those of w in `Reversal`.
-
-    >>> task = ReversalWithExcluded()
-    >>> task.expected("1203##"), task.scored("1203##")
-    (['#', '#', '#', '#', '0', '1'], [False, False, False, False, True, True])
+    Hao et al. 2018, section 4.1. (The authors pad to twice the longest; the outputs there do not count.)
     """
-
-    name = "reversal-with-excluded"
-    _letters = "0123"
-    included = "01"
-
-    @cached_property
-    def reference(self) -> PushdownAutomaton:
-        """Return the transducer of `Reversal`, which only pushes what it will say."""
-        whole, letters = super().reference, tuple(self.included)
-        steps = {
-            key: step if key[1] in (*letters, NULL) else Transition(step.target, (NONE,), NULL)
-            for key, step in whole.transitions.items()
-            if set(key[2]) <= {*letters, whole.bottom}
-        }
-        return replace(whole, stack_alphabet=letters, transitions=steps)
-
-    def expected(self, word: Word) -> list[Output]:
-        """Return # for every letter, then the included letters in reverse."""
-        length = list(word).index(NULL) if NULL in word else len(word)
-        kept = [letter for letter in word[:length] if letter in self.included]
-        nulls = list(word[length:])
-        if not set(word[:length]) <= set(self._letters) or set(nulls) - {NULL} or len(nulls) > len(kept):
-            raise NoWordError(
-                f"{''.join(word)} is no input of {self.name}: expected w and up to {NULL} for every 0 and 1 in it"
-            )
-        return [*([NULL] * length), *kept[::-1][: len(nulls)]]
-
-    def _draw(self, size: int, rng: np.random.Generator) -> str:
-        letters = super()._draw(size, rng)[:size]
-        return letters + NULL * sum(letter in self.included for letter in letters)
+    mean, deviation, longest = NORMAL[split]
+    sizes = np.clip(np.trunc(rng.normal(mean, deviation, n)), 1, longest).astype(int)
+    if lengths is not None:
+        sizes = rng.integers(lengths[0], lengths[1] + 1, size=n)
+    return [task.word(size, rng) for size in sizes.tolist()]
 
 
-@dataclass(frozen=True)
-class SuzgunReversal(Reversal):
-    """w #^|w| becomes #^|w| w^R over a, b, c (Suzgun et al. 2019, section 7): every position counts.
+def distinct_sizes(
+    task: Reversal, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
+) -> list[Word]:
+    """Return distinct words; a size is the length of the whole, w #^|w|: 2-50 to train, 52-100 to test.
 
-    Words are distinct. The size is the length of the whole, w #^|w|: 2-50 to train, 52-100 to test, as the paper's
-    memory of 104 cells for "the longest sequence in all the tasks", 100, suggests; w itself is not given there, nor is
-    the alphabet: both are read as in its palindromes.
+    Suzgun et al. 2019, section 7: so its memory of 104 cells for "the longest sequence in all the tasks", 100,
+    suggests; w itself is not given there, nor is the alphabet: both are read as in its palindromes.
 
-    >>> SuzgunReversal().scored("ab##")
-    [True, True, True, True]
+    Raises:
+        StacklensError: there are no such lengths, or not enough words.
     """
+    low, high = lengths or SUZGUN_LENGTHS[split]
+    halves = range(-(-low // 2), high // 2 + 1)
+    if not halves:
+        raise StacklensError(f"{task.name} has no words of lengths {low} to {high}: they are even")
+    draw: Callable[[], Word] = lambda: task.word(halves[int(rng.integers(len(halves)))], rng)  # noqa: E731
+    return distinct_words(n, draw, f"words of {task.name} of lengths {low} to {high}")
 
-    name = "string-reversal"
-    _letters = "abc"
-    silent = frozenset()
 
-    def scored(self, word: Word) -> list[bool]:
-        """Return True for every position."""
-        return [True] * len(word)
-
-    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
-        low, high = lengths or SUZGUN_LENGTHS[split]
-        halves = range(-(-low // 2), high // 2 + 1)
-        if not halves:
-            raise StacklensError(f"{self.name} has no words of lengths {low} to {high}: they are even")
-        draw: Callable[[], Word] = lambda: self._draw(halves[int(rng.integers(len(halves)))], rng)  # noqa: E731
-        return distinct_words(n, draw, f"words of {self.name} of lengths {low} to {high}")
+REVERSAL = Reversal("reversal", "01", "01", draw=normal_sizes)
+# Section 6, experiment 1: "a variant of this task in which certain alphabet symbols are excluded from the reversed
+# output", figure 5.
+REVERSAL_WITH_EXCLUDED = Reversal("reversal-with-excluded", "0123", "01", draw=normal_sizes)
+STRING_REVERSAL = Reversal("string-reversal", "abc", "abc", draw=distinct_sizes, silent=frozenset())
 
 
 @dataclass(frozen=True)
@@ -174,6 +138,7 @@ class Xor(Task):
     kind = "transduction"
     alphabet = ("0", "1")
     output_alphabet = ("0", "1")
+    form = "0 and 1 only"
 
     @property
     def name(self) -> str:
@@ -184,18 +149,10 @@ class Xor(Task):
     def reference(self) -> PushdownAutomaton:
         """Return the automaton of figure 4, left: the state is the parity, the stack is not used."""
         steps: dict[Key, Transition] = {}
-        for parity in "01":
-            for bit in "01":
-                new = "0" if bit == parity else "1"
-                steps[parity, bit, ("⊥",)] = Transition(new, (NONE,), parity if self.delayed else new)
+        for parity, bit in product("01", repeat=2):
+            new = "0" if bit == parity else "1"
+            steps[parity, bit, ("⊥",)] = Transition(new, (NONE,), parity if self.delayed else new)
         return PushdownAutomaton(("0", "1"), self.alphabet, (), steps, "0", frozenset("01"))
-
-    def expected(self, word: Word) -> list[Output]:
-        """Return the parity of the ones so far, as 0 or 1."""
-        if not set(word) <= {"0", "1"}:
-            raise NoWordError(f"{''.join(word)} is no input of {self.name}: expected 0 and 1 only")
-        parities = [str(parity) for parity in accumulate(map(int, word), xor, initial=0)]
-        return [*(parities[:-1] if self.delayed else parities[1:])]
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
         low, high = lengths or (XOR_LENGTH[split],) * 2
@@ -211,6 +168,15 @@ class Xor(Task):
 Rules = tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]  # nonterminal, its alternatives; the start symbol first
 
 
+@lru_cache(maxsize=1 << 16)
+def _derivations(rules: Rules, symbol: str, depth: int) -> tuple[int, ...]:
+    """Return how many derivations of at most ``depth`` levels begin with each alternative of ``symbol``."""
+    alternatives = dict(rules).get(symbol)
+    if alternatives is None or depth <= 1:
+        return (int(alternatives is None and depth >= 1),)
+    return tuple(prod(sum(_derivations(rules, part, depth - 1)) for part in parts) for parts in alternatives)
+
+
 def count_derivations(rules: Rules, depth: int) -> int:
     """Return the number of derivations from the start symbol of at most ``depth`` levels.
 
@@ -218,7 +184,7 @@ def count_derivations(rules: Rules, depth: int) -> int:
     >>> [count_derivations(formulas, depth) for depth in range(6)]
     [0, 0, 2, 6, 38, 1446]
     """
-    return _counts(rules).of(rules[0][0], depth)
+    return sum(_derivations(rules, rules[0][0], depth))
 
 
 def draw_derivation(rules: Rules, depth: int, rng: np.random.Generator) -> list[Symbol]:
@@ -229,61 +195,36 @@ def draw_derivation(rules: Rules, depth: int, rng: np.random.Generator) -> list[
     """
     if count_derivations(rules, depth) == 0:
         raise StacklensError(f"no word has a derivation of at most {depth} levels")
-    return _counts(rules).draw(rules[0][0], depth, rng)
+    alternatives, word = dict(rules), list[Symbol]()
+    pending = [(rules[0][0], depth)]
+    while pending:
+        symbol, levels = pending.pop()
+        if symbol not in alternatives:
+            word.append(symbol)
+            continue
+        parts = alternatives[symbol][choose(_derivations(rules, symbol, levels), rng)]
+        pending += [(part, levels - 1) for part in reversed(parts)]
+    return word
 
 
-class _Counts:
-    """The numbers of derivations from each symbol by depth, kept once they are known."""
-
-    def __init__(self, rules: Rules) -> None:
-        self.alternatives = dict(rules)
-        self.known: dict[tuple[str, int], int] = {}
-
-    def of(self, symbol: str, depth: int) -> int:
-        if symbol not in self.alternatives:
-            return int(depth >= 1)
-        if depth <= 1:
-            return 0
-        if (symbol, depth) not in self.known:
-            self.known[symbol, depth] = sum(self.ways(symbol, depth))
-        return self.known[symbol, depth]
-
-    def ways(self, symbol: str, depth: int) -> list[int]:
-        """Return how many derivations begin with each alternative of ``symbol``."""
-        return [prod(self.of(part, depth - 1) for part in parts) for parts in self.alternatives[symbol]]
-
-    def draw(self, symbol: str, depth: int, rng: np.random.Generator) -> list[Symbol]:
-        if symbol not in self.alternatives:
-            return [symbol]
-        parts = self.alternatives[symbol][choose(self.ways(symbol, depth), rng)]
-        return [terminal for part in parts for terminal in self.draw(part, depth - 1, rng)]
-
-
-_counts = lru_cache(maxsize=16)(_Counts)
-
-
-@lru_cache(maxsize=16)
-def words_by_depth(rules: Rules, depth: int) -> tuple[tuple[Symbol, ...], ...]:
-    """Return the distinct words with a derivation of at most ``depth`` levels, sorted; for small depths.
+@lru_cache(maxsize=1 << 10)
+def words_by_depth(rules: Rules, depth: int, start: str | None = None) -> tuple[tuple[Symbol, ...], ...]:
+    """Return the distinct words with a derivation from ``start`` of at most ``depth`` levels, sorted; for small depths.
 
     >>> words_by_depth((("S", (("a", "S"), ("a",))),), 4)
     (('a',), ('a', 'a'), ('a', 'a', 'a'))
     """
-    return tuple(sorted(_words(rules, rules[0][0], depth)))
-
-
-def _words(rules: Rules, symbol: str, depth: int) -> set[tuple[Symbol, ...]]:
-    alternatives = dict(rules).get(symbol)
+    alternatives = dict(rules).get(rules[0][0] if start is None else start)
     if alternatives is None:
-        return {(symbol,)} if depth >= 1 else set()
+        return ((str(start),),) if depth >= 1 else ()
     found: set[tuple[Symbol, ...]] = set()
     for parts in alternatives if depth > 1 else ():
-        for choice in product(*(_words(rules, part, depth - 1) for part in parts)):
+        for choice in product(*(words_by_depth(rules, depth - 1, part) for part in parts)):
             found.add(tuple(terminal for word in choice for terminal in word))
-    return found
+    return tuple(sorted(found))
 
 
-# ---- Nested brackets and Boolean formulas: Hao et al. 2018, sections 4.3 and 4.4 ----
+# ---- Nested brackets, Boolean formulas and subject-auxiliary agreement: sections 4.3 to 4.5 ----
 
 _BOTTOM = "⊥"
 _PAIRS = {"(": ")", "[": "]"}
@@ -292,137 +233,6 @@ _BRACKETS: Rules = (
     ("T", (("(", "T", ")"), ("(", ")"), ("[", "T", "]"), ("[", "]"))),
 )
 _FORMULAS: Rules = (("S", (("S", "S", "∨"), ("S", "S", "∧"), ("T",), ("F",))),)
-
-
-@dataclass(frozen=True)
-class ParenthesisPrediction(Task):
-    """Say the next symbol of S -> S T | T S | T, T -> ( T ) | ( ) | [ T ] | [ ]; closing brackets alone count.
-
-    What is expected is the bracket that would close the innermost open one, whether it comes next or not; it counts
-    where it does. (So inside a bracket nothing stands beside a T: ``(()())`` is no word.)
-
-    The size is the depth of a derivation: at most 6 to train (length up to 20), any distinct word as likely as another;
-    12 to test (up to 110), any derivation as likely as another, as in the authors' program. ``lengths=(0, d)`` draws
-    derivations of depth at most d; the first number must be 0.
-
-    >>> task = ParenthesisPrediction()
-    >>> task.expected("([])"), task.scored("([])")
-    ([')', ']', ')', None], [False, True, True, False])
-    """
-
-    by_depth: ClassVar[bool] = True
-    name = "parenthesis-prediction"
-    kind = "next symbol"
-    alphabet = ("(", ")", "[", "]")
-
-    @cached_property
-    def reference(self) -> PushdownAutomaton:
-        """Return the automaton of figure 4, right; it accepts whole words."""
-        steps: dict[Key, Transition] = {}
-        for opener, closer in _PAIRS.items():
-            steps |= {("start", opener, (_BOTTOM,)): Transition("open", (push(opener),))}
-            steps |= {("close", opener, (_BOTTOM,)): Transition("open", (push(opener),))}
-            steps |= {("open", opener, (top,)): Transition("open", (push(opener),)) for top in _PAIRS}
-            steps |= {(state, closer, (opener,)): Transition("close", (POP,)) for state in ("open", "close")}
-        states, tops = ("start", "open", "close"), tuple(_PAIRS)
-        pda = PushdownAutomaton(
-            states, self.alphabet, tops, steps, "start", frozenset({"close"}), "both", bottom=_BOTTOM
-        )
-        return with_head_outputs(pda, lambda _, top: _PAIRS.get(top))
-
-    def expected(self, word: Word) -> list[Output]:
-        """Return the bracket that closes the innermost open one after each symbol, None where none is open."""
-        opened: list[Symbol] = []
-        outputs: list[Output] = []
-        for t, symbol in enumerate(word):
-            if symbol in _PAIRS and (not opened or word[t - 1] in _PAIRS):
-                opened.append(symbol)
-            elif opened and symbol == _PAIRS[opened[-1]]:
-                opened.pop()
-            else:
-                raise NoWordError(f"no word of {self.name}: {symbol!r} at position {t + 1} of {''.join(word)}")
-            outputs.append(_PAIRS[opened[-1]] if opened else None)
-        return outputs
-
-    def scored(self, word: Word) -> list[bool]:
-        """Return True where the next symbol of the word is a closing bracket."""
-        return [symbol in _PAIRS.values() for symbol in word[1:]] + [False] * (len(word) > 0)
-
-    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
-        if lengths is None and split == "train":
-            words = words_by_depth(_BRACKETS, 6)
-            return ["".join(words[i]) for i in rng.integers(len(words), size=n).tolist()]
-        depth = largest_depth(self, lengths, 12)
-        return ["".join(draw_derivation(_BRACKETS, depth, rng)) for _ in range(n)]
-
-
-@dataclass(frozen=True)
-class BooleanFormula(Task):
-    """Say the value of the longest formula that ends here, in reverse Polish notation: S -> S S ∨ | S S ∧ | T | F.
-
-    Every position counts. The size is the depth of a derivation, any of those at most so deep as likely as another; the
-    paper's depth 6 to train (length up to 15) and 7 to test (up to 31) are 5 and 6 by this grammar: the authors'
-    program has one more level. ``lengths=(0, d)`` draws derivations of depth at most d; the first number must be 0.
-
-    >>> BooleanFormula().expected("TFT∧∨")
-    ['T', 'F', 'T', 'F', 'T']
-    """
-
-    by_depth: ClassVar[bool] = True
-    name = "boolean-formula"
-    kind = "transduction"
-    alphabet = ("T", "F", "∧", "∨")
-    output_alphabet = ("T", "F")
-
-    @cached_property
-    def reference(self) -> PushdownAutomaton:
-        """Return the automaton whose state is the last value, those before on the stack; it accepts formulas."""
-        steps: dict[Key, Transition] = {}
-        for value in "TF":
-            steps["start", value, (_BOTTOM,)] = Transition(value, (NONE,), value)
-            for state in "TF":
-                steps |= {(state, value, (top,)): Transition(value, (push(state),), value) for top in (_BOTTOM, *"TF")}
-                either, both = "TF"["T" not in state + value], "TF"["F" in state + value]
-                steps[state, "∨", (value,)] = Transition(either, (POP,), either)
-                steps[state, "∧", (value,)] = Transition(both, (POP,), both)
-        states: tuple[State, ...] = ("start", "T", "F")
-        return PushdownAutomaton(states, self.alphabet, ("T", "F"), steps, "start", frozenset("TF"), bottom=_BOTTOM)
-
-    def expected(self, word: Word) -> list[Output]:
-        """Return T or F for each symbol."""
-        values: list[bool] = []
-        outputs: list[Output] = []
-        for t, symbol in enumerate(word):
-            if symbol in ("T", "F"):
-                values.append(symbol == "T")
-            elif symbol in ("∧", "∨") and len(values) > 1:
-                second, first = values.pop(), values.pop()
-                values.append((first and second) if symbol == "∧" else (first or second))
-            else:
-                raise NoWordError(f"no formula of {self.name}: {symbol!r} at position {t + 1} of {''.join(word)}")
-            outputs.append("T" if values[-1] else "F")
-        return outputs
-
-    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
-        depth = largest_depth(self, lengths, 5 if split == "train" else 6)
-        return ["".join(draw_derivation(_FORMULAS, depth, rng)) for _ in range(n)]
-
-
-def largest_depth(task: Task, lengths: tuple[int, int] | None, default: int) -> int:
-    """Return the largest depth asked for.
-
-    Raises:
-        StacklensError: a smallest depth is asked for too.
-    """
-    if lengths is None:
-        return default
-    if lengths[0] != 0:
-        raise StacklensError(f"{task.name} draws derivations up to a depth: expected sizes (0, depth), not {lengths}")
-    return lengths[1]
-
-
-# ---- Subject-auxiliary agreement: Hao et al. 2018, section 4.5 ----
-
 _AUXILIARY = {"lobster": "has", "lobsters": "have"}
 _SING, _PLUR = (("the", noun) for noun in _AUXILIARY)
 RULES: Rules = (
@@ -439,95 +249,116 @@ RULES: Rules = (
 
 
 @dataclass(frozen=True)
-class AgreementTask(Task):
-    """Say the next word of ``the lobsters in the lobster have``; only ``has`` and ``have`` count.
+class GrammarTask(Task):
+    """A task on the words of a small grammar; the size is the depth of a derivation.
 
-    What is expected is the auxiliary that agrees with the subject, wherever one could come next; it counts where one
-    does. The modifiers of a noun phrase, printed ``the lobster | (PP | Rel)``, are read as the authors' program has
-    them: none, or one. The size is the depth of a derivation: at most 16 to train (length up to 23) and 32 to test
-    (the paper's 49 are what its draw happened to reach, 51 are possible), any derivation as likely as another;
-    ``lengths=(0, d)`` draws those of depth at most d, and the first number must be 0.
+    Any derivation of at most that depth is as likely as another, as in the authors' program. ``lengths=(0, d)`` draws
+    those of depth at most d; the first number must be 0.
 
-    >>> task = AgreementTask()
+    Args:
+        name: the task's name.
+        kind: what an output is.
+        alphabet: the symbols read.
+        output_alphabet: the symbols of the outputs.
+        rules: the grammar.
+        depths: the largest depth to train on and to test on.
+        automaton: a function that builds the reference.
+        counted: the next symbols before which the output counts; empty where it counts everywhere.
+        distinct: whether words to train on are drawn evenly from the distinct ones.
+
+    >>> [task.expected(word) for task, word in ((PARENTHESIS_PREDICTION, "([])"), (BOOLEAN_FORMULA, "TFT∧∨"))]
+    [[')', ']', ')', None], ['T', 'F', 'T', 'F', 'T']]
+    >>> PARENTHESIS_PREDICTION.scored("([])")
+    [False, True, True, False]
     >>> sentence = "the lobsters that the lobster has devoured have".split()
-    >>> task.expected(sentence)
-    [None, 'have', 'have', None, 'has', None, 'have', None]
-    >>> [t for t, counts in enumerate(task.scored(sentence)) if counts]
-    [4, 6]
+    >>> AGREEMENT.expected(sentence), [t for t, counts in enumerate(AGREEMENT.scored(sentence)) if counts]
+    ([None, 'have', 'have', None, 'has', None, 'have', None], [4, 6])
     """
 
+    name: str = ""
+    kind: TaskKind = "next symbol"
+    alphabet: tuple[Symbol, ...] = ()
+    output_alphabet: tuple[Symbol, ...] = ()
+    rules: Rules = field(kw_only=True, repr=False)
+    depths: tuple[int, int] = field(kw_only=True, repr=False)
+    automaton: Callable[[], PushdownAutomaton] = field(kw_only=True, repr=False, compare=False)
+    counted: tuple[Symbol, ...] = field(default=(), kw_only=True, repr=False)
+    distinct: bool = field(default=False, kw_only=True, repr=False)
     by_depth: ClassVar[bool] = True
-    name = "agreement"
-    kind = "next symbol"
-    alphabet = ("the", "lobster", "lobsters", "has", "have", "in", "that", "slept", "devoured")
+
+    @property
+    def silent(self) -> frozenset[Output] | None:  # type: ignore[override]
+        """Return None where the next symbol says what counts."""
+        return None if self.counted else frozenset({None})
 
     @cached_property
     def reference(self) -> PushdownAutomaton:
-        """Return the automaton whose stack holds the auxiliaries that subjects still wait for; it accepts sentences."""
-        tops = ("⊥", "has", "have")
-        steps: dict[Key, Transition] = {
-            (state, symbol, (top,)): Transition(target, (operation,))
-            for state, symbol, target, operation, wanted in _arcs()
-            for top in tops
-            if wanted in (None, top)
-        }
-        states = tuple(dict.fromkeys([*(key[0] for key in steps), *(step.target for step in steps.values())]))
-        accepting = frozenset({"said"})
-        pda = PushdownAutomaton(states, self.alphabet, tops[1:], steps, "subject", accepting, "both")
-
-        def following(state: State, top: Symbol) -> Symbol | None:
-            if state.startswith("that "):
-                return state.split()[1]
-            return top if state == "done" or state.startswith("noun ") else None
-
-        return with_head_outputs(pda, following)
-
-    def expected(self, word: Word) -> list[Output]:
-        """Return the auxiliary that may come next after each word, None where none may."""
-        sentence, outputs = list(word), list[Output]()
-        subjects: list[Symbol] = []  # the auxiliaries that subjects wait for
-        for t, symbol in enumerate(sentence):
-            before = sentence[max(t - 3, 0) : t]
-            if symbol not in self._allowed(before, subjects):
-                raise NoWordError(f"no sentence of {self.name}: {symbol!r} at position {t + 1} of {' '.join(sentence)}")
-            if symbol in _AUXILIARY and before[:-1][-1:] in ([], ["that"]):
-                subjects.append(_AUXILIARY[symbol])  # it stands at the beginning, or behind "that the"
-            elif symbol in _AUXILIARY.values() and before[-1:] != ["that"]:
-                subjects.pop()
-            possible = self._allowed(sentence[max(t - 2, 0) : t + 1], subjects) & {"has", "have"}
-            outputs.append(possible.pop() if possible else None)
-        return outputs
-
-    def _allowed(self, before: list[Symbol], subjects: list[Symbol]) -> set[Symbol]:
-        """Return what may follow the last three words, or all there are, while ``subjects`` wait."""
-        last = before[-1] if before else None
-        waiting = set(subjects[-1:])
-        if last is None or last == "in":
-            return {"the"}
-        if last == "the":
-            return set(_AUXILIARY)
-        if last in _AUXILIARY:
-            return {"in", "that"} | waiting
-        if last == "that":
-            return {"the", _AUXILIARY[before[-2]]}
-        if last == "slept":
-            return waiting
-        relative = (
-            before[-2] == "that" if last in ("has", "have") else before[0] == "that"
-        )  # "that has", "that has devoured"
-        if last == "devoured":
-            return {"the"} if relative else waiting
-        if relative:
-            return {"slept", "devoured"}
-        return {"devoured"} if subjects else set()  # without a subject the sentence is over
+        """Return the automaton, which accepts whole words."""
+        return self.automaton()
 
     def scored(self, word: Word) -> list[bool]:
-        """Return True where the next word of the sentence is an auxiliary."""
-        return [symbol in ("has", "have") for symbol in word[1:]] + [False] * (len(word) > 0)
+        """Return True where the next symbol of the word is one that counts."""
+        if not self.counted:
+            return super().scored(word)
+        return [symbol in self.counted for symbol in word[1:]] + [False] * (len(word) > 0)
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
-        depth = largest_depth(self, lengths, 16 if split == "train" else 32)
-        return [tuple(draw_derivation(RULES, depth, rng)) for _ in range(n)]
+        if lengths is not None and lengths[0] != 0:
+            raise StacklensError(
+                f"{self.name} draws derivations up to a depth: expected sizes (0, depth), not {lengths}"
+            )
+        depth = self.depths[split == "test"] if lengths is None else lengths[1]
+        if self.distinct and lengths is None and split == "train":
+            words = words_by_depth(self.rules, depth)
+            return [make_word(words[i], self.alphabet) for i in rng.integers(len(words), size=n).tolist()]
+        return [make_word(draw_derivation(self.rules, depth, rng), self.alphabet) for _ in range(n)]
+
+
+def _closer_predictor() -> PushdownAutomaton:
+    """Return the automaton of figure 4, right."""
+    steps: dict[Key, Transition] = {}
+    for opener, closer in _PAIRS.items():
+        steps |= {("start", opener, (_BOTTOM,)): Transition("open", (push(opener),))}
+        steps |= {("close", opener, (_BOTTOM,)): Transition("open", (push(opener),))}
+        steps |= {("open", opener, (top,)): Transition("open", (push(opener),)) for top in _PAIRS}
+        steps |= {(state, closer, (opener,)): Transition("close", (POP,)) for state in ("open", "close")}
+    states, tops, accepting = ("start", "open", "close"), tuple(_PAIRS), frozenset({"close"})
+    pda = PushdownAutomaton(states, (*"()[]",), tops, steps, "start", accepting, "both", bottom=_BOTTOM)
+    return with_head_outputs(pda, lambda _, top: _PAIRS.get(top))
+
+
+def _evaluator() -> PushdownAutomaton:
+    """Return the automaton whose state is the last value, those before on the stack."""
+    steps: dict[Key, Transition] = {}
+    for value in "TF":
+        steps["start", value, (_BOTTOM,)] = Transition(value, (NONE,), value)
+        for state in "TF":
+            steps |= {(state, value, (top,)): Transition(value, (push(state),), value) for top in (_BOTTOM, *"TF")}
+            either, both = "TF"["T" not in state + value], "TF"["F" in state + value]
+            steps[state, "∨", (value,)] = Transition(either, (POP,), either)
+            steps[state, "∧", (value,)] = Transition(both, (POP,), both)
+    states: tuple[State, ...] = ("start", "T", "F")
+    return PushdownAutomaton(states, (*"TF∧∨",), ("T", "F"), steps, "start", frozenset("TF"), bottom=_BOTTOM)
+
+
+def _auxiliary_predictor() -> PushdownAutomaton:
+    """Return the automaton whose stack holds the auxiliaries that subjects still wait for."""
+    tops = (_BOTTOM, "has", "have")
+    steps: dict[Key, Transition] = {
+        (state, symbol, (top,)): Transition(target, (operation,))
+        for state, symbol, target, operation, wanted in _arcs()
+        for top in tops
+        if wanted in (None, top)
+    }
+    states = tuple(dict.fromkeys([*(key[0] for key in steps), *(step.target for step in steps.values())]))
+    pda = PushdownAutomaton(states, AGREEMENT.alphabet, tops[1:], steps, "subject", frozenset({"said"}), "both")
+
+    def following(state: State, top: Symbol) -> Symbol | None:
+        if state.startswith("that "):
+            return state.split()[1]
+        return top if state == "done" or state.startswith("noun ") else None
+
+    return with_head_outputs(pda, following)
 
 
 def _arcs() -> Iterator[tuple[State, Symbol, State, StackOp, Symbol | None]]:
@@ -540,7 +371,7 @@ def _arcs() -> Iterator[tuple[State, Symbol, State, StackOp, Symbol | None]]:
         yield "said", "devoured", "done", NONE, auxiliary  # with nobody waiting the sentence is over
         yield "done", auxiliary, "said", POP, auxiliary
     for noun, auxiliary in _AUXILIARY.items():
-        yield "the subject", noun, f"noun {auxiliary}", push_symbol(auxiliary), None
+        yield "the subject", noun, f"noun {auxiliary}", push(auxiliary), None
         yield "the object", noun, f"noun {auxiliary}", NONE, None
         yield f"noun {auxiliary}", "in", "object", NONE, None
         yield f"noun {auxiliary}", "that", f"that {auxiliary}", NONE, None
@@ -548,3 +379,44 @@ def _arcs() -> Iterator[tuple[State, Symbol, State, StackOp, Symbol | None]]:
         yield f"that {auxiliary}", auxiliary, "verb", NONE, None
         for waiting in _AUXILIARY.values():
             yield f"noun {auxiliary}", waiting, "said", POP, waiting
+
+
+# The output is the bracket that would close the innermost open one, whether it comes next or not; it counts where
+# it does. (So inside a bracket nothing stands beside a T: ``(()())`` is no word.) Depth 6 is length up to 20, 12 up to
+# 110.
+PARENTHESIS_PREDICTION = GrammarTask(
+    "parenthesis-prediction",
+    "next symbol",
+    (*"()[]",),
+    (*"()[]",),
+    rules=_BRACKETS,
+    depths=(6, 12),
+    automaton=_closer_predictor,
+    counted=(")", "]"),
+    distinct=True,
+)
+# The value of the longest formula that ends here, in reverse Polish notation. The paper's depth 6 to train (length up
+# to 15) and 7 to test (up to 31) are 5 and 6 by this grammar: the authors' program has one more level.
+BOOLEAN_FORMULA = GrammarTask(
+    "boolean-formula",
+    "transduction",
+    (*"TF∧∨",),
+    ("T", "F"),
+    rules=_FORMULAS,
+    depths=(5, 6),
+    automaton=_evaluator,
+)
+# The output is the auxiliary that agrees with the subject, wherever one could come next; it counts where one does. The
+# modifiers of a noun phrase, printed ``the lobster | (PP | Rel)``, are read as the authors' program has them: none, or
+# one. Depth 16 is length up to 23, 32 up to 51 (the paper's 49 are what its draw happened to reach).
+_WORDS = ("the", "lobster", "lobsters", "has", "have", "in", "that", "slept", "devoured")
+AGREEMENT = GrammarTask(
+    "agreement",
+    "next symbol",
+    _WORDS,
+    _WORDS,
+    rules=RULES,
+    depths=(16, 32),
+    automaton=_auxiliary_predictor,
+    counted=("has", "have"),
+)

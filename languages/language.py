@@ -1,20 +1,19 @@
-"""What a language is: a definition and a reference automaton, each of which checks the other, and samplers.
+"""Languages: a definition and a reference automaton, each of which checks the other, and samplers.
 
-A subclass states the definition (``__contains__``, ``is_live``, ``words_of_length``) without running its automaton, and
-draws members of a given length or depth; everything else follows from these and stands here once.
+A subclass states the definition (``__contains__``, ``words_of_length``) without running its automaton, and draws
+members of a given length or depth; everything else follows from these and stands here once.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left
 from collections.abc import Iterator
 
 import numpy as np
 
 from ..automata.pda import PushdownAutomaton, Symbol, Word
 from ..core.errors import StacklensError
-from .words import edit_word, make_word
+from .words import edit_word, make_word, run_of
 
 MAX_EDITS = 3  # a near-miss is at most this many edits away from a member
 TRIES = 10_000  # even three insertions in a row, the rarest edit that may be needed, come up in 0.27 % of all tries
@@ -46,14 +45,10 @@ class Language(ABC):
     @property
     @abstractmethod
     def automaton(self) -> PushdownAutomaton:
-        """Return the reference automaton: partial (what is missing rejects), acceptance "both"."""
+        """Return the reference automaton: partial (a missing transition rejects), acceptance "both"."""
 
     @abstractmethod
     def __contains__(self, word: Word) -> bool: ...
-
-    @abstractmethod
-    def is_live(self, prefix: Word) -> bool:
-        """Return whether some continuation of ``prefix``, possibly the empty one, is a member."""
 
     @abstractmethod
     def words_of_length(self, length: int) -> Iterator[Word]:
@@ -77,10 +72,16 @@ class Language(ABC):
             yield from self.words_of_length(length)
 
     def first_dead(self, word: Word) -> int | None:
-        """Return the number of symbols after which the prefix of ``word`` is dead, None if ``word`` is live."""
-        # Dead prefixes stay dead, so bisection finds the first one.
-        n = bisect_left(range(len(word) + 1), True, key=lambda n: not self.is_live(word[:n]))
-        return n if n <= len(word) else None
+        """Return the number of symbols after which the prefix of ``word`` is dead, None if ``word`` is live.
+
+        Reference automata have no transition of which nothing comes: a prefix is live as far as it can be read.
+        """
+        read = sum(1 for _ in run_of(self.automaton, word))
+        return read + 1 if read < len(word) else None
+
+    def is_live(self, prefix: Word) -> bool:
+        """Return whether some continuation of ``prefix``, possibly the empty one, is a member."""
+        return self.first_dead(prefix) is None
 
     def sample(
         self, n: int, length: tuple[int, int] = (2, 50), positive: bool | None = True, seed: int = 0

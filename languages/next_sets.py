@@ -15,14 +15,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..automata.pda import NONE, Key, Output, PushdownAutomaton, Symbol, Transition, Word
+from ..automata.pda import NONE, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word
 from ..automata.rewriting import predictor_of
-from ..core.errors import NoWordError, StacklensError
+from ..core.errors import StacklensError
 from .dyck import Dyck
 from .language import Language
 from .palindrome import MarkedPalindromes
 from .task import Split, Task
-from .words import distinct_words, make_word
+from .words import distinct_words, run_of
 
 _MOST_KINDS = 100  # of brackets: making the reference takes the cube of it
 
@@ -44,29 +44,29 @@ class _NextSet(Task):
 
     @property
     def name(self) -> str:
-        """Return the name of the language."""
         return self.language.name
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
-        """Return that of the language."""
         return self.language.alphabet
-
-    @abstractmethod
-    def _following(self, symbols: list[Symbol], t: int) -> list[Symbol]:
-        """Return what may follow the live prefix that ends with ``symbols[t]``, in any order."""
 
     def expected(self, word: Word) -> list[Output]:
         """Return, for each symbol, the tuple of symbols that may come next."""
-        if (dead := self.language.first_dead(word)) is not None:
-            raise NoWordError(f"no word of {self.name} begins with the first {dead} symbols of {''.join(word)}")
-        symbols = list(word)
-        place = self.output_alphabet.index
-        return [tuple(sorted(self._following(symbols, t), key=place)) for t in range(len(symbols))]
+        pda, known = self.language.automaton, self._known
+        outputs: list[Output] = []
+        for step, top in run_of(pda, word):
+            head = step.target, top
+            if head not in known:
+                live = tuple(x for x in pda.input_alphabet if (step.target, x, (top,)) in pda.transitions)
+                ends = top == pda.bottom and step.target in pda.accepting
+                known[head] = (*live, *(self.output_alphabet[len(self.alphabet) :] if ends else ()))
+            outputs.append(known[head])
+        self._check_read(len(outputs), word)
+        return outputs
 
-    def scored(self, word: Word) -> list[bool]:
-        """Return True for every position."""
-        return [True] * len(word)
+    @cached_property
+    def _known(self) -> dict[tuple[State, Symbol], Output]:
+        return {}
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
         low, high = lengths or LENGTHS[split]
@@ -105,22 +105,10 @@ class DyckNextSet(_NextSet):
         """Return the predictor of Dyck-n: n + 1 states."""
         return predictor_of(self.language.automaton)
 
-    @cached_property
-    def _closers(self) -> dict[Symbol, Symbol]:
-        return dict(self.language.pairs)
-
-    def _following(self, symbols: list[Symbol], t: int) -> list[Symbol]:
-        unclosed = 0
-        for symbol in symbols[t::-1]:  # the last bracket that what comes after it has not closed
-            unclosed += 1 if symbol in self._closers else -1
-            if unclosed > 0:
-                return [*self._closers, self._closers[symbol]]
-        return [*self._closers]
-
     def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
         chances = _chances(rng)
 
-        def derive(room: int) -> str:  # the brackets' kinds do not matter for what is cut, and are drawn later
+        def derive(room: int) -> str:  # where it is cut does not depend on the brackets' kinds: they are drawn later
             chance = next(chances)
             if room <= 0 or chance >= P_NEST + P_PAIR:
                 return ""
@@ -171,15 +159,6 @@ class PalindromeNextSet(_NextSet):
         """Return the predictor of the palindromes, which also says where a word may end."""
         return predictor_of(self.language.automaton, end=END_MARK)
 
-    def _following(self, symbols: list[Symbol], t: int) -> list[Symbol]:
-        half = symbols.index("#") if "#" in symbols else len(symbols)
-        if t < half:
-            return ["a", "b", "c", "#"]
-        if t == 2 * half:
-            return [END_MARK]
-        mirrored = symbols[2 * half - t - 1]  # position t + 1 mirrors it
-        return [mirrored if self.simple else "xyz"["abc".index(mirrored)]]
-
     def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
         return lambda: self.language.sample(1, (low, high), seed=int(rng.integers(2**63)))[0]
 
@@ -227,6 +206,11 @@ class BoundedDyck(Dyck):
                 raise StacklensError(f"{self.name} is too large: its automaton has more than {_MOST_STATES:,} states")
 
     @property
+    def deepest(self) -> float:
+        """Return the depth."""
+        return self.depth
+
+    @property
     def name(self) -> str:
         """Return ``dyck-n-depth``."""
         return f"dyck-{self.n}-{self.depth}"
@@ -241,36 +225,10 @@ class BoundedDyck(Dyck):
                 if len(stack) < self.depth:
                     deeper = (*stack, opener)
                     opened.append(deeper)
-                    rules[_state(stack), opener, ("⊥",)] = Transition(_state(deeper), (NONE,))
-                    rules[_state(deeper), closer, ("⊥",)] = Transition(_state(stack), (NONE,))
-        states = tuple(map(_state, opened))
+                    rules[_stack_state(stack), opener, ("⊥",)] = Transition(_stack_state(deeper), (NONE,))
+                    rules[_stack_state(deeper), closer, ("⊥",)] = Transition(_stack_state(stack), (NONE,))
+        states = tuple(map(_stack_state, opened))
         return PushdownAutomaton(states, self.alphabet, (), rules, _START, frozenset({_START}))
-
-    def __contains__(self, word: Word) -> bool:
-        return super().__contains__(word) and self._fits(word)
-
-    def is_live(self, prefix: Word) -> bool:
-        """Return whether ``prefix`` can be closed and has never been too deep."""
-        return super().is_live(prefix) and self._fits(prefix)
-
-    def words_of_length(self, length: int) -> Iterator[Word]:
-        """Yield the members of ``length`` in the order of the alphabet."""
-        pending: list[tuple[tuple[Symbol, ...], tuple[Symbol, ...]]] = [((), ())] if self._has_length(length) else []
-        while pending:  # depth first, by hand, so that no length meets Python's limit on recursion
-            prefix, opened = pending.pop()
-            if len(prefix) == length:
-                yield make_word(prefix, self.alphabet)
-                continue
-            for opener, closer in reversed(self.pairs):
-                if opened[-1:] == (opener,):
-                    pending.append(((*prefix, closer), opened[:-1]))
-                if len(opened) < self.depth and len(prefix) + len(opened) + 2 <= length:
-                    pending.append(((*prefix, opener), (*opened, opener)))
-
-    def _fits(self, word: Word) -> bool:
-        openers = {opener for opener, _ in self.pairs}
-        steps = [1 if symbol in openers else -1 for symbol in word]
-        return max(np.cumsum(steps), default=0) <= self.depth
 
     def _ways(self, length: int) -> list[list[int]]:
         """Return how many walks of each number of steps lead from each height to 0 within the bound."""
@@ -296,7 +254,7 @@ class BoundedDyck(Dyck):
         return super()._deep_member(min(depth, self.depth), rng)
 
 
-def _state(stack: tuple[Symbol, ...]) -> str:
+def _stack_state(stack: tuple[Symbol, ...]) -> str:
     return " ".join(stack) or _START
 
 
@@ -320,12 +278,6 @@ class BoundedDyckNextSet(DyckNextSet):
     def language(self) -> BoundedDyck:
         """Return Dyck-(n, depth)."""
         return BoundedDyck(self.n, self.depth)
-
-    def _following(self, symbols: list[Symbol], t: int) -> list[Symbol]:
-        following = super()._following(symbols, t)
-        openers = {opener for opener, _ in self.language.pairs}
-        height = sum(1 if symbol in openers else -1 for symbol in symbols[: t + 1])
-        return [symbol for symbol in following if symbol not in openers] if height == self.depth else following
 
     def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
         return lambda: self.language.sample(1, (low, high), seed=int(rng.integers(2**63)))[0]

@@ -94,17 +94,13 @@ class MarkedPalindromes(Language):
         )
 
     def __contains__(self, word: Word) -> bool:
-        half = len(word) // 2
-        return self._has_length(len(word)) and word[half] == self.marker and self.is_live(word)
-
-    def is_live(self, prefix: Word) -> bool:
-        """Return whether ``prefix`` is letters only, or letters, the marker and a start of their images reversed."""
-        symbols = list(prefix)
-        half = symbols.index(self.marker) if self.marker in symbols else len(symbols)
-        left, right = symbols[:half], symbols[half + 1 :]
-        if not (left or self.empty) and symbols:
-            return False
-        return all(symbol in self.letters for symbol in left) and right == self._second(left)[: len(right)]
+        symbols, half = list(word), len(word) // 2
+        left = symbols[:half]
+        return (
+            self._has_length(len(word))
+            and all(symbol in self.letters for symbol in left)
+            and symbols[half:] == [self.marker, *self._second(left)]
+        )
 
     def words_of_length(self, length: int) -> Iterator[Word]:
         """Yield the members of ``length`` in the order of the alphabet."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from ..automata.compiled import BoolArray
 from ..automata.pda import NONE, POP, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word, push
 from ..automata.rewriting import with_head_outputs
 from ..core.errors import NoWordError, StacklensError, UnknownNameError
-from .task import Split, Task, TaskKind
+from .task import Split, Task
 
 SIZES: dict[Split, tuple[int, int]] = {"train": (2, 19), "test": (2, 59)}  # n < 20 in training, up to 60 in the test
 PIECES = 10  # in a stream that ``sample`` draws
@@ -80,37 +80,36 @@ class StreamTask(Task):
 
     def _read(self, word: Word) -> tuple[list[Output], list[int]]:
         """Return, for each symbol, the next one, None where it is open; and where pieces end."""
-        text, outputs, ends = "".join(word), list[Output](), list[int]()
+        text, outputs, ends, known = "".join(word), list[Output](), list[int](), self._rests
         begin = end = 0
         while end < len(text):
             end += 1
-            rest = self._known_rest(text[begin:end])
+            start = text[begin:end]
+            if start not in known:  # thousands of pieces begin alike
+                if len(known) >= _MOST_KNOWN:
+                    known.clear()
+                known[start] = self._rest(start)
+            rest = known[start]
             if rest is None:
                 outputs.append(None)
                 continue
+            # The rest of the piece is fixed: it has to follow, as far as the word goes.
             follows = text[end : end + len(rest)]
             if not rest.startswith(follows):
-                self._refuse(follows, rest, end)
+                wrong = next(i for i, (symbol, other) in enumerate(zip(follows, rest, strict=False)) if symbol != other)
+                position = f"{follows[wrong]!r} at position {end + wrong + 1}, expected {rest[wrong]!r}"
+                raise NoWordError(f"no stream of {self.name}: {position}")
             outputs += [*rest, self._first][: len(follows) + 1]
             begin = end = end + len(rest)
             if len(follows) == len(rest):
                 ends.append(end)
         return outputs, ends
 
-    def _refuse(self, follows: str, rest: str, end: int) -> NoReturn:
-        """Raise an error that says where ``follows``, which begins at ``end``, is not as ``rest``."""
-        wrong = next(i for i, (symbol, other) in enumerate(zip(follows, rest, strict=False)) if symbol != other)
-        position = f"{follows[wrong]!r} at position {end + wrong + 1}, expected {rest[wrong]!r}"
-        raise NoWordError(f"no stream of {self.name}: {position}")
-
-    def _known_rest(self, start: str) -> str | None:
-        """Return how a piece goes on (see `_rest`), looked up where it is known: thousands of pieces begin alike."""
-        known = self._rests
-        if start not in known:
-            if len(known) >= _MOST_KNOWN:
-                known.clear()
-            known[start] = self._rest(start)
-        return known[start]
+    def _begun(self, pattern: str, start: str) -> re.Match[str]:
+        """Return the match of the pattern of all beginnings that do not fix the rest, or are the first that do."""
+        if (match := re.fullmatch(pattern, start)) is None:
+            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
+        return match
 
     @cached_property
     def _rests(self) -> dict[str, str | None]:
@@ -179,6 +178,7 @@ class StreamAfter(Task):
 
     task: StreamTask
     before: Symbol
+    kind = "next symbol"
 
     def __post_init__(self) -> None:
         if self.before not in self.task.alphabet:
@@ -193,19 +193,9 @@ class StreamAfter(Task):
         return f"{self.task.name}-after-{self.before}"
 
     @property
-    def kind(self) -> TaskKind:
-        """Return that an output is the next symbol."""
-        return self.task.kind
-
-    @property
     def alphabet(self) -> tuple[Symbol, ...]:
         """Return the symbols of the stream."""
         return self.task.alphabet
-
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return the symbols of the stream."""
-        return self.task.output_alphabet
 
     @cached_property
     def reference(self) -> PushdownAutomaton | None:
@@ -286,9 +276,7 @@ class CountingStream(StreamTask):
 
     def _rest(self, start: str) -> str | None:
         open_end = "a+b*|(a+)(b+)c" if self.pattern == "anbmcnm" else "a+|(a+)b"
-        match = re.fullmatch(open_end, start)
-        if match is None:
-            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
+        match = self._begun(open_end, start)
         if match[1] is None:
             return None
         n = len(match[1])
@@ -351,9 +339,7 @@ class Memorization(StreamTask):
         return f"{w}={w[::-1]}"
 
     def _rest(self, start: str) -> str | None:
-        match = re.fullmatch("([12]+)(=?)", start)
-        if match is None:
-            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
+        match = self._begun("([12]+)(=?)", start)
         return match[1][::-1] if match[2] else None
 
     @cached_property
@@ -404,9 +390,7 @@ class Addition(StreamTask):
         return start + (self._rest(start) or "")
 
     def _rest(self, start: str) -> str | None:
-        match = re.fullmatch(rf"{_NUMBER}(\+({_NUMBER}(=?))?)?", start)
-        if match is None:
-            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
+        match = self._begun(rf"{_NUMBER}(\+({_NUMBER}(=?))?)?", start)
         if not match[5]:
             return None
         total = int(match[1], 2) + int(match[4], 2)

@@ -5,15 +5,15 @@ A word is a ``str`` where every symbol of the alphabet is a single character, el
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
 
-from ..automata.pda import Symbol, Word
+from ..automata.pda import PushdownAutomaton, Symbol, Transition, Word
 from ..core.errors import StacklensError, UnknownSymbolError
 
-EMPTY_WORD = "ε"  # what is typed for the empty word
+EMPTY_WORD = "ε"  # how the empty word is typed
 
 
 def make_word(symbols: Iterable[Symbol], alphabet: Sequence[Symbol]) -> Word:
@@ -90,10 +90,39 @@ def edit_word(word: Word, alphabet: Sequence[Symbol], rng: np.random.Generator) 
     >>> edit_word("", ("a",), np.random.default_rng(0))
     'a'
     """
-    symbols = list(word)
-    edit = _EDITS[rng.integers(len(_EDITS))] if symbols else _insert
-    edit(symbols, alphabet, rng)
+    symbols, size = list(word), len(word)
+    match ("replace", "swap", "insert", "delete", "cut")[rng.integers(5)] if symbols else "insert":
+        case "replace":
+            symbols[rng.integers(size)] = alphabet[int(rng.integers(len(alphabet)))]
+        case "swap":
+            i, j = rng.integers(size, size=2)
+            symbols[i], symbols[j] = symbols[j], symbols[i]
+        case "insert":
+            symbols.insert(int(rng.integers(size + 1)), alphabet[int(rng.integers(len(alphabet)))])
+        case "delete":
+            del symbols[rng.integers(size)]
+        case "cut":
+            del symbols[rng.integers(size) :]
     return make_word(symbols, alphabet)
+
+
+def run_of(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[Transition, Symbol]]:
+    """Yield the transitions of a run on one stack without ε-steps, each with the top after it, up to where it is cut.
+
+    It is the run of `PushdownAutomaton.moves`, on a stack that is changed in place.
+    """
+    state, stack, rules = pda.initial, [pda.bottom], pda.transitions
+    for symbol in word:
+        step = rules.get((state, symbol, (stack[-1],)))
+        if step is None:
+            return
+        (operation,) = step.operations
+        if operation.pop:
+            stack.pop()
+        if operation.push is not None:
+            stack.append(operation.push)
+        state = step.target
+        yield step, stack[-1]
 
 
 def check_length(word: Word, longest: int) -> None:
@@ -112,40 +141,16 @@ def _single_characters(alphabet: Sequence[Symbol]) -> bool:
     return all(len(symbol) == 1 for symbol in alphabet)
 
 
-def _replace(symbols: list[Symbol], alphabet: Sequence[Symbol], rng: np.random.Generator) -> None:
-    symbols[rng.integers(len(symbols))] = alphabet[int(rng.integers(len(alphabet)))]
-
-
-def _swap(symbols: list[Symbol], _: Sequence[Symbol], rng: np.random.Generator) -> None:
-    i, j = rng.integers(len(symbols), size=2)
-    symbols[i], symbols[j] = symbols[j], symbols[i]
-
-
-def _insert(symbols: list[Symbol], alphabet: Sequence[Symbol], rng: np.random.Generator) -> None:
-    symbols.insert(int(rng.integers(len(symbols) + 1)), alphabet[int(rng.integers(len(alphabet)))])
-
-
-def _delete(symbols: list[Symbol], _: Sequence[Symbol], rng: np.random.Generator) -> None:
-    del symbols[rng.integers(len(symbols))]
-
-
-def _truncate(symbols: list[Symbol], _: Sequence[Symbol], rng: np.random.Generator) -> None:
-    del symbols[rng.integers(len(symbols)) :]
-
-
-_EDITS = (_replace, _swap, _insert, _delete, _truncate)
-
-
-# ---- Words as parts and how often each comes: what is read of a long word, and what can be made fewer of in it.
+# ---- Words as parts and how often each comes: how a long word is read, and which repetitions can be fewer.
 
 _LONGEST_PART = 12  # symbols of a part that is looked for
-_LEAST_TIMES, _LEAST_SYMBOLS = 3, 6  # what is repeated less often, or is shorter in all, is read as it stands
+_LEAST_TIMES, _LEAST_SYMBOLS = 3, 6  # a part repeated less often, or shorter in all, stands as it is
 
 
 def repeated_parts(word: Word) -> tuple[tuple[Word, int], ...]:
     """Return the parts of ``word`` in order, each with how often it comes in a row; together they are the word.
 
-    From the left, what goes on longest is taken first; what is not repeated at least three times stands once.
+    From the left, the part that goes on longest is taken first; one not repeated at least three times stands once.
 
     >>> repeated_parts("[()][()][()][]"), repeated_parts("abab"), repeated_parts("")
     ((('[()]', 3), ('[]', 1)), (('abab', 1),), ())

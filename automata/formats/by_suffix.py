@@ -47,7 +47,7 @@ def read_automaton(path: str | Path, alphabet: Collection[Symbol] = ()) -> Pushd
         FileFormatError: the file cannot be read or holds no automaton of ours; one line that names the file.
         StacklensError: the automaton does not read the alphabet.
     """
-    pda = _read(path)
+    pda = _read_suffix(path)
     if not set(alphabet) <= set(pda.input_alphabet):
         raise StacklensError(
             f"{path} reads {listed(pda.input_alphabet)}; expected the network's alphabet {listed(alphabet)}"
@@ -55,7 +55,7 @@ def read_automaton(path: str | Path, alphabet: Collection[Symbol] = ()) -> Pushd
     return pda
 
 
-def _read(path: str | Path) -> PushdownAutomaton:
+def _read_suffix(path: str | Path) -> PushdownAutomaton:
     text = read_text(path, "an automaton")
     reader = automaton_reader(path, text)
     if reader is None:
@@ -67,7 +67,7 @@ def _read(path: str | Path) -> PushdownAutomaton:
 
 
 def read_text(path: str | Path, expected: str) -> str:
-    """Return the text of a file that should hold what is ``expected``.
+    """Return the text of a file that should hold ``expected``.
 
     Raises:
         FileFormatError: it cannot be read, is no file or too large, or is not text in UTF-8.
@@ -108,25 +108,21 @@ def write_automaton(
             the file cannot be written.
     """
     check_suffix(Path(path))
-    write_whole(path, _content(Path(path).suffix, pda, title, note, groups))
+    write_whole(path, _suffix_content(Path(path).suffix, pda, title, note, groups))
 
 
-def _content(
+def _suffix_content(
     suffix: str, pda: PushdownAutomaton, title: str | None, note: str | None, groups: Mapping[State, str] | None
 ) -> str | bytes:
     if suffix == ".json":
         return to_json(pda, note)
     if suffix == ".jff":
-        return to_jflap(pda) if note is None else _commented(to_jflap(pda), note)
+        head, _, rest = to_jflap(pda).partition("\n")
+        comment = "" if note is None else f"<!-- {note.replace('--', '- -')} -->\n"  # behind the first line
+        return f"{head}\n{comment}{rest}"
     title = title if note is None else f"{note}: {title or 'an automaton'}"
     if suffix == ".cfg":
         heading = "" if title is None else f"# {' '.join(title.split())}\n"
         return f"{heading}{grammar_text(readable_grammar(pda))}\n"
     dot = to_dot(pda, title, groups)
     return dot if suffix == ".dot" else render(dot, cast(PictureFormat, suffix[1:]))
-
-
-def _commented(xml: str, note: str) -> str:
-    """Return ``xml`` with a comment behind its first line."""
-    head, _, rest = xml.partition("\n")
-    return f"{head}\n<!-- {note.replace('--', '- -')} -->\n{rest}"

@@ -60,19 +60,25 @@ def to_dot(pda: PushdownAutomaton, title: str | None = None, groups: Mapping[Sta
     <BLANKLINE>
     """
     number = {state: f"n{i}" for i, state in enumerate(pda.states)}
-    caption = _caption(pda) if title is None else [title, *_caption(pda)]
-    rules = _rules(pda)
-    room = _room(rules)
+    caption = _drawing_caption(pda) if title is None else [title, *_drawing_caption(pda)]
+    rules = _edge_rules(pda)
+    # Columns must be so many inches apart that the label of a loop fits beside the next: half its width.
+    loops = [len(text) for (source, target), texts in rules.items() if source == target for text in texts]
+    room = max(0.5, 0.3 + max(loops, default=0) * _CHARACTER / 2)
     lines = [
-        f"graph [rankdir=LR, pad=0.2, ranksep={room:.1f}, {_FONT}, label={_quoted(caption)}]",
+        f"graph [rankdir=LR, pad=0.2, ranksep={room:.1f}, {_FONT}, label={_dot_quoted(caption)}]",
         f"node [shape=circle, {_FONT}]",
     ]
     lines += [f"edge [{_FONT}, fontsize=11]", 'start [shape=point, label=""]']
-    lines += [_node(pda, state, number[state]) for state in pda.states]
-    lines += _boxes(pda, number, groups or {})
+    # Where the state alone decides nothing, a double circle would be read as "accepted", a single one as "rejected".
+    double = pda.accepting if pda.acceptance in ("final state", "both") else frozenset()
+    for state in pda.states:
+        shape = ", shape=doublecircle" if state in double else ""
+        lines.append(f"{number[state]} [label={_dot_quoted([_label_of(state)])}{shape}]")
+    lines += _group_boxes(pda, number, groups or {})
     lines += [f"start -> {number[pda.initial]}"]
     for (source, target), texts in rules.items():
-        lines.append(f"{number[source]} -> {number[target]} [label={_quoted(texts)}]")
+        lines.append(f"{number[source]} -> {number[target]} [label={_dot_quoted(texts)}]")
     return "".join(("digraph {\n", *(f"  {line}\n" for line in lines), "}\n", f"{_HEADING}{to_json_line(pda)}\n"))
 
 
@@ -93,12 +99,12 @@ def from_dot(text: str) -> PushdownAutomaton:
     if not found:
         raise AutomatonError("no automaton: only drawings that stacklens wrote can be read, with their last line")
     pda = from_json(found[-1].removeprefix(_HEADING))
-    if _drawn(text) != _drawn(to_dot(pda)):
+    if _drawn_graph(text) != _drawn_graph(to_dot(pda)):
         raise AutomatonError("states or labels are not those that stacklens wrote: change the .json and draw it anew")
     return pda
 
 
-def _drawn(text: str) -> list[tuple[str, list[str], bool]]:
+def _drawn_graph(text: str) -> list[tuple[str, list[str], bool]]:
     """Return the nodes and edges as `to_dot` writes them: their name, their label, and whether a circle is double."""
     return [
         (name, _LABEL.findall(attributes), "doublecircle" in _LABEL.sub("", attributes))
@@ -106,23 +112,18 @@ def _drawn(text: str) -> list[tuple[str, list[str], bool]]:
     ]
 
 
-def _room(rules: dict[tuple[State, State], list[str]]) -> float:
-    """Return how many inches columns must be apart for the label of a loop to fit beside the next: half its width."""
-    loops = [len(text) for (source, target), texts in rules.items() if source == target for text in texts]
-    return max(0.5, 0.3 + max(loops, default=0) * _CHARACTER / 2)
-
-
 def rule(key: Key, transition: Transition) -> str:
     """Return a transition as one line, "input, top → operation", without the two states; ε for no input."""
     operations = [
-        operation.name if operation.push is None else f"{operation.name} {_shown(operation.push)}"
+        operation.name if operation.push is None else f"{operation.name} {_label_of(operation.push)}"
         for operation in transition.operations
     ]
-    line = f"{_shown(key[1]) if key[1] else 'ε'}, {_listed([_shown(top) for top in key[2]])} → {_listed(operations)}"
-    return line if transition.output is None else f"{line} / {_output(transition.output)}"
+    read, tops = _label_of(key[1]) if key[1] else "ε", _in_brackets([_label_of(top) for top in key[2]])
+    line = f"{read}, {tops} → {_in_brackets(operations)}"
+    return line if transition.output is None else f"{line} / {_output_label(transition.output)}"
 
 
-def _rules(pda: PushdownAutomaton) -> dict[tuple[State, State], list[str]]:
+def _edge_rules(pda: PushdownAutomaton) -> dict[tuple[State, State], list[str]]:
     """Return the rules from state to state, in the order of the automaton's states and alphabets."""
     alphabets = (pda.states, (*pda.letters, EPSILON), (pda.bottom, *pda.stack_alphabet))
     places = ({x: i for i, x in enumerate(xs)} for xs in alphabets)
@@ -138,18 +139,12 @@ def _rules(pda: PushdownAutomaton) -> dict[tuple[State, State], list[str]]:
     return rules
 
 
-def _node(pda: PushdownAutomaton, state: State, name: str) -> str:
-    # Where the state alone says nothing, a double circle would be read as "accepted", and its absence as "rejected".
-    double = state in pda.accepting and pda.acceptance in ("final state", "both")
-    return f"{name} [label={_quoted([_shown(state)])}{', shape=doublecircle' if double else ''}]"
-
-
 def group_places(groups: Mapping[State, str]) -> dict[str, int]:
     """Return the number of each group, from 0, which its colour goes by."""
     return {name: place for place, name in enumerate(sorted(set(groups.values()), key=lambda name: (len(name), name)))}
 
 
-def _boxes(pda: PushdownAutomaton, number: Mapping[State, str], groups: Mapping[State, str]) -> list[str]:
+def _group_boxes(pda: PushdownAutomaton, number: Mapping[State, str], groups: Mapping[State, str]) -> list[str]:
     """Return the colours of each group of states, and a box around each group of several."""
     lines = ["newrank=true"] if groups else []  # else labels of edges that leave a box may lie on one another
     for group, place in group_places(groups).items():
@@ -157,35 +152,35 @@ def _boxes(pda: PushdownAutomaton, number: Mapping[State, str], groups: Mapping[
         colour = f'[style=filled, fillcolor="{_PALE[place % len(_PALE)]}"]'
         lines += [f"{{ {member} {colour} }}" for member in members]
         if len(members) > 1:
-            frame = f"graph [label={_quoted([_shown(group)])}, style=rounded]"
+            frame = f"graph [label={_dot_quoted([_label_of(group)])}, style=rounded]"
             lines.append(f"subgraph cluster_{place} {{ {frame} {'; '.join(members)} }}")
     return lines
 
 
-def _caption(pda: PushdownAutomaton) -> list[str]:
+def _drawing_caption(pda: PushdownAutomaton) -> list[str]:
     stack = "empty stack" if pda.n_stacks == 1 else "empty stacks"
     asks = {"final state": "accepting state", "empty stack": stack, "both": f"accepting state and {stack}"}
     if pda.acceptance == "output":
-        outputs = sorted(map(_output, pda.accepting_outputs))
+        outputs = sorted(map(_output_label, pda.accepting_outputs))
         asks["output"] = f"last output {' or '.join(outputs)}" if outputs else "nothing"
         if pda.initial_output in pda.accepting_outputs:
             asks["output"] += "; the empty word"
-    marker = [] if pda.end_marker is None else [f"end marker: {_shown(pda.end_marker)}"]
+    marker = [] if pda.end_marker is None else [f"end marker: {_label_of(pda.end_marker)}"]
     return [f"accepts: {asks[pda.acceptance]}", *marker]
 
 
-def _output(output: Output) -> str:
+def _output_label(output: Output) -> str:
     if isinstance(output, tuple):
-        return f"{{{', '.join(map(_shown, output))}}}"
-    return "none" if output is None else _shown(output)
+        return f"{{{', '.join(map(_label_of, output))}}}"
+    return "none" if output is None else _label_of(output)
 
 
-def _listed(parts: Sequence[str]) -> str:
+def _in_brackets(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 
-def _shown(text: str) -> str:
-    """Return what is drawn for a symbol: nothing may be invisible, break the line, or be impossible in SVG."""
+def _label_of(text: str) -> str:
+    """Return a symbol as it is drawn: nothing may be invisible, break the line, or be impossible in SVG."""
     if not text.strip(" "):
         return "␣" * len(text) or '""'
     return "".join(_picture(character) for character in text)
@@ -199,7 +194,7 @@ def _picture(character: str) -> str:
     return f"U+{code:04X}" if unicodedata.category(character) in ("Cc", "Cs", "Cn", "Zl", "Zp") else character
 
 
-def _quoted(lines: Sequence[str]) -> str:
+def _dot_quoted(lines: Sequence[str]) -> str:
     r"""Return a DOT string that draws these lines as they are: no ``\N``, no ``&lt;``, no end of the string inside."""
     escaped = (line.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines)
     return '"' + "\\n".join(escaped) + '"'

@@ -1,22 +1,23 @@
-"""An automaton as JSON, whole: what is written is what is read back."""
+"""An automaton as JSON, whole: reading gives back all that was written."""
 
 from __future__ import annotations
 
 import json
 import reprlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from ...core.errors import AutomatonError
 from ..pda import Key, Output, PushdownAutomaton, StackOp, Transition
 
+_T = TypeVar("_T")
 _FORMAT, _VERSION = "stacklens-automaton", 1
 
 
 def to_json(pda: PushdownAutomaton, note: str | None = None) -> str:
     """Return the automaton as JSON text, one transition a line; `from_json` gives an equal automaton back.
 
-    A ``note`` is for whoever opens the file, and is not read back.
+    A ``note`` is for people who open the file, and is not read back.
 
     >>> pda = PushdownAutomaton(states=("q",), input_alphabet=("a",), stack_alphabet=(), initial="q", transitions={})
     >>> from_json(to_json(pda)) == pda
@@ -40,8 +41,12 @@ def to_json(pda: PushdownAutomaton, note: str | None = None) -> str:
         "accepting_outputs": sorted(pda.accepting_outputs, key=_dumped),
     }
     head = [f'  "{name}": {_dumped(value)},\n' for name, value in content.items()]
-    transitions = ",\n".join(f"    {_dumped(_to_record(*item))}" for item in pda.transitions.items())
-    return "".join(("{\n", *head, '  "transitions": [\n', transitions, "\n  ]\n}\n"))
+    records = []
+    for (state, symbol, tops), step in pda.transitions.items():
+        operations = [{"pop": operation.pop, "push": operation.push} for operation in step.operations]
+        record = {"from": state, "read": symbol, "tops": tops, "to": step.target, "operations": operations}
+        records.append(f"    {_dumped(record if step.output is None else {**record, 'output': step.output})}")
+    return "".join(("{\n", *head, '  "transitions": [\n', ",\n".join(records), "\n  ]\n}\n"))
 
 
 def to_json_line(pda: PushdownAutomaton) -> str:
@@ -52,13 +57,6 @@ def to_json_line(pda: PushdownAutomaton) -> str:
 def _dumped(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if text.isprintable() else json.dumps(value)  # a lone surrogate has no UTF-8
-
-
-def _to_record(key: Key, transition: Transition) -> dict[str, object]:
-    operations = [{"pop": operation.pop, "push": operation.push} for operation in transition.operations]
-    record: dict[str, object] = {"from": key[0], "read": key[1], "tops": key[2], "to": transition.target}
-    record["operations"] = operations
-    return record if transition.output is None else {**record, "output": transition.output}
 
 
 def from_json(text: str) -> PushdownAutomaton:
@@ -74,28 +72,30 @@ def from_json(text: str) -> PushdownAutomaton:
         raise AutomatonError(f"not JSON: {error}") from None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         found = content.get("format") if isinstance(content, dict) else type(content).__name__
-        raise AutomatonError(f'not an automaton file: expected "format": "{_FORMAT}", found {_short(found)}')
+        raise AutomatonError(f'not an automaton file: expected "format": "{_FORMAT}", found {_shortened_value(found)}')
     if content.get("version") != _VERSION or isinstance(content["version"], bool):
         raise AutomatonError(
-            f"automaton file of version {_short(content.get('version'))}: this stacklens reads {_VERSION}"
+            f"automaton file of version {_shortened_value(content.get('version'))}: this stacklens reads {_VERSION}"
         )
+    if "initial_output" not in content:
+        raise AutomatonError('"initial_output" is missing')
     return PushdownAutomaton(
-        states=_strings(content, "states"),
-        input_alphabet=_strings(content, "input_alphabet"),
-        stack_alphabet=_strings(content, "stack_alphabet"),
-        bottom=_string(content, "bottom"),
-        n_stacks=_integer(content, "n_stacks"),
-        end_marker=None if _get(content, "end_marker") is None else _string(content, "end_marker"),
-        initial=_string(content, "initial"),
-        accepting=frozenset(_strings(content, "accepting")),
-        acceptance=_string(content, "acceptance"),  # type: ignore[arg-type]  # the automaton checks which it is
-        initial_output=_output(_get(content, "initial_output")),
-        accepting_outputs=frozenset(_output(value) for value in _list(content, "accepting_outputs")),
-        transitions=_transitions(_list(content, "transitions")),
+        states=_record_strings(content, "states"),
+        input_alphabet=_record_strings(content, "input_alphabet"),
+        stack_alphabet=_record_strings(content, "stack_alphabet"),
+        bottom=_typed_field(content, "bottom", str),
+        n_stacks=_typed_field(content, "n_stacks", int),
+        end_marker=_string_or_none(content, "end_marker"),
+        initial=_typed_field(content, "initial", str),
+        accepting=frozenset(_record_strings(content, "accepting")),
+        acceptance=_typed_field(content, "acceptance", str),  # type: ignore[arg-type]  # the automaton checks which it is
+        initial_output=_read_output(content["initial_output"]),
+        accepting_outputs=frozenset(_read_output(value) for value in _typed_field(content, "accepting_outputs", list)),
+        transitions=_read_transitions(_typed_field(content, "transitions", list)),
     )
 
 
-def _transitions(records: list[Any]) -> dict[Key, Transition]:
+def _read_transitions(records: list[Any]) -> dict[Key, Transition]:
     transitions = {}
     for i, record in enumerate(records):
         try:
@@ -112,59 +112,47 @@ def _transitions(records: list[Any]) -> dict[Key, Transition]:
 
 def _from_record(record: object) -> tuple[Key, Transition]:
     if not isinstance(record, dict):
-        raise AutomatonError(f"expected an object, found {_short(record)}")
-    operations = tuple(_operation(value) for value in _list(record, "operations"))
-    key = _string(record, "from"), _string(record, "read"), _strings(record, "tops")
-    return key, Transition(_string(record, "to"), operations, _output(record.get("output")))
+        raise AutomatonError(f"expected an object, found {_shortened_value(record)}")
+    operations = tuple(_read_operation(value) for value in _typed_field(record, "operations", list))
+    key = _typed_field(record, "from", str), _typed_field(record, "read", str), _record_strings(record, "tops")
+    return key, Transition(_typed_field(record, "to", str), operations, _read_output(record.get("output")))
 
 
-def _operation(value: object) -> StackOp:
-    if not isinstance(value, dict) or not isinstance(_get(value, "pop"), bool):
-        raise AutomatonError(f'expected an operation like {{"pop": true, "push": null}}, found {_short(value)}')
-    return StackOp(value["pop"], None if _get(value, "push") is None else _string(value, "push"))
+def _read_operation(value: object) -> StackOp:
+    if isinstance(value, dict) and isinstance(value.get("pop", False), bool):
+        return StackOp(_typed_field(value, "pop", bool), _string_or_none(value, "push"))
+    raise AutomatonError(f'expected an operation like {{"pop": true, "push": null}}, found {_shortened_value(value)}')
 
 
-def _output(value: object) -> Output:
+def _read_output(value: object) -> Output:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return tuple(value)
-    raise AutomatonError(f"expected an output (a string, strings, or null), found {_short(value)}")
+    raise AutomatonError(f"expected an output (a string, strings, or null), found {_shortened_value(value)}")
 
 
-def _short(value: object) -> str:
+def _shortened_value(value: object) -> str:
     return reprlib.repr(value)
 
 
-def _get(record: Mapping[str, Any], name: str) -> Any:
+def _typed_field(record: Mapping[str, Any], name: str, kind: type[_T]) -> _T:
+    """Return a value of the kind that it should have."""
     if name not in record:
         raise AutomatonError(f'"{name}" is missing')
-    return record[name]
-
-
-def _string(record: Mapping[str, Any], name: str) -> str:
-    value = _get(record, name)
-    if not isinstance(value, str):
-        raise AutomatonError(f'"{name}" must be a string, not {_short(value)}')
+    value = record[name]
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        expected = {str: "a string", list: "a list", int: "a whole number"}[kind]
+        raise AutomatonError(f'"{name}" must be {expected}, not {_shortened_value(value)}')
     return value
 
 
-def _list(record: Mapping[str, Any], name: str) -> list[Any]:
-    value = _get(record, name)
-    if not isinstance(value, list):
-        raise AutomatonError(f'"{name}" must be a list, not {_short(value)}')
-    return value
+def _string_or_none(record: Mapping[str, Any], name: str) -> str | None:
+    return None if name in record and record[name] is None else _typed_field(record, name, str)
 
 
-def _strings(record: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    value = _list(record, name)
+def _record_strings(record: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = _typed_field(record, name, list)
     if not all(isinstance(part, str) for part in value):
-        raise AutomatonError(f'"{name}" must hold strings, not {_short(value)}')
+        raise AutomatonError(f'"{name}" must hold strings, not {_shortened_value(value)}')
     return tuple(value)
-
-
-def _integer(record: Mapping[str, Any], name: str) -> int:
-    value = _get(record, name)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise AutomatonError(f'"{name}" must be a whole number, not {_short(value)}')
-    return value

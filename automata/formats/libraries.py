@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from ...core.errors import AutomatonError
 from ...core.imports import needing
 from ...core.validation import fresh, unique
-from ..pda import NONE, POP, Key, PushdownAutomaton, StackOp, State, Symbol, Transition, push
+from ..pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push
 from ..rewriting import require_real_time, with_visible_top
 from ..summaries import heads, trim
 from .dot import rule
-from .textbook import TextbookAutomaton, TextbookRule, from_textbook
+from .textbook import TextbookAutomaton, TextbookRule, check_recogniser, from_textbook
 
 if TYPE_CHECKING:
     import networkx
@@ -41,13 +41,16 @@ def to_aalpy(pda: PushdownAutomaton) -> Vpa:
         AutomatonError: several stacks, outputs, an end marker, or acceptance with symbols left on the stack.
         StacklensError: AALpy is not installed.
     """
-    _check(pda)
+    check_recogniser(pda, "AALpy's Vpas")
+    require_real_time(pda, "AALpy's Vpa needs")
+    if pda.acceptance == "final state":
+        raise AutomatonError('AALpy\'s Vpa accepts with an empty stack only, this automaton by "final state"')
     module = _aalpy()
     pda = trim(pda)
-    rows = _rows(pda)
+    rows = _vpa_rows(pda)
     if rows is None:
         pda = with_visible_top(pda)
-        rows = _rows(pda)
+        rows = _vpa_rows(pda)
         assert rows is not None, "where the state shows the top, only pops depend on what lies below"
     accepting = pda.states if pda.acceptance == "empty stack" else pda.accepting
     names = unique({state: state for state in pda.states}, {_ERROR})
@@ -56,7 +59,7 @@ def to_aalpy(pda: PushdownAutomaton) -> Vpa:
         for state, row in rows.items()
     }
     vpa: Vpa = module.Vpa.from_state_setup(
-        setup, init_state_id=names[pda.initial], input_alphabet=_alphabet(pda.input_alphabet, rows)
+        setup, init_state_id=names[pda.initial], input_alphabet=_vpa_alphabet(pda.input_alphabet, rows)
     )
     return vpa
 
@@ -82,13 +85,13 @@ def from_aalpy(vpa: Vpa | Sevpa) -> PushdownAutomaton:
     if others := [letter for letter in letters if not isinstance(letter, str)]:
         raise AutomatonError(f"symbols must be strings, found {others[0]!r}")
     edges = [edge for state in states for edges in state.transitions.values() for edge in edges]
-    cells = unique({edge.stack_guard: _name(edge.stack_guard) for edge in edges if edge.action == "push"})
-    names = unique({state.state_id: _name(state.state_id) for state in states})
+    cells = unique({edge.stack_guard: _python_name(edge.stack_guard) for edge in edges if edge.action == "push"})
+    names = unique({state.state_id: _python_name(state.state_id) for state in states})
     return PushdownAutomaton(
         states=tuple(names.values()),
         input_alphabet=letters,
         stack_alphabet=tuple(cells.values()),
-        transitions=dict(_transitions(states, names, cells)),
+        transitions=dict(_vpa_transitions(states, names, cells)),
         initial=names[vpa.initial_state.state_id],
         accepting=frozenset(names[state.state_id] for state in states if state.is_accepting),
         bottom=fresh("⊥", cells.values()),
@@ -101,22 +104,10 @@ def _aalpy() -> Any:
     return aalpy.automata
 
 
-def _check(pda: PushdownAutomaton) -> None:
-    if pda.n_stacks > 1:
-        raise AutomatonError(f"AALpy's Vpa has one stack, this automaton has {pda.n_stacks}")
-    if pda.acceptance == "output" or any(step.output is not None for step in pda.transitions.values()):
-        raise AutomatonError("AALpy's Vpa has no outputs, this automaton has")
-    if pda.end_marker is not None:
-        raise AutomatonError(f"AALpy's Vpa has no end marker, this automaton has {pda.end_marker!r}")
-    require_real_time(pda, "AALpy's Vpa needs")
-    if pda.acceptance == "final state":
-        raise AutomatonError('AALpy\'s Vpa accepts with an empty stack only, this automaton by "final state"')
-
-
-def _rows(pda: PushdownAutomaton) -> dict[State, _Row] | None:
+def _vpa_rows(pda: PushdownAutomaton) -> dict[State, _Row] | None:
     """Return the entries of every state, None where more than pops depends on the top.
 
-    AALpy takes the first entry that is no pop, or pops what is on top: so pops come first.
+    AALpy takes the first entry that is no pop, or pops the top: so pops come first.
     """
     tops: dict[State, list[Symbol]] = {state: [] for state in pda.states}
     for state, (top,) in sorted(heads(pda).reading):
@@ -126,7 +117,7 @@ def _rows(pda: PushdownAutomaton) -> dict[State, _Row] | None:
         rows[state] = {}
         for symbol in pda.input_alphabet:
             steps = {top: pda.transitions.get((state, symbol, (top,))) for top in tops[state]}
-            entries = _entries(steps)
+            entries = _vpa_entries(steps)
             if entries is None:
                 return None
             if entries:
@@ -134,7 +125,7 @@ def _rows(pda: PushdownAutomaton) -> dict[State, _Row] | None:
     return rows
 
 
-def _entries(steps: dict[Symbol, Transition | None]) -> list[_Entry] | None:
+def _vpa_entries(steps: dict[Symbol, Transition | None]) -> list[_Entry] | None:
     pops: list[_Entry] = []
     others: dict[_Entry | None, None] = {}
     for top, step in steps.items():
@@ -152,7 +143,7 @@ def _entries(steps: dict[Symbol, Transition | None]) -> list[_Entry] | None:
     return [*pops, *(entry for entry in others if entry is not None)]
 
 
-def _alphabet(symbols: tuple[Symbol, ...], rows: dict[State, _Row]) -> VpaAlphabet:
+def _vpa_alphabet(symbols: tuple[Symbol, ...], rows: dict[State, _Row]) -> VpaAlphabet:
     """Return the symbols by what they do, some of them in two places; those that do nothing are internal."""
     kinds: dict[str | None, list[Symbol]] = {None: [], "push": [], "pop": []}
     for symbol in symbols:
@@ -163,11 +154,11 @@ def _alphabet(symbols: tuple[Symbol, ...], rows: dict[State, _Row]) -> VpaAlphab
     return alphabet
 
 
-def _name(given: Hashable) -> str:
+def _python_name(given: Hashable) -> str:
     return given if isinstance(given, str) and given else repr(given)
 
 
-def _transitions(
+def _vpa_transitions(
     states: list[VpaState], names: dict[Hashable, State], cells: dict[Hashable, Symbol]
 ) -> Iterator[tuple[Key, Transition]]:
     bottom = fresh("⊥", cells.values())
@@ -208,9 +199,10 @@ def to_automata_lib(pda: PushdownAutomaton) -> DPDA:
         AutomatonError: several stacks, outputs or an end marker, which a DPDA does not have.
         StacklensError: automata-lib is not installed.
     """
-    _check_one_stack(pda)
+    check_recogniser(pda, "automata-lib's DPDAs")
+    require_real_time(pda, "A DPDA without traps needs")
     marked = pda.acceptance != "final state"
-    moves = list(_marked_moves(pda) if marked else _moves(pda))
+    moves = list(_marked_moves(pda) if marked else _dpda_moves(pda))
     transitions: dict[str, dict[Symbol, dict[Symbol, Any]]] = defaultdict(lambda: defaultdict(dict))
     for state, symbol, top, target, laid in moves:
         transitions[state][symbol][top] = (target, laid or "")
@@ -244,13 +236,19 @@ def from_automata_lib(dpda: DPDA) -> PushdownAutomaton:
     names = [*dpda.states, *dpda.input_symbols, *dpda.stack_symbols]
     if others := [name for name in names if not isinstance(name, str) or not name]:
         raise AutomatonError(f"states and symbols must be called by strings, found {others[0]!r}")
+    rules = [
+        TextbookRule(source, read, (top,), target, tuple(laid))
+        for source, row in dpda.transitions.items()
+        for read, tops in row.items()
+        for top, (target, laid) in tops.items()
+    ]
     return from_textbook(
         TextbookAutomaton(
             states=tuple(sorted(dpda.states)),
             initial=dpda.initial_state,
             final=frozenset(dpda.final_states if dpda.acceptance_mode != "empty_stack" else ()),
             start=dpda.initial_stack_symbol,
-            rules=tuple(sorted(_rules(dpda), key=str)),
+            rules=tuple(sorted(rules, key=str)),
             accepts_empty=dpda.acceptance_mode != "final_state",
             alphabet=tuple(sorted(dpda.input_symbols)),
         )
@@ -265,31 +263,18 @@ def _dpda() -> type[DPDA]:
     return kind
 
 
-def _check_one_stack(pda: PushdownAutomaton) -> None:
-    if pda.n_stacks > 1:
-        raise AutomatonError(f"automata-lib's DPDAs have one stack, this automaton has {pda.n_stacks}")
-    if pda.acceptance == "output" or any(step.output is not None for step in pda.transitions.values()):
-        raise AutomatonError("automata-lib's DPDAs have no outputs, this automaton has")
-    if pda.end_marker is not None:
-        raise AutomatonError(f"a DPDA has no end marker, this one has {pda.end_marker!r}: try drop_end_marker first")
-    require_real_time(pda, "A DPDA without traps needs")
-
-
-def _moves(pda: PushdownAutomaton) -> Iterator[_Move]:
+def _dpda_moves(pda: PushdownAutomaton) -> Iterator[_Move]:
     for (state, symbol, (top,)), step in pda.transitions.items():
-        yield state, symbol, top, step.target, _laid(step.operations[0], top)
-
-
-def _laid(operation: StackOp, top: Symbol) -> tuple[Symbol, ...]:
-    kept = () if operation.pop else (top,)
-    return kept if operation.push is None else (operation.push, *kept)
+        (operation,) = step.operations
+        kept = () if operation.pop else (top,)
+        yield state, symbol, top, step.target, kept if operation.push is None else (operation.push, *kept)
 
 
 def _marked_moves(pda: PushdownAutomaton) -> Iterator[_Move]:
     """Yield moves whose states tell whether the stack is empty, by a lowest symbol that looks different."""
     lowest = unique({symbol: f"{symbol}'" for symbol in pda.stack_alphabet}, {pda.bottom, *pda.stack_alphabet})
     opened = unique({state: f"{state}, open" for state in pda.states}, pda.states)
-    for state, symbol, top, target, laid in _moves(pda):
+    for state, symbol, top, target, laid in _dpda_moves(pda):
         if top == pda.bottom:
             yield (
                 state,
@@ -304,14 +289,7 @@ def _marked_moves(pda: PushdownAutomaton) -> Iterator[_Move]:
         yield opened[state], symbol, lowest[top], (opened[target] if laid else target), under
 
 
-def _rules(dpda: DPDA) -> Iterator[TextbookRule]:
-    for source, row in dpda.transitions.items():
-        for read, tops in row.items():
-            for top, (target, laid) in tops.items():
-                yield TextbookRule(source, read, (top,), target, tuple(laid))
-
-
-# ---- An automaton as a networkx graph, for whoever wants components, paths or another drawing ----
+# ---- An automaton as a networkx graph, for components, paths or another drawing ----
 
 
 def to_networkx(pda: PushdownAutomaton) -> networkx.MultiDiGraph[str]:

@@ -12,11 +12,10 @@ import json
 import math
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, islice, product
-from typing import TypeVar
+from itertools import chain, product
 
 from ...core.errors import AutomatonError
 from ...core.validation import fresh, unique
@@ -30,8 +29,7 @@ from .json import from_json, to_json_line
 _MOST_HEADS, _MOST_STEPS = 100_000, 500_000
 _MOST_PUSHED = 200  # symbols in one step
 Cells = tuple[Symbol, ...]  # symbols that lie on each other, the top first
-_T = TypeVar("_T")
-_Place = tuple[State, Cells]  # a state, and what is left of what lay on the stack at the start
+_Place = tuple[State, Cells]  # a state, and the rest of the cells that lay on the stack at the start
 _Head = tuple[_Place, Cells]  # a pushed word on top; empty where nothing is left of what was pushed
 
 
@@ -75,7 +73,7 @@ class TextbookAutomaton:
 
 
 @dataclass(frozen=True)
-class _Move:
+class _PlaceMove:
     """Where a rule leads from a head, and what it does to the pushed words above the place."""
 
     place: _Place
@@ -100,62 +98,44 @@ def from_textbook(given: TextbookAutomaton) -> PushdownAutomaton:
     >>> pda.states, [pda.accepts(word) for word in ("aab", "aabb", "abb")]
     (('p', 'q'), [True, True, False])
     """
-    rules = _Rules(given)
+    rules = _RulesByState(given)
     start = rules.start()
     moves, problems = _explore(rules, start)
-    names = _names(start, moves.values())
-    pda = _automaton(rules, start, moves, names)
-    shown = heads(pda).reading if problems else frozenset()
-    for head, problem in problems.items():
-        if names.head(head) in shown:
-            raise AutomatonError(problem)
-    ends = {names.head(head) for head in product(names.places, names.words) if rules.ends(head)}
-    return _ended(pda, ends) if ends else trim(pda)
-
-
-@dataclass(frozen=True)
-class _Names:
-    """What our automaton calls places (states) and pushed words (stack symbols; the bottom for none)."""
-
-    places: dict[_Place, State]
-    words: dict[Cells, Symbol]
-
-    def head(self, head: _Head) -> Head:
-        place, word = head
-        return self.places[place], (self.words[word],)
-
-
-def _names(start: _Place, moves: Collection[_Move]) -> _Names:
-    places = dict.fromkeys([start, *(move.place for move in moves)])
-    words = dict.fromkeys(move.pushed for move in moves if move.pushed)
-    pushed = unique({word: "".join(word) for word in words})
-    return _Names(
-        unique({place: _place_name(place, start) for place in places}),
-        {**pushed, (): fresh("⊥", pushed.values())},
+    # Places become states, pushed words stack symbols, and the bottom stands where nothing is left of them.
+    places = unique(
+        {
+            (state, cells): state if cells == start[1] else f"{state} over {' '.join(cells) or 'nothing'}"
+            for state, cells in dict.fromkeys([start, *(move.place for move in moves.values())])
+        }
     )
-
-
-def _automaton(
-    rules: _Rules, start: _Place, moves: dict[tuple[_Head, Symbol], _Move], names: _Names
-) -> PushdownAutomaton:
+    pushed = unique({move.pushed: "".join(move.pushed) for move in moves.values() if move.pushed})
+    words = {**pushed, (): fresh("⊥", pushed.values())}
+    named: Callable[[_Head], Head] = lambda head: (places[head[0]], (words[head[1]],))  # noqa: E731
     transitions: dict[Key, Transition] = {}
     for (head, symbol), move in moves.items():
-        state, tops = names.head(head)
-        operation = replace(move.operation, push=names.words[move.pushed]) if move.pushed else move.operation
-        transitions[state, symbol, tops] = Transition(names.places[move.place], (operation,))
-    return PushdownAutomaton(
-        states=tuple(names.places.values()),
+        state, tops = named(head)
+        operation = replace(move.operation, push=words[move.pushed]) if move.pushed else move.operation
+        transitions[state, symbol, tops] = Transition(places[move.place], (operation,))
+    pda = PushdownAutomaton(
+        states=tuple(places.values()),
         input_alphabet=rules.alphabet,
-        stack_alphabet=tuple(name for word, name in names.words.items() if word),
+        stack_alphabet=tuple(pushed.values()),
         transitions=transitions,
-        initial=names.places[start],
-        accepting=frozenset(name for place, name in names.places.items() if rules.accepts(place)),
+        initial=places[start],
+        accepting=frozenset(name for place, name in places.items() if rules.accepts(place)),
         acceptance="final state",
-        bottom=names.words[()],
+        bottom=words[()],
     )
+    # A rule of another kind is a problem only where a run gets.
+    shown = heads(pda).reading if problems else frozenset()
+    for head, problem in problems.items():
+        if named(head) in shown:
+            raise AutomatonError(problem)
+    ends = {named(head) for head in product(places, words) if rules.ends(head)}
+    return _ending_at_heads(pda, ends) if ends else trim(pda)
 
 
-class _Rules:
+class _RulesByState:
     """The rules by their state, checked one by one."""
 
     def __init__(self, given: TextbookAutomaton) -> None:
@@ -190,46 +170,37 @@ class _Rules:
         return state, cells
 
     @cached_property
-    def _reading(self) -> dict[tuple[State, Symbol], list[TextbookRule]]:
-        """Return the rules that do not end a word by the state that they leave and what they read."""
-        found: dict[tuple[State, Symbol], list[TextbookRule]] = defaultdict(list)
-        for rule in (rule for rules in self.leaving.values() for rule in rules if rule not in self.ending):
-            found[rule.source, rule.read].append(rule)
-        return found
-
-    @cached_property
-    def _ending_at(self) -> dict[State, list[TextbookRule]]:
-        """Return the rules that end a word by the state that they leave."""
-        found: dict[State, list[TextbookRule]] = defaultdict(list)
-        for rule in (rule for rules in self.leaving.values() for rule in rules if rule in self.ending):
-            found[rule.source].append(rule)
+    def _at(self) -> dict[tuple[State, Symbol | None], list[TextbookRule]]:
+        """Return the rules by the state that they leave and what they read, None for those that end a word."""
+        found: dict[tuple[State, Symbol | None], list[TextbookRule]] = defaultdict(list)
+        for rule in (rule for rules in self.leaving.values() for rule in rules):
+            found[rule.source, None if rule in self.ending else rule.read].append(rule)
         return found
 
     def accepts(self, place: _Place) -> bool:
-        """Return whether a word may end at ``place``, whatever was pushed since."""
         return place[0] in self.given.final or (self.given.accepts_empty and not place[1])
 
     def ends(self, head: _Head) -> bool:
         """Return whether a rule that reads nothing ends a word at ``head``."""
         (state, lowest), pushed = head
         cells = pushed or lowest
-        holding = [rule for rule in self._ending_at[state] if rule.pop in ((), cells[:1])]
+        holding = [rule for rule in self._at[state, None] if rule.pop in ((), cells[:1])]
         last = self.given.accepts_empty and not pushed and len(lowest) == 1
         return any(rule.target in self.given.final or (last and rule.pop and not rule.push) for rule in holding)
 
-    def move(self, head: _Head, symbol: Symbol) -> _Move | None:
+    def move(self, head: _Head, symbol: Symbol) -> _PlaceMove | None:
         """Return what reading ``symbol`` does at ``head``; None where no rule holds."""
         top = (head[1] or head[0][1])[:1]
-        if silent := [rule for rule in self._reading[head[0][0], ""] if rule.pop in ((), top)]:
+        if silent := [rule for rule in self._at[head[0][0], ""] if rule.pop in ((), top)]:
             raise AutomatonError(f"{silent[0]} reads nothing; expected a symbol read in every step")
-        holding = list(dict.fromkeys(rule for rule in self._reading[head[0][0], symbol] if rule.pop in ((), top)))
+        holding = list(dict.fromkeys(rule for rule in self._at[head[0][0], symbol] if rule.pop in ((), top)))
         if len(holding) > 1:
             where = f"in state {head[0][0]}, reading {symbol} with {top[0] if top else 'nothing'} on top"
             raise AutomatonError(f"not deterministic: {where}, {len(holding)} rules hold; expected one at most")
-        return _apply(holding[0], head) if holding else None
+        return _rule_move(holding[0], head) if holding else None
 
 
-def _apply(rule: TextbookRule, head: _Head) -> _Move:
+def _rule_move(rule: TextbookRule, head: _Head) -> _PlaceMove:
     """Return what ``rule`` does at ``head``, whose top it pops."""
     (_, lowest), pushed = head
     cells = pushed or lowest
@@ -237,21 +208,21 @@ def _apply(rule: TextbookRule, head: _Head) -> _Move:
     laid = rule.push if rule.pop or not cells else (*rule.push, cells[0])  # in the place of the top, if there is one
     if cells and laid[-1:] == cells[:1]:
         above = laid[:-1]
-        return _Move((rule.target, lowest), push(cells[0]) if above else NONE, above)
+        return _PlaceMove((rule.target, lowest), push(cells[0]) if above else NONE, above)
     if not pushed:  # the lowest symbol itself is gone, or another
         above = laid[:-1]
-        return _Move((rule.target, laid[-1:] + rest), push(laid[0]) if above else NONE, above)
+        return _PlaceMove((rule.target, laid[-1:] + rest), push(laid[0]) if above else NONE, above)
     if len(laid) > 1:
         raise AutomatonError(
             f"{rule} puts another symbol in the top's place and pushes; expected one of the two a step"
         )
     left = (*laid, *rest)
-    return _Move((rule.target, lowest), put(left[0]) if left else POP, left)
+    return _PlaceMove((rule.target, lowest), put(left[0]) if left else POP, left)
 
 
-def _explore(rules: _Rules, start: _Place) -> tuple[dict[tuple[_Head, Symbol], _Move], dict[_Head, str]]:
-    """Return what every symbol does at every head that may be reached, and what is wrong with some of these."""
-    moves: dict[tuple[_Head, Symbol], _Move] = {}
+def _explore(rules: _RulesByState, start: _Place) -> tuple[dict[tuple[_Head, Symbol], _PlaceMove], dict[_Head, str]]:
+    """Return what every symbol does at every head that may be reached, and the problems of some of these."""
+    moves: dict[tuple[_Head, Symbol], _PlaceMove] = {}
     problems: dict[_Head, str] = {}
     places, words = {start: None}, dict[Cells, None]({(): None})
     known = 0, 0
@@ -262,7 +233,7 @@ def _explore(rules: _Rules, start: _Place) -> tuple[dict[tuple[_Head, Symbol], _
                 f"more than {_MOST_HEADS:,} pairs of a state and a pushed word, or {_MOST_STEPS:,} steps from them; "
                 "expected fewer"
             )
-        new_places, new_words = _last(places, len(places) - known[0]), _last(words, len(words) - known[1])
+        new_places, new_words = list(places)[known[0] :], list(words)[known[1] :]
         unseen = list(product(new_places, words))
         if new_words:
             unseen = [(p, word) for i, p in enumerate(places) for word in (new_words if i < known[0] else words)]
@@ -279,11 +250,7 @@ def _explore(rules: _Rules, start: _Place) -> tuple[dict[tuple[_Head, Symbol], _
     return moves, problems
 
 
-def _last(known: dict[_T, None], count: int) -> list[_T]:
-    return list(islice(reversed(known), count))[::-1]
-
-
-def _ended(pda: PushdownAutomaton, ends: set[Head]) -> PushdownAutomaton:
+def _ending_at_heads(pda: PushdownAutomaton, ends: set[Head]) -> PushdownAutomaton:
     """Return ``pda`` where words may also end at the heads ``ends``."""
     marker = fresh("⊣", set(pda.input_alphabet))
     done = fresh("end", set(pda.states))
@@ -299,26 +266,18 @@ def _ended(pda: PushdownAutomaton, ends: set[Head]) -> PushdownAutomaton:
         accepting=frozenset({done}),
         end_marker=marker,
     )
-    only_empty = all(top == (pda.bottom,) for _, top in everywhere)
-    return next(filter(None, map(drop_end_marker, _variants(marked, only_empty))))
-
-
-def _variants(marked: PushdownAutomaton, only_empty: bool) -> Iterator[PushdownAutomaton]:
-    """Yield equivalent automata, the simplest first: of the last, the state shows all that decides acceptance."""
-    yield marked
-    if only_empty:
-        yield replace(marked, acceptance="both")
-    yield with_visible_top(marked)
-
-
-def _place_name(place: _Place, start: _Place) -> str:
-    state, cells = place
-    return state if cells == start[1] else f"{state} over {' '.join(cells) or 'nothing'}"
+    # The simplest that does: of the last, the state shows all that decides acceptance.
+    found = drop_end_marker(marked)
+    if found is None and all(top == (pda.bottom,) for _, top in everywhere):
+        found = drop_end_marker(replace(marked, acceptance="both"))
+    found = found or drop_end_marker(with_visible_top(marked))
+    assert found is not None
+    return found
 
 
 # ---- An automaton as a JFLAP 7 file (.jff), for teaching tools, and back ----
 #
-# What is read may be one that stacklens wrote, or a deterministic pushdown automaton by others.
+# The file may be one that stacklens wrote, or hold a deterministic pushdown automaton by others.
 
 HEADING = "stacklens "  # of the comment that holds what JFLAP cannot
 JFLAP_BOTTOM = "Z"  # what JFLAP lays on the stack before it starts
@@ -346,41 +305,48 @@ def to_jflap(pda: PushdownAutomaton) -> str:
     >>> to_jflap(pda).splitlines()[1:3]
     ['<structure>', '  <type>pda</type>']
     """
-    _check(pda)
-    characters = _characters(pda)
+    check_recogniser(pda, "JFLAP's automata")
+    # A character for each symbol: itself where it can be, else the first that is free.
+    symbols = dict.fromkeys((*pda.input_alphabet, *pda.stack_alphabet))
+    kept = {symbol for symbol in symbols if _usable(symbol)}
+    free = (c for c in chain(_PLAIN, map(chr, range(0xC0, 0x10000))) if c not in kept and c.isalnum() and _usable(c))
+    characters = {symbol: symbol if symbol in kept else next(free) for symbol in symbols}
     structure = ET.Element("structure")
     ET.SubElement(structure, "type").text = "pda"
     automaton = ET.SubElement(structure, "automaton")
     _add_states(automaton, pda)
-    for source, target, read, pop, pushed in _rules(pda, characters):
+    for source, target, read, pop, pushed in _jflap_rules(pda, characters):
         transition = ET.SubElement(automaton, "transition")
         for tag, text in (("from", source), ("to", target), ("read", read), ("pop", pop), ("push", pushed)):
             ET.SubElement(transition, tag).text = text
-    _add_note(automaton, characters)
-    structure.append(ET.Comment(f" {HEADING}{_commented(to_json_line(pda))} "))
+    changed = [f"{character} is {_xml_text(symbol)}" for symbol, character in characters.items() if symbol != character]
+    if changed:
+        note = ET.SubElement(automaton, "note")
+        ET.SubElement(note, "text").text = "symbols: " + "; ".join(changed)
+        ET.SubElement(note, "x").text = ET.SubElement(note, "y").text = "0.0"
+    # Two hyphens would end the comment; in JSON they stand in strings only.
+    line = to_json_line(pda).replace("-", "\\u002d")
+    structure.append(ET.Comment(f" {HEADING}{line} "))
     ET.indent(structure)
     return (
         '<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n' + ET.tostring(structure, encoding="unicode") + "\n"
     )
 
 
-def _check(pda: PushdownAutomaton) -> None:
+def check_recogniser(pda: PushdownAutomaton, those: str) -> None:
+    """Check that ``pda`` has one stack, no outputs and no end marker, as ``those`` automata of others have it.
+
+    Raises:
+        AutomatonError: it does not.
+    """
     if pda.n_stacks > 1:
-        raise AutomatonError(f"JFLAP's automata have one stack, this one has {pda.n_stacks}")
+        raise AutomatonError(f"{those} have one stack, this one has {pda.n_stacks}; JSON keeps them all")
     if pda.acceptance == "output" or any(step.output is not None for step in pda.transitions.values()):
-        raise AutomatonError("JFLAP's pushdown automata have no outputs, this one has; write .json instead")
+        raise AutomatonError(f"{those} have no outputs, this one has; JSON keeps them")
     if pda.end_marker is not None:
         raise AutomatonError(
-            f"JFLAP has no end marker, this automaton has {pda.end_marker!r}: try drop_end_marker first"
+            f"{those} have no end marker, this automaton has {pda.end_marker!r}: try drop_end_marker first"
         )
-
-
-def _characters(pda: PushdownAutomaton) -> dict[Symbol, str]:
-    """Return a character for each symbol: itself where it can be, else the first that is free."""
-    symbols = dict.fromkeys((*pda.input_alphabet, *pda.stack_alphabet))
-    kept = {symbol for symbol in symbols if _usable(symbol)}
-    free = (c for c in chain(_PLAIN, map(chr, range(0xC0, 0x10000))) if c not in kept and c.isalnum() and _usable(c))
-    return {symbol: symbol if symbol in kept else next(free) for symbol in symbols}
 
 
 def _usable(symbol: Symbol) -> bool:
@@ -389,11 +355,15 @@ def _usable(symbol: Symbol) -> bool:
     return one and symbol.isprintable() and not symbol.isspace() and symbol not in _UNUSABLE
 
 
-def _rules(pda: PushdownAutomaton, characters: dict[Symbol, str]) -> Iterator[tuple[str, str, str, str, str]]:
+def _jflap_rules(pda: PushdownAutomaton, characters: dict[Symbol, str]) -> Iterator[tuple[str, str, str, str, str]]:
     number = {state: str(i) for i, state in enumerate(pda.states)}
     named = {**characters, pda.bottom: JFLAP_BOTTOM}
     for (source, symbol, (top,)), step in pda.transitions.items():
-        pushed = _pushed(step.operations[0], named, named[top])
+        # JFLAP always pops the top, and pushes it back where it stays; the leftmost is the new top.
+        (operation,) = step.operations
+        pushed = "" if operation.pop else named[top]
+        if operation.push is not None:
+            pushed = named[operation.push] + pushed
         yield number[source], number[step.target], characters[symbol] if symbol else "", named[top], pushed
     accepts = str(len(number))
     for state, top in _tested(pda):
@@ -417,12 +387,6 @@ def _final(pda: PushdownAutomaton) -> frozenset[State]:
     return pda.accepting - silent if pda.acceptance == "final state" else frozenset()
 
 
-def _pushed(operation: StackOp, named: dict[Symbol, str], top: str) -> str:
-    """Return what JFLAP pushes after it has popped the top, as it always does; the leftmost is the new top."""
-    kept = "" if operation.pop else top
-    return kept if operation.push is None else named[operation.push] + kept
-
-
 def _add_states(automaton: ET.Element, pda: PushdownAutomaton) -> None:
     names = list(map(_xml_text, pda.states))
     final = {i for i, state in enumerate(pda.states) if state in _final(pda)}
@@ -438,18 +402,6 @@ def _add_states(automaton: ET.Element, pda: PushdownAutomaton) -> None:
             ET.SubElement(element, "initial")
         if i in final:
             ET.SubElement(element, "final")
-
-
-def _add_note(automaton: ET.Element, characters: dict[Symbol, str]) -> None:
-    changed = [f"{character} is {_xml_text(symbol)}" for symbol, character in characters.items() if symbol != character]
-    if changed:
-        note = ET.SubElement(automaton, "note")
-        ET.SubElement(note, "text").text = "symbols: " + "; ".join(changed)
-        ET.SubElement(note, "x").text = ET.SubElement(note, "y").text = "0.0"
-
-
-def _commented(line: str) -> str:
-    return line.replace("-", "\\u002d")  # two hyphens would end the comment; in JSON they stand in strings only
 
 
 def _xml_text(text: str) -> str:
@@ -473,11 +425,11 @@ def from_jflap(text: str) -> PushdownAutomaton:
     >>> from_jflap(to_jflap(pda)) == pda
     True
     """
-    structure = _parsed(text)
+    structure = _xml_elements(text)
     kind = (structure.findtext("type") or "").strip()
     if structure.tag != "structure" or kind != "pda":
         raise AutomatonError(f"not a pushdown automaton of JFLAP: expected <type>pda</type>, found {kind or 'none'!r}")
-    kept = _kept(structure)
+    kept = _noted_automaton(structure)
     return from_textbook(_textbook(structure)) if kept is None else kept
 
 
@@ -503,7 +455,7 @@ class _Builder(ET.TreeBuilder):
         return super().end(tag)
 
 
-def _parsed(text: str) -> ET.Element:
+def _xml_elements(text: str) -> ET.Element:
     if len(text) > _LARGEST:
         raise AutomatonError(f"{len(text):,} characters: expected {_LARGEST:,} at most")
     parser = ET.XMLParser(target=_Builder())
@@ -515,17 +467,17 @@ def _parsed(text: str) -> ET.Element:
     return structure
 
 
-def _kept(structure: ET.Element) -> PushdownAutomaton | None:
+def _noted_automaton(structure: ET.Element) -> PushdownAutomaton | None:
     """Return the automaton that stacklens noted in a comment, None where there is none or the rules have changed."""
     notes = [part.text or "" for part in structure.iter(ET.Comment)]  # type: ignore[arg-type]
     ours = next((note.strip()[len(HEADING) :] for note in notes if note.strip().startswith(HEADING)), None)
     if ours is None:
         return None
     pda = from_json(ours)
-    return pda if _content(_parsed(to_jflap(pda))) == _content(structure) else None
+    return pda if _states_and_rules(_xml_elements(to_jflap(pda))) == _states_and_rules(structure) else None
 
 
-def _content(structure: ET.Element) -> tuple[list[_Rule], list[_Rule]]:
+def _states_and_rules(structure: ET.Element) -> tuple[list[_Rule], list[_Rule]]:
     """Return the states and the rules: all that counts, and not where a state is drawn."""
     states = [
         (

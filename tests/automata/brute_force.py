@@ -7,7 +7,7 @@ from itertools import product
 
 from stacklens.automata.grammar import Grammar, Nonterminal
 from stacklens.automata.pda import Configuration, Output, PushdownAutomaton
-from stacklens.automata.summaries import Heads
+from stacklens.automata.summaries import ReachableHeads
 
 __all__ = ["accepted", "derived", "heads_seen", "outputs_seen", "words"]
 
@@ -29,7 +29,7 @@ def outputs_seen(pda: PushdownAutomaton, word: tuple[str, ...]) -> list[Output]:
     return outputs
 
 
-def heads_seen(pda: PushdownAutomaton, max_height: int) -> Heads:
+def heads_seen(pda: PushdownAutomaton, max_height: int) -> ReachableHeads:
     """Return the heads of all configurations that are reached without any stack growing higher than ``max_height``."""
     seen = {(pda.start.state, pda.start.stacks)}
     unseen = list(seen)
@@ -46,7 +46,7 @@ def heads_seen(pda: PushdownAutomaton, max_height: int) -> Heads:
                 seen.add((following.state, following.stacks))
                 unseen.append((following.state, following.stacks))
     reading = frozenset((state, Configuration(state, stacks).tops(pda.bottom)) for state, stacks in seen)
-    return Heads(reading, reading if pda.end_marker is None else frozenset(ended))
+    return ReachableHeads(reading, reading if pda.end_marker is None else frozenset(ended))
 
 
 def derived(grammar: Grammar, longest: int) -> set[tuple[str, ...]]:

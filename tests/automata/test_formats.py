@@ -430,7 +430,7 @@ marked = PushdownAutomaton(("q",), ("a",), (), {}, "q", end_marker="$")
 
 @pytest.mark.parametrize("write", [to_automata_lib, to_aalpy])
 @pytest.mark.parametrize(
-    ("pda", "message"), [(two_stacks, "this automaton has 2"), (speaking, "outputs"), (marked, r"end marker, .* '\$'")]
+    ("pda", "message"), [(two_stacks, "this one has 2"), (speaking, "outputs"), (marked, r"end marker, .* '\$'")]
 )
 def test_what_cannot_be_said_is_refused(
     write: Callable[[PushdownAutomaton], object], pda: PushdownAutomaton, message: str

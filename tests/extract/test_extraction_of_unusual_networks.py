@@ -10,7 +10,7 @@ from tests.extract.hand_built import HandMachine, StrengthNet, SuperpositionNet
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
-from stacklens.languages.blocks import CountedPairs
+from stacklens.languages.blocks import counted_pairs
 from stacklens.languages.task import TaskKind
 from stacklens.models.base import StackModel
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
@@ -33,7 +33,7 @@ def test_a_network_that_rejects_every_word_at_its_first_symbol_has_the_automaton
     check_that_it_rejects_everything(result)
     assert result.automaton is not None
     assert not any(result.automaton.accepts(word) for word in ("", "a", "b", "ab"))
-    wrong = extract(net, CountedPairs("a", "b"), QUICK)
+    wrong = extract(net, counted_pairs("a", "b"), QUICK)
     assert wrong.status == 1
     assert wrong.contradicted is not None
     assert wrong.contradicted.counterexample == "ab"

@@ -22,7 +22,7 @@ from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.automata.rewriting import drop_end_marker
 from stacklens.automata.small_grammar import grammar_of
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError, UnknownSymbolError
-from stacklens.languages.blocks import CountedPairs, EqualBlocks, SumBlocks, TwiceAsMany
+from stacklens.languages.blocks import SUM_BLOCKS, TWICE_AS_MANY, counted_pairs, equal_blocks
 from stacklens.languages.catalogue import get_language, language_names
 from stacklens.languages.context_free import AutomatonLanguage
 from stacklens.languages.dyck import BalancedParentheses, Dyck
@@ -78,7 +78,7 @@ def block_members(pattern: Callable[[int, int], str]) -> Members:
     return lambda length: {word for word in words if len(word) == length}
 
 
-ABC_EQUAL, ABCD_EQUAL = EqualBlocks(3), EqualBlocks(4)
+ABC_EQUAL, ABCD_EQUAL = NO_AUTOMATON = equal_blocks(3), equal_blocks(4)
 
 
 CASES: list[tuple[Language, Members, int]] = [  # the longest length of which all words are tried
@@ -86,9 +86,9 @@ CASES: list[tuple[Language, Members, int]] = [  # the longest length of which al
     (Dyck(1), dyck_members("( )"), 9),
     (Dyck(2), dyck_members("( )", "[ ]"), 6),
     (Dyck(5), dyck_members("( )", "[ ]", "{ }", "< >", "(5 )5"), 4),
-    (CountedPairs("1", "0"), counted_members("1", "0"), 10),
-    (CountedPairs("a", "b"), counted_members("a", "b"), 10),
-    (CountedPairs("in", "out"), counted_members("in", "out"), 8),
+    (counted_pairs("1", "0"), counted_members("1", "0"), 10),
+    (counted_pairs("a", "b"), counted_members("a", "b"), 10),
+    (counted_pairs("in", "out"), counted_members("in", "out"), 8),
     (MarkedPalindromes(), palindrome_members(("a", "b"), "c"), 7),
     (MarkedPalindromes("012", "#"), palindrome_members(("0", "1", "2"), "#"), 5),
     (MarkedPalindromes(("do", "re"), "|"), palindrome_members(("do", "re"), "|"), 5),
@@ -99,8 +99,8 @@ CASES: list[tuple[Language, Members, int]] = [  # the longest length of which al
     (MarkedPalindromes("ab", "#", "xy", empty=False), longer_than_one(homomorphic_members(("a", "b"), "#", "xy")), 5),
     (ABC_EQUAL, block_members(lambda n, _: "a" * n + "b" * n + "c" * n), 7),
     (ABCD_EQUAL, block_members(lambda n, _: "a" * n + "b" * n + "c" * n + "d" * n), 5),
-    (TwiceAsMany(), block_members(lambda n, _: "a" * n + "b" * 2 * n), 10),
-    (SumBlocks(), block_members(lambda n, m: "a" * n + "b" * m + "c" * (n + m)), 8),
+    (TWICE_AS_MANY, block_members(lambda n, _: "a" * n + "b" * 2 * n), 10),
+    (SUM_BLOCKS, block_members(lambda n, m: "a" * n + "b" * m + "c" * (n + m)), 8),
 ]
 each_case = pytest.mark.parametrize(("language", "members", "longest"), CASES, ids=[repr(case[0]) for case in CASES])
 
@@ -120,7 +120,7 @@ def test_membership_is_the_definition_and_the_automaton(language: Language, memb
     for word in all_words(language, longest):
         expected = tuple(word) in members(len(word))
         assert (word in language) == expected, word
-        if not isinstance(language, EqualBlocks):
+        if language not in NO_AUTOMATON:
             assert language.automaton.accepts(word) == expected, word
 
 
@@ -133,7 +133,7 @@ def test_words_are_all_members_in_order(language: Language, members: Members, lo
 def test_a_prefix_is_live_if_some_member_begins_with_it(language: Language, members: Members, longest: int) -> None:
     # In all these languages a live prefix of length n can be completed by length 2n + 2, or 4n where no automaton is.
     longest = min(longest, 6)
-    reach = 4 * longest if isinstance(language, EqualBlocks | TwiceAsMany) else 2 * longest + 2
+    reach = 4 * longest if language in NO_AUTOMATON or language == TWICE_AS_MANY else 2 * longest + 2
     live = {m[:n] for length in range(reach + 1) for m in members(length) for n in range(min(length, longest) + 1)}
     for word in all_words(language, longest):
         assert language.is_live(word) == (tuple(word) in live), word
@@ -151,13 +151,13 @@ def test_what_no_pushdown_automaton_accepts_says_so(language: Language) -> None:
     ("build", "message"),
     [
         (lambda: Dyck(0), "dyck-0 has no brackets: expected n of at least 1"),
-        (lambda: CountedPairs("a", "a"), "the alphabet a a has a repetition"),
-        (lambda: CountedPairs("a", ""), "must hold non-empty strings without whitespace"),
+        (lambda: counted_pairs("a", "a"), "the alphabet a a has a repetition"),
+        (lambda: counted_pairs("a", ""), "must hold non-empty strings without whitespace"),
         (lambda: MarkedPalindromes("ab", "a"), "the alphabet a b a has a repetition"),
         (lambda: MarkedPalindromes(("a b",), "c"), "must hold non-empty strings without whitespace"),
         (lambda: MarkedPalindromes("ab", "c", "x"), "expected one a letter, none of them the marker"),
         (lambda: MarkedPalindromes("ab", "c", "xc"), "expected one a letter, none of them the marker"),
-        (lambda: EqualBlocks(2), "2 equal blocks: expected 3 to 26"),
+        (lambda: equal_blocks(2), "2 equal blocks: expected 3 to 26"),
         (lambda: MarkedPalindromes("", "c"), "palindromes without letters: expected at least one"),
     ],
 )
@@ -172,8 +172,8 @@ LANGUAGES: list[Language] = [
     BalancedParentheses(),
     Dyck(2),
     Dyck(6),
-    CountedPairs("1", "0"),
-    CountedPairs("a", "b"),
+    counted_pairs("1", "0"),
+    counted_pairs("a", "b"),
     MarkedPalindromes(),
     MarkedPalindromes(("do", "re"), "|"),
     MarkedPalindromes("abc", "#", "xyz"),
@@ -226,7 +226,7 @@ def test_near_miss_of_any_member(language: Language, length: int, slack: int, se
     ("language", "length", "positive", "message"),
     [
         (Dyck(2), (7, 7), True, "dyck-2 has no members of lengths 7 to 7: widen the range"),
-        (CountedPairs("1", "0"), (0, 1), True, "1n0n has no members of lengths 0 to 1"),
+        (counted_pairs("1", "0"), (0, 1), True, "1n0n has no members of lengths 0 to 1"),
         (MarkedPalindromes(), (4, 4), True, "palindrome has no members of lengths 4 to 4"),
         (Dyck(1), (0, 0), False, "dyck-1: found no near-miss of lengths 0 to 0"),
         (Dyck(1), (5, 4), True, "cannot sample 1 words of lengths 5 to 4"),
@@ -281,7 +281,7 @@ def test_unknown_symbols_are_named(text: str, alphabet: tuple[Symbol, ...]) -> N
 # Languages of blocks: not every length has a member, and not every one an automaton.
 
 blocks_each_language = pytest.mark.parametrize(
-    "language", [EqualBlocks(3), EqualBlocks(4), TwiceAsMany(), SumBlocks()], ids=repr
+    "language", [equal_blocks(3), equal_blocks(4), TWICE_AS_MANY, SUM_BLOCKS], ids=repr
 )
 
 
