@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from ..automata.pda import Word
+from ..core.errors import StacklensError
 from ..core.imports import above
 from ..languages.task import TaskKind
 from .numbers import set_number_type, set_numbers
@@ -56,12 +57,87 @@ class Stack(Protocol):
 
     def reading(self) -> Tensor:
         """Return what the controller sees of the stacks, (..., B, n_stacks, R)."""
+        ...
 
     def next(self, actions: Tensor, pushed: Tensor) -> Self:
         """Return the stacks after ``actions`` (..., B, n_stacks, A) with ``pushed`` (..., B, n_stacks, D)."""
+        ...
 
     def select(self, index: Tensor) -> Self:
         """Return the stacks of the batch entries ``index`` (M,), which may repeat."""
+        ...
+
+
+class Cell(NamedTuple):
+    """The contents of one cell of each of B stacks: pieces, one above the other; a whole value has length 1."""
+
+    lengths: Tensor  # (B, K), the lowest piece first
+    values: Tensor  # (B, K, D)
+
+    @classmethod
+    def of(cls, values: Tensor) -> Cell:
+        """Return whole cells that hold ``values`` (B, D)."""
+        return cls(values.new_ones(len(values), 1), values.unsqueeze(1))
+
+
+class Memory:
+    """What interventions do to a batch of stacks of a single network; a memory overrides what it can do.
+
+    A cell is given by its `place`: 0 is the top of a stack, the first cell of a ring, the head of a list. On stacks of
+    strengths and lengths the cell at place i lies between i and i + 1 below the top, in pieces. Methods that change
+    something take ``rows`` (B,) bool: where it is False nothing changes. All raise StacklensError where the memory is
+    of a kind that cannot.
+    """
+
+    def joined(self, others: Sequence[Self]) -> Self:
+        """Return this batch and then ``others``, with as many slots as the longest needs."""
+        del others
+        raise _not_editable(self, "runs of different lengths cannot stand side by side")
+
+    def cell(self, number: int, place: Tensor) -> Cell:
+        """Return the cell at ``place`` (B,) int of memory ``number``; empty ones hold what an empty memory shows."""
+        del number, place
+        raise _not_editable(self, "it has no cells")
+
+    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> Self:
+        """Return the memories with ``cell`` at ``place`` (B,) of memory ``number``.
+
+        On stacks of strengths the pieces take the place of what is there, cut off at the length that there is.
+        """
+        del rows, number, place, cell
+        raise _not_editable(self, "it has no cells")
+
+    def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: Self) -> Self:
+        """Return the memories with all that ``other`` holds in memories ``numbers``."""
+        both, size = self.joined([other]), len(rows)
+        changed = {}
+        for one in fields(both):  # type: ignore[arg-type]  # every memory is a dataclass
+            cells = getattr(both, one.name)  # (2B, n_stacks, C, D)
+            if isinstance(cells, Tensor):
+                mask = torch.zeros(size, cells.shape[1], dtype=torch.bool)
+                mask[:, list(numbers)] = rows.unsqueeze(1)
+                changed[one.name] = torch.where(mask[..., None, None], cells[size:], cells[:size])
+        return replace(both, **changed)  # type: ignore[type-var]
+
+    def lowered(self, rows: Tensor, number: int, count: Tensor) -> Self:
+        """Return the memories with ``count`` (B,) cells taken off the top of memory ``number``."""
+        del rows, number, count
+        raise _not_editable(self, "it has no height")
+
+
+def editable(memory: Any) -> Memory:
+    """Return ``memory``, a network's stacks.
+
+    Raises:
+        StacklensError: it is of a kind that interventions know nothing of.
+    """
+    if not isinstance(memory, Memory):
+        raise _not_editable(memory, "it is no memory of stacklens")
+    return memory
+
+
+def _not_editable(memory: Any, why: str) -> StacklensError:
+    return StacklensError(f"nothing can be replaced in a {type(memory).__name__}: {why}")
 
 
 S = TypeVar("S", bound=Stack)

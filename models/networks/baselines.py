@@ -14,6 +14,7 @@ layer of 8 units; Hao et al. 2018, section 4: an LSTM of 10.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -22,7 +23,7 @@ from torch import Tensor
 
 from ...core.errors import StacklensError
 from ...languages.task import TaskKind
-from ..base import ActionKind, ControllerOutput, NetworkState, Run, StackModel
+from ..base import ActionKind, ControllerOutput, Memory, NetworkState, Run, StackModel
 from ..kernels.scan import Scan, ScanShape, ScanWeights, looked_up, scan
 from .joulin import add_parameters, check_predictor, check_shape
 from .layers import check_fields
@@ -79,7 +80,7 @@ class BaselineConfig:
 
 
 @dataclass(frozen=True)
-class NoStack:
+class NoStack(Memory):
     """A batch of nothing: 0 stacks with cells of 1 number.
 
     Attributes:
@@ -100,6 +101,15 @@ class NoStack:
     def select(self, index: Tensor) -> NoStack:
         """Return nothing for the batch entries ``index`` (M,), which may repeat."""
         return NoStack(self.nothing[..., index, :, :])
+
+    def joined(self, others: Sequence[NoStack]) -> NoStack:
+        """Return this batch and then ``others``."""
+        return NoStack(torch.cat([part.nothing for part in (self, *others)]))
+
+    def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: NoStack) -> NoStack:
+        """Return the same: there is nothing in ``rows`` to replace."""
+        del rows, numbers, other
+        return self
 
 
 class Baseline(StackModel[NoStack]):

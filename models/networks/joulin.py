@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
@@ -12,9 +12,10 @@ from torch import Tensor, nn
 
 from ...core.errors import StacklensError
 from ...languages.task import TaskKind
-from ..base import ActionKind, ControllerOutput, NetworkState, Run, S, StackModel
+from ..base import ActionKind, Cell, ControllerOutput, Memory, NetworkState, Run, S, StackModel
 from ..kernels.scan import ScanShape, ScanWeights, driven, scan
 from ..plain_data import in_short
+from ..stacks.continuous import cat_slots
 from ..stacks.superposition import SuperpositionStack
 from .layers import MOST_CELLS, check_fields, check_sizes
 
@@ -230,7 +231,7 @@ class ListRNNConfig(StackRNNConfig):
 
 
 @dataclass(frozen=True)
-class ListMemory:
+class ListMemory(Memory):
     """A batch of lists whose cells are mixtures; immutable. Only cells that something may have reached are stored.
 
     Attributes:
@@ -297,6 +298,26 @@ class ListMemory:
     def select(self, index: Tensor) -> ListMemory:
         """Return the lists of the batch entries ``index`` (M,), which may repeat."""
         return ListMemory(self.left[..., index, :, :, :], self.right[..., index, :, :, :], self.depth, self.limit)
+
+    def joined(self, others: Sequence[ListMemory]) -> ListMemory:
+        """Return this batch and then ``others``."""
+        left, right = (
+            cat_slots([getattr(part, side).movedim(2, 1) for part in (self, *others)], EMPTY_READING).movedim(1, 2)
+            for side in ("left", "right")
+        )
+        return replace(self, left=left, right=right)
+
+    def cell(self, number: int, place: Tensor) -> Cell:
+        """Return the cell at ``place`` (B,) of list ``number``, from the head leftwards."""
+        cells = self.topmost(int(place.max()) + 1)[:, number]
+        return Cell.of(cells[torch.arange(len(cells)), place])
+
+    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> ListMemory:
+        """Return the lists with ``cell`` at ``place`` (B,) of list ``number`` in ``rows``."""
+        size = max(self.left.shape[-2], int(place[rows].max()) + 1 if bool(rows.any()) else 0)
+        left = _filled(self.left, size).clone()
+        left[rows, number, place[rows]] = cell.values[rows, 0]
+        return replace(self, left=left)
 
     def _grown(self, side: Tensor) -> int:
         size = side.shape[-2] + 1
