@@ -196,18 +196,14 @@ class Run(NamedTuple):
     hidden: Tensor  # hidden units after every step, (S, ..., B, H); of an LSTM h alone where steps are taken at once
 
 
-class StackModel(nn.Module, ABC, Generic[S]):
-    """A network that reads a word symbol by symbol and works on a stack.
-
-    Subclasses choose a controller and a stack, and say what there is to know about them:
+class ModelSpec:
+    """What there is to know about a network; a subclass or an instance sets what differs.
 
     Attributes:
-        name: what the command line and checkpoints call the model.
         action_kind: how a row of actions is to be read.
         operations: for "softmax" actions, what each share is of: "push", "pop", "none", or another model's own word.
         task_kind: what the output says.
         alphabet: what words are made of.
-        output_alphabet: what outputs are made of; the alphabet unless a model sets it.
         end: a further symbol (index `len(alphabet)`) that the network reads after a word, before its verdict is taken.
         first: for "next set", which symbols may begin a word; None for all.
         n_stacks: number of stacks.
@@ -222,12 +218,10 @@ class StackModel(nn.Module, ABC, Generic[S]):
         extra_steps: how many steps the network takes for every symbol once the word has ended, reading nothing.
         skipped: how many of the symbols that it writes to an output queue are never seen, the first ones.
         reads_on: what it reads behind a word so that all of its answer is seen: null symbols, as it was trained on.
-        origin: the file and the training that it comes from, where it comes from one.
         longest: the longest word that it can be asked about; None for any.
         affordable: about how many words a check may ask of it, where it is slow; None for as many as of any other.
     """
 
-    name: ClassVar[str]
     action_kind: ActionKind
     operations: tuple[str, ...] = ()
     task_kind: TaskKind = "recognition"
@@ -246,9 +240,28 @@ class StackModel(nn.Module, ABC, Generic[S]):
     extra_steps: int = 0
     skipped: int = 0
     reads_on: tuple[str, ...] = ()
-    origin: Origin | None = None
     longest: int | None = None
     affordable: int | None = None
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """Return all of these by name."""
+        return {name: getattr(self, name) for name in ModelSpec.__annotations__}
+
+
+class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
+    """A network that reads a word symbol by symbol and works on a stack.
+
+    Subclasses choose a controller and a stack, and set what there is to know about them (`ModelSpec`).
+
+    Attributes:
+        name: what the command line and checkpoints call the model.
+        output_alphabet: what outputs are made of; the alphabet unless a model sets it.
+        origin: the file and the training that it comes from, where it comes from one.
+    """
+
+    name: ClassVar[str]
+    origin: Origin | None = None
 
     def __repr__(self) -> str:
         return above("stacklens.models.checkpoint.one_line", str)(self)

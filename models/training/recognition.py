@@ -244,6 +244,7 @@ class Training(Trainer):
     net: NNPDA
     kind = "recognition"
     check_every = 50
+    PROGRESS = ("round", "clean_checks", "given", "losses", "words", "weights")
 
     def __init__(
         self, recipe: Recipe, language: Language, *, seed: int = 0, nets: int = 1, device: str = "cpu"
@@ -280,7 +281,7 @@ class Training(Trainer):
         if self.recipe.each_word:
             yield from self._presented
         else:
-            yield self.words, self.weights
+            yield self.word_set, self.weights.to(self.device)
 
     def costs(self, batch: tuple[WordSet, Tensor]) -> Tensor:
         """Return what the objective says of each network, (nets,)."""
@@ -311,30 +312,21 @@ class Training(Trainer):
         exact = not rounded.any() and not analog.any()
         self.clean_checks = self.clean_checks + 1 if exact and self._curriculum_over else 0
 
-    def identity(self) -> dict[str, Any]:
-        """Return language, seed, number of networks, and what of the recipe may be chosen."""
+    def settings(self) -> str:
+        """Return what of the recipe may be chosen, in one line."""
         shape = " ".join(f"{key}={value}" for key, value in sorted(self.recipe.shape.items()))
         gradient = "" if self.recipe.gradient == "exact" else f", {self.recipe.gradient} gradients"
-        recipe = f"{self.recipe.objective}{gradient}: {shape}"
-        return {"language": self.language.name, "seed": self.seed, "nets": self.n_nets, "recipe": recipe}
+        return f"{self.recipe.objective}{gradient}: {shape}"
 
-    def progress_state(self) -> dict[str, Any]:
-        """Return where in the recipe it is, and the words with their weights."""
-        return {
-            "round": self.round,
-            "clean_checks": self.clean_checks,
-            "given": self.given,
-            "losses": self.losses,
-            "words": [list(word) for word in self.words.words],
-            "weights": self.weights,
-        }
+    @property
+    def words(self) -> list[list[str]]:
+        """The words of the stage or round, each as its symbols."""
+        return [list(word) for word in self.word_set.words]
 
-    def apply_state(self, state: dict[str, Any]) -> None:
-        """Put back what `progress_state` gave."""
-        self.round, self.clean_checks, self.losses = state["round"], state["clean_checks"], state["losses"]
-        self.given = state["given"]
-        words = [make_word(word, self.language.alphabet) for word in state["words"]]
-        self.words, self.weights = WordSet.of(self.language, words).to(self.device), state["weights"].to(self.device)
+    @words.setter
+    def words(self, words: list[list[str]]) -> None:
+        made = [make_word(word, self.language.alphabet) for word in words]
+        self.word_set = WordSet.of(self.language, made).to(self.device)
 
     @property
     def _curriculum_over(self) -> bool:
@@ -359,20 +351,21 @@ class Training(Trainer):
     def _set_words(self, words: list[Word], weights: Tensor) -> None:
         """Keep ``words``; the first of them have ``weights`` (nets, n), the rest weigh 1 for every network."""
         rest = torch.ones(self.n_nets, len(words) - weights.shape[-1], dtype=weights.dtype)
-        self.words = WordSet.of(self.language, words).to(self.device)
+        self.word_set = WordSet.of(self.language, words).to(self.device)
         self.weights = torch.cat([weights.cpu(), rest], -1).to(self.device)
 
     @property
     def _presented(self) -> Iterator[tuple[WordSet, Tensor]]:
         """Yield the words one by one, a member after every five others, and the members over and over."""
-        members = self.words.members.tolist()
+        members = self.word_set.members.tolist()
         others = [number for number, member in enumerate(members) if not member]
         again = cycle([number for number, member in enumerate(members) if member])
+        weights = self.weights.to(self.device)
         for start in range(0, len(others), _BETWEEN):
             for number in others[start : start + _BETWEEN]:
-                yield self.words.only(number), self.weights[:, [number]]
+                yield self.word_set.only(number), weights[:, [number]]
             number = next(again)
-            yield self.words.only(number), _BETWEEN * self.weights[:, [number]]
+            yield self.word_set.only(number), _BETWEEN * weights[:, [number]]
 
     def _add_counterexamples(self) -> None:
         """Give every network the words that it gets wrong, and it alone (section 4.2)."""
@@ -383,7 +376,7 @@ class Training(Trainer):
         candidates = all_words(self.language.alphabet, longest)
         wrong = self._errors(self.net)[:, : len(candidates)]
         self.given.append([min(int(number), _NEW_WORDS) for number in wrong.sum(-1)])
-        words, columns = list(self.words.words), []
+        words, columns = list(self.word_set.words), []
         for position in np.flatnonzero(wrong.any(0)):
             columns.append(torch.from_numpy(wrong[:, position] & (wrong[:, :position].sum(-1) < _NEW_WORDS)))
             words.append(candidates[position])

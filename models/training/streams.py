@@ -265,6 +265,8 @@ class StreamTraining(Trainer):
     (1, 2, 1)
     """
 
+    PROGRESS = ("clean_checks", "losses")
+
     def __init__(
         self,
         recipe: StreamRecipe,
@@ -377,24 +379,11 @@ class StreamTraining(Trainer):
             clean = score.rounded_errors == 0 and self.epochs_done >= self.recipe.n_max - 3
             self.clean_checks[number] = self.clean_checks[number] + 1 if clean else 0
 
-    def identity(self) -> dict[str, Any]:
-        """Return what a continued training has to share with its beginning, as plain data."""
+    def settings(self) -> str:
+        """Return the recipe and the shape in one line."""
         settings = {**asdict(self.recipe), **self.shape}
         del settings["shape"], settings["source"]
-        summary = " ".join(f"{key}={value}" for key, value in sorted(settings.items()))
-        identity = {"model": self.model, "language": self.subject, "seed": self.seed, "nets": self.n_nets}
-        return {**identity, "recipe": summary}
-
-    def progress_state(self) -> dict[str, Any]:
-        """Return the losses, and how often each network has been without an error."""
-        return {
-            "clean_checks": self.clean_checks,
-            "losses": self.losses,
-        }
-
-    def apply_state(self, state: dict[str, Any]) -> None:
-        """Put back what `progress_state` gave."""
-        self.clean_checks, self.losses = list(state["clean_checks"]), state["losses"]
+        return " ".join(f"{key}={value}" for key, value in sorted(settings.items()))
 
     @property
     def _windows(self) -> int:

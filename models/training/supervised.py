@@ -91,6 +91,8 @@ class Fitting(Trainer):
         StacklensError: the model says something else than the task asks for.
     """
 
+    PROGRESS = ("noise", "words_seen", "temperature", "best_temperature", "perfect", "stale", "least_loss")
+
     def __init__(
         self, model: str, recipe: FitRecipe, task: Task, *, seed: int = 0, nets: int = 1, device: str = "cpu"
     ) -> None:
@@ -109,7 +111,7 @@ class Fitting(Trainer):
         self.checked = f"{len(self.check_words)} checking words of up to {self.check_words.symbols.shape[1]} symbols"
         self._like = next(self.net.parameters()).detach()
         self.words_seen, self._share = 0, 0.0  # of all epochs, which is over
-        self.best_temperature = [self._temperature] * nets
+        self.best_temperature = [self.temperature] * nets
         self.perfect, self.stale, self.least_loss = [0] * nets, [0] * nets, [math.inf] * nets
         self.begin()
 
@@ -148,7 +150,9 @@ class Fitting(Trainer):
             batches = np.array_split(np.arange(len(lengths)), range(size, len(lengths), size))
         for number, rows in enumerate(batches):
             self._share = (self.epochs_done + number / len(batches)) / self.total_epochs
-            self._cool()
+            # gates that have a temperature cool down with the words seen (Suzgun et al. 2019, section 3.4)
+            if self.recipe.cooling and self.net.config().get("gating", "softmax") != "softmax":
+                self.temperature = max(self.recipe.coolest, math.exp(-self.recipe.cooling * self.words_seen))
             yield Batch.of(self.train_words, rows, self._like)
             self.words_seen += len(rows)
 
@@ -184,7 +188,7 @@ class Fitting(Trainer):
             fewest = self.best[number]
             score, loss = Score(int(rounded[number]), int(analog[number]), float(worst[number])), float(losses[number])
             if self.keep_if_better(number, score):
-                self.best_temperature[number] = self._temperature
+                self.best_temperature[number] = self.temperature
             right = score.rounded_errors == score.analog_errors == 0
             better = score < fewest or loss < self.least_loss[number]
             self.perfect[number] = self.perfect[number] + 1 if right else 0
@@ -198,62 +202,36 @@ class Fitting(Trainer):
             config["temperature"] = self.best_temperature[number]
         return build_model(self.model, config)
 
-    def identity(self) -> dict[str, Any]:
-        """Return model, task, seed, number of networks, and the recipe."""
+    def settings(self) -> str:
+        """Return the recipe in one line."""
         recipe = {**asdict(self.recipe), "source": ""}
-        summary = " ".join(f"{key}={value}" for key, value in recipe.items() if value not in ("", None))
-        return {
-            "model": self.model,
-            "language": self.task.name,
-            "seed": self.seed,
-            "nets": self.n_nets,
-            "recipe": summary,
-        }
+        return " ".join(f"{key}={value}" for key, value in recipe.items() if value not in ("", None))
 
     def scores(self, number: int) -> dict[str, Any]:
         """Return the scores of network ``number``: errors on checking words, and the largest error when rounded."""
         scores = super().scores(number)
-        margin = {"largest_output_error_rounded": scores.pop("loss")}
-        return {**scores, **margin}
-
-    def progress_state(self) -> dict[str, Any]:
-        """Return the temperatures and noise, and how each network is doing."""
-        return {
-            "noise": self._noise,
-            "words_seen": self.words_seen,
-            "temperature": self._temperature,
-            "best_temperature": self.best_temperature,
-            "perfect": self.perfect,
-            "stale": self.stale,
-            "least_loss": self.least_loss,
-        }
-
-    def apply_state(self, state: dict[str, Any]) -> None:
-        """Put back what `progress_state` gave."""
-        for generator, saved in zip(self._noise, state["noise"], strict=True):
-            generator.set_state(saved)
-        self.words_seen, self.best_temperature = state["words_seen"], state["best_temperature"]
-        self.perfect, self.stale, self.least_loss = state["perfect"], state["stale"], state["least_loss"]
-        if hasattr(self.net, "temperature"):
-            self._temperature = state["temperature"]
+        scores["largest_output_error_rounded"] = scores.pop("loss")
+        return scores
 
     @property
-    def _temperature(self) -> float:
+    def temperature(self) -> float:
+        """The temperature of the networks' gates; 1 where they have none, and setting it does nothing then."""
         return float(getattr(self.net, "temperature", 1.0))
 
-    @_temperature.setter
-    def _temperature(self, value: float) -> None:
-        setattr(self.net, "temperature", value)  # noqa: B010 (not every network has one)
+    @temperature.setter
+    def temperature(self, value: float) -> None:
+        if hasattr(self.net, "temperature"):
+            setattr(self.net, "temperature", value)  # noqa: B010 (no tensor, as torch takes it to be)
 
     @property
-    def _noise(self) -> list[torch.Generator]:
-        return list(getattr(self.net, "_noise", []))
+    def noise(self) -> list[Tensor]:
+        """The states of the generators that noisy gates draw from, one a network; none where no gate is noisy."""
+        return [generator.get_state() for generator in getattr(self.net, "_noise", [])]
 
-    def _cool(self) -> None:
-        """Lower the temperature of gates that have one (Suzgun et al. 2019, section 3.4)."""
-        config = self.net.config()
-        if self.recipe.cooling and config.get("gating", "softmax") != "softmax":
-            self._temperature = max(self.recipe.coolest, math.exp(-self.recipe.cooling * self.words_seen))
+    @noise.setter
+    def noise(self, states: list[Tensor]) -> None:
+        for generator, state in zip(getattr(self.net, "_noise", []), states, strict=True):
+            generator.set_state(state)
 
     @property
     def _noise_share(self) -> float:
