@@ -13,17 +13,17 @@ A "full" network has third-order state dynamics and a linear full-order action w
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from ...core.errors import StacklensError
-from ..base import ActionKind, ControllerOutput, NetworkState, StackModel
+from ..base import ActionKind, ControllerOutput, NetworkState
 from ..plain_data import in_short
 from ..stacks.continuous import ContinuousStack
-from .layers import check_fields, check_symbols
+from .layers import PaperNetwork, add_parameters, check_fields, check_symbols, uniform
 
 Order = Literal["second", "third", "full"]
 
@@ -72,7 +72,7 @@ class NNPDAConfig:
         return 2**self.n_states if self.order == "full" else self.n_states**2
 
 
-class NNPDA(StackModel[ContinuousStack]):
+class NNPDA(PaperNetwork[ContinuousStack]):
     """An NNPDA, or ``nets`` of them on a leading axis.
 
     The weights start uniform in [-init, init] from ``seed``; net n of many equals the single one of ``seed + n``.
@@ -83,6 +83,7 @@ class NNPDA(StackModel[ContinuousStack]):
     (torch.Size([1, 4]), torch.Size([1, 1, 1]), torch.Size([1, 1, 3]))
     """
 
+    shape: NNPDAConfig
     name: ClassVar[str] = "nnpda"
     action_kind: ActionKind = "signed"
     pushes_input = True
@@ -92,17 +93,11 @@ class NNPDA(StackModel[ContinuousStack]):
     action_bias: nn.Parameter
 
     def __init__(self, shape: NNPDAConfig, *, seed: int = 0, init: float = 0.1, nets: int | None = None) -> None:
-        super().__init__()
-        self.shape = shape
-        self.alphabet, self.end = shape.alphabet, shape.end
-        self.leading = () if nets is None else (nets,)
-        self.cell_size = self.n_symbols
+        super().__init__(shape, nets)
+        self.cell_size, self.n_hidden = self.n_symbols, shape.n_states
         self.state_order: Order = "third" if shape.order == "full" else shape.order
-        shapes = self.parameter_shapes(shape)
-        draws = [_draw(shapes, init, seed + net) for net in range(nets or 1)]
-        for key in shapes:
-            values = torch.stack([draw[key] for draw in draws]) if nets is not None else draws[0][key]
-            self.register_parameter(key, nn.Parameter(values))
+        shapes = self.parameter_shapes(shape).items()
+        add_parameters(self, lambda rng: {name: uniform(size, init, rng) for name, size in shapes}, seed, nets)
 
     @classmethod
     def parameter_shapes(cls, shape: NNPDAConfig) -> dict[str, tuple[int, ...]]:
@@ -116,18 +111,15 @@ class NNPDA(StackModel[ContinuousStack]):
         shapes["state_bias"] = (n_states,)
         return shapes if shape.order == "full" else {**shapes, "action_bias": (1,)}  # eq. 23 has none
 
-    def config(self) -> dict[str, Any]:
-        """Return the plain data of `NNPDAConfig`."""
-        return asdict(self.shape)
+    def initial_memory(self, leading: tuple[int, ...]) -> ContinuousStack:
+        """Return empty stacks."""
+        return ContinuousStack.empty(leading, self.n_symbols, self.state_bias)
 
     def initial_state(self, batch: int) -> NetworkState[ContinuousStack]:
         """Return state neurons (1, 0, ..., 0) and an empty stack (section 4.1)."""
-        like = self.state_bias
-        hidden = like.new_zeros(*self.leading, batch, self.shape.n_states)
-        hidden[..., 0] = 1
-        stack = ContinuousStack.empty((*self.leading, batch), self.n_symbols, like)
-        rejected = torch.zeros(*self.leading, batch, dtype=torch.bool, device=like.device)
-        return NetworkState(hidden, stack, rejected)
+        state = super().initial_state(batch)
+        state.hidden[..., 0] = 1
+        return state
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return S', A', and the input symbol as what a push lays down; the output is S' itself."""
@@ -195,11 +187,3 @@ def _binary_products(hidden: Tensor) -> Tensor:
     for neuron in hidden.unbind(-1):
         products = _outer(products, torch.stack([1 - neuron, neuron], -1))
     return products
-
-
-def _draw(shapes: dict[str, tuple[int, ...]], init: float, seed: int) -> dict[str, Tensor]:
-    generator = torch.Generator().manual_seed(seed)
-    return {
-        key: (2 * torch.rand(shape, generator=generator, dtype=torch.float64) - 1) * init
-        for key, shape in shapes.items()
-    }
