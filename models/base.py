@@ -190,7 +190,7 @@ class Step(Generic[S]):
 class Run(NamedTuple):
     """What training needs of many steps: no rejections, since training words are members."""
 
-    output: Tensor  # what is said after every symbol, (T, ..., B, O)
+    output: Tensor  # after every symbol, (T, ..., B, O)
     actions: Tensor  # of every step, (S, ..., B, n_stacks, A), where S is T for networks without extra steps
     state: NetworkState[Any]  # after the last step
     hidden: Tensor  # hidden units after every step, (S, ..., B, H); of an LSTM h alone where steps are taken at once
@@ -264,7 +264,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
     origin: Origin | None = None
 
     def __repr__(self) -> str:
-        return above("stacklens.models.checkpoint.one_line", str)(self)
+        return above("stacklens.models.checkpoint.network_line", str)(self)
 
     def __str__(self) -> str:
         """Return what the network is, a line each: kind, sizes, alphabet, what it was trained on, scores."""
@@ -377,8 +377,8 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         del symbols
         return stack
 
-    def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
-        """Return what is said after each of T symbols, (T, ..., B, O), given ``output`` and ``actions`` of all steps.
+    def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
+        """Return the outputs after each of T symbols, (T, ..., B, O), given ``output`` and ``actions`` of all steps.
 
         That is ``output`` itself, but for output queues. ``lengths`` (B,) are those of the words.
         """
@@ -407,7 +407,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
             torch.stack([getattr(answer, part) for answer in answers]) for part in ("output", "actions", "hidden")
         )
         after = NetworkState(hidden, stack, state.rejected, outputs[-1])
-        return Run(self.said(outputs, taken, (symbols >= 0).sum(0)), taken, after, units)
+        return Run(self.outputs_per_symbol(outputs, taken, (symbols >= 0).sum(0)), taken, after, units)
 
     def verdict(self, state: NetworkState[S]) -> Tensor:
         """Return whether the word read so far is accepted, (..., B) bool; the end symbol is read if there is one."""

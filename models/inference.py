@@ -142,13 +142,13 @@ def written_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
         if longest:
             fed, _ = encode_words([(*words[row], *model.reads_on) for row in rows], model.alphabet)
             run = model.run(torch.from_numpy(fed.T.astype(np.int64)), model.initial_state(len(rows)))
-            said = model.output_numbers(run.output[:longest]).T  # (B, T)
-            seen = np.arange(longest) < _written(model, run.actions, lengths[rows])[:, None]
-            numbers[rows, :longest] = np.where(seen, said, -1)
+            written = model.output_numbers(run.output[:longest]).T  # (B, T)
+            seen = np.arange(longest) < _symbols_written(model, run.actions, lengths[rows])[:, None]
+            numbers[rows, :longest] = np.where(seen, written, -1)
     return numbers
 
 
-def _written(model: StackModel[Any], actions: Tensor, lengths: np.ndarray) -> np.ndarray:
+def _symbols_written(model: StackModel[Any], actions: Tensor, lengths: np.ndarray) -> np.ndarray:
     """Return how many symbols can be read off the output queues after ``actions`` (S, B, 1, 4), half ones too."""
     steps = (lengths + len(model.reads_on)) * (1 + model.extra_steps)
     taken = np.arange(len(actions))[:, None] < steps

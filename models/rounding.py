@@ -62,9 +62,9 @@ class Wrapper(StackModel[S]):
         """Return the wrapped controller's answer."""
         return self.model.controller(symbols, hidden, reading)
 
-    def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
-        """Return what the wrapped network says, given ``output`` and ``actions`` of all steps."""
-        return self.model.said(output, actions, lengths)
+    def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
+        """Return the wrapped network's outputs, given ``output`` and ``actions`` of all steps."""
+        return self.model.outputs_per_symbol(output, actions, lengths)
 
     def output_numbers(self, output: Tensor) -> np.ndarray:
         """Return which discrete output each of ``output`` (..., O) is for the wrapped network."""
@@ -197,7 +197,7 @@ class Rounded(Wrapper[S]):
 
 
 class Unrounded(Wrapper[S]):
-    """A network that goes on as it is, with soft actions, of which the largest or nearest whole ones are told.
+    """A network that goes on as it is, with soft actions, of which the largest or nearest whole ones are reported.
 
     It answers as the network does, and still says of each step whether that is nearer to a push, a pop or neither.
 

@@ -21,7 +21,7 @@ from .user_code import StackChoice, guarded, shapes_of
 
 
 @dataclass(frozen=True)
-class _Part:
+class _TensorPart:
     """One tensor of a hidden state: its batch axis, and its shape without that."""
 
     axis: int
@@ -43,7 +43,7 @@ class Packing:
     """
 
     like: Any
-    parts: tuple[_Part, ...]
+    parts: tuple[_TensorPart, ...]
 
     @property
     def size(self) -> int:
@@ -97,7 +97,7 @@ def packing_of(small: Any, large: Any, sizes: tuple[int, int]) -> Packing:
                 f"a hidden state of shape {tuple(one.shape)} for {sizes[0]} words and {tuple(other.shape)} for "
                 f"{sizes[1]}: expected one axis for the words"
             )
-        parts.append(_Part(axes[0], (*one.shape[: axes[0]], *one.shape[axes[0] + 1 :]), one.dtype))
+        parts.append(_TensorPart(axes[0], (*one.shape[: axes[0]], *one.shape[axes[0] + 1 :]), one.dtype))
     return Packing(small, tuple(parts))
 
 
@@ -319,12 +319,12 @@ class StepNetwork(StackModel[Any]):
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return what the network's own step answers, actions in the stack's order, every stack with its axis."""
         x = self.read(symbols, hidden)
-        told = self.answered(x, hidden, reading)
-        actions, pushed = self._stacked(told, x, reading)
-        own = self.packing.pack(told.hidden, hidden)
+        answer = self.answered(x, hidden, reading)
+        actions, pushed = self._stacked(answer, x, reading)
+        own = self.packing.pack(answer.hidden, hidden)
         if self._output is not None:
             return self.finish(ControllerOutput(self._with(own, None), actions, pushed, own), reading)
-        output = self.shape.outputs.read(told.output, len(own))
+        output = self.shape.outputs.read(answer.output, len(own))
         return ControllerOutput(self._with(own, output), actions, pushed, output)
 
     def finish(self, answer: ControllerOutput, reading: Tensor) -> ControllerOutput:
@@ -357,7 +357,7 @@ class StepNetwork(StackModel[Any]):
         if self.choice.kind != "none":
             given["top"] = self.top(reading)
         name = f"step({', '.join(given)})"
-        return named_parts(guarded(self._step, name, given), self.shape.returns, name)
+        return answer_parts(guarded(self._step, name, given), self.shape.returns, name)
 
     def top(self, reading: Tensor) -> Tensor:
         """Return what the network sees of the stacks: (B, D), with an axis for the cells, and one for the stacks."""
@@ -373,13 +373,13 @@ class StepNetwork(StackModel[Any]):
         after = self.choice.from_cells(cells).next(answer.actions, answer.pushed).reading()
         return self.top(after)
 
-    def _stacked(self, told: Answered, x: Tensor, reading: Tensor) -> tuple[Tensor, Tensor]:
+    def _stacked(self, answer: Answered, x: Tensor, reading: Tensor) -> tuple[Tensor, Tensor]:
         """Return actions (B, n_stacks, A) in the stack's order, and pushed values (B, n_stacks, D)."""
-        if told.actions is None:
+        if answer.actions is None:
             return reading[..., :0], reading[..., : self.cell_size]
-        actions = _with_stacks(told.actions, self.n_stacks, len(self.choice.order), "actions", "actions")
-        pushed = x if told.pushed is None else told.pushed
-        if told.pushed is None and self.shape.symbols == "index":
+        actions = _with_stacks(answer.actions, self.n_stacks, len(self.choice.order), "actions", "actions")
+        pushed = x if answer.pushed is None else answer.pushed
+        if answer.pushed is None and self.shape.symbols == "index":
             pushed = torch.nn.functional.one_hot(x, self.n_symbols)
         laid = _with_stacks(pushed.to(reading), self.n_stacks, self.cell_size, "pushed", "cell")
         return actions[..., list(self.choice.order)].to(reading), laid
@@ -390,30 +390,30 @@ class StepNetwork(StackModel[Any]):
         return torch.cat([own, own.new_zeros(len(own), 1) if output is None else output[..., :1].to(own)], -1)
 
     def _at_start(self, own: Tensor, stack: Any) -> Tensor:
-        """Return what is said of the empty word, (B, 1)."""
+        """Return the answer to the empty word, (B, 1)."""
         if self.shape.empty_word is not None or self._output is None:
             return own.new_full((len(own), 1), float(bool(self.shape.empty_word)))
         given = {"hidden": self.packing.unpack(own), "top": self.top(stack.reading())}
         return self.shape.outputs.read(guarded(self._output, "output(hidden, top)", given), len(own))[..., :1].to(own)
 
 
-def named_parts(told: Any, returns: tuple[str, ...], name: str) -> Answered:
+def answer_parts(answer: Any, returns: tuple[str, ...], name: str) -> Answered:
     """Return what a step returned, by name: a tuple in the order of ``returns``, or a dictionary.
 
     Raises:
         StacklensError: it is neither, or has other parts.
     """
     expected = f"{name} should return {', '.join(returns)}"
-    if isinstance(told, Mapping):
-        if missing := [part for part in returns if part not in told]:
+    if isinstance(answer, Mapping):
+        if missing := [part for part in returns if part not in answer]:
             raise StacklensError(f"{expected}; its dictionary lacks {', '.join(missing)}")
-        return Answered(**{part: told.get(part) for part in ("hidden", "actions", "pushed", "output")})
-    if not isinstance(told, tuple | list) or len(told) != len(returns):
+        return Answered(**{part: answer.get(part) for part in ("hidden", "actions", "pushed", "output")})
+    if not isinstance(answer, tuple | list) or len(answer) != len(returns):
         raise StacklensError(
-            f"{expected}, as a tuple of {len(returns)} or a dictionary, not {shapes_of(told)}; name another order with "
-            "returns=(…)"
+            f"{expected}, as a tuple of {len(returns)} or a dictionary, not {shapes_of(answer)}; name another order "
+            "with returns=(…)"
         )
-    found = dict(zip(returns, told, strict=True))
+    found = dict(zip(returns, answer, strict=True))
     for part in ("actions", "pushed", "output"):
         if found.get(part) is not None and not isinstance(found[part], Tensor):
             raise StacklensError(f"{expected}; its {part} is {shapes_of(found[part])} and no tensor")

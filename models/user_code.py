@@ -22,16 +22,16 @@ def guarded(call: Callable[..., Any], name: str, given: Mapping[str, Any]) -> An
     """Return what ``call`` returns for the values of ``given``, which are passed in this order.
 
     Raises:
-        StacklensError: it failed; one line with its ``name``, what it was given, by shape, and what it said.
+        StacklensError: it failed; one line with its ``name``, what it was given, by shape, and its own message.
     """
     try:
         return call(*given.values())
     except StacklensError:
         raise
     except Exception as error:
-        said = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
+        why = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
         shapes = ", ".join(f"{key} {shapes_of(value)}" for key, value in given.items())
-        raise StacklensError(f"{name} failed{f', given {shapes}' if given else ''}: {said}") from error
+        raise StacklensError(f"{name} failed{f', given {shapes}' if given else ''}: {why}") from error
 
 
 def shapes_of(value: Any) -> str:
@@ -119,7 +119,7 @@ def stack_choice(
         StacklensError: there is no such stack, it has no such actions, or it cannot be read after the update.
     """
     if stack is None:
-        return StackChoice("none", (), (), _no_stack, lambda cells: NoStack(cells[:, :, 0]))
+        return StackChoice("none", (), (), _empty_no_stack, lambda cells: NoStack(cells[:, :, 0]))
     if stack == "superposition":
         return _superposition(actions, limit, depth, empty_value, after)
     if after:
@@ -128,7 +128,7 @@ def stack_choice(
             "before, which is the same number one step later"
         )
     if stack == "strength":
-        order = _order(actions, ("pop", "push"), ("pop", "push"))
+        order = _places_of(actions, ("pop", "push"), ("pop", "push"))
         return StackChoice("strengths", (), order, _strength, StrengthStack.of_cells)
     if stack == "continuous":
         if actions is not None and len(actions) != 1:
@@ -136,7 +136,7 @@ def stack_choice(
                 'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
                 f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
             )
-        return StackChoice("signed", (), (0,), _continuous, _continuous_cells)
+        return StackChoice("signed", (), (0,), _empty_continuous, _continuous_cells)
     if isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in _OWN):
         raise StacklensError(
             f"stack is {stack!r:.60}; expected one of {', '.join(NAMES)}, None, or an object with "
@@ -163,11 +163,11 @@ def _superposition(
     def from_cells(cells: Tensor) -> SuperpositionStack:
         return SuperpositionStack.from_cells(cells, **settings)
 
-    order = _order(named, operations, operations)
+    order = _places_of(named, operations, operations)
     return StackChoice("softmax", operations, order, empty, from_cells, limit, depth, shown, empty_value)
 
 
-def _order(actions: Sequence[str] | None, operations: tuple[str, ...], default: tuple[str, ...]) -> tuple[int, ...]:
+def _places_of(actions: Sequence[str] | None, operations: tuple[str, ...], default: tuple[str, ...]) -> tuple[int, ...]:
     """Return the places of a stack's ``operations`` in the network's own ``actions``."""
     named = tuple(default if actions is None else actions)
     if sorted(named) != sorted(operations):
@@ -175,7 +175,7 @@ def _order(actions: Sequence[str] | None, operations: tuple[str, ...], default: 
     return tuple(named.index(operation) for operation in operations)
 
 
-def _no_stack(batch: int, n_stacks: int, cell: int, like: Tensor) -> NoStack:
+def _empty_no_stack(batch: int, n_stacks: int, cell: int, like: Tensor) -> NoStack:
     del n_stacks, cell
     return NoStack(like.new_zeros(batch, 0, 1))
 
@@ -190,7 +190,7 @@ def _strength(batch: int, n_stacks: int, cell: int, like: Tensor) -> StrengthSta
     return StrengthStack.empty((batch,), cell, like)
 
 
-def _continuous(batch: int, n_stacks: int, cell: int, like: Tensor) -> ContinuousStack:
+def _empty_continuous(batch: int, n_stacks: int, cell: int, like: Tensor) -> ContinuousStack:
     _one(n_stacks, "continuous")
     return ContinuousStack.empty((batch,), cell, like)
 

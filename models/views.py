@@ -365,7 +365,7 @@ class BufferSteps(Wrapper[Any]):
         return NetworkState(state.hidden, state.stack.stack, state.rejected, state.output)
 
     def feed(self, stack: StrengthStack, symbols: Tensor) -> StrengthStack:
-        """Return the stacks as they are: what is read is told step by step."""
+        """Return the stacks as they are: symbols are given step by step."""
         del symbols
         return stack
 
@@ -380,7 +380,7 @@ class BufferSteps(Wrapper[Any]):
         output = nn.functional.one_hot(number, len(self.meanings)).to(reading.dtype)
         return ControllerOutput(answer.hidden, answer.actions[..., :2], answer.pushed, output)
 
-    def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
+    def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
         """Return ``output`` itself."""
         del actions, lengths
         return output

@@ -22,7 +22,7 @@ from ..core.progress import count
 from ..core.validation import check_alphabet
 from ..languages.task import TaskKind
 from .base import Origin, StackModel
-from .step_network import Activation, Outputs, Packing, StepNetwork, StepShape, named_parts, packing_of
+from .step_network import Activation, Outputs, Packing, StepNetwork, StepShape, answer_parts, packing_of
 from .user_code import StackChoice, guarded, shapes_of, stack_choice
 from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
 
@@ -77,14 +77,14 @@ def wrap(
             (B, T, O), or after the last only, (B, O). For networks without a stack.
         stack: "superposition" (Joulin & Mikolov 2015), "strength" (Grefenstette et al. 2015), "continuous" (Sun et al.
             1993), None, or an object with ``empty(batch, n_stacks, cell_size, like)`` and ``from_cells(cells)``.
-        actions: what the actions are of, in the network's order: ("pop", "none", "push") unless it is told; ("pop",
+        actions: what the actions are of, in the network's order: ("pop", "none", "push") by default; ("pop",
             "push") for strengths; a continuous stack takes one number, push above 0 and pop below.
         outputs: "recognition" (the probability to accept), "next set" (of each symbol that may come next), "next
             symbol" or "transduction" (the largest counts).
         reads: "after" where outputs see the top after the update: then ``output`` gives them, and ``step`` none.
         output: ``output(hidden, top)``, for ``reads="after"``.
         hidden: the hidden state before the first symbol: a size, a tensor without the batch, a tuple of these, or a
-            function of the batch size; unless it is told ``step`` is given None once, and begins with zeros.
+            function of the batch size; without it ``step`` is given None once, and begins with zeros.
         cell: the size of a cell, unless the trial is to find it.
         n_stacks: number of stacks.
         returns: what ``step`` returns, in its order; without "pushed" the symbol read is pushed.
@@ -92,12 +92,12 @@ def wrap(
         activation: "sigmoid" or "softmax" where outputs are logits.
         threshold: what a probability has to exceed to count.
         output_alphabet: what outputs are made of, where that is not the alphabet.
-        first: for sets, which symbols may begin a word; all unless it is told.
+        first: for sets, which symbols may begin a word; all by default.
         end: a symbol that the network reads after a word.
         empty_word: whether a recogniser accepts the empty word, which most cannot be asked.
         limit, depth, empty_value: cells of a stack, how many of them ``top`` shows, and what an empty one holds.
         longest: the longest word that ``forward`` takes.
-        name: what reports call it; the module's class unless it is told.
+        name: what reports call it; the module's class by default.
 
     Raises:
         StacklensError: the arguments do not fit together or the trial failed; one line that says what was given.
@@ -172,10 +172,12 @@ def _kinds(
     activation: Activation | None,
     threshold: float,
 ) -> Outputs:
-    said = tuple(alphabet if output_alphabet is None else output_alphabet)
-    if outputs == "next set" and said[: len(alphabet)] != tuple(alphabet):
-        raise StacklensError(f"sets of next symbols are of the alphabet {' '.join(alphabet)}, not of {' '.join(said)}")
-    return Outputs(outputs, said, activation, threshold)
+    written = tuple(alphabet if output_alphabet is None else output_alphabet)
+    if outputs == "next set" and written[: len(alphabet)] != tuple(alphabet):
+        raise StacklensError(
+            f"sets of next symbols are of the alphabet {' '.join(alphabet)}, not of {' '.join(written)}"
+        )
+    return Outputs(outputs, written, activation, threshold)
 
 
 def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) -> tuple[str, ...]:
@@ -278,7 +280,7 @@ def _zeros_like_first(
             answer = guarded(step, name, given)
         except StacklensError as error:
             raise StacklensError(f"{error}; with hidden=… step is not given None for the hidden state") from error
-        found.append(named_parts(answer, shape.returns, name).hidden)
+        found.append(answer_parts(answer, shape.returns, name).hidden)
     packing = packing_of(found[0], found[1], _BATCHES)
     return lambda batch: packing.unpack(like.new_zeros(batch, packing.size))
 
@@ -298,7 +300,7 @@ def tried_forward(
             f"forward(symbols) returned {shapes_of(outputs)}; expected outputs (words, symbols, O), or (words, O)"
         )
     network.along = outputs.dim() == 3
-    network.said_of(codes)
+    network.outputs_of(codes)
     if outputs.isnan().any():
         raise StacklensError(f"{network.name} answers NaN, which is no number; are its weights sound?")
     if not torch.equal(outputs, network.forwarded(codes)):
@@ -351,13 +353,13 @@ def first_success(call: Callable[..., Any], trials: Iterable[tuple[str, Callable
     most = max(answers for _, answers, _ in problems)
     furthest = [(name, problem) for name, answers, problem in problems if answers == most]
     alike = Counter(_without_numbers(problem) for _, problem in furthest)
-    rarest, said = min(alike.values()), dict[str, str]()
+    rarest, shown = min(alike.values()), dict[str, str]()
     for name, problem in furthest:
         if alike[_without_numbers(problem)] == rarest:
-            said.setdefault(_without_numbers(problem), f"with {name}: {problem}")
+            shown.setdefault(_without_numbers(problem), f"with {name}: {problem}")
     if len(problems) == 1:
         raise StacklensError(problems[0][2])
-    raise StacklensError(f"none of {len(problems)} trials succeeded; {'; '.join(list(said.values())[:2])}")
+    raise StacklensError(f"none of {len(problems)} trials succeeded; {'; '.join(list(shown.values())[:2])}")
 
 
 def _without_numbers(problem: str) -> str:
@@ -379,16 +381,16 @@ def is_reference(name: str | Path) -> bool:
     (True, False, False)
     """
     text = str(name)
-    return (_REFERENCE.fullmatch(text) is not None or text in _entries()) and not os.path.exists(text)
+    return (_REFERENCE.fullmatch(text) is not None or text in _entry_points()) and not os.path.exists(text)
 
 
-def network_of(name: str) -> StackModel[Any]:
+def network_from_code(name: str) -> StackModel[Any]:
     """Return the network that the function, or the network, called ``name`` gives; the folder here is looked in, too.
 
     Raises:
         StacklensError: there is no such module or name, it fails, or it gives no network.
     """
-    target = _entries().get(name, name)
+    target = _entry_points().get(name, name)
     module, _, attribute = target.partition(":")
     if (here := os.getcwd()) not in sys.path:
         sys.path.insert(0, here)
@@ -400,8 +402,8 @@ def network_of(name: str) -> StackModel[Any]:
     except StacklensError:
         raise
     except Exception as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise StacklensError(f"{name}: {type(error).__name__}: {said}; expected package.module:function") from error
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise StacklensError(f"{name}: {type(error).__name__}: {why}; expected package.module:function") from error
     if not isinstance(made, StackModel):
         raise StacklensError(f"{name} gives a {type(made).__name__}; expected a network, as sl.wrap makes one")
     if made.origin is None:
@@ -409,5 +411,5 @@ def network_of(name: str) -> StackModel[Any]:
     return made
 
 
-def _entries() -> dict[str, str]:
+def _entry_points() -> dict[str, str]:
     return {point.name: point.value for point in entry_points(group=GROUP)}

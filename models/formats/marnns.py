@@ -28,7 +28,7 @@ _FILE = "a state dict of the marnns program"
 _NTM_ROWS = [1, 0, 2, 3, 4]  # our rotate right is row 1 of the file
 
 
-def looks_like(content: object) -> bool:
+def is_marnns(content: object) -> bool:
     """Return whether ``content``, what a file holds, is a state dict of the authors' program."""
     return isinstance(content, Mapping) and {"W_y.weight", "W_a.weight", "W_n.weight"} <= content.keys()
 
@@ -66,8 +66,8 @@ def read_marnns(
     if isinstance(source, str | Path):
         name, content = str(source), read_plain(Path(source), _FILE)
     try:
-        weights, model_class = _weights(content)
-        letters = _letters(weights["input_weights"].shape[1], alphabet)
+        weights, model_class = _renamed_weights(content)
+        letters = _bracket_symbols(weights["input_weights"].shape[1], alphabet)
         shape = MarnnConfig(
             letters,
             hidden=weights["hidden_weights"].shape[1],
@@ -77,7 +77,7 @@ def read_marnns(
             stack_limit=stack_limit,
             first=_openers(letters),
         )
-        _check(model_class.parameter_shapes(shape), weights)
+        _check_shapes(model_class.parameter_shapes(shape), weights)
         model = model_class(shape)
     except StacklensError as error:
         raise FileFormatError(f"{name}: {error}") from None
@@ -96,9 +96,9 @@ def our_names(cell: str, memory: str) -> dict[str, str]:
     return found
 
 
-def _weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]:
+def _renamed_weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]:
     """Return the weights under our names, and the class of the network that has them."""
-    if not looks_like(content):
+    if not is_marnns(content):
         keys = names_in_short(list(content)[:4]) if isinstance(content, Mapping) else ""
         raise StacklensError(f"found {f'keys {keys}' if keys else f'a {type(content).__name__}'}; {_EXPECTED}")
     cell = "lstm" if any(str(key).startswith("lstm.") for key in content) else "rnn"
@@ -120,7 +120,7 @@ def _weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]:
     return weights, BabyNTM
 
 
-def _check(expected: Mapping[str, tuple[int, ...]], weights: Mapping[str, Tensor]) -> None:
+def _check_shapes(expected: Mapping[str, tuple[int, ...]], weights: Mapping[str, Tensor]) -> None:
     for key, value in weights.items():
         if tuple(value.shape) != expected[key]:
             found = f"{key.replace('_', ' ')} have shape {tuple(value.shape)}"
@@ -129,7 +129,7 @@ def _check(expected: Mapping[str, tuple[int, ...]], weights: Mapping[str, Tensor
             raise StacklensError(f"{key.replace('_', ' ')} hold NaN or infinite numbers; the network is not trained")
 
 
-def _letters(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
+def _bracket_symbols(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
     if alphabet is not None:
         if len(alphabet) != count:
             raise StacklensError(f"the network reads {count} symbols; the alphabet {' '.join(alphabet)} does not fit")

@@ -87,7 +87,7 @@ def _described(kind: Any) -> str:
 
 
 def check_symbols(name: str, symbols: tuple[str, ...]) -> None:
-    """Check that ``symbols`` can be read, shown and told apart.
+    """Check that ``symbols`` can be read, shown and kept apart.
 
     Raises:
         StacklensError: naming one that is empty, longer than 100 characters, not printable, or there twice.

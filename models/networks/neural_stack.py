@@ -342,7 +342,7 @@ class BufferedNeuralStack(InstructedNetwork[Buffers]):
         output = torch.softmax(drive[..., first:], -1)
         return ControllerOutput(hidden, instructions[..., :n_actions], instructions[..., n_actions:], output)
 
-    def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
+    def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
         """Return what is read off the output queues, distributions (T, ..., B, O), even where nothing was written.
 
         A reading mixes the logits y_t; logarithms of their softmax differ from them by a number that is the same for

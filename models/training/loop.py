@@ -40,7 +40,7 @@ class TrainingLoop(ABC):
         check_every: epochs between two checks.
         epochs_done: how many epochs have been trained.
         best_weights: the parameters that are kept, by name.
-        watch: called after every update, by whoever keeps snapshots; it must change nothing.
+        watch: called after every update, to keep snapshots; it must change nothing.
     """
 
     net: StackModel[Any]
@@ -172,7 +172,7 @@ class SideBySide(TrainingLoop):
         return unstacked(self.single(number), self.best_weights, number)
 
 
-def in_order(lengths: npt.NDArray[Any], size: int) -> list[npt.NDArray[np.int64]]:
+def shortest_first(lengths: npt.NDArray[Any], size: int) -> list[npt.NDArray[np.int64]]:
     """Return the numbers of words of these ``lengths`` in batches of ``size``, the shortest words first."""
     order = np.argsort(lengths, kind="stable")
     return [order[start : start + size] for start in range(0, len(order), size)]
@@ -189,11 +189,11 @@ def batches_by_length(lengths: npt.NDArray[Any], size: int, rng: np.random.Gener
 
 
 def log_loss(outputs: Tensor, targets: Tensor, least: float | None = _TINY) -> Tensor:
-    """Return minus the logarithms of the probabilities that distributions give to what should be said, (...).
+    """Return minus the logarithms of the probabilities that distributions give to the right outputs, (...).
 
     Args:
         outputs: distributions, (..., O).
-        targets: the numbers of what should be said, of a shape that expands to (...).
+        targets: the numbers of the right outputs, of a shape that expands to (...).
         least: smaller probabilities count as this one; None for the smallest number that is not subnormal.
     """
     index = targets.expand(outputs.shape[:-1]).unsqueeze(-1)

@@ -151,10 +151,10 @@ def end_objective(net: NNPDA, words: WordSet, weights: Tensor, pop_hint: bool = 
     at_end = torch.where(members, (1 - height) ** 2, torch.relu(height) ** 2)
     at_pop = torch.where(members | (not pop_hint), underflow, 1 - underflow)
     losses = torch.where(popped.any(-1), at_pop, at_end)
-    return _mean(losses, weights * members) + _mean(losses, weights * ~members)
+    return _weighted_mean(losses, weights * members) + _weighted_mean(losses, weights * ~members)
 
 
-def _mean(losses: Tensor, weights: Tensor) -> Tensor:
+def _weighted_mean(losses: Tensor, weights: Tensor) -> Tensor:
     return (weights * losses).sum(-1) / weights.sum(-1).clamp(min=1)
 
 
@@ -345,7 +345,7 @@ class Training(Trainer):
     def _stage_words(self, number: int) -> list[Word]:
         words = self.recipe.stages[number].word_list(self.language, self.seed)
         if self.recipe.each_word:
-            return each_cut_at_dead(self.language, filter(None, words))  # nothing is said of the empty word
+            return each_cut_at_dead(self.language, filter(None, words))  # the empty word has no update
         return cut_at_dead(self.language, words) if self.recipe.objective.startswith("prefix") else words
 
     def _set_words(self, words: list[Word], weights: Tensor) -> None:

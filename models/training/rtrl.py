@@ -44,10 +44,6 @@ class LocalStack(ContinuousStack):
         """Return the stacks after ``actions`` (..., B, 1, 1); see `ContinuousStack.next`."""
         return self.around(super().next(actions, pushed), actions[..., 0, 0])
 
-    def select(self, index: Tensor) -> LocalStack:
-        """Return the stacks of the batch entries ``index`` (M,), which may repeat."""
-        return self.around(super().select(index), self.action[..., index])
-
 
 class LocalNNPDA(NNPDA):
     """An NNPDA on such a stack: it runs as the network does, and back-propagation gives the paper's gradient."""
@@ -113,14 +109,14 @@ class _Course(torch.autograd.Function):
     def forward(ctx: Any, net: NNPDA, symbols: Tensor, *parameters: Tensor) -> tuple[Tensor, ...]:
         del parameters  # named, so that their gradients are asked for
         ctx.net, ctx.symbols = net, symbols
-        columns = [course for course, _ in _run(net, symbols, carry=False)]
+        columns = [course for course, _ in _steps_with_derivatives(net, symbols, carry=False)]
         return tuple(torch.stack(series, -1) for series in zip(*columns, strict=True))
 
     @staticmethod
     def backward(ctx: Any, *of_columns: Tensor) -> tuple[Tensor | None, ...]:
         net: NNPDA = ctx.net
         total = None
-        for t, (_, carried) in enumerate(_run(net, ctx.symbols, carry=True)):
+        for t, (_, carried) in enumerate(_steps_with_derivatives(net, ctx.symbols, carry=True)):
             assert carried is not None
             parts = (carried.hidden[..., -1, :], carried.length, carried.underflow)
             for of_column, part in zip(of_columns, parts, strict=True):
@@ -134,10 +130,16 @@ class _Course(torch.autograd.Function):
 
 
 @torch.no_grad()
-def _run(net: NNPDA, symbols: Tensor, carry: bool) -> Iterator[tuple[tuple[Tensor, ...], Sensitivities | None]]:
+def _steps_with_derivatives(
+    net: NNPDA, symbols: Tensor, carry: bool
+) -> Iterator[tuple[tuple[Tensor, ...], Sensitivities | None]]:
     """Yield (S_last, L, U) after every step, and the derivatives if they are to be carried."""
     state = net.initial_state(len(symbols))
-    carried = _zeros(net, state.hidden) if carry else None
+    carried = None
+    if carry:
+        n_weights = sum(value.numel() for value in net.parameters()) // max(1, state.hidden.shape[:-2].numel())
+        none = state.hidden.new_zeros(*state.hidden.shape[:-1], n_weights)
+        carried = Sensitivities(none.unsqueeze(-2).expand(*state.hidden.shape, n_weights), none, none, none)
     for column in symbols.unbind(1):
         step = net.step(column, state)
         raw = state.stack.length + step.actions[..., 0, 0]
@@ -145,12 +147,6 @@ def _run(net: NNPDA, symbols: Tensor, carry: bool) -> Iterator[tuple[tuple[Tenso
             carried = _carried(net, column, state, step, raw, carried)
         state = step.state
         yield (step.hidden[..., -1], state.stack.length, torch.relu(-raw)), carried
-
-
-def _zeros(net: NNPDA, hidden: Tensor) -> Sensitivities:
-    n_weights = sum(value.numel() for value in net.parameters()) // max(1, hidden.shape[:-2].numel())
-    none = hidden.new_zeros(*hidden.shape[:-1], n_weights)
-    return Sensitivities(none.unsqueeze(-2).expand(*hidden.shape, n_weights), none, none, none)
 
 
 def _carried(
@@ -192,10 +188,10 @@ def _jacobians(
         by_state = torch.einsum("...rjk,...bk->...brj", table, seen)
         return by_state, torch.einsum("...rjk,...bj->...brk", table, hidden)[..., :n_reading]
     table = weights.view(*weights.shape[:-1], -1, n_reading, n_symbols)
-    told = torch.einsum("...rjkl,...bl->...brjk", table, symbol)
+    known = torch.einsum("...rjkl,...bl->...brjk", table, symbol)
     states = hidden if order == "third" else _products(hidden)
-    by_states = torch.einsum("...brjk,...bk->...brj", told, reading)
-    by_reading = torch.einsum("...brjk,...bj->...brk", told, states)
+    by_states = torch.einsum("...brjk,...bk->...brj", known, reading)
+    by_reading = torch.einsum("...brjk,...bj->...brk", known, states)
     return (by_states if order == "third" else by_states @ _product_slopes(hidden)), by_reading
 
 

@@ -23,7 +23,7 @@ from ...languages.task import Examples, Task
 from ..base import Run, StackModel
 from ..checkpoint import build_model
 from ..rounding import Rounded
-from .loop import WORST, Score, Trainer, batches_by_length, cosine, in_order, log_loss
+from .loop import WORST, Score, Trainer, batches_by_length, cosine, log_loss, shortest_first
 from .recipes import FitRecipe
 from .snapshots import blur, draw_noise, remembering
 
@@ -38,7 +38,7 @@ class Batch:
 
     Attributes:
         symbols: what is read, (T, B) int; -1 after the end of a word.
-        targets: what should be said, (T, B, k) 0 or 1 for sets, else (T, B) int.
+        targets: the right outputs, (T, B, k) 0 or 1 for sets, else (T, B) int.
         weights: (T, B), which sum to 1; 0 where nothing counts.
     """
 
@@ -145,7 +145,7 @@ class Fitting(Trainer):
         if self.recipe.order == "by length":
             batches = batches_by_length(lengths, size, rng)
         elif self.recipe.order == "short first":
-            batches = in_order(lengths, size)
+            batches = shortest_first(lengths, size)
         else:
             batches = np.array_split(np.arange(len(lengths)), range(size, len(lengths), size))
         for number, rows in enumerate(batches):
@@ -262,13 +262,13 @@ class Fitting(Trainer):
         """
         examples, wrong = self.check_words, np.zeros(self.n_nets, int)
         losses, worst = np.zeros(self.n_nets), np.zeros(self.n_nets)
-        for rows in in_order(examples.lengths, _CHECKED_AT_ONCE):
+        for rows in shortest_first(examples.lengths, _CHECKED_AT_ONCE):
             batch = Batch.of(examples, rows, self._like)
             start = model.initial_state(batch.symbols.shape[1])
             outputs = model.run(batch.symbols, start).output.movedim(0, 2)  # (nets, B, T, O)
-            said = (outputs > 0.5) if model.task_kind == "next set" else outputs.argmax(-1)
-            part = _part(examples, rows, said.shape[2])
-            wrong += (~part.correct(said.cpu().numpy())).sum(-1)
+            decided = (outputs > 0.5) if model.task_kind == "next set" else outputs.argmax(-1)
+            part = _part(examples, rows, decided.shape[2])
+            wrong += (~part.correct(decided.cpu().numpy())).sum(-1)
             counts = torch.from_numpy(part.mask).to(outputs.device)
             errors = _errors(outputs, torch.from_numpy(part.targets).to(outputs.device))
             losses += (errors.square().mean(-1) * counts).sum((1, 2)).cpu().numpy()
