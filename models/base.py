@@ -399,8 +399,12 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         nothing = symbols.new_full((len(symbols) * self.extra_steps, *symbols.shape[1:]), -1)
         for t, now in enumerate(torch.cat([symbols, nothing])):
             stack = self.feed(stack, now)
-            seen = hidden, stack.reading()
-            answer = self.controller(now.clamp(min=0), *(seen if noise is None else _disturbed(*seen, noise[t])))
+            reading = stack.reading()  # (..., B, n_stacks, R)
+            if noise is not None:
+                size = noise.shape[-1] - reading.shape[-2:].numel()
+                hidden = hidden + nn.functional.pad(noise[t, :, :size], (0, hidden.shape[-1] - size))
+                reading = reading + noise[t, :, size:].view(-1, *reading.shape[-2:])
+            answer = self.controller(now.clamp(min=0), hidden, reading)
             hidden, stack = answer.hidden, stack.next(answer.actions, answer.pushed)
             answers.append(answer)
         outputs, taken, units = (
@@ -457,10 +461,3 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
             return state.output.gather(-1, index).squeeze(-1) <= 0.5
         allowed = [self.first is None or symbol in self.first for symbol in self.alphabet]
         return ~torch.tensor(allowed, device=symbols.device)[symbols].expand(state.rejected.shape)
-
-
-def _disturbed(hidden: Tensor, reading: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
-    """Return hidden vectors (..., B, H or 2H) and readings (..., B, n_stacks, R), to which noise (B, ...) is added."""
-    size = noise.shape[-1] - reading.shape[-2:].numel()
-    units = nn.functional.pad(noise[:, :size], (0, hidden.shape[-1] - size))
-    return hidden + units, reading + noise[:, size:].view(-1, *reading.shape[-2:])

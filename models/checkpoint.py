@@ -127,12 +127,21 @@ class NetworkCard:
 def card_of(model: StackModel[Any]) -> NetworkCard:
     """Return the card of ``model``."""
     origin = model.origin or Origin(model.name)
+    digest = hashlib.sha256()
+    for name, value in sorted(model.state_dict().items()):
+        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    # names that no text can hold, as the system's names of files may be, are spelled out
+    named, file, path = (
+        None if text is None else text.encode(errors="backslashreplace").decode()
+        for text in (origin.name, origin.file, origin.path)
+    )
     return NetworkCard(
-        name=_encodable(origin.name),
-        file=None if origin.file is None else _encodable(origin.file),
-        path=None if origin.path is None else _encodable(origin.path),
+        name=named or "",
+        file=file,
+        path=path,
         sha256=origin.sha256,
-        weights=_weights_digest(model),
+        weights=digest.hexdigest(),
         kind=model.name,
         alphabet=tuple(model.alphabet),
         config=to_plain(model.config()),
@@ -140,18 +149,6 @@ def card_of(model: StackModel[Any]) -> NetworkCard:
         n_stacks=model.n_stacks,
         stack_limit=model.stack_limit,
     )
-
-
-def _encodable(name: str) -> str:
-    return name.encode(errors="backslashreplace").decode()
-
-
-def _weights_digest(model: StackModel[Any]) -> str:
-    digest = hashlib.sha256()
-    for name, value in sorted(model.state_dict().items()):
-        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
-        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()
 
 
 def network_line(model: StackModel[Any]) -> str:
@@ -186,16 +183,13 @@ def lines_of(model: StackModel[Any]) -> dict[str, str]:
     lines |= {name: _printable(value) for name, value in entries.items() if value is not None}
     scores = origin.provenance.get("scores")
     if isinstance(scores, Mapping):
-        lines["scores"] = ", ".join(f"{_printable(name)} {_score_text(value)}" for name, value in scores.items())
+        shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in scores.items()}
+        lines["scores"] = ", ".join(f"{_printable(name)} {_printable(value)}" for name, value in shown.items())
     return lines
 
 
 def _printable(value: object) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in (value if isinstance(value, str) else str(value)))
-
-
-def _score_text(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else _printable(value)
 
 
 def html_card(model: StackModel[Any]) -> str:
@@ -344,16 +338,13 @@ def _checkpoint_model(content: dict[str, Any]) -> StackModel[Any]:
         raise StacklensError(f"state_dict should map names to tensors, {describe(weights)}")
     check_weights(expected, weights)  # before anything of that size is made
     model = build_model(content["model"], content["config"])
-    _check_alphabet(content["alphabet"], model.alphabet)
+    found = content["alphabet"]
+    known = isinstance(found, tuple | list) and all(type(symbol) is str for symbol in found)
+    if not known or tuple(found) != model.alphabet:
+        given = repr(found) if isinstance(found, tuple) and len(repr(found)) < 200 else in_short(found)
+        raise StacklensError(f"alphabet is {given}; the configuration has {model.alphabet}")
     model.load_state_dict(weights)
     return model.eval()
-
-
-def _check_alphabet(found: object, expected: tuple[str, ...]) -> None:
-    same = isinstance(found, tuple | list) and all(type(symbol) is str for symbol in found) and tuple(found) == expected
-    if not same:
-        given = repr(found) if isinstance(found, tuple) and len(repr(found)) < 200 else in_short(found)
-        raise StacklensError(f"alphabet is {given}; the configuration has {expected}")
 
 
 def _check_keys(name: str, content: dict[Any, Any]) -> None:
@@ -513,7 +504,11 @@ def _read_network(path: Path, format: str, alphabet: Sequence[str] | None, title
         return _stack_rnn_cpp(path, alphabet, title)
     content = read_plain(Path(path), _EXPECTED)
     if format == "stacklens" or (format == "auto" and is_checkpoint(content)):
-        return _with_alphabet(path, checkpoint_of(path, content), alphabet)
+        checkpoint = checkpoint_of(path, content)
+        own = checkpoint.model.alphabet
+        if alphabet is not None and tuple(alphabet) != own:
+            raise FileFormatError(f"{path}: has the alphabet {' '.join(own)}, not {' '.join(alphabet)}")
+        return checkpoint
     if format == "marnns" or (format == "auto" and marnns.is_marnns(content)):
         network = marnns.read_marnns(path, alphabet)
         brackets = len(network.alphabet) // 2
@@ -533,23 +528,11 @@ def _published(network: StackModel[Any], task: str | None, title: str) -> Checkp
 
 def _stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None, title: str) -> Checkpoint:
     """Return a network of the C++ program, whose streams begin after the last letter."""
-    task, network = _cpp_task(title), stack_rnn_cpp.read_stack_rnn_cpp(path, alphabet)
+    named = _CPP_NAME.search(title)
+    task = None if named is None else _CPP_TASKS.get(named.groups()[:2]) or _CPP_TASKS.get(named.groups())
+    network = stack_rnn_cpp.read_stack_rnn_cpp(path, alphabet)
     letters = _CPP_LETTERS.get(task or "", ())
     if alphabet is None and len(letters) == len(network.alphabet):
         network = stack_rnn_cpp.read_stack_rnn_cpp(path, letters)
     found = _published(network, task, title)
     return replace(found, task={**found.task, "after": network.alphabet[-1]})
-
-
-def _cpp_task(title: str) -> str | None:
-    if (found := _CPP_NAME.search(title)) is None:
-        return None
-    return _CPP_TASKS.get(found.groups()[:2]) or _CPP_TASKS.get(found.groups())
-
-
-def _with_alphabet(path: str | Path, checkpoint: Checkpoint, alphabet: Sequence[str] | None) -> Checkpoint:
-    """Return ``checkpoint``; its own alphabet must be the one that was asked for, if one was."""
-    own = checkpoint.model.alphabet
-    if alphabet is not None and tuple(alphabet) != own:
-        raise FileFormatError(f"{path}: has the alphabet {' '.join(own)}, not {' '.join(alphabet)}")
-    return checkpoint

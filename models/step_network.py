@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from ..core.errors import StacklensError
 from ..languages.task import TaskKind
 from .base import ControllerOutput, NetworkState, StackModel
-from .user_code import StackChoice, guarded, shapes_of
+from .user_code import StackChoice, guarded, like_weights, shapes_of
 
 # ---- Hidden states of any form as rows of numbers: an LSTM's pair (h, c), several layers, a dictionary of tensors.
 #
@@ -182,9 +182,10 @@ class Outputs:
             raise StacklensError(f"the output is {shapes_of(output)} and no tensor")
         values = output.unsqueeze(-1) if output.dim() == 1 else output
         if values.dim() != 2 or len(values) != batch or values.shape[-1] not in self.sizes:
-            raise StacklensError(
-                f"the output is of shape {tuple(output.shape)}; expected (words {batch}, {self._named()})"
+            sizes = (
+                "1 or 2 numbers" if self.kind == "recognition" else f"{self.size}, one for each of the output symbols"
             )
+            raise StacklensError(f"the output is of shape {tuple(output.shape)}; expected (words {batch}, {sizes})")
         made = self.probabilities(values.to(torch.get_default_dtype()) if not values.is_floating_point() else values)
         made = made[:, -self.size :]
         if self.kind in ("recognition", "next set") and self.threshold != 0.5:
@@ -196,9 +197,6 @@ class Outputs:
         if self.activation == "sigmoid":
             return torch.sigmoid(values)
         return torch.softmax(values, -1) if self.activation == "softmax" else values
-
-    def _named(self) -> str:
-        return "1 or 2 numbers" if self.kind == "recognition" else f"{self.size}, one for each of the output symbols"
 
 
 # ---- A network of one's own that makes one step a symbol, with or without a stack, as a `StackModel` ----
@@ -282,8 +280,7 @@ class StepNetwork(StackModel[Any]):
         self.n_stacks, self.cell_size, self.depth = shape.n_stacks, shape.cell, choice.shown
         self.stack_limit, self.pushes_input = choice.limit, "pushed" not in shape.returns and choice.kind != "none"
         self.affordable = AFFORDABLE if choice.kind == "none" else None
-        weights = None if module is None else next(module.parameters(), None)
-        self.like = torch.zeros(()) if weights is None else weights.detach().new_zeros(())
+        self.like = like_weights(module)
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
@@ -314,7 +311,12 @@ class StepNetwork(StackModel[Any]):
         rejected = torch.zeros(batch, dtype=torch.bool, device=own.device)
         if self.task_kind != "recognition":
             return NetworkState(own, stack, rejected)
-        return NetworkState(torch.cat([own, self._at_start(own, stack)], -1), stack, rejected)
+        # a recogniser's answer to the empty word, (B, 1)
+        if self.shape.empty_word is not None or self._output is None:
+            answer = own.new_full((batch, 1), float(bool(self.shape.empty_word)))
+        else:
+            answer = self._output_at(own, stack.reading())[..., :1].to(own)
+        return NetworkState(torch.cat([own, answer], -1), stack, rejected)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return what the network's own step answers, actions in the stack's order, every stack with its axis."""
@@ -331,10 +333,18 @@ class StepNetwork(StackModel[Any]):
         """Return ``answer`` with the output that the network gives once the stack has been updated, if it does."""
         if self._output is None:
             return answer
-        own, top = answer.hidden[..., : self.packing.size], self._seen_after(answer, reading)
-        given = {"hidden": self.packing.unpack(own), "top": top}
-        output = self.shape.outputs.read(guarded(self._output, "output(hidden, top)", given), len(own))
+        # the top after the update, which the one cell more that the stack shows decides
+        cells = reading.unflatten(-1, (self.choice.shown, self.cell_size))  # type: ignore[no-untyped-call]
+        after = self.choice.from_cells(cells).next(answer.actions, answer.pushed).reading()
+        own = answer.hidden[..., : self.packing.size]
+        output = self._output_at(own, after)
         return replace(answer, hidden=self._with(own, output), output=output)
+
+    def _output_at(self, own: Tensor, reading: Tensor) -> Tensor:
+        """Return what ``output`` gives for hidden states (B, H) and what the stacks show, (B, O)."""
+        assert self._output is not None
+        given = {"hidden": self.packing.unpack(own), "top": self.top(reading)}
+        return self.shape.outputs.read(guarded(self._output, "output(hidden, top)", given), len(own))
 
     def decide(self, state: NetworkState[Any]) -> Tensor:
         """Return whether the last output, which stands behind the hidden vector, accepts."""
@@ -366,13 +376,6 @@ class StepNetwork(StackModel[Any]):
         seen = seen.squeeze(-2) if self.choice.depth == 1 else seen
         return seen.squeeze(1) if self.n_stacks == 1 else seen
 
-    def _seen_after(self, answer: ControllerOutput, reading: Tensor) -> Tensor:
-        """Return the top after the update, which the one cell more that the stack shows decides."""
-        shown, size = self.choice.shown, self.cell_size
-        cells = reading.unflatten(-1, (shown, size))  # type: ignore[no-untyped-call]
-        after = self.choice.from_cells(cells).next(answer.actions, answer.pushed).reading()
-        return self.top(after)
-
     def _stacked(self, answer: Answered, x: Tensor, reading: Tensor) -> tuple[Tensor, Tensor]:
         """Return actions (B, n_stacks, A) in the stack's order, and pushed values (B, n_stacks, D)."""
         if answer.actions is None:
@@ -388,13 +391,6 @@ class StepNetwork(StackModel[Any]):
         if self.task_kind != "recognition":
             return own
         return torch.cat([own, own.new_zeros(len(own), 1) if output is None else output[..., :1].to(own)], -1)
-
-    def _at_start(self, own: Tensor, stack: Any) -> Tensor:
-        """Return the answer to the empty word, (B, 1)."""
-        if self.shape.empty_word is not None or self._output is None:
-            return own.new_full((len(own), 1), float(bool(self.shape.empty_word)))
-        given = {"hidden": self.packing.unpack(own), "top": self.top(stack.reading())}
-        return self.shape.outputs.read(guarded(self._output, "output(hidden, top)", given), len(own))[..., :1].to(own)
 
 
 def answer_parts(answer: Any, returns: tuple[str, ...], name: str) -> Answered:

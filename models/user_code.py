@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..core.errors import StacklensError
 from .base import ActionKind
@@ -75,6 +75,12 @@ def take_out(call: str, returned: Any, sizes: Sequence[int]) -> StacklensError:
     hint = next((f", so take it out: lambda {given}: network({given}){place}" for place in fitting), "")
     what = f"a value {what}" if what.startswith("of type") else what
     return StacklensError(f"{call} returned {what}; expected a tensor of outputs{hint}")
+
+
+def like_weights(module: nn.Module | None) -> Tensor:
+    """Return a tensor of the type and on the device of a module's weights."""
+    weights = None if module is None else next(module.parameters(), None)
+    return torch.zeros(()) if weights is None else weights.detach().new_zeros(())
 
 
 # ---- Which stack a network of one's own works on: one of ours by name, or one that its author brings along ----

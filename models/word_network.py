@@ -22,7 +22,7 @@ from ..languages.task import TaskKind
 from ..languages.words import parse_word
 from .base import ControllerOutput, NetworkState, StackModel, Step
 from .step_network import Outputs, cannot_save
-from .user_code import guarded, take_out
+from .user_code import guarded, like_weights, take_out
 
 _TOGETHER = 60_000  # symbols that are given to a network at once
 
@@ -240,8 +240,7 @@ class ForwardNetwork(WordNetwork):
     @property
     def like(self) -> Tensor:
         """Return a tensor of the type of the weights."""
-        weights = None if self.module is None else next(self.module.parameters(), None)
-        return torch.zeros(()) if weights is None else weights.detach().new_zeros(())
+        return like_weights(self.module)
 
     def config(self) -> dict[str, Any]:
         """Return what is known of it, for reports."""
@@ -513,7 +512,7 @@ class LanguageModel(WordNetwork):
     @property
     def like(self) -> Tensor:
         """Return a tensor of the type of the weights."""
-        return next(self.module.parameters()).detach().new_zeros(())
+        return like_weights(self.module)
 
     def config(self) -> dict[str, Any]:
         """Return the sizes and the threshold, for reports."""

@@ -23,7 +23,7 @@ from ..core.validation import check_alphabet
 from ..languages.task import TaskKind
 from .base import Origin, StackModel
 from .step_network import Activation, Outputs, Packing, StepNetwork, StepShape, answer_parts, packing_of
-from .user_code import StackChoice, guarded, shapes_of, stack_choice
+from .user_code import StackChoice, guarded, like_weights, shapes_of, stack_choice
 from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
 
 T = TypeVar("T")
@@ -107,15 +107,35 @@ def wrap(
     >>> net, net.config()["hidden"]
     (<GRUCell over a b>, 4)
     """
-    letters, kinds = tuple(alphabet), _kinds(outputs, alphabet, output_alphabet, activation, threshold)
+    letters = tuple(alphabet)
+    written = letters if output_alphabet is None else tuple(output_alphabet)
+    # what is given has to go together
+    if outputs == "next set" and written[: len(letters)] != letters:
+        raise StacklensError(
+            f"sets of next symbols are of the alphabet {' '.join(letters)}, not of {' '.join(written)}"
+        )
+    kinds = Outputs(outputs, written, activation, threshold)
     check_alphabet(letters)
-    _check_choices(step, forward, stack, reads, output, symbols)
+    if (step is None) is (forward is None):
+        raise StacklensError("give either step, which reads one symbol, or forward, which reads whole words")
+    if reads not in ("before", "after") or (reads == "after") is not (output is not None):
+        raise StacklensError(
+            'reads is "before" or "after" the update; with "after" give output(hidden, top), and only then'
+        )
+    if symbols not in (None, *_FORMS):
+        raise StacklensError(f"symbols is {symbols!r:.40}; expected one-hot or index")
+    if step is None and stack is not None:
+        raise StacklensError("a stack is seen step by step: give step in place of forward")
     if outputs == "recognition" and end is None and empty_word is None and output is None:
         raise StacklensError(
             "what does it say of the empty word? give empty_word=True or False, or end, a symbol read after every word"
         )
     if module is not None:
-        _check_weights(module.eval())
+        for part, values in module.eval().named_parameters():
+            if not torch.isfinite(values).all():
+                raise StacklensError(
+                    f"{part} of {type(module).__name__} holds NaN or infinite weights; was it trained to an end?"
+                )
     called = name or (type(module).__name__ if module is not None else "own network")
     common: dict[str, Any] = {"name": called, "alphabet": letters, "outputs": kinds, "end": end}
     common |= {"empty_word": empty_word, "first": None if first is None else tuple(first)}
@@ -130,54 +150,18 @@ def wrap(
     common |= {"returns": _returned(returns, choice, reads), "n_stacks": n_stacks if choice.kind != "none" else 0}
     start = None if hidden is None else _start(hidden, module)
     stepping = partial(tried, module=module, choice=choice, start=start, output=output)
+    # a trial for each way to give symbols and, where cells hold what the network pushes, for each size of a cell
+    sizes: tuple[int, ...] = _CELLS if cell is None else (cell,)
+    if choice.kind == "none":
+        sizes = (1,)
+    elif "pushed" not in common["returns"]:
+        sizes = (len(letters) + (end is not None),)
     trials = []
-    for form, size in product(forms, _sizes(choice, common["returns"], letters, end, cell)):
+    for form, size in product(forms, sizes):
         cells = "" if choice.kind == "none" else f" and cells of {count(size, 'number')}"
         shape = StepShape(symbols=form, cell=size, **common)
         trials.append((f"symbols as {form}{cells}", partial(stepping, shape=shape)))
     return first_success(step, trials)
-
-
-def _check_choices(step: Any, forward: Any, stack: Any, reads: str, output: Any, symbols: str | None) -> None:
-    """Check that what is given goes together.
-
-    Raises:
-        StacklensError: it does not.
-    """
-    if (step is None) is (forward is None):
-        raise StacklensError("give either step, which reads one symbol, or forward, which reads whole words")
-    if reads not in ("before", "after") or (reads == "after") is not (output is not None):
-        raise StacklensError(
-            'reads is "before" or "after" the update; with "after" give output(hidden, top), and only then'
-        )
-    if symbols not in (None, *_FORMS):
-        raise StacklensError(f"symbols is {symbols!r:.40}; expected one-hot or index")
-    if step is None and stack is not None:
-        raise StacklensError("a stack is seen step by step: give step in place of forward")
-
-
-def _check_weights(module: nn.Module) -> None:
-    """Raise StacklensError where a weight is no number: then the network says nothing."""
-    for name, values in module.named_parameters():
-        if not torch.isfinite(values).all():
-            raise StacklensError(
-                f"{name} of {type(module).__name__} holds NaN or infinite weights; was it trained to an end?"
-            )
-
-
-def _kinds(
-    outputs: TaskKind,
-    alphabet: Sequence[str],
-    output_alphabet: Sequence[str] | None,
-    activation: Activation | None,
-    threshold: float,
-) -> Outputs:
-    written = tuple(alphabet if output_alphabet is None else output_alphabet)
-    if outputs == "next set" and written[: len(alphabet)] != tuple(alphabet):
-        raise StacklensError(
-            f"sets of next symbols are of the alphabet {' '.join(alphabet)}, not of {' '.join(written)}"
-        )
-    return Outputs(outputs, written, activation, threshold)
 
 
 def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) -> tuple[str, ...]:
@@ -199,17 +183,6 @@ def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) ->
     return found
 
 
-def _sizes(
-    choice: StackChoice, returns: tuple[str, ...], alphabet: tuple[str, ...], end: str | None, cell: int | None
-) -> tuple[int, ...]:
-    """Return the sizes of cells to try."""
-    if choice.kind == "none":
-        return (1,)
-    if "pushed" not in returns:
-        return (len(alphabet) + (end is not None),)
-    return _CELLS if cell is None else (cell,)
-
-
 def _start(hidden: Any, module: nn.Module | None) -> Callable[[int], Any]:
     """Return the function from a batch size to the hidden states before the first symbol."""
     if callable(hidden):
@@ -226,12 +199,6 @@ def _start(hidden: Any, module: nn.Module | None) -> Callable[[int], Any]:
         raise StacklensError(f"hidden is {one!r:.40}; expected a size, a tensor, a tuple of these or a function")
 
     return lambda batch: made(hidden, batch)
-
-
-def like_weights(module: nn.Module | None) -> Tensor:
-    """Return a tensor of the type and on the device of a module's weights."""
-    weights = None if module is None else next(module.parameters(), None)
-    return torch.zeros(()) if weights is None else weights.detach().new_zeros(())
 
 
 @torch.no_grad()
@@ -321,18 +288,6 @@ def _alike(one: Tensor, other: Tensor) -> bool:
     return one.shape == other.shape and torch.allclose(one, other, rtol=1e-3, atol=1e-4)
 
 
-class _Counted:
-    """A function that counts how often it has answered."""
-
-    def __init__(self, call: Callable[..., Any]) -> None:
-        self.call, self.answers = call, 0
-
-    def __call__(self, *given: Any) -> Any:
-        answer = self.call(*given)
-        self.answers += 1
-        return answer
-
-
 def first_success(call: Callable[..., Any], trials: Iterable[tuple[str, Callable[[Callable[..., Any]], T]]]) -> T:
     """Return what the first of the named ``trials`` returns that succeeds; each is given the function ``call``.
 
@@ -342,12 +297,20 @@ def first_success(call: Callable[..., Any], trials: Iterable[tuple[str, Callable
             same way: all wrong sizes fail alike, and the right one by the mistake that is looked for.
     """
     problems: list[tuple[str, int, str]] = []
+    answered = 0
+
+    def counted(*given: Any) -> Any:
+        nonlocal answered
+        answer = call(*given)
+        answered += 1
+        return answer
+
     for name, trial in trials:
-        counted = _Counted(call)
+        answered = 0
         try:
             trial(counted)
         except StacklensError as error:
-            problems.append((name, counted.answers, str(error)))
+            problems.append((name, answered, str(error)))
         else:
             return trial(call)
     most = max(answers for _, answers, _ in problems)

@@ -268,7 +268,7 @@ class Recipe:
         each_word: the weights move after every word, at a rate that stays; after five words that are no members comes a
             member, which moves them five times as far (section 4.3 (3)).
         gradient: "exact", through the stack and back; "rtrl", carried forward with the paper's approximation of the
-            stack's derivative (see `rtrl`); "local", the same gradient by going back (see `LocalNNPDA`), for less.
+            stack's derivative (see `RtrlNNPDA`); "local", the same gradient by going back (see `LocalNNPDA`), for less.
         source: where the settings come from.
     """
 

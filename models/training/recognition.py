@@ -17,11 +17,10 @@ from ...automata.pda import Word
 from ...languages.language import Language
 from ...languages.words import all_words, make_word
 from ..inference import verdicts_on_all
-from ..networks.nnpda import NNPDA, NNPDAConfig
+from ..networks.nnpda import NNPDA, LocalNNPDA, NNPDAConfig, RtrlNNPDA
 from ..rounding import Rounded
 from .loop import Score, Trainer, cosine
 from .recipes import Recipe
-from .rtrl import LocalNNPDA, RtrlNNPDA
 
 # ---- What recognisers are trained to do: words with what their language says of every prefix, and what an error
 # costs.
@@ -262,7 +261,8 @@ class Training(Trainer):
         self.round, self.clean_checks = 0, 0
         self.given: list[list[int]] = []
         self.losses = torch.full((nets,), math.inf, dtype=torch.float64)
-        self._members = _membership(language, recipe.check_length)
+        checked = all_words(language.alphabet, recipe.check_length)
+        self._members = np.array([word in language for word in checked])
         self._set_words(self._stage_words(0), torch.ones(nets, 0, dtype=torch.float64))
 
     @property
@@ -310,7 +310,9 @@ class Training(Trainer):
             score = Score(int(rounded[number]), int(analog[number]), float(self.losses[number]))
             self.keep_if_better(number, score)
         exact = not rounded.any() and not analog.any()
-        self.clean_checks = self.clean_checks + 1 if exact and self._curriculum_over else 0
+        last_stage = self.recipe.stage_epochs - self.recipe.stages[-1].epochs
+        counts = exact and self.epochs_done >= last_stage + self.check_every
+        self.clean_checks = self.clean_checks + 1 if counts else 0
 
     def settings(self) -> str:
         """Return what of the recipe may be chosen, in one line."""
@@ -327,10 +329,6 @@ class Training(Trainer):
     def words(self, words: list[list[str]]) -> None:
         made = [make_word(word, self.language.alphabet) for word in words]
         self.word_set = WordSet.of(self.language, made).to(self.device)
-
-    @property
-    def _curriculum_over(self) -> bool:
-        return self.epochs_done >= self.recipe.stage_epochs - self.recipe.stages[-1].epochs + self.check_every
 
     def _enter_stage_or_round(self) -> None:
         begun = 0
@@ -388,7 +386,3 @@ class Training(Trainer):
         verdicts = np.concatenate(verdicts_on_all(net, self.recipe.check_length), -1)
         wrong: np.ndarray = verdicts != self._members
         return wrong
-
-
-def _membership(language: Language, max_length: int) -> np.ndarray:
-    return np.array([word in language for word in all_words(language.alphabet, max_length)])

@@ -101,7 +101,14 @@ class Fitting(Trainer):
         self.kind, self.subject, self.source = task.kind, task.name, recipe.source
         self.shape = {"alphabet": task.alphabet, **recipe.shape}
         net = build_model(model, self.shape, seed=seed, nets=nets)
-        _check_kinds(net, task)
+        # sets for sets, symbols for symbols, and all of them
+        if net.task_kind != ("next set" if task.kind == "next set" else "transduction"):
+            raise StacklensError(
+                f"{net.name} learns {net.task_kind} tasks, and {task.name} is a {task.kind} task; choose another"
+            )
+        if tuple(net.output_alphabet) != tuple(task.output_alphabet):
+            says, wants = (" ".join(symbols) for symbols in (net.output_alphabet, task.output_alphabet))
+            raise StacklensError(f"{net.name} can say {says}, and {task.name} asks for {wants}")
         self.net = net.to(device).eval()
         make = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[recipe.optimizer]
         fused = torch.device(device).type in ("cpu", "cuda")  # one call for all weights: a tenth of a step saved
@@ -267,38 +274,18 @@ class Fitting(Trainer):
             start = model.initial_state(batch.symbols.shape[1])
             outputs = model.run(batch.symbols, start).output.movedim(0, 2)  # (nets, B, T, O)
             decided = (outputs > 0.5) if model.task_kind == "next set" else outputs.argmax(-1)
-            part = _part(examples, rows, decided.shape[2])
+            cut = (rows, slice(decided.shape[2]))
+            symbols, targets, mask = examples.symbols[cut], examples.targets[cut], examples.mask[cut]
+            words = tuple(examples.words[row] for row in rows)
+            part = Examples(words, examples.alphabet, examples.output_alphabet, symbols, targets, mask)
             wrong += (~part.correct(decided.cpu().numpy())).sum(-1)
-            counts = torch.from_numpy(part.mask).to(outputs.device)
-            errors = _errors(outputs, torch.from_numpy(part.targets).to(outputs.device))
+            counts, asked = (torch.from_numpy(array).to(outputs.device) for array in (mask, targets))
+            if asked.dim() == 3:
+                errors = (outputs - asked.to(outputs)).abs()  # (nets, B, T, O)
+            else:
+                index = asked.clamp(min=0).long().expand(outputs.shape[:-1]).unsqueeze(-1)
+                errors = 1 - outputs.gather(-1, index)  # (nets, B, T, 1)
             losses += (errors.square().mean(-1) * counts).sum((1, 2)).cpu().numpy()
             largest = errors.amax(-1).masked_fill(~counts, 0).amax((1, 2)).cpu().numpy()
             worst = np.maximum(worst, largest)
         return wrong, losses / max(1, examples.mask.sum()), worst
-
-
-def _check_kinds(net: StackModel[Any], task: Task) -> None:
-    """Raise where a network cannot say what is asked: sets for sets, symbols for symbols, and all of them."""
-    asked = "next set" if task.kind == "next set" else "transduction"
-    if net.task_kind != asked:
-        raise StacklensError(
-            f"{net.name} learns {net.task_kind} tasks, and {task.name} is a {task.kind} task; choose another"
-        )
-    if tuple(net.output_alphabet) != tuple(task.output_alphabet):
-        says, wants = (" ".join(symbols) for symbols in (net.output_alphabet, task.output_alphabet))
-        raise StacklensError(f"{net.name} can say {says}, and {task.name} asks for {wants}")
-
-
-def _part(examples: Examples, rows: np.ndarray, steps: int) -> Examples:
-    words = tuple(examples.words[row] for row in rows)
-    cut = (rows, slice(steps))
-    symbols, targets, mask = examples.symbols[cut], examples.targets[cut], examples.mask[cut]
-    return Examples(words, examples.alphabet, examples.output_alphabet, symbols, targets, mask)
-
-
-def _errors(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return how far ``outputs`` (nets, B, T, O) are from ``targets`` (B, T, O) or (B, T), (nets, B, T, O or 1)."""
-    if targets.dim() == 3:
-        return (outputs - targets.to(outputs)).abs()
-    index = targets.clamp(min=0).long().expand(outputs.shape[:-1]).unsqueeze(-1)
-    return 1 - outputs.gather(-1, index)

@@ -11,11 +11,17 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.languages.catalogue import get_language
-from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.nnpda import (
+    NNPDA,
+    LocalNNPDA,
+    NNPDAConfig,
+    RtrlNNPDA,
+    _steps_with_derivatives,
+    window_slopes,
+)
 from stacklens.models.stacks.continuous import ContinuousStack
 from stacklens.models.training.recipes import RECIPES, Recipe, Stage
 from stacklens.models.training.recognition import Training
-from stacklens.models.training.rtrl import LocalNNPDA, RtrlNNPDA, _steps_with_derivatives, window_slopes
 
 LETTERS = ("a", "b", "c")
 Columns = tuple[Tensor, Tensor, Tensor]  # S_last, L, U, (..., B, T) each
