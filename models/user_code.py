@@ -125,7 +125,7 @@ def stack_choice(
         StacklensError: there is no such stack, it has no such actions, or it cannot be read after the update.
     """
     if stack is None:
-        return StackChoice("none", (), (), _empty_no_stack, lambda cells: NoStack(cells[:, :, 0]))
+        return StackChoice("none", (), (), _no_stacks, lambda cells: NoStack(cells[:, :, 0]))
     if stack == "superposition":
         return _superposition(actions, limit, depth, empty_value, after)
     if after:
@@ -135,14 +135,14 @@ def stack_choice(
         )
     if stack == "strength":
         order = _places_of(actions, ("pop", "push"), ("pop", "push"))
-        return StackChoice("strengths", (), order, _strength, StrengthStack.of_cells)
+        return StackChoice("strengths", (), order, _one_stack(StrengthStack, "strength"), StrengthStack.of_cells)
     if stack == "continuous":
         if actions is not None and len(actions) != 1:
             raise StacklensError(
                 'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
                 f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
             )
-        return StackChoice("signed", (), (0,), _empty_continuous, _continuous_cells)
+        return StackChoice("signed", (), (0,), _one_stack(ContinuousStack, "continuous"), ContinuousStack.of_cells)
     if isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in _OWN):
         raise StacklensError(
             f"stack is {stack!r:.60}; expected one of {', '.join(NAMES)}, None, or an object with "
@@ -181,27 +181,19 @@ def _places_of(actions: Sequence[str] | None, operations: tuple[str, ...], defau
     return tuple(named.index(operation) for operation in operations)
 
 
-def _empty_no_stack(batch: int, n_stacks: int, cell: int, like: Tensor) -> NoStack:
+def _no_stacks(batch: int, n_stacks: int, cell: int, like: Tensor) -> NoStack:
     del n_stacks, cell
     return NoStack(like.new_zeros(batch, 0, 1))
 
 
-def _one(n_stacks: int, kind: str) -> None:
-    if n_stacks != 1:
-        raise StacklensError(f"a network has one {kind} stack, not {n_stacks}")
+def _one_stack(
+    kind: type[StrengthStack] | type[ContinuousStack], name: str
+) -> Callable[[int, int, int, Tensor], StrengthStack | ContinuousStack]:
+    """Return the function that makes empty stacks of which a network has one."""
 
+    def empty(batch: int, n_stacks: int, cell: int, like: Tensor) -> StrengthStack | ContinuousStack:
+        if n_stacks != 1:
+            raise StacklensError(f"a network has one {name} stack, not {n_stacks}")
+        return kind.empty((batch,), cell, like)
 
-def _strength(batch: int, n_stacks: int, cell: int, like: Tensor) -> StrengthStack:
-    _one(n_stacks, "strength")
-    return StrengthStack.empty((batch,), cell, like)
-
-
-def _empty_continuous(batch: int, n_stacks: int, cell: int, like: Tensor) -> ContinuousStack:
-    _one(n_stacks, "continuous")
-    return ContinuousStack.empty((batch,), cell, like)
-
-
-def _continuous_cells(cells: Tensor) -> ContinuousStack:
-    there = (~cells[:, 0, 0, :1].isnan()).to(cells.dtype)
-    empty = ContinuousStack.empty((len(cells),), cells.shape[-1], cells)
-    return empty.next(there.unsqueeze(1), torch.nan_to_num(cells[:, 0]))
+    return empty

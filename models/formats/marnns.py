@@ -20,7 +20,7 @@ from torch import Tensor
 
 from ...core.errors import FileFormatError, StacklensError
 from ..networks.suzgun import BabyNTM, Gating, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
-from ..plain_data import check_tensor, names_in_short, read_plain
+from ..plain_data import check_layer, kind_of, names_in_short, read_plain
 
 BRACKETS = tuple("()[]{}<>+-abxo")  # the authors' order; a Dyck language of n kinds of brackets takes the first 2n
 _EXPECTED = "expected a state dict of the marnns program with rnn.* or lstm.*, W_y, W_n, W_a and W_sh or W_m"
@@ -99,8 +99,7 @@ def our_names(cell: str, memory: str) -> dict[str, str]:
 def _renamed_weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]:
     """Return the weights under our names, and the class of the network that has them."""
     if not is_marnns(content):
-        keys = names_in_short(list(content)[:4]) if isinstance(content, Mapping) else ""
-        raise StacklensError(f"found {f'keys {keys}' if keys else f'a {type(content).__name__}'}; {_EXPECTED}")
+        raise StacklensError(f"found {kind_of(content)}; {_EXPECTED}")
     cell = "lstm" if any(str(key).startswith("lstm.") for key in content) else "rnn"
     memory = "W_m" if "W_m.weight" in content else "W_sh"
     expected = our_names(cell, memory)
@@ -108,10 +107,7 @@ def _renamed_weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]
         found, wanted = names_in_short(sorted(map(str, content))), ", ".join(sorted(expected))
         raise StacklensError(f"found {found}; expected {wanted} (one layer; a Baby-NTM has an rnn)")
     for key, value in content.items():
-        axes = 1 if "bias" in key else 2
-        check_tensor(key, value)
-        if value.ndim != axes or 0 in value.shape:
-            raise StacklensError(f"{key} has shape {tuple(value.shape)}; expected {axes} axes of at least 1")
+        check_layer(key, value)
     weights = {expected[key]: value.double() for key, value in content.items()}
     if memory == "W_sh":
         return weights, MarnnStackLSTM if cell == "lstm" else MarnnStackRNN

@@ -64,7 +64,12 @@ def read_rau(path: str | Path, alphabet: Sequence[str] | None = None, threshold:
     """
     folder = Path(path)
     try:
-        sizes = _model_sizes(folder)
+        named = folder / "kwargs.json"
+        text = read_whole(named, _EXPECTED).decode(errors="replace")
+        try:
+            sizes = _checked_sizes(parse_json(text, _EXPECTED))
+        except StacklensError as error:
+            raise FileFormatError(f"{named}: {error}") from None
         letters = _model_symbols(folder, alphabet, sizes)
         weights = _model_weights(read_plain(folder / "parameters" / "main.pt", _EXPECTED), sizes)
         kind = RauTransformer if sizes.architecture == "transformer" else RauRecurrent
@@ -74,16 +79,6 @@ def read_rau(path: str | Path, alphabet: Sequence[str] | None = None, threshold:
         raise
     except StacklensError as error:
         raise FileFormatError(f"{folder}: {error}") from None
-
-
-def _model_sizes(folder: Path) -> RauSizes:
-    path = folder / "kwargs.json"
-    text = read_whole(path, _EXPECTED).decode(errors="replace")
-    try:
-        content = parse_json(text, _EXPECTED)
-        return _checked_sizes(content)
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
 
 
 def _checked_sizes(content: Mapping[str, Any]) -> RauSizes:

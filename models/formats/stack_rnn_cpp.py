@@ -88,7 +88,11 @@ def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) 
             fewer or more numbers than it says, one is none, NaN or infinite, or the alphabet does not fit.
     """
     path = Path(path)
-    first, _, rest = _ascii_text(path).partition("\n")
+    try:
+        text = read_whole(path, _EXPECTED.removeprefix("expected "), LARGEST_NETWORK).decode("ascii")
+    except UnicodeDecodeError:
+        raise FileFormatError(f"{path}: not text; {_EXPECTED}") from None
+    first, _, rest = text.partition("\n")
     try:
         header = _header(first)
         _check_header(header)
@@ -107,14 +111,6 @@ def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) 
     model = StackRNN(shape)
     model.load_state_dict(_parameters(header, matrices))
     return model.eval()
-
-
-def _ascii_text(path: Path) -> str:
-    content = read_whole(path, _EXPECTED.removeprefix("expected "), LARGEST_NETWORK)
-    try:
-        return content.decode("ascii")
-    except UnicodeDecodeError:
-        raise FileFormatError(f"{path}: not text; {_EXPECTED}") from None
 
 
 def _header(line: str) -> Header:

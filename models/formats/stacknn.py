@@ -23,7 +23,7 @@ from torch import Tensor
 
 from ...core.errors import FileFormatError, StacklensError
 from ..networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
-from ..plain_data import check_tensor, check_weights, names_in_short, read_plain
+from ..plain_data import check_layer, check_weights, kind_of, names_in_short, read_plain
 
 _PREFIXES = ("_network.", "_controller.")
 _CELLS: dict[str, ControllerKind] = {"_rnn": "rnn", "_lstm": "lstm"}
@@ -120,8 +120,7 @@ def _stacknn_network(content: object, alphabet: Sequence[str] | None) -> tuple[N
 def _instruction_weights(content: Any) -> tuple[dict[str, Tensor], ControllerKind]:
     """Return the weights under the names of `InstructionNet`, matrices as matrices, and which controller has them."""
     if not is_stacknn(content):
-        keys = names_in_short(list(content)[:4]) if isinstance(content, Mapping) else ""
-        raise StacklensError(f"found {f'keys {keys}' if keys else f'a {type(content).__name__}'}; {_EXPECTED}")
+        raise StacklensError(f"found {kind_of(content)}; {_EXPECTED}")
     prefix = next(prefix for prefix in _PREFIXES if f"{prefix}_linear.weight" in content)
     renamed = {str(key).removeprefix(prefix).removesuffix("_l0"): value for key, value in content.items()}
     cell = next((cell for cell in _CELLS if f"{cell}.weight_ih" in renamed), None)
@@ -132,10 +131,7 @@ def _instruction_weights(content: Any) -> tuple[dict[str, Tensor], ControllerKin
         found, expected = names_in_short(sorted(map(str, content))), ", ".join(sorted(names))
         raise StacklensError(f"found {found}; expected {expected} (linear, tanh and LSTM controllers can be read)")
     for key, value in renamed.items():
-        size = 2 if "weight" in key else 1
-        check_tensor(key, value)
-        if value.ndim != size or 0 in value.shape:
-            raise StacklensError(f"{key} has shape {tuple(value.shape)}; expected {size} axes of at least 1")
+        check_layer(key, value)
     return {names[key]: value for key, value in renamed.items()}, "linear" if cell is None else _CELLS[cell]
 
 

@@ -139,9 +139,7 @@ class NNPDA(PaperNetwork[ContinuousStack]):
 
     def stack_of(self, cells: Tensor) -> ContinuousStack:
         """Return stacks with segments of length 1, ``cells`` (M, 1, 1, D), none where it is NaN."""
-        there = (~cells[:, 0, 0, :1].isnan()).to(cells.dtype)
-        empty = ContinuousStack.empty((len(cells),), cells.shape[-1], cells)
-        return empty.next(there.unsqueeze(1), cells[:, 0].nan_to_num())
+        return ContinuousStack.of_cells(cells)
 
     def rejects(self, hidden: Tensor, stack: ContinuousStack) -> Tensor:
         """Return where the word is illegal whatever follows.

@@ -131,6 +131,13 @@ class ContinuousStack(IntervalStack):
         none, zero = like.new_zeros(*leading, 0), like.new_zeros(leading)
         return cls(none, none, like.new_zeros(*leading, 0, size), zero, zero)
 
+    @classmethod
+    def of_cells(cls, cells: Tensor) -> ContinuousStack:
+        """Return stacks with one segment of length 1, ``cells`` (M, 1, 1, D), none where it is NaN."""
+        there = (~cells[:, 0, 0, :1].isnan()).to(cells.dtype)
+        empty = cls.empty((len(cells),), cells.shape[-1], cells)
+        return empty.next(there.unsqueeze(1), cells[:, 0].nan_to_num())
+
     def next(self, actions: Tensor, pushed: Tensor) -> ContinuousStack:
         """Return the stacks after ``actions`` (..., B, 1, 1) in [-1, 1]: push so much if positive, else pop it.
 
