@@ -1,4 +1,4 @@
-"""Tasks: words, the output that a network should have after every symbol of them, and where that counts."""
+"""What a task is: words, what a network that reads them should say after every symbol, and where that counts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy.typing as npt
 from ..automata.compiled import BoolArray, IntArray, encode_words
 from ..automata.pda import Output, PushdownAutomaton, Symbol, Word
 from ..core.errors import NoWordError, StacklensError
-from .words import format_word, make_word, run_of
+from .words import format_word, make_word
 
-# The output of a task, and of the network that learns it:
+# What is said, by a task and by the network that learns it:
 # "recognition"   whether the word is a member, once it has ended
 # "next set"      after every symbol, which symbols may come next: one value in [0, 1] each, threshold 0.5
 # "next symbol"   after every symbol, a distribution over the next one
@@ -112,8 +112,6 @@ class Task(ABC):
     """
 
     by_depth: ClassVar[bool] = False  # whether sizes are depths of derivations, which no lengths can be asked for
-    silent: frozenset[Output] | None = frozenset({None})  # outputs that never count; None: they count here and not there
-    form: ClassVar[str] = ""  # how its words look, for errors
 
     @property
     @abstractmethod
@@ -132,7 +130,7 @@ class Task(ABC):
 
     @property
     def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return the symbols of the outputs, in the order of the network's; by default those read."""
+        """Return the symbols said, in the order of the network's outputs; by default those read."""
         return self.alphabet
 
     @property
@@ -140,8 +138,9 @@ class Task(ABC):
     def reference(self) -> PushdownAutomaton | None:
         """Return the automaton whose ``transduce`` is ``expected``; None where no one-stack automaton can do it."""
 
+    @abstractmethod
     def expected(self, word: Word) -> list[Output]:
-        """Return the right output after each symbol of ``word``, by default the reference's; None where any will do.
+        """Return what should be said after each symbol of ``word``; None where nothing in particular.
 
         For "next set" a tuple of symbols in the order of ``output_alphabet``, else one symbol. It depends on no later
         symbol of the word.
@@ -149,15 +148,6 @@ class Task(ABC):
         Raises:
             NoWordError: no word of this task begins with ``word``.
         """
-        assert self.reference is not None
-        outputs = [step.output for step, _ in run_of(self.reference, word)]
-        self._check_read(len(outputs), word)
-        return outputs
-
-    def _check_read(self, read: int, word: Word) -> None:
-        if read < len(word):
-            where = f"{word[read]!r} at position {read + 1}{self.form and '; expected '}{self.form}"
-            raise NoWordError(f"no word of {self.name} begins with {format_word(word)}: {where}")
 
     def expected_while_live(self, word: Word) -> list[Output]:
         """Return what should be said after each symbol, up to the first one with which no word of the task goes on."""
@@ -174,8 +164,16 @@ class Task(ABC):
         return outputs
 
     def scored(self, word: Word) -> list[bool]:
-        """Return at which positions the output counts: by default wherever it is none of those that never count."""
-        return [output not in (self.silent or ()) for output in self.expected(word)] if self.silent else [True] * len(word)
+        """Return at which positions what is said counts; by default wherever something is expected."""
+        return [output is not None for output in self.expected(word)]
+
+    @property
+    def silent(self) -> frozenset[Output] | None:
+        """Return the outputs that never count; None where an output counts here and not there.
+
+        A task that says with `scored` what counts says it here too, if it can.
+        """
+        return frozenset({None}) if type(self).scored is Task.scored else None
 
     def sample(self, n: int, lengths: tuple[int, int] | None = None, split: Split = "train", seed: int = 0) -> Examples:
         """Return ``n`` random words with their targets, distributed as in the paper.

@@ -5,12 +5,12 @@ A word is a ``str`` where every symbol of the alphabet is a single character, el
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 
 import numpy as np
 
-from ..automata.pda import PushdownAutomaton, Symbol, Transition, Word
+from ..automata.pda import Symbol, Word
 from ..core.errors import StacklensError, UnknownSymbolError
 
 EMPTY_WORD = "ε"  # what is typed for the empty word
@@ -94,25 +94,6 @@ def edit_word(word: Word, alphabet: Sequence[Symbol], rng: np.random.Generator) 
     edit = _EDITS[rng.integers(len(_EDITS))] if symbols else _insert
     edit(symbols, alphabet, rng)
     return make_word(symbols, alphabet)
-
-
-def run_of(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[Transition, Symbol]]:
-    """Yield the transitions of a run on one stack without ε-steps, each with the top after it, up to where it is cut.
-
-    It is the run of `PushdownAutomaton.moves`, on a stack that is changed in place.
-    """
-    state, stack, rules = pda.initial, [pda.bottom], pda.transitions
-    for symbol in word:
-        step = rules.get((state, symbol, (stack[-1],)))
-        if step is None:
-            return
-        (operation,) = step.operations
-        if operation.pop:
-            stack.pop()
-        if operation.push is not None:
-            stack.append(operation.push)
-        state = step.target
-        yield step, stack[-1]
 
 
 def check_length(word: Word, longest: int) -> None:

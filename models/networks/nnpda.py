@@ -285,14 +285,14 @@ class _Course(torch.autograd.Function):
     def forward(ctx: Any, net: NNPDA, symbols: Tensor, *parameters: Tensor) -> tuple[Tensor, ...]:
         del parameters  # named, so that their gradients are asked for
         ctx.net, ctx.symbols = net, symbols
-        columns = [course for course, _ in _steps_with_derivatives(net, symbols, carry=False)]
+        columns = [course for course, _ in _rtrl_steps(net, symbols, carry=False)]
         return tuple(torch.stack(series, -1) for series in zip(*columns, strict=True))
 
     @staticmethod
     def backward(ctx: Any, *of_columns: Tensor) -> tuple[Tensor | None, ...]:
         net: NNPDA = ctx.net
         total = None
-        for t, (_, carried) in enumerate(_steps_with_derivatives(net, ctx.symbols, carry=True)):
+        for t, (_, carried) in enumerate(_rtrl_steps(net, ctx.symbols, carry=True)):
             assert carried is not None
             parts = (carried.hidden[..., -1, :], carried.length, carried.underflow)
             for of_column, part in zip(of_columns, parts, strict=True):
@@ -306,9 +306,7 @@ class _Course(torch.autograd.Function):
 
 
 @torch.no_grad()
-def _steps_with_derivatives(
-    net: NNPDA, symbols: Tensor, carry: bool
-) -> Iterator[tuple[tuple[Tensor, ...], Sensitivities | None]]:
+def _rtrl_steps(net: NNPDA, symbols: Tensor, carry: bool) -> Iterator[tuple[tuple[Tensor, ...], Sensitivities | None]]:
     """Yield (S_last, L, U) after every step, and the derivatives if they are to be carried."""
     state = net.initial_state(len(symbols))
     carried = None

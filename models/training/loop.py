@@ -172,7 +172,7 @@ class SideBySide(TrainingLoop):
         return unstacked(self.single(number), self.best_weights, number)
 
 
-def shortest_first(lengths: npt.NDArray[Any], size: int) -> list[npt.NDArray[np.int64]]:
+def by_length(lengths: npt.NDArray[Any], size: int) -> list[npt.NDArray[np.int64]]:
     """Return the numbers of words of these ``lengths`` in batches of ``size``, the shortest words first."""
     order = np.argsort(lengths, kind="stable")
     return [order[start : start + size] for start in range(0, len(order), size)]

@@ -27,7 +27,7 @@ from ..checkpoint import build_model
 from ..networks.baselines import Baseline
 from ..numbers import one_thread
 from ..rounding import Rounded
-from .loop import Score, Trainer, cosine, detached, log_loss, shortest_first
+from .loop import Score, Trainer, by_length, cosine, detached, log_loss
 from .recipes import MEMORIES, StreamRecipe
 from .snapshots import blur, draw_noise
 from .supervised import Batch
@@ -102,7 +102,7 @@ def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = Fals
     model.train(noisy)
     like = next(model.parameters()).detach()
     right = torch.zeros(model.initial_state(1).rejected.shape[:-1], dtype=torch.int64, device=like.device)
-    for rows in shortest_first(examples.lengths, _AT_ONCE):
+    for rows in by_length(examples.lengths, _AT_ONCE):
         batch = Batch.of(examples, rows, like)
         outputs = model.run(batch.symbols, model.initial_state(batch.symbols.shape[1])).output  # (T, ..., B, O)
         targets = batch.targets if batch.targets.dim() == 3 else one_hot(batch.targets, outputs.shape[-1])

@@ -23,7 +23,7 @@ from ...languages.task import Examples, Task
 from ..base import Run, StackModel
 from ..checkpoint import build_model
 from ..rounding import Rounded
-from .loop import WORST, Score, Trainer, batches_by_length, cosine, log_loss, shortest_first
+from .loop import WORST, Score, Trainer, batches_by_length, by_length, cosine, log_loss
 from .recipes import FitRecipe
 from .snapshots import blur, draw_noise, remembering
 
@@ -152,7 +152,7 @@ class Fitting(Trainer):
         if self.recipe.order == "by length":
             batches = batches_by_length(lengths, size, rng)
         elif self.recipe.order == "short first":
-            batches = shortest_first(lengths, size)
+            batches = by_length(lengths, size)
         else:
             batches = np.array_split(np.arange(len(lengths)), range(size, len(lengths), size))
         for number, rows in enumerate(batches):
@@ -269,7 +269,7 @@ class Fitting(Trainer):
         """
         examples, wrong = self.check_words, np.zeros(self.n_nets, int)
         losses, worst = np.zeros(self.n_nets), np.zeros(self.n_nets)
-        for rows in shortest_first(examples.lengths, _CHECKED_AT_ONCE):
+        for rows in by_length(examples.lengths, _CHECKED_AT_ONCE):
             batch = Batch.of(examples, rows, self._like)
             start = model.initial_state(batch.symbols.shape[1])
             outputs = model.run(batch.symbols, start).output.movedim(0, 2)  # (nets, B, T, O)
