@@ -434,7 +434,7 @@ def _shifted(model: WordNetwork, words: list[Word]) -> np.ndarray | None:
     codes, lengths = encode_words(words, model.alphabet)
     if not codes.shape[1]:
         return None
-    said = model.said_along(torch.from_numpy(np.maximum(codes, 0).astype(np.int64)), lengths.tolist())
+    said = model.outputs_along(torch.from_numpy(np.maximum(codes, 0).astype(np.int64)), lengths.tolist())
     return None if said is None else said.double().cpu().numpy()[..., : len(model.alphabet)] - 0.5
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from ..automata.pda import Word
+from ..core.errors import StacklensError
 from ..core.imports import above
 from ..languages.task import TaskKind
 from .numbers import set_number_type, set_numbers
@@ -56,12 +57,87 @@ class Stack(Protocol):
 
     def reading(self) -> Tensor:
         """Return what the controller sees of the stacks, (..., B, n_stacks, R)."""
+        ...
 
     def next(self, actions: Tensor, pushed: Tensor) -> Self:
         """Return the stacks after ``actions`` (..., B, n_stacks, A) with ``pushed`` (..., B, n_stacks, D)."""
+        ...
 
     def select(self, index: Tensor) -> Self:
         """Return the stacks of the batch entries ``index`` (M,), which may repeat."""
+        ...
+
+
+class Cell(NamedTuple):
+    """The contents of one cell of each of B stacks: pieces, one above the other; a whole value has length 1."""
+
+    lengths: Tensor  # (B, K), the lowest piece first
+    values: Tensor  # (B, K, D)
+
+    @classmethod
+    def of(cls, values: Tensor) -> Cell:
+        """Return whole cells that hold ``values`` (B, D)."""
+        return cls(values.new_ones(len(values), 1), values.unsqueeze(1))
+
+
+class Memory:
+    """What interventions do to a batch of stacks of a single network; a memory overrides what it can do.
+
+    A cell is given by its `place`: 0 is the top of a stack, the first cell of a ring, the head of a list. On stacks of
+    strengths and lengths the cell at place i lies between i and i + 1 below the top, in pieces. Methods that change
+    something take ``rows`` (B,) bool: where it is False nothing changes. All raise StacklensError where the memory is
+    of a kind that cannot.
+    """
+
+    def joined(self, others: Sequence[Self]) -> Self:
+        """Return this batch and then ``others``, with as many slots as the longest needs."""
+        del others
+        raise _not_editable(self, "runs of different lengths cannot stand side by side")
+
+    def cell(self, number: int, place: Tensor) -> Cell:
+        """Return the cell at ``place`` (B,) int of memory ``number``; empty ones hold what an empty memory shows."""
+        del number, place
+        raise _not_editable(self, "it has no cells")
+
+    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> Self:
+        """Return the memories with ``cell`` at ``place`` (B,) of memory ``number``.
+
+        On stacks of strengths the pieces take the place of what is there, cut off at the length that there is.
+        """
+        del rows, number, place, cell
+        raise _not_editable(self, "it has no cells")
+
+    def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: Self) -> Self:
+        """Return the memories with all that ``other`` holds in memories ``numbers``."""
+        both, size = self.joined([other]), len(rows)
+        changed = {}
+        for one in fields(both):  # type: ignore[arg-type]  # every memory is a dataclass
+            cells = getattr(both, one.name)  # (2B, n_stacks, C, D)
+            if isinstance(cells, Tensor):
+                mask = torch.zeros(size, cells.shape[1], dtype=torch.bool)
+                mask[:, list(numbers)] = rows.unsqueeze(1)
+                changed[one.name] = torch.where(mask[..., None, None], cells[size:], cells[:size])
+        return replace(both, **changed)  # type: ignore[type-var]
+
+    def lowered(self, rows: Tensor, number: int, count: Tensor) -> Self:
+        """Return the memories with ``count`` (B,) cells taken off the top of memory ``number``."""
+        del rows, number, count
+        raise _not_editable(self, "it has no height")
+
+
+def editable(memory: Any) -> Memory:
+    """Return ``memory``, a network's stacks.
+
+    Raises:
+        StacklensError: it is of a kind that interventions know nothing of.
+    """
+    if not isinstance(memory, Memory):
+        raise _not_editable(memory, "it is no memory of stacklens")
+    return memory
+
+
+def _not_editable(memory: Any, why: str) -> StacklensError:
+    return StacklensError(f"nothing can be replaced in a {type(memory).__name__}: {why}")
 
 
 S = TypeVar("S", bound=Stack)
@@ -114,24 +190,20 @@ class Step(Generic[S]):
 class Run(NamedTuple):
     """What training needs of many steps: no rejections, since training words are members."""
 
-    output: Tensor  # what is said after every symbol, (T, ..., B, O)
+    output: Tensor  # after every symbol, (T, ..., B, O)
     actions: Tensor  # of every step, (S, ..., B, n_stacks, A), where S is T for networks without extra steps
     state: NetworkState[Any]  # after the last step
     hidden: Tensor  # hidden units after every step, (S, ..., B, H); of an LSTM h alone where steps are taken at once
 
 
-class StackModel(nn.Module, ABC, Generic[S]):
-    """A network that reads a word symbol by symbol and works on a stack.
-
-    Subclasses choose a controller and a stack, and say what there is to know about them:
+class ModelSpec:
+    """What there is to know about a network; a subclass or an instance sets what differs.
 
     Attributes:
-        name: what the command line and checkpoints call the model.
         action_kind: how a row of actions is to be read.
         operations: for "softmax" actions, what each share is of: "push", "pop", "none", or another model's own word.
         task_kind: what the output says.
         alphabet: what words are made of.
-        output_alphabet: what outputs are made of; the alphabet unless a model sets it.
         end: a further symbol (index `len(alphabet)`) that the network reads after a word, before its verdict is taken.
         first: for "next set", which symbols may begin a word; None for all.
         n_stacks: number of stacks.
@@ -146,12 +218,10 @@ class StackModel(nn.Module, ABC, Generic[S]):
         extra_steps: how many steps the network takes for every symbol once the word has ended, reading nothing.
         skipped: how many of the symbols that it writes to an output queue are never seen, the first ones.
         reads_on: what it reads behind a word so that all of its answer is seen: null symbols, as it was trained on.
-        origin: the file and the training that it comes from, where it comes from one.
         longest: the longest word that it can be asked about; None for any.
         affordable: about how many words a check may ask of it, where it is slow; None for as many as of any other.
     """
 
-    name: ClassVar[str]
     action_kind: ActionKind
     operations: tuple[str, ...] = ()
     task_kind: TaskKind = "recognition"
@@ -170,12 +240,31 @@ class StackModel(nn.Module, ABC, Generic[S]):
     extra_steps: int = 0
     skipped: int = 0
     reads_on: tuple[str, ...] = ()
-    origin: Origin | None = None
     longest: int | None = None
     affordable: int | None = None
 
+    @property
+    def spec(self) -> dict[str, Any]:
+        """Return all of these by name."""
+        return {name: getattr(self, name) for name in ModelSpec.__annotations__}
+
+
+class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
+    """A network that reads a word symbol by symbol and works on a stack.
+
+    Subclasses choose a controller and a stack, and set what there is to know about them (`ModelSpec`).
+
+    Attributes:
+        name: what the command line and checkpoints call the model.
+        output_alphabet: what outputs are made of; the alphabet unless a model sets it.
+        origin: the file and the training that it comes from, where it comes from one.
+    """
+
+    name: ClassVar[str]
+    origin: Origin | None = None
+
     def __repr__(self) -> str:
-        return above("stacklens.models.checkpoint.one_line", str)(self)
+        return above("stacklens.models.checkpoint.network_line", str)(self)
 
     def __str__(self) -> str:
         """Return what the network is, a line each: kind, sizes, alphabet, what it was trained on, scores."""
@@ -288,8 +377,8 @@ class StackModel(nn.Module, ABC, Generic[S]):
         del symbols
         return stack
 
-    def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
-        """Return what is said after each of T symbols, (T, ..., B, O), given ``output`` and ``actions`` of all steps.
+    def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
+        """Return the outputs after each of T symbols, (T, ..., B, O), given ``output`` and ``actions`` of all steps.
 
         That is ``output`` itself, but for output queues. ``lengths`` (B,) are those of the words.
         """
@@ -310,15 +399,19 @@ class StackModel(nn.Module, ABC, Generic[S]):
         nothing = symbols.new_full((len(symbols) * self.extra_steps, *symbols.shape[1:]), -1)
         for t, now in enumerate(torch.cat([symbols, nothing])):
             stack = self.feed(stack, now)
-            seen = hidden, stack.reading()
-            answer = self.controller(now.clamp(min=0), *(seen if noise is None else _disturbed(*seen, noise[t])))
+            reading = stack.reading()  # (..., B, n_stacks, R)
+            if noise is not None:
+                size = noise.shape[-1] - reading.shape[-2:].numel()
+                hidden = hidden + nn.functional.pad(noise[t, :, :size], (0, hidden.shape[-1] - size))
+                reading = reading + noise[t, :, size:].view(-1, *reading.shape[-2:])
+            answer = self.controller(now.clamp(min=0), hidden, reading)
             hidden, stack = answer.hidden, stack.next(answer.actions, answer.pushed)
             answers.append(answer)
         outputs, taken, units = (
             torch.stack([getattr(answer, part) for answer in answers]) for part in ("output", "actions", "hidden")
         )
         after = NetworkState(hidden, stack, state.rejected, outputs[-1])
-        return Run(self.said(outputs, taken, (symbols >= 0).sum(0)), taken, after, units)
+        return Run(self.outputs_per_symbol(outputs, taken, (symbols >= 0).sum(0)), taken, after, units)
 
     def verdict(self, state: NetworkState[S]) -> Tensor:
         """Return whether the word read so far is accepted, (..., B) bool; the end symbol is read if there is one."""
@@ -368,10 +461,3 @@ class StackModel(nn.Module, ABC, Generic[S]):
             return state.output.gather(-1, index).squeeze(-1) <= 0.5
         allowed = [self.first is None or symbol in self.first for symbol in self.alphabet]
         return ~torch.tensor(allowed, device=symbols.device)[symbols].expand(state.rejected.shape)
-
-
-def _disturbed(hidden: Tensor, reading: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
-    """Return hidden vectors (..., B, H or 2H) and readings (..., B, n_stacks, R), to which noise (B, ...) is added."""
-    size = noise.shape[-1] - reading.shape[-2:].numel()
-    units = nn.functional.pad(noise[:, :size], (0, hidden.shape[-1] - size))
-    return hidden + units, reading + noise[:, size:].view(-1, *reading.shape[-2:])

@@ -33,7 +33,7 @@ from ..languages.task import TaskKind
 from .base import Origin, StackModel
 from .formats import mapping, marnns, rau, stack_rnn_cpp, stacknn
 from .plain_data import check_weights, describe, in_short, is_state_dict, names_in_short, read_plain
-from .wrap import is_reference, network_of
+from .wrap import is_reference, network_from_code
 
 # ---- The models by name: which class, and which configuration it takes ----
 
@@ -64,7 +64,7 @@ def build_model(name: str, config: dict[str, Any], **options: Any) -> StackModel
         UnknownNameError: there is no such model.
         StacklensError: the configuration is not that model's.
     """
-    model_class, shape = _found(name, config)
+    model_class, shape = _class_and_shape(name, config)
     model: StackModel[Any] = model_class(shape, **options)
     return model
 
@@ -75,11 +75,11 @@ def expected_weights(name: str, config: dict[str, Any]) -> dict[str, tuple[int, 
     Raises:
         StacklensError: as `build_model`.
     """
-    model_class, shape = _found(name, config)
+    model_class, shape = _class_and_shape(name, config)
     return model_class.parameter_shapes(shape)
 
 
-def _found(name: str, config: dict[str, Any]) -> tuple[type[StackModel[Any]], Any]:
+def _class_and_shape(name: str, config: dict[str, Any]) -> tuple[type[StackModel[Any]], Any]:
     """Return the class of the model called ``name``, and its shape from ``config``."""
     if name not in MODELS:
         raise UnknownNameError("model", name, list(MODELS))
@@ -127,12 +127,21 @@ class NetworkCard:
 def card_of(model: StackModel[Any]) -> NetworkCard:
     """Return the card of ``model``."""
     origin = model.origin or Origin(model.name)
+    digest = hashlib.sha256()
+    for name, value in sorted(model.state_dict().items()):
+        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    # names that no text can hold, as the system's names of files may be, are spelled out
+    named, file, path = (
+        None if text is None else text.encode(errors="backslashreplace").decode()
+        for text in (origin.name, origin.file, origin.path)
+    )
     return NetworkCard(
-        name=_text(origin.name),
-        file=None if origin.file is None else _text(origin.file),
-        path=None if origin.path is None else _text(origin.path),
+        name=named or "",
+        file=file,
+        path=path,
         sha256=origin.sha256,
-        weights=_digest(model),
+        weights=digest.hexdigest(),
         kind=model.name,
         alphabet=tuple(model.alphabet),
         config=to_plain(model.config()),
@@ -142,19 +151,7 @@ def card_of(model: StackModel[Any]) -> NetworkCard:
     )
 
 
-def _text(name: str) -> str:
-    return name.encode(errors="backslashreplace").decode()
-
-
-def _digest(model: StackModel[Any]) -> str:
-    digest = hashlib.sha256()
-    for name, value in sorted(model.state_dict().items()):
-        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
-        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()
-
-
-def one_line(model: StackModel[Any]) -> str:
+def network_line(model: StackModel[Any]) -> str:
     """Return a network in one line: its kind, what it reads, and what it was trained on."""
     symbols = " ".join(model.alphabet[:_LISTED]) + (" …" if len(model.alphabet) > _LISTED else "")
     trained = None if model.origin is None else model.origin.task.get("language")
@@ -176,26 +173,23 @@ def lines_of(model: StackModel[Any]) -> dict[str, str]:
     if model.origin is None:
         return lines
     origin = model.origin
-    told = {
+    entries = {
         "trained on": origin.task.get("language"),
         "file": origin.path,
         "recipe": origin.provenance.get("recipe"),
         "seed": origin.provenance.get("seed"),
         "command": origin.provenance.get("command"),
     }
-    lines |= {name: _printable(value) for name, value in told.items() if value is not None}
+    lines |= {name: _printable(value) for name, value in entries.items() if value is not None}
     scores = origin.provenance.get("scores")
     if isinstance(scores, Mapping):
-        lines["scores"] = ", ".join(f"{_printable(name)} {_number(value)}" for name, value in scores.items())
+        shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in scores.items()}
+        lines["scores"] = ", ".join(f"{_printable(name)} {_printable(value)}" for name, value in shown.items())
     return lines
 
 
 def _printable(value: object) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in (value if isinstance(value, str) else str(value)))
-
-
-def _number(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else _printable(value)
 
 
 def html_card(model: StackModel[Any]) -> str:
@@ -312,7 +306,7 @@ def checkpoint_of(path: str | Path, content: object) -> Checkpoint:
         raise FileFormatError(f"{path}: the checkpoint lacks {', '.join(missing)}; it may be from another version")
     try:
         _check_fields(content)
-        model = _build(content)
+        model = _checkpoint_model(content)
     except StacklensError as error:
         raise FileFormatError(f"{path}: {error}") from None
     return Checkpoint(model, content["task"], content["provenance"], content.get("training"))
@@ -338,22 +332,19 @@ def _check_fields(content: dict[str, Any]) -> None:
         raise StacklensError(f"training is of type {type(content['training']).__name__}; expected dict")
 
 
-def _build(content: dict[str, Any]) -> StackModel[Any]:
+def _checkpoint_model(content: dict[str, Any]) -> StackModel[Any]:
     expected, weights = expected_weights(content["model"], content["config"]), content["state_dict"]
     if not isinstance(weights, dict) or not all(isinstance(value, Tensor) for value in weights.values()):
         raise StacklensError(f"state_dict should map names to tensors, {describe(weights)}")
     check_weights(expected, weights)  # before anything of that size is made
     model = build_model(content["model"], content["config"])
-    _check_alphabet(content["alphabet"], model.alphabet)
+    found = content["alphabet"]
+    known = isinstance(found, tuple | list) and all(type(symbol) is str for symbol in found)
+    if not known or tuple(found) != model.alphabet:
+        given = repr(found) if isinstance(found, tuple) and len(repr(found)) < 200 else in_short(found)
+        raise StacklensError(f"alphabet is {given}; the configuration has {model.alphabet}")
     model.load_state_dict(weights)
     return model.eval()
-
-
-def _check_alphabet(found: object, expected: tuple[str, ...]) -> None:
-    same = isinstance(found, tuple | list) and all(type(symbol) is str for symbol in found) and tuple(found) == expected
-    if not same:
-        given = repr(found) if isinstance(found, tuple) and len(repr(found)) < 200 else in_short(found)
-        raise StacklensError(f"alphabet is {given}; the configuration has {expected}")
 
 
 def _check_keys(name: str, content: dict[Any, Any]) -> None:
@@ -380,7 +371,7 @@ def zoo_names() -> tuple[str, ...]:
 def find_network(name: str | Path) -> Path:
     """Return the file of the network called ``name``: a file of that name here, else the network of the zoo.
 
-    Where there is neither, it is ``name`` itself, and whoever reads it says so.
+    Where there is neither, it is ``name`` itself, and reading it raises the error.
 
     >>> find_network("nnpda-palindrome").name
     'nnpda-palindrome.pt'
@@ -428,21 +419,21 @@ def open_card(card: NetworkCard, folder: Path | None = None) -> StackModel[Any]:
     if card.path is None:
         raise FileFormatError(f"the network {card.name} was in no file; save it, and extract again")
     places = [Path(card.path), *([] if folder is None else [folder / Path(card.path).name])]
-    there = next((place for place in places if os.path.isfile(place) or rau.looks_like(place)), None)
+    there = next((place for place in places if os.path.isfile(place) or rau.is_rau_folder(place)), None)
     path = find_network(card.path) if there is None else there
     _check_there(path)
     if digest_of(path) != card.sha256:  # before anything in it is looked at: a card may name any file
         raise FileFormatError(f"{path}: not the network of this file: it was changed since; extract again")
-    threshold = card.config.get("threshold") if rau.looks_like(path) else None
+    threshold = card.config.get("threshold") if rau.is_rau_folder(path) else None
     return load_network(path, alphabet=card.alphabet, threshold=threshold).model
 
 
 def digest_of(path: str | Path) -> str:
     """Return the hash of the file or model folder at ``path``; errors as of `read_whole`."""
-    if rau.looks_like(path):
-        return rau.digest_of(path)
-    if mapping.looks_like(path):
-        return mapping.digest_of(path)
+    if rau.is_rau_folder(path):
+        return rau.rau_digest(path)
+    if mapping.is_mapping(path):
+        return mapping.mapping_digest(path)
     return hashlib.sha256(read_whole(path, _EXPECTED, LARGEST_NETWORK)).hexdigest()
 
 
@@ -495,13 +486,13 @@ def load_network(
     if format not in FORMATS:
         raise UnknownNameError("format", format, list(FORMATS))
     if is_reference(path):
-        return Checkpoint(network_of(str(path)), {})
+        return Checkpoint(network_from_code(str(path)), {})
     path = find_network(path)
     _check_there(path)
     title = title or path.name
-    if format == "rau" or (format == "auto" and rau.looks_like(path)):
+    if format == "rau" or (format == "auto" and rau.is_rau_folder(path)):
         return mark(Checkpoint(rau.read_rau(path, alphabet, threshold), {}, {"file": title}), path, title)
-    if format == "mapping" or (format == "auto" and mapping.looks_like(path)):
+    if format == "mapping" or (format == "auto" and mapping.is_mapping(path)):
         return mark(Checkpoint(mapping.read_mapped(path, alphabet), {}, {"file": title}), path, title)
     if threshold is not None:
         raise FileFormatError(f"{path}: no language model: only of one a threshold says what may come next")
@@ -509,16 +500,20 @@ def load_network(
 
 
 def _read_network(path: Path, format: str, alphabet: Sequence[str] | None, title: str) -> Checkpoint:  # noqa: A002
-    if format == "stack-rnn-cpp" or (format == "auto" and stack_rnn_cpp.looks_like(path)):
+    if format == "stack-rnn-cpp" or (format == "auto" and stack_rnn_cpp.is_stack_rnn_cpp(path)):
         return _stack_rnn_cpp(path, alphabet, title)
     content = read_plain(Path(path), _EXPECTED)
     if format == "stacklens" or (format == "auto" and is_checkpoint(content)):
-        return _with_alphabet(path, checkpoint_of(path, content), alphabet)
-    if format == "marnns" or (format == "auto" and marnns.looks_like(content)):
+        checkpoint = checkpoint_of(path, content)
+        own = checkpoint.model.alphabet
+        if alphabet is not None and tuple(alphabet) != own:
+            raise FileFormatError(f"{path}: has the alphabet {' '.join(own)}, not {' '.join(alphabet)}")
+        return checkpoint
+    if format == "marnns" or (format == "auto" and marnns.is_marnns(content)):
         network = marnns.read_marnns(path, alphabet)
         brackets = len(network.alphabet) // 2
         return _published(network, f"dyck-{brackets}" if network.first else None, title)
-    if format == "stacknn" or (format == "auto" and stacknn.looks_like(content)):
+    if format == "stacknn" or (format == "auto" and stacknn.is_stacknn(content)):
         return _published(*stacknn.read_with_task(path, alphabet), title)
     if is_state_dict(content):
         raise FileFormatError(f"{path}: a state dict without a stacklens header, {describe(content)}; {_STATE_DICT}")
@@ -533,23 +528,11 @@ def _published(network: StackModel[Any], task: str | None, title: str) -> Checkp
 
 def _stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None, title: str) -> Checkpoint:
     """Return a network of the C++ program, whose streams begin after the last letter."""
-    task, network = _cpp_task(title), stack_rnn_cpp.read_stack_rnn_cpp(path, alphabet)
+    named = _CPP_NAME.search(title)
+    task = None if named is None else _CPP_TASKS.get(named.groups()[:2]) or _CPP_TASKS.get(named.groups())
+    network = stack_rnn_cpp.read_stack_rnn_cpp(path, alphabet)
     letters = _CPP_LETTERS.get(task or "", ())
     if alphabet is None and len(letters) == len(network.alphabet):
         network = stack_rnn_cpp.read_stack_rnn_cpp(path, letters)
     found = _published(network, task, title)
     return replace(found, task={**found.task, "after": network.alphabet[-1]})
-
-
-def _cpp_task(title: str) -> str | None:
-    if (found := _CPP_NAME.search(title)) is None:
-        return None
-    return _CPP_TASKS.get(found.groups()[:2]) or _CPP_TASKS.get(found.groups())
-
-
-def _with_alphabet(path: str | Path, checkpoint: Checkpoint, alphabet: Sequence[str] | None) -> Checkpoint:
-    """Return ``checkpoint``; its own alphabet must be the one that was asked for, if one was."""
-    own = checkpoint.model.alphabet
-    if alphabet is not None and tuple(alphabet) != own:
-        raise FileFormatError(f"{path}: has the alphabet {' '.join(own)}, not {' '.join(alphabet)}")
-    return checkpoint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,30 +33,22 @@ def verdicts_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_02
     verdicts = np.zeros((*leading, len(words)), dtype=bool)
     by_length = np.argsort(-lengths, kind="stable")
     for begin in range(0, len(words), chunk):
-        rows = by_length[begin : begin + chunk]
-        _run_chunk(model, codes[rows], lengths[rows], rows, verdicts)
+        rows = by_length[begin : begin + chunk]  # the longest first
+        state, left = _overwritable(model.initial_state(len(rows))), lengths[rows]
+        symbols = torch.from_numpy(codes[rows].astype(np.int64)).to(state.hidden.device)
+        for t in range(int(left[0]) + 1):
+            ended = left == t
+            going = ~ended & ~_hopeless(state).cpu().numpy()
+            if ended.any():
+                at_end = torch.from_numpy(np.flatnonzero(ended)).to(symbols.device)
+                verdicts[..., rows[ended]] = model.verdict(state.select(at_end)).cpu().numpy()
+            if not going.any():
+                break
+            if not going.all():
+                keep = torch.from_numpy(np.flatnonzero(going)).to(symbols.device)
+                state, symbols, left, rows = state.select(keep), symbols[keep], left[going], rows[going]
+            state = model.step(symbols[:, t], state).state
     return verdicts
-
-
-def _run_chunk(
-    model: StackModel[Any], codes: np.ndarray, lengths: np.ndarray, rows: np.ndarray, verdicts: np.ndarray
-) -> None:
-    """Fill in the verdicts of the words ``rows``, which stand longest first."""
-    state = _overwritable(model.initial_state(len(rows)))
-    symbols = torch.from_numpy(codes.astype(np.int64)).to(state.hidden.device)
-    for t in range(int(lengths[0]) + 1 if len(lengths) else 0):
-        ended = lengths == t
-        going = ~ended & ~_hopeless(state).cpu().numpy()
-        if ended.any():
-            at_end = torch.from_numpy(np.flatnonzero(ended)).to(symbols.device)
-            verdicts[..., rows[ended]] = model.verdict(state.select(at_end)).cpu().numpy()
-        if not going.any():
-            return
-        keep = torch.from_numpy(np.flatnonzero(going)).to(symbols.device)
-        if not going.all():
-            state, symbols = state.select(keep), symbols[keep]
-            lengths, rows = lengths[going], rows[going]
-        state = model.step(symbols[:, t], state).state
 
 
 def verdicts_on_all(model: StackModel[Any], max_length: int, chunk: int = 8_192) -> list[np.ndarray]:
@@ -89,8 +81,15 @@ def answers_on_all(
     while pending:
         length, numbers, state = pending.pop()
         answers[length][..., numbers.cpu().numpy()] = model.answer(state)
-        if length < max_length:
-            pending += [(length + 1, *children) for children in _children(model, numbers, state, chunk)]
+        live = torch.nonzero(~_hopeless(state)).squeeze(1)
+        if length == max_length or not len(live):
+            continue
+        # the live words one symbol longer, at most about `chunk` together
+        for parents in torch.split(live, max(1, chunk // k)):
+            symbols = torch.arange(k, device=parents.device).repeat(len(parents))
+            parents = parents.repeat_interleave(k)
+            after = model.step(symbols, state.select(parents)).state
+            pending.append((length + 1, numbers[parents] * k + symbols, after))
     return answers
 
 
@@ -142,39 +141,21 @@ def written_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
         if longest:
             fed, _ = encode_words([(*words[row], *model.reads_on) for row in rows], model.alphabet)
             run = model.run(torch.from_numpy(fed.T.astype(np.int64)), model.initial_state(len(rows)))
-            said = model.output_numbers(run.output[:longest]).T  # (B, T)
-            seen = np.arange(longest) < _written(model, run.actions, lengths[rows])[:, None]
-            numbers[rows, :longest] = np.where(seen, said, -1)
+            written = model.output_numbers(run.output[:longest]).T  # (B, T)
+            # how many symbols can be read off the output queues, half ones too, by the strength of all pushes there
+            steps = (lengths[rows] + len(model.reads_on)) * (1 + model.extra_steps)
+            taken = np.arange(len(run.actions))[:, None] < steps  # (S, B)
+            strength = (run.actions[:, :, 0, 3].cpu().numpy() * taken).sum(0)
+            there = np.minimum(np.floor(strength - model.skipped + 0.5), lengths[rows])
+            seen = np.arange(longest) < there[:, None]
+            numbers[rows, :longest] = np.where(seen, written, -1)
     return numbers
-
-
-def _written(model: StackModel[Any], actions: Tensor, lengths: np.ndarray) -> np.ndarray:
-    """Return how many symbols can be read off the output queues after ``actions`` (S, B, 1, 4), half ones too."""
-    steps = (lengths + len(model.reads_on)) * (1 + model.extra_steps)
-    taken = np.arange(len(actions))[:, None] < steps
-    strength = (actions[:, :, 0, 3].cpu().numpy() * taken).sum(0)
-    there: np.ndarray = np.minimum(np.floor(strength - model.skipped + 0.5), lengths)
-    return there
 
 
 def _overwritable(state: NetworkState[Any]) -> NetworkState[Any]:
     """Return the initial ``state`` with stacks that a step may overwrite, where that is faster."""
     stack = state.stack
     return replace(state, stack=stack.overwritable()) if type(stack) is ContinuousStack else state
-
-
-def _children(
-    model: StackModel[Any], numbers: Tensor, state: NetworkState[Any], chunk: int
-) -> Iterator[tuple[Tensor, NetworkState[Any]]]:
-    """Yield numbers and states of the live words one symbol longer, at most about ``chunk`` together."""
-    k = len(model.alphabet)
-    live = torch.nonzero(~_hopeless(state)).squeeze(1)
-    if not len(live):
-        return
-    for parents in torch.split(live, max(1, chunk // k)):
-        symbols = torch.arange(k, device=parents.device).repeat(len(parents))
-        parents = parents.repeat_interleave(k)
-        yield numbers[parents] * k + symbols, model.step(symbols, state.select(parents)).state
 
 
 def _hopeless(state: NetworkState[Any]) -> Tensor:

@@ -111,6 +111,24 @@ def check_tensor(name: str, value: object) -> Tensor:
     return value
 
 
+def check_layer(name: str, value: object) -> None:
+    """Check that ``value`` is a bias, a vector, where ``name`` says so, and a matrix otherwise, of any size but 0.
+
+    Raises:
+        StacklensError: it is not; as `check_tensor`.
+    """
+    axes = 1 if "bias" in name else 2
+    found = check_tensor(name, value)
+    if found.ndim != axes or 0 in found.shape:
+        raise StacklensError(f"{name} has shape {tuple(found.shape)}; expected {axes} axes of at least 1")
+
+
+def kind_of(content: object) -> str:
+    """Return what a file that is no state dict held: its first keys, or its type."""
+    keys = names_in_short(list(content)[:4]) if isinstance(content, Mapping) else ""
+    return f"keys {keys}" if keys else f"a {type(content).__name__}"
+
+
 def check_weights(expected: Mapping[str, tuple[int, ...]], found: Mapping[str, object], why: str = "") -> None:
     """Check that ``found`` has finite weights of the ``expected`` shapes under these names, and none more.
 
@@ -203,8 +221,5 @@ def is_state_dict(content: object) -> bool:
     """
     if not isinstance(content, Mapping):
         return False
-    return any(_holds_weights(part) for part in (content, *content.values()))
-
-
-def _holds_weights(content: object) -> bool:
-    return isinstance(content, Mapping) and any(isinstance(value, Tensor) for value in content.values())
+    parts = [part for part in (content, *content.values()) if isinstance(part, Mapping)]
+    return any(isinstance(value, Tensor) for part in parts for value in part.values())

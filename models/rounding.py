@@ -21,15 +21,9 @@ from .base import ActionKind, ControllerOutput, NetworkState, S, StackModel, Ste
 
 _STRANGE = -1  # the number of an operation of another model's own, which is none of a stack's
 
-_SHARED = (
-    *("action_kind", "operations", "task_kind", "alphabet", "end", "first", "n_stacks", "depth", "cell_size"),
-    *("stack_limit", "pushes_input", "recurrent", "squared_error", "real_time", "extra_steps"),
-    *("skipped", "reads_on", "longest", "affordable", "unit_range"),
-)
-
 
 class Wrapper(StackModel[S]):
-    """A network that does what ``model`` does; its weights are shared, not copied.
+    """A network that does what ``model`` does; its weights are shared, not copied. ``changes`` are to its `ModelSpec`.
 
     Every step goes through `controller`: what a wrapped model can do with many steps at once is not used, since a
     subclass may change each of them.
@@ -37,11 +31,11 @@ class Wrapper(StackModel[S]):
 
     name = "wrapper"
 
-    def __init__(self, model: StackModel[S]) -> None:
+    def __init__(self, model: StackModel[S], **changes: Any) -> None:
         super().__init__()
         self.model = model
-        for attribute in _SHARED:
-            setattr(self, attribute, getattr(model, attribute))
+        for name, value in {**model.spec, **changes}.items():
+            setattr(self, name, value)
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
@@ -68,9 +62,9 @@ class Wrapper(StackModel[S]):
         """Return the wrapped controller's answer."""
         return self.model.controller(symbols, hidden, reading)
 
-    def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
-        """Return what the wrapped network says, given ``output`` and ``actions`` of all steps."""
-        return self.model.said(output, actions, lengths)
+    def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
+        """Return the wrapped network's outputs, given ``output`` and ``actions`` of all steps."""
+        return self.model.outputs_per_symbol(output, actions, lengths)
 
     def output_numbers(self, output: Tensor) -> np.ndarray:
         """Return which discrete output each of ``output`` (..., O) is for the wrapped network."""
@@ -203,7 +197,7 @@ class Rounded(Wrapper[S]):
 
 
 class Unrounded(Wrapper[S]):
-    """A network that goes on as it is, with soft actions, of which the largest or nearest whole ones are told.
+    """A network that goes on as it is, with soft actions, of which the largest or nearest whole ones are reported.
 
     It answers as the network does, and still says of each step whether that is nearer to a push, a pop or neither.
 
@@ -229,8 +223,7 @@ class BlackBoxed(Wrapper[S]):
     name = "black box"
 
     def __init__(self, model: StackModel[S]) -> None:
-        super().__init__(model)
-        self.action_kind, self.operations = "none", ()
+        super().__init__(model, action_kind="none", operations=())
 
     def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
         """Return the network's own step."""

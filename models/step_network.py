@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from ..core.errors import StacklensError
 from ..languages.task import TaskKind
 from .base import ControllerOutput, NetworkState, StackModel
-from .user_code import StackChoice, guarded, shapes_of
+from .user_code import StackChoice, guarded, like_weights, shapes_of
 
 # ---- Hidden states of any form as rows of numbers: an LSTM's pair (h, c), several layers, a dictionary of tensors.
 #
@@ -21,7 +21,7 @@ from .user_code import StackChoice, guarded, shapes_of
 
 
 @dataclass(frozen=True)
-class _Part:
+class _TensorPart:
     """One tensor of a hidden state: its batch axis, and its shape without that."""
 
     axis: int
@@ -43,7 +43,7 @@ class Packing:
     """
 
     like: Any
-    parts: tuple[_Part, ...]
+    parts: tuple[_TensorPart, ...]
 
     @property
     def size(self) -> int:
@@ -97,7 +97,7 @@ def packing_of(small: Any, large: Any, sizes: tuple[int, int]) -> Packing:
                 f"a hidden state of shape {tuple(one.shape)} for {sizes[0]} words and {tuple(other.shape)} for "
                 f"{sizes[1]}: expected one axis for the words"
             )
-        parts.append(_Part(axes[0], (*one.shape[: axes[0]], *one.shape[axes[0] + 1 :]), one.dtype))
+        parts.append(_TensorPart(axes[0], (*one.shape[: axes[0]], *one.shape[axes[0] + 1 :]), one.dtype))
     return Packing(small, tuple(parts))
 
 
@@ -182,9 +182,10 @@ class Outputs:
             raise StacklensError(f"the output is {shapes_of(output)} and no tensor")
         values = output.unsqueeze(-1) if output.dim() == 1 else output
         if values.dim() != 2 or len(values) != batch or values.shape[-1] not in self.sizes:
-            raise StacklensError(
-                f"the output is of shape {tuple(output.shape)}; expected (words {batch}, {self._named()})"
+            sizes = (
+                "1 or 2 numbers" if self.kind == "recognition" else f"{self.size}, one for each of the output symbols"
             )
+            raise StacklensError(f"the output is of shape {tuple(output.shape)}; expected (words {batch}, {sizes})")
         made = self.probabilities(values.to(torch.get_default_dtype()) if not values.is_floating_point() else values)
         made = made[:, -self.size :]
         if self.kind in ("recognition", "next set") and self.threshold != 0.5:
@@ -196,9 +197,6 @@ class Outputs:
         if self.activation == "sigmoid":
             return torch.sigmoid(values)
         return torch.softmax(values, -1) if self.activation == "softmax" else values
-
-    def _named(self) -> str:
-        return "1 or 2 numbers" if self.kind == "recognition" else f"{self.size}, one for each of the output symbols"
 
 
 # ---- A network of one's own that makes one step a symbol, with or without a stack, as a `StackModel` ----
@@ -282,8 +280,7 @@ class StepNetwork(StackModel[Any]):
         self.n_stacks, self.cell_size, self.depth = shape.n_stacks, shape.cell, choice.shown
         self.stack_limit, self.pushes_input = choice.limit, "pushed" not in shape.returns and choice.kind != "none"
         self.affordable = AFFORDABLE if choice.kind == "none" else None
-        weights = None if module is None else next(module.parameters(), None)
-        self.like = torch.zeros(()) if weights is None else weights.detach().new_zeros(())
+        self.like = like_weights(module)
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
@@ -314,27 +311,40 @@ class StepNetwork(StackModel[Any]):
         rejected = torch.zeros(batch, dtype=torch.bool, device=own.device)
         if self.task_kind != "recognition":
             return NetworkState(own, stack, rejected)
-        return NetworkState(torch.cat([own, self._at_start(own, stack)], -1), stack, rejected)
+        # a recogniser's answer to the empty word, (B, 1)
+        if self.shape.empty_word is not None or self._output is None:
+            answer = own.new_full((batch, 1), float(bool(self.shape.empty_word)))
+        else:
+            answer = self._output_at(own, stack.reading())[..., :1].to(own)
+        return NetworkState(torch.cat([own, answer], -1), stack, rejected)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return what the network's own step answers, actions in the stack's order, every stack with its axis."""
         x = self.read(symbols, hidden)
-        told = self.answered(x, hidden, reading)
-        actions, pushed = self._stacked(told, x, reading)
-        own = self.packing.pack(told.hidden, hidden)
+        answer = self.answered(x, hidden, reading)
+        actions, pushed = self._stacked(answer, x, reading)
+        own = self.packing.pack(answer.hidden, hidden)
         if self._output is not None:
             return self.finish(ControllerOutput(self._with(own, None), actions, pushed, own), reading)
-        output = self.shape.outputs.read(told.output, len(own))
+        output = self.shape.outputs.read(answer.output, len(own))
         return ControllerOutput(self._with(own, output), actions, pushed, output)
 
     def finish(self, answer: ControllerOutput, reading: Tensor) -> ControllerOutput:
         """Return ``answer`` with the output that the network gives once the stack has been updated, if it does."""
         if self._output is None:
             return answer
-        own, top = answer.hidden[..., : self.packing.size], self._seen_after(answer, reading)
-        given = {"hidden": self.packing.unpack(own), "top": top}
-        output = self.shape.outputs.read(guarded(self._output, "output(hidden, top)", given), len(own))
+        # the top after the update, which the one cell more that the stack shows decides
+        cells = reading.unflatten(-1, (self.choice.shown, self.cell_size))  # type: ignore[no-untyped-call]
+        after = self.choice.from_cells(cells).next(answer.actions, answer.pushed).reading()
+        own = answer.hidden[..., : self.packing.size]
+        output = self._output_at(own, after)
         return replace(answer, hidden=self._with(own, output), output=output)
+
+    def _output_at(self, own: Tensor, reading: Tensor) -> Tensor:
+        """Return what ``output`` gives for hidden states (B, H) and what the stacks show, (B, O)."""
+        assert self._output is not None
+        given = {"hidden": self.packing.unpack(own), "top": self.top(reading)}
+        return self.shape.outputs.read(guarded(self._output, "output(hidden, top)", given), len(own))
 
     def decide(self, state: NetworkState[Any]) -> Tensor:
         """Return whether the last output, which stands behind the hidden vector, accepts."""
@@ -357,7 +367,7 @@ class StepNetwork(StackModel[Any]):
         if self.choice.kind != "none":
             given["top"] = self.top(reading)
         name = f"step({', '.join(given)})"
-        return named_parts(guarded(self._step, name, given), self.shape.returns, name)
+        return answer_parts(guarded(self._step, name, given), self.shape.returns, name)
 
     def top(self, reading: Tensor) -> Tensor:
         """Return what the network sees of the stacks: (B, D), with an axis for the cells, and one for the stacks."""
@@ -366,20 +376,13 @@ class StepNetwork(StackModel[Any]):
         seen = seen.squeeze(-2) if self.choice.depth == 1 else seen
         return seen.squeeze(1) if self.n_stacks == 1 else seen
 
-    def _seen_after(self, answer: ControllerOutput, reading: Tensor) -> Tensor:
-        """Return the top after the update, which the one cell more that the stack shows decides."""
-        shown, size = self.choice.shown, self.cell_size
-        cells = reading.unflatten(-1, (shown, size))  # type: ignore[no-untyped-call]
-        after = self.choice.from_cells(cells).next(answer.actions, answer.pushed).reading()
-        return self.top(after)
-
-    def _stacked(self, told: Answered, x: Tensor, reading: Tensor) -> tuple[Tensor, Tensor]:
+    def _stacked(self, answer: Answered, x: Tensor, reading: Tensor) -> tuple[Tensor, Tensor]:
         """Return actions (B, n_stacks, A) in the stack's order, and pushed values (B, n_stacks, D)."""
-        if told.actions is None:
+        if answer.actions is None:
             return reading[..., :0], reading[..., : self.cell_size]
-        actions = _with_stacks(told.actions, self.n_stacks, len(self.choice.order), "actions", "actions")
-        pushed = x if told.pushed is None else told.pushed
-        if told.pushed is None and self.shape.symbols == "index":
+        actions = _with_stacks(answer.actions, self.n_stacks, len(self.choice.order), "actions", "actions")
+        pushed = x if answer.pushed is None else answer.pushed
+        if answer.pushed is None and self.shape.symbols == "index":
             pushed = torch.nn.functional.one_hot(x, self.n_symbols)
         laid = _with_stacks(pushed.to(reading), self.n_stacks, self.cell_size, "pushed", "cell")
         return actions[..., list(self.choice.order)].to(reading), laid
@@ -389,31 +392,24 @@ class StepNetwork(StackModel[Any]):
             return own
         return torch.cat([own, own.new_zeros(len(own), 1) if output is None else output[..., :1].to(own)], -1)
 
-    def _at_start(self, own: Tensor, stack: Any) -> Tensor:
-        """Return what is said of the empty word, (B, 1)."""
-        if self.shape.empty_word is not None or self._output is None:
-            return own.new_full((len(own), 1), float(bool(self.shape.empty_word)))
-        given = {"hidden": self.packing.unpack(own), "top": self.top(stack.reading())}
-        return self.shape.outputs.read(guarded(self._output, "output(hidden, top)", given), len(own))[..., :1].to(own)
 
-
-def named_parts(told: Any, returns: tuple[str, ...], name: str) -> Answered:
+def answer_parts(answer: Any, returns: tuple[str, ...], name: str) -> Answered:
     """Return what a step returned, by name: a tuple in the order of ``returns``, or a dictionary.
 
     Raises:
         StacklensError: it is neither, or has other parts.
     """
     expected = f"{name} should return {', '.join(returns)}"
-    if isinstance(told, Mapping):
-        if missing := [part for part in returns if part not in told]:
+    if isinstance(answer, Mapping):
+        if missing := [part for part in returns if part not in answer]:
             raise StacklensError(f"{expected}; its dictionary lacks {', '.join(missing)}")
-        return Answered(**{part: told.get(part) for part in ("hidden", "actions", "pushed", "output")})
-    if not isinstance(told, tuple | list) or len(told) != len(returns):
+        return Answered(**{part: answer.get(part) for part in ("hidden", "actions", "pushed", "output")})
+    if not isinstance(answer, tuple | list) or len(answer) != len(returns):
         raise StacklensError(
-            f"{expected}, as a tuple of {len(returns)} or a dictionary, not {shapes_of(told)}; name another order with "
-            "returns=(…)"
+            f"{expected}, as a tuple of {len(returns)} or a dictionary, not {shapes_of(answer)}; name another order "
+            "with returns=(…)"
         )
-    found = dict(zip(returns, told, strict=True))
+    found = dict(zip(returns, answer, strict=True))
     for part in ("actions", "pushed", "output"):
         if found.get(part) is not None and not isinstance(found[part], Tensor):
             raise StacklensError(f"{expected}; its {part} is {shapes_of(found[part])} and no tensor")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..core.errors import StacklensError
 from .base import ActionKind
@@ -22,16 +22,16 @@ def guarded(call: Callable[..., Any], name: str, given: Mapping[str, Any]) -> An
     """Return what ``call`` returns for the values of ``given``, which are passed in this order.
 
     Raises:
-        StacklensError: it failed; one line with its ``name``, what it was given, by shape, and what it said.
+        StacklensError: it failed; one line with its ``name``, what it was given, by shape, and its own message.
     """
     try:
         return call(*given.values())
     except StacklensError:
         raise
     except Exception as error:
-        said = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
+        why = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
         shapes = ", ".join(f"{key} {shapes_of(value)}" for key, value in given.items())
-        raise StacklensError(f"{name} failed{f', given {shapes}' if given else ''}: {said}") from error
+        raise StacklensError(f"{name} failed{f', given {shapes}' if given else ''}: {why}") from error
 
 
 def shapes_of(value: Any) -> str:
@@ -77,6 +77,12 @@ def take_out(call: str, returned: Any, sizes: Sequence[int]) -> StacklensError:
     return StacklensError(f"{call} returned {what}; expected a tensor of outputs{hint}")
 
 
+def like_weights(module: nn.Module | None) -> Tensor:
+    """Return a tensor of the type and on the device of a module's weights."""
+    weights = None if module is None else next(module.parameters(), None)
+    return torch.zeros(()) if weights is None else weights.detach().new_zeros(())
+
+
 # ---- Which stack a network of one's own works on: one of ours by name, or one that its author brings along ----
 
 NAMES = ("superposition", "strength", "continuous")
@@ -119,7 +125,7 @@ def stack_choice(
         StacklensError: there is no such stack, it has no such actions, or it cannot be read after the update.
     """
     if stack is None:
-        return StackChoice("none", (), (), _no_stack, lambda cells: NoStack(cells[:, :, 0]))
+        return StackChoice("none", (), (), _no_stacks, lambda cells: NoStack(cells[:, :, 0]))
     if stack == "superposition":
         return _superposition(actions, limit, depth, empty_value, after)
     if after:
@@ -128,15 +134,15 @@ def stack_choice(
             "before, which is the same number one step later"
         )
     if stack == "strength":
-        order = _order(actions, ("pop", "push"), ("pop", "push"))
-        return StackChoice("strengths", (), order, _strength, StrengthStack.of_cells)
+        order = _places_of(actions, ("pop", "push"), ("pop", "push"))
+        return StackChoice("strengths", (), order, _one_stack(StrengthStack, "strength"), StrengthStack.of_cells)
     if stack == "continuous":
         if actions is not None and len(actions) != 1:
             raise StacklensError(
                 'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
                 f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
             )
-        return StackChoice("signed", (), (0,), _continuous, _continuous_cells)
+        return StackChoice("signed", (), (0,), _one_stack(ContinuousStack, "continuous"), ContinuousStack.of_cells)
     if isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in _OWN):
         raise StacklensError(
             f"stack is {stack!r:.60}; expected one of {', '.join(NAMES)}, None, or an object with "
@@ -163,11 +169,11 @@ def _superposition(
     def from_cells(cells: Tensor) -> SuperpositionStack:
         return SuperpositionStack.from_cells(cells, **settings)
 
-    order = _order(named, operations, operations)
+    order = _places_of(named, operations, operations)
     return StackChoice("softmax", operations, order, empty, from_cells, limit, depth, shown, empty_value)
 
 
-def _order(actions: Sequence[str] | None, operations: tuple[str, ...], default: tuple[str, ...]) -> tuple[int, ...]:
+def _places_of(actions: Sequence[str] | None, operations: tuple[str, ...], default: tuple[str, ...]) -> tuple[int, ...]:
     """Return the places of a stack's ``operations`` in the network's own ``actions``."""
     named = tuple(default if actions is None else actions)
     if sorted(named) != sorted(operations):
@@ -175,27 +181,19 @@ def _order(actions: Sequence[str] | None, operations: tuple[str, ...], default: 
     return tuple(named.index(operation) for operation in operations)
 
 
-def _no_stack(batch: int, n_stacks: int, cell: int, like: Tensor) -> NoStack:
+def _no_stacks(batch: int, n_stacks: int, cell: int, like: Tensor) -> NoStack:
     del n_stacks, cell
     return NoStack(like.new_zeros(batch, 0, 1))
 
 
-def _one(n_stacks: int, kind: str) -> None:
-    if n_stacks != 1:
-        raise StacklensError(f"a network has one {kind} stack, not {n_stacks}")
+def _one_stack(
+    kind: type[StrengthStack] | type[ContinuousStack], name: str
+) -> Callable[[int, int, int, Tensor], StrengthStack | ContinuousStack]:
+    """Return the function that makes empty stacks of which a network has one."""
 
+    def empty(batch: int, n_stacks: int, cell: int, like: Tensor) -> StrengthStack | ContinuousStack:
+        if n_stacks != 1:
+            raise StacklensError(f"a network has one {name} stack, not {n_stacks}")
+        return kind.empty((batch,), cell, like)
 
-def _strength(batch: int, n_stacks: int, cell: int, like: Tensor) -> StrengthStack:
-    _one(n_stacks, "strength")
-    return StrengthStack.empty((batch,), cell, like)
-
-
-def _continuous(batch: int, n_stacks: int, cell: int, like: Tensor) -> ContinuousStack:
-    _one(n_stacks, "continuous")
-    return ContinuousStack.empty((batch,), cell, like)
-
-
-def _continuous_cells(cells: Tensor) -> ContinuousStack:
-    there = (~cells[:, 0, 0, :1].isnan()).to(cells.dtype)
-    empty = ContinuousStack.empty((len(cells),), cells.shape[-1], cells)
-    return empty.next(there.unsqueeze(1), torch.nan_to_num(cells[:, 0]))
+    return empty

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ..automata.compiled import encode_words
 from ..automata.pda import Symbol, Word
-from .base import ActionKind, ControllerOutput, NetworkState, StackModel
+from .base import ControllerOutput, NetworkState, StackModel
 from .networks.joulin import EMPTY_READING
 from .rounding import Rounded, Wrapper, named_operations
 from .stacks.continuous import StrengthStack
@@ -51,14 +51,12 @@ class StackView(Wrapper[Any]):
     memories: tuple[int, ...]
     empty_value: float = 0.0
 
-    def __init__(self, model: StackModel[Any], tables: Sequence[Sequence[int]]) -> None:
-        super().__init__(model)
+    def __init__(self, model: StackModel[Any], tables: Sequence[Sequence[int]], **changes: Any) -> None:
+        super().__init__(model, action_kind="softmax", operations=("push", "pop", "none"), **changes)
         start = model.initial_state(1).hidden
         self.own = start.shape[-1]
         self.register_buffer("tables", torch.tensor(tables, device=start.device), persistent=False)
         self.tables: Tensor
-        kind: ActionKind = "softmax"
-        self.action_kind, self.operations = kind, ("push", "pop", "none")
 
     @abstractmethod
     def operations_of(self, actions: Tensor) -> Tensor:
@@ -136,8 +134,8 @@ class ListsAsStacks(StackView):
     empty_value = EMPTY_READING
 
     def __init__(self, model: StackModel[Any]) -> None:
-        super().__init__(model, (_LEFT, _RIGHT))
-        self.lists, self.n_stacks = model.n_stacks, 2 * model.n_stacks
+        super().__init__(model, (_LEFT, _RIGHT), n_stacks=2 * model.n_stacks)
+        self.lists = model.n_stacks
         self.memories = (*range(self.lists), *range(self.lists))
         self.stack_names = tuple(
             f"{side} of list {number + 1}"
@@ -202,10 +200,9 @@ class _RingView(StackView):
     """
 
     def __init__(self, model: StackModel[Any], tables: Sequence[Sequence[int]]) -> None:
-        super().__init__(model, tables)
-        cells = model.stack_limit or 1
-        self.n_stacks, self.depth, self.stack_limit, self.ring_size = len(tables), 1, max(1, cells - 1), cells
-        self.recurrent, self.memories = True, (0,) * len(tables)
+        cells, count = model.stack_limit or 1, len(tables)
+        super().__init__(model, tables, n_stacks=count, depth=1, stack_limit=max(1, cells - 1), recurrent=True)
+        self.ring_size, self.memories = cells, (0,) * len(tables)
 
     def operations_of(self, actions: Tensor) -> Tensor:
         """Return what the stacks do, (B, n_stacks), at the ring's ``actions`` (B, 1, 5)."""
@@ -348,14 +345,12 @@ class BufferSteps(Wrapper[Any]):
     name: ClassVar[str] = "buffer steps"
 
     def __init__(self, model: StackModel[Any]) -> None:
-        super().__init__(model)
-        self.operations = model.operations[:2]
-        self.known = len(model.alphabet)
-        self.nothing_left = _NO_LETTER
-        while self.nothing_left in model.alphabet:
-            self.nothing_left += "'"
-        self.alphabet = (*model.alphabet, self.nothing_left)
-        self.real_time, self.extra_steps = True, 0
+        nothing_left = _NO_LETTER
+        while nothing_left in model.alphabet:
+            nothing_left += "'"
+        letters = (*model.alphabet, nothing_left)
+        super().__init__(model, operations=model.operations[:2], alphabet=letters, real_time=True, extra_steps=0)
+        self.known, self.nothing_left = len(model.alphabet), nothing_left
         symbols: list[Symbol | None] = [None, *model.output_alphabet]
         self.meanings = tuple(Seen(symbol, done) for done in (False, True) for symbol in symbols)
 
@@ -370,7 +365,7 @@ class BufferSteps(Wrapper[Any]):
         return NetworkState(state.hidden, state.stack.stack, state.rejected, state.output)
 
     def feed(self, stack: StrengthStack, symbols: Tensor) -> StrengthStack:
-        """Return the stacks as they are: what is read is told step by step."""
+        """Return the stacks as they are: symbols are given step by step."""
         del symbols
         return stack
 
@@ -385,7 +380,7 @@ class BufferSteps(Wrapper[Any]):
         output = nn.functional.one_hot(number, len(self.meanings)).to(reading.dtype)
         return ControllerOutput(answer.hidden, answer.actions[..., :2], answer.pushed, output)
 
-    def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
+    def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
         """Return ``output`` itself."""
         del actions, lengths
         return output

@@ -1,6 +1,6 @@
 """A network, or any function, that is asked about whole words, as a `StackModel` without a stack.
 
-Nothing of it is seen between two symbols: its "hidden vector" is what it said last. A word's answers are found at once
+Nothing of it is seen between two symbols: its "hidden vector" is its last output. A word's answers are found at once
 where the network gives one after every symbol; else every beginning of a word is asked for itself, and kept.
 """
 
@@ -22,7 +22,7 @@ from ..languages.task import TaskKind
 from ..languages.words import parse_word
 from .base import ControllerOutput, NetworkState, StackModel, Step
 from .step_network import Outputs, cannot_save
-from .user_code import guarded, take_out
+from .user_code import guarded, like_weights, take_out
 
 _TOGETHER = 60_000  # symbols that are given to a network at once
 
@@ -92,14 +92,14 @@ class WordNetwork(StackModel[Prefix]):
         self.longest, self.affordable = longest, affordable
 
     @abstractmethod
-    def said_of(self, codes: Tensor) -> Tensor:
-        """Return what is said of words ``codes`` (B, T) int, all of one length, after their last symbol, (B, O)."""
+    def outputs_of(self, codes: Tensor) -> Tensor:
+        """Return the outputs for words ``codes`` (B, T) int, all of one length, after their last symbol, (B, O)."""
 
     @abstractmethod
-    def said_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor | None:
-        """Return what is said after every symbol of words ``codes`` (B, T) of these ``lengths``, (B, T, O).
+    def outputs_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor | None:
+        """Return the outputs after every symbol of words ``codes`` (B, T) of these ``lengths``, (B, T, O).
 
-        Beyond the end of a word ``codes`` are 0, and what is said there does not matter. None where it is not known at
+        Beyond the end of a word ``codes`` are 0, and outputs there do not matter. None where it is not known at
         once.
         """
 
@@ -136,14 +136,14 @@ class WordNetwork(StackModel[Prefix]):
         stack = Prefix(torch.zeros(batch, 0, dtype=torch.int64, device=like.device), like)
         rejected = torch.zeros(batch, dtype=torch.bool, device=like.device)
         if self.task_kind == "recognition" and self.end is None:
-            output = self.said_of(stack.codes[:1]).expand(batch, -1)
+            output = self.outputs_of(stack.codes[:1]).expand(batch, -1)
             return NetworkState(output, stack, rejected, output)
         return NetworkState(like.new_zeros(batch, self.width), stack, rejected)
 
     def step(self, symbols: Tensor, state: NetworkState[Prefix]) -> Step[Prefix]:
         """Return the step on ``symbols`` (B,): the whole word is read again."""
         stack = state.stack.reads(symbols)
-        output = self.said_of(stack.codes)
+        output = self.outputs_of(stack.codes)
         rejected = state.rejected
         if self.task_kind == "next set":
             rejected = rejected | self._unexpected(symbols, state)
@@ -177,35 +177,35 @@ class WordNetwork(StackModel[Prefix]):
             return self._verdicts(codes, lengths)
         answers = np.full(codes.shape, -1, dtype=self.number_type)
         order = np.argsort(lengths, kind="stable")
-        for rows in _parts(order, lengths):
+        for rows in _batches_of_rows(order, lengths):
             width = int(lengths[rows].max(initial=0))
             symbols = torch.from_numpy(np.maximum(codes[rows, :width], 0).astype(np.int64))
-            said = self.said_along(symbols, lengths[rows].tolist()) if width else None
-            if said is None and width:
+            outputs = self.outputs_along(symbols, lengths[rows].tolist()) if width else None
+            if outputs is None and width:
                 return None
-            if said is not None:
-                answers[rows, :width] = self._numbers_along(said, symbols, lengths[rows])
+            if outputs is not None:
+                answers[rows, :width] = self._numbers_along(outputs, symbols, lengths[rows])
         return answers
 
     def _verdicts(self, codes: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         verdicts = np.zeros((len(codes), 1), np.int32)
         for length in np.unique(lengths).tolist():
             same = np.flatnonzero(lengths == length)
-            for rows in _parts(same, lengths):
+            for rows in _batches_of_rows(same, lengths):
                 symbols = torch.from_numpy(codes[rows, :length].astype(np.int64))
                 if self.end is not None:
                     symbols = torch.cat([symbols, symbols.new_full((len(rows), 1), len(self.alphabet))], 1)
-                verdicts[rows, 0] = (self.said_of(symbols)[:, 0] > 0.5).cpu().numpy()
+                verdicts[rows, 0] = (self.outputs_of(symbols)[:, 0] > 0.5).cpu().numpy()
         return verdicts
 
-    def _numbers_along(self, said: Tensor, symbols: Tensor, lengths: np.ndarray) -> np.ndarray:
-        """Return the numbers of outputs ``said`` (B, T, O) after ``symbols`` (B, T), -1 from a rejection on."""
-        numbers = self.output_numbers(said)
+    def _numbers_along(self, outputs: Tensor, symbols: Tensor, lengths: np.ndarray) -> np.ndarray:
+        """Return the numbers of ``outputs`` (B, T, O) after ``symbols`` (B, T), -1 from a rejection on."""
+        numbers = self.output_numbers(outputs)
         steps = np.arange(symbols.shape[1])
         gone = steps[None] >= lengths[:, None]
         if self.task_kind == "next set":
             first = torch.tensor([self.first is None or symbol in self.first for symbol in self.alphabet])
-            allowed = said[:, :-1].gather(-1, symbols[:, 1:, None]).squeeze(-1) > 0.5
+            allowed = outputs[:, :-1].gather(-1, symbols[:, 1:, None]).squeeze(-1) > 0.5
             unexpected = ~torch.cat([first[symbols[:, :1]], allowed.cpu()], 1)
             gone = gone | (np.cumsum(unexpected.numpy(), 1) > 0)
         return np.where(gone, -1, numbers)
@@ -240,41 +240,40 @@ class ForwardNetwork(WordNetwork):
     @property
     def like(self) -> Tensor:
         """Return a tensor of the type of the weights."""
-        weights = None if self.module is None else next(self.module.parameters(), None)
-        return torch.zeros(()) if weights is None else weights.detach().new_zeros(())
+        return like_weights(self.module)
 
     def config(self) -> dict[str, Any]:
         """Return what is known of it, for reports."""
         return {**super().config(), "symbols": self.symbols}
 
-    def said_of(self, codes: Tensor) -> Tensor:
-        """Return what is said of words ``codes`` (B, T) after their last symbol, (B, O)."""
+    def outputs_of(self, codes: Tensor) -> Tensor:
+        """Return the outputs for words ``codes`` (B, T) after their last symbol, (B, O)."""
         if codes.shape[1] == 0:
             return self.like.new_full((len(codes), 1), float(bool(self.empty_word)))
-        said = self.forwarded(codes)
-        return self.outputs.read(said[:, -1] if self.along else said, len(codes)).to(self.like)
+        outputs = self.forwarded(codes)
+        return self.outputs.read(outputs[:, -1] if self.along else outputs, len(codes)).to(self.like)
 
-    def said_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor | None:
-        """Return what is said after every symbol, (B, T, O), by one run, or by one for every length."""
+    def outputs_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor | None:
+        """Return the outputs after every symbol, (B, T, O), by one run, or by one for every length."""
         del lengths
         if not self.along:
-            return torch.stack([self.said_of(codes[:, : t + 1]) for t in range(codes.shape[1])], 1)
-        said = self.forwarded(codes)
-        rows = self.outputs.read(said.flatten(0, 1), said.shape[0] * said.shape[1])
-        return rows.reshape(*said.shape[:2], -1)
+            return torch.stack([self.outputs_of(codes[:, : t + 1]) for t in range(codes.shape[1])], 1)
+        outputs = self.forwarded(codes)
+        rows = self.outputs.read(outputs.flatten(0, 1), outputs.shape[0] * outputs.shape[1])
+        return rows.reshape(*outputs.shape[:2], -1)
 
     def forwarded(self, codes: Tensor) -> Tensor:
         """Return what the module itself says of ``codes`` (B, T), unread."""
         x = codes.to(self.like.device)
         if self.symbols == "one-hot":
             x = torch.nn.functional.one_hot(x, self.n_symbols).to(self.like.dtype)
-        said = guarded(self._forward, "forward(symbols)", {"symbols": x})
-        if not isinstance(said, Tensor):
-            raise take_out("forward(symbols)", said, self.outputs.sizes)
-        return said
+        outputs = guarded(self._forward, "forward(symbols)", {"symbols": x})
+        if not isinstance(outputs, Tensor):
+            raise take_out("forward(symbols)", outputs, self.outputs.sizes)
+        return outputs
 
 
-def _parts(rows: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
+def _batches_of_rows(rows: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
     """Return ``rows``, shortest words first, in parts of about as many symbols as are given to a network at once."""
     parts, begin = [], 0
     while begin < len(rows):
@@ -289,7 +288,7 @@ def _parts(rows: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
 # ---- A function that answers words, whatever is behind it, as a `StackModel`: a program, a remote service, a network.
 
 Box = Callable[[list[tuple[str, ...]]], Sequence[Any]]
-AFFORDABLE = 100_000  # words that a check may ask, unless it is told otherwise
+AFFORDABLE = 100_000  # words that a check may ask, by default
 _BOX_WORDS_TOGETHER = 10_000  # words that are asked at once
 _MOST_KEPT = 2_000_000  # answers
 
@@ -351,8 +350,8 @@ class BlackBox(WordNetwork):
             return self.alphabet
         return tuple(map(str, self._outputs))
 
-    def said_of(self, codes: Tensor) -> Tensor:
-        """Return what is said of words ``codes`` (B, T): 0 or 1, a set (B, K), or the number of an output (B, 1)."""
+    def outputs_of(self, codes: Tensor) -> Tensor:
+        """Return the outputs for words ``codes`` (B, T): 0 or 1, a set (B, K), or the number of an output (B, 1)."""
         rows = codes.tolist()
         self._ask({tuple(row) for row in rows})
         numbers = [self._known[tuple(row)] for row in rows]
@@ -361,16 +360,18 @@ class BlackBox(WordNetwork):
         members = [[number >> place & 1 for place in range(len(self.alphabet))] for number in numbers]
         return torch.tensor(members, dtype=torch.float64).reshape(len(rows), -1)
 
-    def said_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor:
-        """Return what is said after every symbol; all beginnings that are not known are asked together."""
+    def outputs_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor:
+        """Return the outputs after every symbol; all beginnings that are not known are asked together."""
         rows = codes.tolist()
         together = (tuple(row[: t + 1]) for row, length in zip(rows, lengths, strict=True) for t in range(length))
         self._ask(set(together))
-        said = torch.zeros(*codes.shape, self.outputs.size if self.task_kind == "next set" else 1, dtype=torch.float64)
+        outputs = torch.zeros(
+            *codes.shape, self.outputs.size if self.task_kind == "next set" else 1, dtype=torch.float64
+        )
         for t in range(codes.shape[1]):
             there = [i for i, length in enumerate(lengths) if length > t]
-            said[there, t] = self.said_of(codes[there, : t + 1])
-        return said
+            outputs[there, t] = self.outputs_of(codes[there, : t + 1])
+        return outputs
 
     def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
         """Return the answers to ``words`` at once (see `WordNetwork`); those of a recogniser need no beginnings."""
@@ -399,14 +400,14 @@ class BlackBox(WordNetwork):
             self._known |= {word: self._number(answer) for word, answer in zip(part, answers, strict=True)}
 
     def _answers(self, words: list[tuple[str, ...]]) -> list[Any]:
-        said = guarded(self.box, "the function", {f"{len(words):,} words, a list": words})
+        outputs = guarded(self.box, "the function", {f"{len(words):,} words, a list": words})
         self.asked, self.rounds = self.asked + len(words), self.rounds + 1
-        if not isinstance(said, Iterable):
+        if not isinstance(outputs, Iterable):
             raise StacklensError(
-                f"the function answers {len(words):,} words with {said!r:.40}, of type {type(said).__name__}; expected "
-                "a list with one answer a word"
+                f"the function answers {len(words):,} words with {outputs!r:.40}, of type {type(outputs).__name__}; "
+                "expected a list with one answer a word"
             )
-        answers = list(said)
+        answers = list(outputs)
         if len(answers) != len(words):
             raise StacklensError(
                 f"the function gave {len(answers):,} answers to {len(words):,} words; expected a list with one a word"
@@ -511,7 +512,7 @@ class LanguageModel(WordNetwork):
     @property
     def like(self) -> Tensor:
         """Return a tensor of the type of the weights."""
-        return next(self.module.parameters()).detach().new_zeros(())
+        return like_weights(self.module)
 
     def config(self) -> dict[str, Any]:
         """Return the sizes and the threshold, for reports."""
@@ -539,16 +540,16 @@ class LanguageModel(WordNetwork):
         found: np.ndarray = self._probabilities(codes)[0][:, kept].numpy()
         return found
 
-    def said_of(self, codes: Tensor) -> Tensor:
+    def outputs_of(self, codes: Tensor) -> Tensor:
         """Return what may come after words ``codes`` (B, T), (B, K): above 0.5 where it may."""
-        said = self._probabilities(codes)[:, -1, : len(self.alphabet)]
-        return self.outputs.read(said, len(codes))
+        outputs = self._probabilities(codes)[:, -1, : len(self.alphabet)]
+        return self.outputs.read(outputs, len(codes))
 
-    def said_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor:
+    def outputs_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor:
         """Return what may come after every symbol, (B, T, K)."""
         del lengths
-        said = self._probabilities(codes)[:, 1:, : len(self.alphabet)]
-        return self.outputs.read(said.flatten(0, 1), said.shape[0] * said.shape[1]).reshape(said.shape)
+        outputs = self._probabilities(codes)[:, 1:, : len(self.alphabet)]
+        return self.outputs.read(outputs.flatten(0, 1), outputs.shape[0] * outputs.shape[1]).reshape(outputs.shape)
 
     @torch.no_grad()
     def _probabilities(self, codes: Tensor) -> Tensor:

@@ -22,8 +22,8 @@ from ..core.progress import count
 from ..core.validation import check_alphabet
 from ..languages.task import TaskKind
 from .base import Origin, StackModel
-from .step_network import Activation, Outputs, Packing, StepNetwork, StepShape, named_parts, packing_of
-from .user_code import StackChoice, guarded, shapes_of, stack_choice
+from .step_network import Activation, Outputs, Packing, StepNetwork, StepShape, answer_parts, packing_of
+from .user_code import StackChoice, guarded, like_weights, shapes_of, stack_choice
 from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
 
 T = TypeVar("T")
@@ -77,14 +77,14 @@ def wrap(
             (B, T, O), or after the last only, (B, O). For networks without a stack.
         stack: "superposition" (Joulin & Mikolov 2015), "strength" (Grefenstette et al. 2015), "continuous" (Sun et al.
             1993), None, or an object with ``empty(batch, n_stacks, cell_size, like)`` and ``from_cells(cells)``.
-        actions: what the actions are of, in the network's order: ("pop", "none", "push") unless it is told; ("pop",
+        actions: what the actions are of, in the network's order: ("pop", "none", "push") by default; ("pop",
             "push") for strengths; a continuous stack takes one number, push above 0 and pop below.
         outputs: "recognition" (the probability to accept), "next set" (of each symbol that may come next), "next
             symbol" or "transduction" (the largest counts).
         reads: "after" where outputs see the top after the update: then ``output`` gives them, and ``step`` none.
         output: ``output(hidden, top)``, for ``reads="after"``.
         hidden: the hidden state before the first symbol: a size, a tensor without the batch, a tuple of these, or a
-            function of the batch size; unless it is told ``step`` is given None once, and begins with zeros.
+            function of the batch size; without it ``step`` is given None once, and begins with zeros.
         cell: the size of a cell, unless the trial is to find it.
         n_stacks: number of stacks.
         returns: what ``step`` returns, in its order; without "pushed" the symbol read is pushed.
@@ -92,12 +92,12 @@ def wrap(
         activation: "sigmoid" or "softmax" where outputs are logits.
         threshold: what a probability has to exceed to count.
         output_alphabet: what outputs are made of, where that is not the alphabet.
-        first: for sets, which symbols may begin a word; all unless it is told.
+        first: for sets, which symbols may begin a word; all by default.
         end: a symbol that the network reads after a word.
         empty_word: whether a recogniser accepts the empty word, which most cannot be asked.
         limit, depth, empty_value: cells of a stack, how many of them ``top`` shows, and what an empty one holds.
         longest: the longest word that ``forward`` takes.
-        name: what reports call it; the module's class unless it is told.
+        name: what reports call it; the module's class by default.
 
     Raises:
         StacklensError: the arguments do not fit together or the trial failed; one line that says what was given.
@@ -107,15 +107,35 @@ def wrap(
     >>> net, net.config()["hidden"]
     (<GRUCell over a b>, 4)
     """
-    letters, kinds = tuple(alphabet), _kinds(outputs, alphabet, output_alphabet, activation, threshold)
+    letters = tuple(alphabet)
+    written = letters if output_alphabet is None else tuple(output_alphabet)
+    # what is given has to go together
+    if outputs == "next set" and written[: len(letters)] != letters:
+        raise StacklensError(
+            f"sets of next symbols are of the alphabet {' '.join(letters)}, not of {' '.join(written)}"
+        )
+    kinds = Outputs(outputs, written, activation, threshold)
     check_alphabet(letters)
-    _check_choices(step, forward, stack, reads, output, symbols)
+    if (step is None) is (forward is None):
+        raise StacklensError("give either step, which reads one symbol, or forward, which reads whole words")
+    if reads not in ("before", "after") or (reads == "after") is not (output is not None):
+        raise StacklensError(
+            'reads is "before" or "after" the update; with "after" give output(hidden, top), and only then'
+        )
+    if symbols not in (None, *_FORMS):
+        raise StacklensError(f"symbols is {symbols!r:.40}; expected one-hot or index")
+    if step is None and stack is not None:
+        raise StacklensError("a stack is seen step by step: give step in place of forward")
     if outputs == "recognition" and end is None and empty_word is None and output is None:
         raise StacklensError(
             "what does it say of the empty word? give empty_word=True or False, or end, a symbol read after every word"
         )
     if module is not None:
-        _check_weights(module.eval())
+        for part, values in module.eval().named_parameters():
+            if not torch.isfinite(values).all():
+                raise StacklensError(
+                    f"{part} of {type(module).__name__} holds NaN or infinite weights; was it trained to an end?"
+                )
     called = name or (type(module).__name__ if module is not None else "own network")
     common: dict[str, Any] = {"name": called, "alphabet": letters, "outputs": kinds, "end": end}
     common |= {"empty_word": empty_word, "first": None if first is None else tuple(first)}
@@ -130,52 +150,18 @@ def wrap(
     common |= {"returns": _returned(returns, choice, reads), "n_stacks": n_stacks if choice.kind != "none" else 0}
     start = None if hidden is None else _start(hidden, module)
     stepping = partial(tried, module=module, choice=choice, start=start, output=output)
+    # a trial for each way to give symbols and, where cells hold what the network pushes, for each size of a cell
+    sizes: tuple[int, ...] = _CELLS if cell is None else (cell,)
+    if choice.kind == "none":
+        sizes = (1,)
+    elif "pushed" not in common["returns"]:
+        sizes = (len(letters) + (end is not None),)
     trials = []
-    for form, size in product(forms, _sizes(choice, common["returns"], letters, end, cell)):
+    for form, size in product(forms, sizes):
         cells = "" if choice.kind == "none" else f" and cells of {count(size, 'number')}"
         shape = StepShape(symbols=form, cell=size, **common)
         trials.append((f"symbols as {form}{cells}", partial(stepping, shape=shape)))
     return first_success(step, trials)
-
-
-def _check_choices(step: Any, forward: Any, stack: Any, reads: str, output: Any, symbols: str | None) -> None:
-    """Check that what is given goes together.
-
-    Raises:
-        StacklensError: it does not.
-    """
-    if (step is None) is (forward is None):
-        raise StacklensError("give either step, which reads one symbol, or forward, which reads whole words")
-    if reads not in ("before", "after") or (reads == "after") is not (output is not None):
-        raise StacklensError(
-            'reads is "before" or "after" the update; with "after" give output(hidden, top), and only then'
-        )
-    if symbols not in (None, *_FORMS):
-        raise StacklensError(f"symbols is {symbols!r:.40}; expected one-hot or index")
-    if step is None and stack is not None:
-        raise StacklensError("a stack is seen step by step: give step in place of forward")
-
-
-def _check_weights(module: nn.Module) -> None:
-    """Raise StacklensError where a weight is no number: then the network says nothing."""
-    for name, values in module.named_parameters():
-        if not torch.isfinite(values).all():
-            raise StacklensError(
-                f"{name} of {type(module).__name__} holds NaN or infinite weights; was it trained to an end?"
-            )
-
-
-def _kinds(
-    outputs: TaskKind,
-    alphabet: Sequence[str],
-    output_alphabet: Sequence[str] | None,
-    activation: Activation | None,
-    threshold: float,
-) -> Outputs:
-    said = tuple(alphabet if output_alphabet is None else output_alphabet)
-    if outputs == "next set" and said[: len(alphabet)] != tuple(alphabet):
-        raise StacklensError(f"sets of next symbols are of the alphabet {' '.join(alphabet)}, not of {' '.join(said)}")
-    return Outputs(outputs, said, activation, threshold)
 
 
 def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) -> tuple[str, ...]:
@@ -197,17 +183,6 @@ def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) ->
     return found
 
 
-def _sizes(
-    choice: StackChoice, returns: tuple[str, ...], alphabet: tuple[str, ...], end: str | None, cell: int | None
-) -> tuple[int, ...]:
-    """Return the sizes of cells to try."""
-    if choice.kind == "none":
-        return (1,)
-    if "pushed" not in returns:
-        return (len(alphabet) + (end is not None),)
-    return _CELLS if cell is None else (cell,)
-
-
 def _start(hidden: Any, module: nn.Module | None) -> Callable[[int], Any]:
     """Return the function from a batch size to the hidden states before the first symbol."""
     if callable(hidden):
@@ -224,12 +199,6 @@ def _start(hidden: Any, module: nn.Module | None) -> Callable[[int], Any]:
         raise StacklensError(f"hidden is {one!r:.40}; expected a size, a tensor, a tuple of these or a function")
 
     return lambda batch: made(hidden, batch)
-
-
-def like_weights(module: nn.Module | None) -> Tensor:
-    """Return a tensor of the type and on the device of a module's weights."""
-    weights = None if module is None else next(module.parameters(), None)
-    return torch.zeros(()) if weights is None else weights.detach().new_zeros(())
 
 
 @torch.no_grad()
@@ -278,7 +247,7 @@ def _zeros_like_first(
             answer = guarded(step, name, given)
         except StacklensError as error:
             raise StacklensError(f"{error}; with hidden=… step is not given None for the hidden state") from error
-        found.append(named_parts(answer, shape.returns, name).hidden)
+        found.append(answer_parts(answer, shape.returns, name).hidden)
     packing = packing_of(found[0], found[1], _BATCHES)
     return lambda batch: packing.unpack(like.new_zeros(batch, packing.size))
 
@@ -298,7 +267,7 @@ def tried_forward(
             f"forward(symbols) returned {shapes_of(outputs)}; expected outputs (words, symbols, O), or (words, O)"
         )
     network.along = outputs.dim() == 3
-    network.said_of(codes)
+    network.outputs_of(codes)
     if outputs.isnan().any():
         raise StacklensError(f"{network.name} answers NaN, which is no number; are its weights sound?")
     if not torch.equal(outputs, network.forwarded(codes)):
@@ -319,18 +288,6 @@ def _alike(one: Tensor, other: Tensor) -> bool:
     return one.shape == other.shape and torch.allclose(one, other, rtol=1e-3, atol=1e-4)
 
 
-class _Counted:
-    """A function that counts how often it has answered."""
-
-    def __init__(self, call: Callable[..., Any]) -> None:
-        self.call, self.answers = call, 0
-
-    def __call__(self, *given: Any) -> Any:
-        answer = self.call(*given)
-        self.answers += 1
-        return answer
-
-
 def first_success(call: Callable[..., Any], trials: Iterable[tuple[str, Callable[[Callable[..., Any]], T]]]) -> T:
     """Return what the first of the named ``trials`` returns that succeeds; each is given the function ``call``.
 
@@ -340,24 +297,32 @@ def first_success(call: Callable[..., Any], trials: Iterable[tuple[str, Callable
             same way: all wrong sizes fail alike, and the right one by the mistake that is looked for.
     """
     problems: list[tuple[str, int, str]] = []
+    answered = 0
+
+    def counted(*given: Any) -> Any:
+        nonlocal answered
+        answer = call(*given)
+        answered += 1
+        return answer
+
     for name, trial in trials:
-        counted = _Counted(call)
+        answered = 0
         try:
             trial(counted)
         except StacklensError as error:
-            problems.append((name, counted.answers, str(error)))
+            problems.append((name, answered, str(error)))
         else:
             return trial(call)
     most = max(answers for _, answers, _ in problems)
     furthest = [(name, problem) for name, answers, problem in problems if answers == most]
     alike = Counter(_without_numbers(problem) for _, problem in furthest)
-    rarest, said = min(alike.values()), dict[str, str]()
+    rarest, shown = min(alike.values()), dict[str, str]()
     for name, problem in furthest:
         if alike[_without_numbers(problem)] == rarest:
-            said.setdefault(_without_numbers(problem), f"with {name}: {problem}")
+            shown.setdefault(_without_numbers(problem), f"with {name}: {problem}")
     if len(problems) == 1:
         raise StacklensError(problems[0][2])
-    raise StacklensError(f"none of {len(problems)} trials succeeded; {'; '.join(list(said.values())[:2])}")
+    raise StacklensError(f"none of {len(problems)} trials succeeded; {'; '.join(list(shown.values())[:2])}")
 
 
 def _without_numbers(problem: str) -> str:
@@ -379,16 +344,16 @@ def is_reference(name: str | Path) -> bool:
     (True, False, False)
     """
     text = str(name)
-    return (_REFERENCE.fullmatch(text) is not None or text in _entries()) and not os.path.exists(text)
+    return (_REFERENCE.fullmatch(text) is not None or text in _entry_points()) and not os.path.exists(text)
 
 
-def network_of(name: str) -> StackModel[Any]:
+def network_from_code(name: str) -> StackModel[Any]:
     """Return the network that the function, or the network, called ``name`` gives; the folder here is looked in, too.
 
     Raises:
         StacklensError: there is no such module or name, it fails, or it gives no network.
     """
-    target = _entries().get(name, name)
+    target = _entry_points().get(name, name)
     module, _, attribute = target.partition(":")
     if (here := os.getcwd()) not in sys.path:
         sys.path.insert(0, here)
@@ -400,8 +365,8 @@ def network_of(name: str) -> StackModel[Any]:
     except StacklensError:
         raise
     except Exception as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise StacklensError(f"{name}: {type(error).__name__}: {said}; expected package.module:function") from error
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise StacklensError(f"{name}: {type(error).__name__}: {why}; expected package.module:function") from error
     if not isinstance(made, StackModel):
         raise StacklensError(f"{name} gives a {type(made).__name__}; expected a network, as sl.wrap makes one")
     if made.origin is None:
@@ -409,5 +374,5 @@ def network_of(name: str) -> StackModel[Any]:
     return made
 
 
-def _entries() -> dict[str, str]:
+def _entry_points() -> dict[str, str]:
     return {point.name: point.value for point in entry_points(group=GROUP)}

@@ -26,7 +26,7 @@ from ..languages.task import Examples, Task
 from ..models.base import StackModel
 from ..models.checkpoint import build_model
 from ..models.numbers import one_thread
-from ..models.training.loop import SideBySide, in_order, log_loss
+from ..models.training.loop import SideBySide, by_length, log_loss
 
 LossKind = Literal["step means", "step shares", "sum"]
 # "step means"   at every step the mean over the words where it counts, summed over steps (reversal, exclusive or)
@@ -165,7 +165,7 @@ class _Words:
         lengths = (self.symbols >= 0).sum(-1)
         if lengths.dim() > 1:
             return [self]
-        parts, groups = (self.symbols, self.targets, self.counts), in_order(lengths.cpu().numpy(), size)
+        parts, groups = (self.symbols, self.targets, self.counts), by_length(lengths.cpu().numpy(), size)
         return [_Words(*(part[rows, : int(lengths[rows].max())] for part in parts)) for rows in groups]
 
 

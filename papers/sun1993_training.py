@@ -336,7 +336,7 @@ def _gradient(training: Training, kind: Gradient, sizes: RtrlSizes) -> Tensor:
 
     other = _begun_like(training, kind, sizes)
     other.zero_grad()
-    OBJECTIVES[training.recipe.objective](other, training.words, training.weights).sum().backward()  # type: ignore[no-untyped-call]
+    OBJECTIVES[training.recipe.objective](other, training.word_set, training.weights).sum().backward()  # type: ignore[no-untyped-call]
     parts = [torch.zeros_like(value) if value.grad is None else value.grad for value in other.parameters()]
     return torch.cat([part.flatten(1) for part in parts], 1)
 

@@ -17,8 +17,7 @@ from torch import Tensor
 from ..automata.compiled import encode_words
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
-from ..models.base import ControllerOutput, NetworkState, S, StackModel, Step
-from ..models.memory_editing import Cell, joined, lowered, put_cell, put_stacks
+from ..models.base import Cell, ControllerOutput, NetworkState, S, StackModel, Step, editable
 from ..models.rounding import Operation, Rounded, Wrapper, operation_numbers, round_actions, without_empty_pops
 from .trace import Trace, trace
 
@@ -82,7 +81,7 @@ class CellEdit(Edit):
 
     def applied(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
         """Return ``state`` with another cell in ``rows``."""
-        return replace(state, stack=put_cell(state.stack, rows, self.number, self.place, self.value))
+        return replace(state, stack=editable(state.stack).with_cell(rows, self.number, self.place, self.value))
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ class StackEdit(Edit):
 
     def applied(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
         """Return ``state`` with other memories in ``rows``."""
-        return replace(state, stack=put_stacks(state.stack, rows, self.numbers, self.other))
+        return replace(state, stack=editable(state.stack).with_stacks(rows, self.numbers, self.other))
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class HeightEdit(Edit):
 
     def applied(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
         """Return ``state`` with a lower stack in ``rows``."""
-        return replace(state, stack=lowered(state.stack, rows, self.number, self.count))
+        return replace(state, stack=editable(state.stack).lowered(rows, self.number, self.count))
 
 
 @dataclass(frozen=True)
@@ -238,7 +237,7 @@ def joined_states(model: StackModel[Any], parts: Sequence[NetworkState[Any]]) ->
     outputs = [standing_output(model, part, parts) for part in parts]
     return NetworkState(
         torch.cat([part.hidden for part in parts]),
-        joined([part.stack for part in parts]),
+        editable(parts[0].stack).joined([part.stack for part in parts[1:]]),
         torch.cat([part.rejected for part in parts]),
         None if outputs[0] is None else torch.cat([output for output in outputs if output is not None]),
     )

@@ -16,8 +16,7 @@ import numpy as np
 import torch
 
 from ..automata.runs import ManyRuns
-from ..models.base import NetworkState, StackModel
-from ..models.memory_editing import Cell, cell_at, put_cell, put_stacks
+from ..models.base import NetworkState, StackModel, editable
 from .claim import Claim, Predicted, Prefixes, walks
 from .edits import Moments
 
@@ -87,7 +86,8 @@ class States(Kind):
         everything = torch.ones(len(base), dtype=torch.bool)
         state = replace(here, hidden=self.put(here.hidden, other.hidden))
         if self.claim.state_stacks:
-            state = replace(state, stack=put_stacks(state.stack, everything, self.claim.state_stacks, other.stack))
+            stack = editable(state.stack).with_stacks(everything, self.claim.state_stacks, other.stack)
+            state = replace(state, stack=stack)
         return unexpecting(model, state)
 
     def put(self, hidden: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
@@ -133,7 +133,7 @@ class Heads(States):
         top, stack = torch.zeros(len(base), dtype=torch.int64), state.stack
         for own, number in enumerate(self.claim.stacks):
             rows = torch.from_numpy(self.tops[self.label[base], own] > 0)
-            stack = put_cell(stack, rows, number, top, cell_at(other.stack, number, top))
+            stack = editable(stack).with_cell(rows, number, top, editable(other.stack).cell(number, top))
         return replace(state, stack=stack)
 
     @property
@@ -170,8 +170,8 @@ class Cells(Kind):
             for out_of in np.unique(self.stack[source]).tolist():
                 rows = torch.from_numpy((self.stack[base] == into) & (self.stack[source] == out_of))
                 if bool(rows.any()):
-                    found: Cell = cell_at(other.stack, self.claim.stacks[out_of], from_places)
-                    stack = put_cell(stack, rows, self.claim.stacks[into], places, found)
+                    found = editable(other.stack).cell(self.claim.stacks[out_of], from_places)
+                    stack = editable(stack).with_cell(rows, self.claim.stacks[into], places, found)
         return unexpecting(model, replace(state, stack=stack))
 
 
@@ -195,7 +195,7 @@ class Stacks(Kind):
         """Return the network at ``base`` with the stacks of ``source``."""
         state, other = (moments.select(self.prefix[items]).state for items in (base, source))
         everything = torch.ones(len(base), dtype=torch.bool)
-        stack = put_stacks(state.stack, everything, self.claim.stacks, other.stack)
+        stack = editable(state.stack).with_stacks(everything, self.claim.stacks, other.stack)
         return unexpecting(model, replace(state, stack=stack))
 
     def meant(self, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns | None:

@@ -16,8 +16,7 @@ import torch
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
-from ..models.base import StackModel
-from ..models.memory_editing import Cell, cell_at
+from ..models.base import Cell, StackModel, editable
 from ..models.rounding import Rounded
 from .edits import (
     NAMED,
@@ -243,7 +242,7 @@ def _state_edit(part: str, value: Any, sources: Sources, chosen: _Chosen) -> Edi
         return StackEdit(at, chosen.stacks.tolist(), sources.other().state.stack)
     assert chosen.from_cell is not None
     if isinstance(value, str) and value == "source":
-        found = cell_at(sources.other().state.stack, chosen.number, chosen.from_cell)
+        found = editable(sources.other().state.stack).cell(chosen.number, chosen.from_cell)
     else:
         here = moments_of(sources.model, sources.words, sources.at).state.stack if isinstance(value, str) else None
         found = _made_cell(value, here, chosen, len(sources.at))
@@ -254,7 +253,7 @@ def _made_cell(value: Any, here: Any, chosen: _Chosen, n_words: int) -> Cell:
     if not isinstance(value, str):
         return Cell.of(in_shape(value, (n_words, chosen.model.cell_size), "cells").to(_dtype(chosen.model)))
     assert chosen.cell is not None
-    old = cell_at(here, chosen.number, chosen.cell)
+    old = editable(here).cell(chosen.number, chosen.cell)
     if value == "zero":
         return Cell(old.lengths, torch.zeros_like(old.values))
     if value == "rounded":

@@ -315,12 +315,11 @@ def trace(
     words = (words,) if isinstance(words, str) else tuple(words)
     letters = (*model.letters, "ε") if model.extra_steps else model.letters
     codes, steps = steps_of(model, words)
-    if stacks is None:
-        numbers = 1 if model.pushes_input else model.n_stacks * model.cell_size
-        stacks = len(words) * codes.shape[1] ** 2 * numbers < 10_000_000
+    numbers = 1 if model.pushes_input else model.n_stacks * model.cell_size
+    kept = len(words) * codes.shape[1] ** 2 * numbers < 10_000_000 if stacks is None else stacks
     runner = Rounded(model) if rounded else model
     parts = [
-        recorded(runner, codes[begin : begin + _CHUNK], steps[begin : begin + _CHUNK], stacks)
+        recorded(runner, codes[begin : begin + _CHUNK], steps[begin : begin + _CHUNK], kept)
         for begin in range(0, max(1, len(words)), _CHUNK)
     ]
     arrays: dict[str, Any] = {
@@ -541,8 +540,10 @@ def select(
 
 
 def _several(given: Any, names: Collection[Any] = ()) -> Iterable[Any]:
-    single = isinstance(given, int | np.integer | str) or given in names if _hashable(given) else False
-    return (given,) if single else given
+    if isinstance(given, int | np.integer | str) or (_hashable(given) and given in names):
+        return (given,)
+    values: Iterable[Any] = given
+    return values
 
 
 def _hashable(given: object) -> bool:

@@ -14,7 +14,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +23,7 @@ from ...core.errors import FileFormatError, StacklensError
 from ...core.files import LARGEST_NETWORK, read_whole
 from ...core.progress import count
 from ...core.serialize import from_plain, parse_json
+from ..networks.layers import lstm_cell
 from ..plain_data import check_tensor, describe, in_short, names_in_short, read_plain
 from ..step_network import StepNetwork
 from ..wrap import wrap
@@ -68,11 +69,6 @@ class MappedWeights:
             return weight, weight.new_zeros(outputs)
         return weight, self._of(entry, (outputs,), why)
 
-    def check_all_used(self) -> None:
-        """Check that every weight was asked for."""
-        if left := sorted(set(self.found) - self.asked):
-            raise StacklensError(f"keys names {', '.join(left)}, which a network of this kind does not have")
-
     def _of(self, entry: str, shape: tuple[int, ...], why: str) -> Tensor:
         self.asked.add(entry)
         value = self.found.get(entry)
@@ -115,7 +111,9 @@ class MappedCell(nn.Module):
         if "embedding weight" in weights:
             size = weights.rows("embedding weight")[1]
             layers["embedding"] = weights.layer("embedding", symbols, size, f"for {symbols} symbols", bias=False)
-        layers["input"] = weights.layer("input", gates, size + beside, self._why(size, beside))
+        seen = f"{size} inputs and a top of {beside}" if beside else f"{size} inputs"
+        why = f"for {seen}, {self.hidden} hidden units, cell {choices['cell']}"
+        layers["input"] = weights.layer("input", gates, size + beside, why)
         if "hidden weight" in weights:
             layers["hidden"] = weights.layer("hidden", gates, self.hidden, f"for {self.hidden} hidden units")
         if choices["top"] != "input":
@@ -123,17 +121,14 @@ class MappedCell(nn.Module):
             layers["top"] = weights.layer("top", rows, self.cell_size, f"for cells of {self.cell_size}")
         layers["actions"] = weights.layer("actions", len(actions), self.hidden, f"for {len(actions)} actions")
         layers["push"] = weights.layer("push", self.cell_size, self.hidden, f"for cells of {self.cell_size}")
-        said = self.hidden + (self.cell_size if choices["reads"] == "after" else 0)
+        seen_last = self.hidden + (self.cell_size if choices["reads"] == "after" else 0)
         outputs = weights.rows("output weight")[0]
-        layers["output"] = weights.layer("output", outputs, said, f"for {said} numbers that it sees")
-        weights.check_all_used()
+        layers["output"] = weights.layer("output", outputs, seen_last, f"for {seen_last} numbers that it sees")
+        if left := sorted(set(weights.found) - weights.asked):
+            raise StacklensError(f"keys names {', '.join(left)}, which a network of this kind does not have")
         self.layers = nn.ParameterDict()
         for name, (weight, bias) in layers.items():
             self.layers[f"{name}_weight"], self.layers[f"{name}_bias"] = nn.Parameter(weight), nn.Parameter(bias)
-
-    def _why(self, size: int, beside: int) -> str:
-        seen = f"{size} inputs and a top of {beside}" if beside else f"{size} inputs"
-        return f"for {seen}, {self.hidden} hidden units, cell {self.choices['cell']}"
 
     def step(self, x: Tensor, state: Any, top: Tensor) -> tuple[Any, Tensor, Tensor, Tensor]:
         """Return the state after symbols ``x`` (B, n), the shares, the value to push, and the output, unread."""
@@ -171,9 +166,7 @@ class MappedCell(nn.Module):
             (r, z, n), (hr, hz, hn) = seen.chunk(3, -1), kept.chunk(3, -1)
             update = torch.sigmoid(z + hz)
             return (1 - update) * torch.tanh(n + torch.sigmoid(r + hr) * hn) + update * h
-        i, forget, g, o = (seen + kept).chunk(4, -1)
-        c = torch.sigmoid(forget) * state[1] + torch.sigmoid(i) * torch.tanh(g)
-        return torch.sigmoid(o) * torch.tanh(c), c
+        return lstm_cell(seen + kept, state[1])
 
     def _linear(self, name: str, values: Tensor) -> Tensor:
         return nn.functional.linear(values, self.layers[f"{name}_weight"], self.layers[f"{name}_bias"])
@@ -204,19 +197,19 @@ _NAMES = ("format", "weights", "state_dict", "alphabet", "keys", "empty_word", "
 _LISTS = ("ignore", "transposed", "actions", "first")
 
 
-def looks_like(path: str | Path) -> bool:
+def is_mapping(path: str | Path) -> bool:
     """Return whether the file at ``path`` ends in .json and says that it is a mapping."""
     if Path(path).suffix != ".json" or not os.path.isfile(path):
         return False
     try:
-        return _content(Path(path)).get("format") == MAPPING_FORMAT
+        return _mapping_content(Path(path)).get("format") == MAPPING_FORMAT
     except StacklensError:
         return False
 
 
-def digest_of(path: str | Path) -> str:
+def mapping_digest(path: str | Path) -> str:
     """Return the hash of the mapping at ``path`` and of the weights that it names."""
-    content = _content(Path(path))
+    content = _mapping_content(Path(path))
     digest = hashlib.sha256(read_whole(path, _EXPECTED))
     digest.update(read_whole(_weights_file(Path(path), content), "a state dict", LARGEST_NETWORK))
     return digest.hexdigest()
@@ -235,60 +228,54 @@ def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> Step
     """
     path = Path(path)
     try:
-        content = _content(path)
-        _check_names(content)
-        letters = _alphabet(content, alphabet)
+        content = _mapping_content(path)
+        _check_entries(content)
+        letters = _symbols_named(content, alphabet)
         choices = {name: _choice(content, name) for name in _CHOICES}
-        numbers = {name: _number(content, name) for name in _NUMBERS}
+        numbers = {name: _numeric_entry(content, name) for name in _NUMBERS}
         held = _state_dict(content, read_plain(_weights_file(path, content), "a state dict"))
-        weights = MappedWeights(_weights(content, held))
-        cell = MappedCell(weights, len(letters), choices, numbers["temperature"], _actions(content))
-        _check_all_used(content, held)
-        network = _wrapped(cell, content, letters, choices, numbers, path.stem)
+        actions = _symbols_of(content, "actions") or ("push", "pop", "none")
+        weights = MappedWeights(_named_weights(content, held))
+        cell = MappedCell(weights, len(letters), choices, numbers["temperature"], actions)
+        _check_used(content, held)
+        # the wrapped cell: everything is known, so the trial of `wrap` has one form and one size to try
+        after, activation = choices["reads"] == "after", choices["output_activation"]
+        empty, limit = content.get("empty_word"), content.get("limit")
+        if not isinstance(empty, bool | None):
+            raise StacklensError(f"empty_word is {in_short(empty)}; expected true or false")
+        if limit is not None and (type(limit) is not int or limit < 1):
+            raise StacklensError(
+                f"limit is {in_short(limit)}; expected how many cells the stack has, or null for no limit"
+            )
+        network = wrap(
+            cell,
+            letters,
+            step=cell.update if after else cell.step,
+            stack="superposition",
+            actions=actions,
+            outputs=cast(Any, choices["outputs"]),
+            reads=choices["reads"],
+            output=cell.output if after else None,
+            hidden=(cell.hidden, cell.hidden) if choices["cell"] == "lstm" else cell.hidden,
+            cell=cell.cell_size,
+            symbols="one-hot",
+            activation=None if activation == "none" else cast(Any, activation),
+            threshold=numbers["threshold"],
+            first=_symbols_of(content, "first"),
+            empty_word=empty,
+            limit=limit,
+            empty_value=numbers["empty_value"],
+            name=path.stem,
+        )
     except FileFormatError:
         raise
     except StacklensError as error:
         raise FileFormatError(f"{path}: {error}") from None
-    return network
-
-
-def _wrapped(
-    cell: MappedCell,
-    content: Mapping[str, Any],
-    letters: tuple[str, ...],
-    choices: Mapping[str, str],
-    numbers: Mapping[str, float],
-    name: str,
-) -> StepNetwork:
-    after, activation = choices["reads"] == "after", choices["output_activation"]
-    empty = content.get("empty_word")
-    if not isinstance(empty, bool | None):
-        raise StacklensError(f"empty_word is {in_short(empty)}; expected true or false")
-    network = wrap(
-        cell,
-        letters,
-        step=cell.update if after else cell.step,
-        stack="superposition",
-        actions=_actions(content),
-        outputs=cast(Any, choices["outputs"]),
-        reads=choices["reads"],
-        output=cell.output if after else None,
-        hidden=(cell.hidden, cell.hidden) if choices["cell"] == "lstm" else cell.hidden,
-        cell=cell.cell_size,
-        symbols="one-hot",
-        activation=None if activation == "none" else cast(Literal["sigmoid", "softmax"], activation),
-        threshold=numbers["threshold"],
-        first=_texts(content, "first"),
-        empty_word=empty,
-        limit=_limit(content),
-        empty_value=numbers["empty_value"],
-        name=name,
-    )
     assert isinstance(network, StepNetwork)
     return network
 
 
-def _content(path: Path) -> dict[str, Any]:
+def _mapping_content(path: Path) -> dict[str, Any]:
     try:
         return parse_json(read_whole(path, _EXPECTED).decode("utf-8", "replace"), _EXPECTED)
     except FileFormatError:
@@ -297,7 +284,7 @@ def _content(path: Path) -> dict[str, Any]:
         raise FileFormatError(f"{path}: {error}") from None
 
 
-def _check_names(content: Mapping[str, Any]) -> None:
+def _check_entries(content: Mapping[str, Any]) -> None:
     known = (*_NAMES, *_LISTS, *_CHOICES, *_NUMBERS)
     if content.get("format") != MAPPING_FORMAT:
         raise StacklensError(f"format is {in_short(content.get('format'))}; expected {_EXPECTED}")
@@ -315,8 +302,8 @@ def _check_names(content: Mapping[str, Any]) -> None:
         )
 
 
-def _alphabet(content: Mapping[str, Any], given: Sequence[str] | None) -> tuple[str, ...]:
-    own = _texts(content, "alphabet")
+def _symbols_named(content: Mapping[str, Any], given: Sequence[str] | None) -> tuple[str, ...]:
+    own = _symbols_of(content, "alphabet")
     if own is None and given is None:
         raise StacklensError(
             "names no alphabet; expected its symbols in the network's order, or --alphabet (alphabet=…)"
@@ -326,7 +313,7 @@ def _alphabet(content: Mapping[str, Any], given: Sequence[str] | None) -> tuple[
     return own if own is not None else tuple(given or ())
 
 
-def _texts(content: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
+def _symbols_of(content: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
     """Return a list of symbols, or one text of single ones."""
     value = content.get(name)
     if value is None:
@@ -337,17 +324,6 @@ def _texts(content: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
     return found
 
 
-def _actions(content: Mapping[str, Any]) -> tuple[str, ...]:
-    return _texts(content, "actions") or ("push", "pop", "none")
-
-
-def _limit(content: Mapping[str, Any]) -> int | None:
-    value = content.get("limit")
-    if value is not None and (type(value) is not int or value < 1):
-        raise StacklensError(f"limit is {in_short(value)}; expected how many cells the stack has, or null for no limit")
-    return value
-
-
 def _choice(content: Mapping[str, Any], name: str) -> str:
     default, known = _CHOICES[name]
     value = content.get(name, default)
@@ -356,7 +332,7 @@ def _choice(content: Mapping[str, Any], name: str) -> str:
     return str(value)
 
 
-def _number(content: Mapping[str, Any], name: str) -> float:
+def _numeric_entry(content: Mapping[str, Any], name: str) -> float:
     value = content.get(name, _NUMBERS[name])
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e6:
         raise StacklensError(f"{name} is {in_short(value)}; expected a number")
@@ -384,9 +360,9 @@ def _state_dict(content: Mapping[str, Any], held: object) -> Mapping[Any, Any]:
     return held
 
 
-def _weights(content: Mapping[str, Any], held: Mapping[Any, Any]) -> dict[str, Tensor]:
+def _named_weights(content: Mapping[str, Any], held: Mapping[Any, Any]) -> dict[str, Tensor]:
     """Return the weights by their entry in "keys", turned where the mapping says that they stand (inputs, outputs)."""
-    turned = _texts(content, "transposed") or ()
+    turned = _symbols_of(content, "transposed") or ()
     found = {}
     for entry, key in content["keys"].items():
         if key is None:
@@ -402,7 +378,7 @@ def _weights(content: Mapping[str, Any], held: Mapping[Any, Any]) -> dict[str, T
     return found
 
 
-def _check_all_used(content: Mapping[str, Any], held: Mapping[Any, Any]) -> None:
+def _check_used(content: Mapping[str, Any], held: Mapping[Any, Any]) -> None:
     """Check that "keys" or "ignore" names every tensor of a state dict: one stack of ten would be another network."""
     given, used = content.get("ignore", []), set(content["keys"].values())
     patterns: tuple[str, ...] = from_plain(tuple[str, ...], [given] if isinstance(given, str) else given, "ignore")

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from ...core.errors import FileFormatError, StacklensError
 from ..networks.suzgun import BabyNTM, Gating, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
-from ..plain_data import check_tensor, names_in_short, read_plain
+from ..plain_data import check_layer, kind_of, names_in_short, read_plain
 
 BRACKETS = tuple("()[]{}<>+-abxo")  # the authors' order; a Dyck language of n kinds of brackets takes the first 2n
 _EXPECTED = "expected a state dict of the marnns program with rnn.* or lstm.*, W_y, W_n, W_a and W_sh or W_m"
@@ -28,7 +28,7 @@ _FILE = "a state dict of the marnns program"
 _NTM_ROWS = [1, 0, 2, 3, 4]  # our rotate right is row 1 of the file
 
 
-def looks_like(content: object) -> bool:
+def is_marnns(content: object) -> bool:
     """Return whether ``content``, what a file holds, is a state dict of the authors' program."""
     return isinstance(content, Mapping) and {"W_y.weight", "W_a.weight", "W_n.weight"} <= content.keys()
 
@@ -66,8 +66,8 @@ def read_marnns(
     if isinstance(source, str | Path):
         name, content = str(source), read_plain(Path(source), _FILE)
     try:
-        weights, model_class = _weights(content)
-        letters = _letters(weights["input_weights"].shape[1], alphabet)
+        weights, model_class = _renamed_weights(content)
+        letters = _bracket_symbols(weights["input_weights"].shape[1], alphabet)
         shape = MarnnConfig(
             letters,
             hidden=weights["hidden_weights"].shape[1],
@@ -77,7 +77,7 @@ def read_marnns(
             stack_limit=stack_limit,
             first=_openers(letters),
         )
-        _check(model_class.parameter_shapes(shape), weights)
+        _check_shapes(model_class.parameter_shapes(shape), weights)
         model = model_class(shape)
     except StacklensError as error:
         raise FileFormatError(f"{name}: {error}") from None
@@ -96,11 +96,10 @@ def our_names(cell: str, memory: str) -> dict[str, str]:
     return found
 
 
-def _weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]:
+def _renamed_weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]:
     """Return the weights under our names, and the class of the network that has them."""
-    if not looks_like(content):
-        keys = names_in_short(list(content)[:4]) if isinstance(content, Mapping) else ""
-        raise StacklensError(f"found {f'keys {keys}' if keys else f'a {type(content).__name__}'}; {_EXPECTED}")
+    if not is_marnns(content):
+        raise StacklensError(f"found {kind_of(content)}; {_EXPECTED}")
     cell = "lstm" if any(str(key).startswith("lstm.") for key in content) else "rnn"
     memory = "W_m" if "W_m.weight" in content else "W_sh"
     expected = our_names(cell, memory)
@@ -108,10 +107,7 @@ def _weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]:
         found, wanted = names_in_short(sorted(map(str, content))), ", ".join(sorted(expected))
         raise StacklensError(f"found {found}; expected {wanted} (one layer; a Baby-NTM has an rnn)")
     for key, value in content.items():
-        axes = 1 if "bias" in key else 2
-        check_tensor(key, value)
-        if value.ndim != axes or 0 in value.shape:
-            raise StacklensError(f"{key} has shape {tuple(value.shape)}; expected {axes} axes of at least 1")
+        check_layer(key, value)
     weights = {expected[key]: value.double() for key, value in content.items()}
     if memory == "W_sh":
         return weights, MarnnStackLSTM if cell == "lstm" else MarnnStackRNN
@@ -120,7 +116,7 @@ def _weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]:
     return weights, BabyNTM
 
 
-def _check(expected: Mapping[str, tuple[int, ...]], weights: Mapping[str, Tensor]) -> None:
+def _check_shapes(expected: Mapping[str, tuple[int, ...]], weights: Mapping[str, Tensor]) -> None:
     for key, value in weights.items():
         if tuple(value.shape) != expected[key]:
             found = f"{key.replace('_', ' ')} have shape {tuple(value.shape)}"
@@ -129,7 +125,7 @@ def _check(expected: Mapping[str, tuple[int, ...]], weights: Mapping[str, Tensor
             raise StacklensError(f"{key.replace('_', ' ')} hold NaN or infinite numbers; the network is not trained")
 
 
-def _letters(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
+def _bracket_symbols(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
     if alphabet is not None:
         if len(alphabet) != count:
             raise StacklensError(f"the network reads {count} symbols; the alphabet {' '.join(alphabet)} does not fit")

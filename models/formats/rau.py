@@ -38,12 +38,12 @@ _GATES = {"rnn": 1, "lstm": 4}
 _LARGEST = 100_000  # of a size
 
 
-def looks_like(path: str | Path) -> bool:
+def is_rau_folder(path: str | Path) -> bool:
     """Return whether there is a folder at ``path`` with what a model folder has."""
     return os.path.isdir(path) and os.path.isfile(Path(path) / "kwargs.json")
 
 
-def digest_of(path: str | Path) -> str:
+def rau_digest(path: str | Path) -> str:
     """Return the hash of what is in the model folder at ``path``: sizes and weights."""
     digest = hashlib.sha256()
     for name in ("kwargs.json", "parameters/main.pt"):
@@ -64,9 +64,14 @@ def read_rau(path: str | Path, alphabet: Sequence[str] | None = None, threshold:
     """
     folder = Path(path)
     try:
-        sizes = _sizes(folder)
-        letters = _letters(folder, alphabet, sizes)
-        weights = _weights(read_plain(folder / "parameters" / "main.pt", _EXPECTED), sizes)
+        named = folder / "kwargs.json"
+        text = read_whole(named, _EXPECTED).decode(errors="replace")
+        try:
+            sizes = _checked_sizes(parse_json(text, _EXPECTED))
+        except StacklensError as error:
+            raise FileFormatError(f"{named}: {error}") from None
+        letters = _model_symbols(folder, alphabet, sizes)
+        weights = _model_weights(read_plain(folder / "parameters" / "main.pt", _EXPECTED), sizes)
         kind = RauTransformer if sizes.architecture == "transformer" else RauRecurrent
         shown = {"layers": sizes.layers, "width": sizes.width}
         return LanguageModel(kind(sizes, weights), letters, sizes.eos, f"rau-{sizes.architecture}", threshold, shown)
@@ -76,42 +81,36 @@ def read_rau(path: str | Path, alphabet: Sequence[str] | None = None, threshold:
         raise FileFormatError(f"{folder}: {error}") from None
 
 
-def _sizes(folder: Path) -> RauSizes:
-    path = folder / "kwargs.json"
-    text = read_whole(path, _EXPECTED).decode(errors="replace")
-    try:
-        content = parse_json(text, _EXPECTED)
-        return _checked_sizes(content)
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
-
-
 def _checked_sizes(content: Mapping[str, Any]) -> RauSizes:
     kind = content.get("architecture")
     if kind not in _ARCHITECTURES:
         raise StacklensError(f"architecture is {in_short(kind)}; expected one of {', '.join(_ARCHITECTURES)}")
     transformer = kind == "transformer"
-    width = _whole(content, "d_model" if transformer else "hidden_units")
-    heads, feedforward = (_whole(content, name) if transformer else 0 for name in ("num_heads", "feedforward_size"))
-    inputs, outputs = (_whole(content, f"{side}_vocabulary_size") for side in ("input", "output"))
-    bos, eos = (None if content.get(name) is None else _whole(content, name, 0) for name in ("bos_index", "eos_index"))
+    width = _whole_entry(content, "d_model" if transformer else "hidden_units")
+    heads, feedforward = (
+        _whole_entry(content, name) if transformer else 0 for name in ("num_heads", "feedforward_size")
+    )
+    inputs, outputs = (_whole_entry(content, f"{side}_vocabulary_size") for side in ("input", "output"))
+    bos, eos = (
+        None if content.get(name) is None else _whole_entry(content, name, 0) for name in ("bos_index", "eos_index")
+    )
     if eos is None or eos >= outputs:
         raise StacklensError(f"eos_index is {in_short(content.get('eos_index'))}; expected one of {outputs} outputs")
     if transformer and (bos is None or bos >= inputs):
         raise StacklensError(f"bos_index is {in_short(content.get('bos_index'))}; expected one of {inputs} inputs")
     if transformer and (width % heads or width % 2):
         raise StacklensError(f"d_model is {width} and num_heads {heads}; expected an even multiple of the heads")
-    return RauSizes(kind, inputs, outputs, _whole(content, "num_layers"), width, heads, feedforward, bos, eos)
+    return RauSizes(kind, inputs, outputs, _whole_entry(content, "num_layers"), width, heads, feedforward, bos, eos)
 
 
-def _whole(content: Mapping[str, Any], name: str, least: int = 1) -> int:
+def _whole_entry(content: Mapping[str, Any], name: str, least: int = 1) -> int:
     value = content.get(name)
     if type(value) is not int or not least <= value <= _LARGEST:
         raise StacklensError(f"{name} is {in_short(value)}; expected a whole number from {least} to {_LARGEST:,}")
     return value
 
 
-def _letters(folder: Path, alphabet: Sequence[str] | None, sizes: RauSizes) -> tuple[str, ...]:
+def _model_symbols(folder: Path, alphabet: Sequence[str] | None, sizes: RauSizes) -> tuple[str, ...]:
     """Return the symbols: those given, or those of the vocabulary; they have to be as many as there are outputs."""
     places = [folder / "main.vocab", folder.parent / "main.vocab"]
     found = next((place for place in places if os.path.isfile(place)), None)
@@ -142,7 +141,7 @@ def _vocabulary(path: Path) -> tuple[str, ...]:
     return (*tokens, *unknown)
 
 
-def _weights(content: object, sizes: RauSizes) -> dict[str, Tensor]:
+def _model_weights(content: object, sizes: RauSizes) -> dict[str, Tensor]:
     """Return the weights of a state dict by our names.
 
     Raises:
@@ -283,13 +282,13 @@ class RauTransformer(nn.Module):
         length, width = read.shape[1], self.embeddings.shape[1]
         mask = nn.Transformer.generate_square_subsequent_mask(length, dtype=self.embeddings.dtype)
         seen = self.encoder(
-            self.embeddings[read] * math.sqrt(width) + _places(length, width), mask=mask, is_causal=True
+            self.embeddings[read] * math.sqrt(width) + _place_waves(length, width), mask=mask, is_causal=True
         )
         logits: Tensor = seen @ self.output[: self.outputs].T
         return logits
 
 
-def _places(length: int, width: int) -> Tensor:
+def _place_waves(length: int, width: int) -> Tensor:
     """Return sines and cosines of the places 0 to ``length`` - 1, in turn, (length, width)."""
     even = torch.arange(0, width, 2)
     angles = torch.arange(length)[:, None] / 10_000 ** (even / width)

@@ -63,7 +63,7 @@ class Header(NamedTuple):
         return self.hidden * (self.symbols + self.hidden + self.stacks * each + self.outputs)
 
 
-def looks_like(path: str | Path) -> bool:
+def is_stack_rnn_cpp(path: str | Path) -> bool:
     """Return whether the file at ``path`` begins as the program's files do: a line of ten whole numbers."""
     if not os.path.isfile(path):  # a pipe would be waited for
         return False
@@ -88,12 +88,16 @@ def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) 
             fewer or more numbers than it says, one is none, NaN or infinite, or the alphabet does not fit.
     """
     path = Path(path)
-    first, _, rest = _text(path).partition("\n")
+    try:
+        text = read_whole(path, _EXPECTED.removeprefix("expected "), LARGEST_NETWORK).decode("ascii")
+    except UnicodeDecodeError:
+        raise FileFormatError(f"{path}: not text; {_EXPECTED}") from None
+    first, _, rest = text.partition("\n")
     try:
         header = _header(first)
-        _check(header)
+        _check_header(header)
         shape = StackRNNConfig(
-            _letters(header.symbols, alphabet),
+            _stream_symbols(header.symbols, alphabet),
             hidden=header.hidden,
             n_stacks=header.stacks,
             depth=header.depth,
@@ -109,14 +113,6 @@ def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) 
     return model.eval()
 
 
-def _text(path: Path) -> str:
-    content = read_whole(path, _EXPECTED.removeprefix("expected "), LARGEST_NETWORK)
-    try:
-        return content.decode("ascii")
-    except UnicodeDecodeError:
-        raise FileFormatError(f"{path}: not text; {_EXPECTED}") from None
-
-
 def _header(line: str) -> Header:
     words = line.split()
     if len(words) != len(Header._fields) or not all(word.isdecimal() for word in words):
@@ -124,7 +120,7 @@ def _header(line: str) -> Header:
     return Header(*map(int, words))
 
 
-def _check(header: Header) -> None:
+def _check_header(header: Header) -> None:
     """Raise StacklensError for a first line that no network of the paper has."""
     demands = (
         (header.actions in (2, 3), f"{header.actions} actions; expected 2 (push, pop) or 3 (and no-op)"),
@@ -138,7 +134,7 @@ def _check(header: Header) -> None:
             raise StacklensError(f"the first line says {found}")
 
 
-def _letters(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
+def _stream_symbols(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
     if alphabet is None and count <= len(string.ascii_lowercase):
         return tuple(string.ascii_lowercase[:count])
     if alphabet is None or len(alphabet) != count:

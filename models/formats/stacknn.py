@@ -23,7 +23,7 @@ from torch import Tensor
 
 from ...core.errors import FileFormatError, StacklensError
 from ..networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
-from ..plain_data import check_tensor, check_weights, names_in_short, read_plain
+from ..plain_data import check_layer, check_weights, kind_of, names_in_short, read_plain
 
 _PREFIXES = ("_network.", "_controller.")
 _CELLS: dict[str, ControllerKind] = {"_rnn": "rnn", "_lstm": "lstm"}
@@ -44,7 +44,7 @@ _PREDICTED = ("parenthesis-prediction", "agreement")
 _USUAL_SYMBOLS = {len(symbols): symbols for symbols in _TASKS.values()}
 
 
-def looks_like(content: object) -> bool:
+def is_stacknn(content: object) -> bool:
     """Return whether ``content``, what a file holds, is a state dict of the authors' program."""
     return isinstance(content, Mapping) and any(f"{prefix}_linear.weight" in content for prefix in _PREFIXES)
 
@@ -86,16 +86,16 @@ def read_with_task(
     name = "state dict" if isinstance(source, Mapping) else str(source)
     content = source if isinstance(source, Mapping) else read_plain(Path(source), _FILE)
     try:
-        return _build(content, alphabet)
+        return _stacknn_network(content, alphabet)
     except StacklensError as error:
         raise FileFormatError(f"{name}: {error}") from None
 
 
-def _build(content: object, alphabet: Sequence[str] | None) -> tuple[NeuralStack, str | None]:
-    weights, controller = _weights(content)
+def _stacknn_network(content: object, alphabet: Sequence[str] | None) -> tuple[NeuralStack, str | None]:
+    weights, controller = _instruction_weights(content)
     first = "weight_ih" if "weight_ih" in weights else "weight"
     n_in, n_out = weights[first].shape[1], len(weights["weight"])
-    letters, cell_size = _letters(n_in, n_out, alphabet)
+    letters, cell_size = _symbols_and_size(n_in, n_out, alphabet)
     written = n_out - 2 - cell_size
     task = next((name for name, symbols in _TASKS.items() if set(symbols) == set(letters)), None)
     read, null = letters, letters[-1] if len(letters) >= 3 else None
@@ -117,11 +117,10 @@ def _build(content: object, alphabet: Sequence[str] | None) -> tuple[NeuralStack
     return model.eval(), task
 
 
-def _weights(content: Any) -> tuple[dict[str, Tensor], ControllerKind]:
+def _instruction_weights(content: Any) -> tuple[dict[str, Tensor], ControllerKind]:
     """Return the weights under the names of `InstructionNet`, matrices as matrices, and which controller has them."""
-    if not looks_like(content):
-        keys = names_in_short(list(content)[:4]) if isinstance(content, Mapping) else ""
-        raise StacklensError(f"found {f'keys {keys}' if keys else f'a {type(content).__name__}'}; {_EXPECTED}")
+    if not is_stacknn(content):
+        raise StacklensError(f"found {kind_of(content)}; {_EXPECTED}")
     prefix = next(prefix for prefix in _PREFIXES if f"{prefix}_linear.weight" in content)
     renamed = {str(key).removeprefix(prefix).removesuffix("_l0"): value for key, value in content.items()}
     cell = next((cell for cell in _CELLS if f"{cell}.weight_ih" in renamed), None)
@@ -132,14 +131,11 @@ def _weights(content: Any) -> tuple[dict[str, Tensor], ControllerKind]:
         found, expected = names_in_short(sorted(map(str, content))), ", ".join(sorted(names))
         raise StacklensError(f"found {found}; expected {expected} (linear, tanh and LSTM controllers can be read)")
     for key, value in renamed.items():
-        size = 2 if "weight" in key else 1
-        check_tensor(key, value)
-        if value.ndim != size or 0 in value.shape:
-            raise StacklensError(f"{key} has shape {tuple(value.shape)}; expected {size} axes of at least 1")
+        check_layer(key, value)
     return {names[key]: value for key, value in renamed.items()}, "linear" if cell is None else _CELLS[cell]
 
 
-def _letters(n_in: int, n_out: int, alphabet: Sequence[str] | None) -> tuple[tuple[str, ...], int]:
+def _symbols_and_size(n_in: int, n_out: int, alphabet: Sequence[str] | None) -> tuple[tuple[str, ...], int]:
     """Return the symbols read and D, the size of a value on the stack."""
     sizes = f"the controller has {n_in} inputs and {n_out} outputs"
     if n_out == n_in + 4:

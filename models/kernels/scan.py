@@ -13,7 +13,7 @@ and go back.
     pushed_t = logistic(N h_t + n)
     cells_t = push [pushed_t, cells_t-1] + pop [cells_t-1 without the top] + none cells_t-1
 
-or, on a ring, what `stacks.ring` says. Units and memories are in `scan_units` and `scan_memory`.
+or, on a ring, what `stacks.tapes` says.
 """
 
 from __future__ import annotations
@@ -63,41 +63,14 @@ def total(rows: Array) -> Array:
     return summed
 
 
-class Units(ABC):
-    """Hidden units over the steps of a run.
-
-    Attributes:
-        size: how many hidden units there are, H.
-    """
-
-    size: int
-
-    @abstractmethod
-    def forward(self, t: int, sums: Array, out: Array) -> None:
-        """Put h after step ``t`` into ``out`` (N, H, B), from the units' sums (N, H or 4H, B)."""
-
-    @abstractmethod
-    def state(self, last: Array) -> Array:
-        """Return the hidden vectors after the last step, whose h is ``last``: (N, H, B), or h and c, (N, 2H, B)."""
-
-    @abstractmethod
-    def begin_back(self, hidden: Array) -> None:
-        """Prepare the derivatives of all steps, whose h are ``hidden`` (T, N, H, B)."""
-
-    @abstractmethod
-    def backward(self, t: int, of_hidden: Array, out: Array) -> None:
-        """Put the gradient of the sums of step ``t`` into ``out``, given that of h after it."""
-
-
-class SquashedUnits(Units):
-    """Units h = f(sums), where f is tanh or the logistic function."""
+class _SquashedUnits:
+    """Units h = f(sums), where f is tanh or the logistic function; `size` is how many there are, H."""
 
     def __init__(self, activation: Activation, hidden: Array) -> None:
-        self.size = hidden.shape[-2]
-        self.activation = activation
+        self.size, self.activation = hidden.shape[-2], activation
 
     def forward(self, t: int, sums: Array, out: Array) -> None:
-        """Put f of the sums into ``out``."""
+        """Put h after step ``t`` into ``out`` (N, H, B), from the units' sums (N, H or 4H, B)."""
         del t
         if self.activation == "tanh":
             np.tanh(sums, out=out)
@@ -105,19 +78,19 @@ class SquashedUnits(Units):
             logistic(sums, out)
 
     def state(self, last: Array) -> Array:
-        """Return h."""
+        """Return the hidden vectors after the last step, whose h is ``last``: (N, H, B), or h and c, (N, 2H, B)."""
         return last
 
     def begin_back(self, hidden: Array) -> None:
-        """Prepare the slopes of f."""
+        """Prepare the derivatives of all steps, whose h are ``hidden`` (T, N, H, B)."""
         self.slopes = 1 - hidden * hidden if self.activation == "tanh" else hidden * (1 - hidden)
 
     def backward(self, t: int, of_hidden: Array, out: Array) -> None:
-        """Put the gradient of the sums into ``out``."""
+        """Put the gradient of the sums of step ``t`` into ``out``, given that of h after it."""
         np.multiply(of_hidden, self.slopes[t], out=out)
 
 
-class LSTMUnits(Units):
+class _LSTMUnits:
     """The units of an LSTM with forget gates; the sums are those of input, forget, cell and output, one after another.
 
     Args:
@@ -137,7 +110,6 @@ class LSTMUnits(Units):
         self.shift = 1 - self.inner
 
     def forward(self, t: int, sums: Array, out: Array) -> None:
-        """Put h into ``out``; c is kept."""
         gates, cell = self.gates[t], self.cells[t + 1]
         nets, _, batch = sums.shape
         np.multiply(sums.reshape(nets, 4, self.size, batch).swapaxes(0, 1), self.inner, out=gates)
@@ -149,11 +121,9 @@ class LSTMUnits(Units):
         np.multiply(gates[3], np.tanh(cell, out=self.shown[t]), out=out)
 
     def state(self, last: Array) -> Array:
-        """Return h and c."""
         return np.concatenate([last, self.cells[-1]], -2)
 
     def begin_back(self, hidden: Array) -> None:
-        """Prepare the derivatives of c and of h by the sums."""
         enter, keep, new, show = self.gates.swapaxes(0, 1)
         by_sums = [new * enter * (1 - enter), self.cells[:-1] * keep * (1 - keep), enter * (1 - new * new)]
         self.of_three = np.stack(by_sums, 1)
@@ -163,7 +133,6 @@ class LSTMUnits(Units):
         self.of_cell = np.zeros_like(self.cells[0])
 
     def backward(self, t: int, of_hidden: Array, out: Array) -> None:
-        """Put the gradient of the sums into ``out``, and go back to c before the step."""
         of_cell = of_hidden * self.to_cell[t]
         of_cell += self.of_cell
         nets, _, batch = out.shape
@@ -173,9 +142,12 @@ class LSTMUnits(Units):
         self.of_cell = np.multiply(of_cell, self.keep[t], out=of_cell)
 
 
+Units = _SquashedUnits | _LSTMUnits
+
+
 def make_units(activation: Activation, steps: int, hidden: Array) -> Units:
     """Return the units for a run of ``steps`` from ``hidden`` (N, H, B), of an LSTM h and c, (N, 2H, B)."""
-    return LSTMUnits(steps, hidden) if activation == "lstm" else SquashedUnits(activation, hidden)
+    return _LSTMUnits(steps, hidden) if activation == "lstm" else _SquashedUnits(activation, hidden)
 
 
 # ---- The memories of a scan: all their cells at every step, and how gradients go back through them ----
@@ -187,12 +159,12 @@ def make_units(activation: Activation, steps: int, hidden: Array) -> Units:
 # rows.
 
 
-class ScanMemory(ABC):
+class _ScanMemory(ABC):
     """What stacks and rings share: columns of cells with one more at either end.
 
     Args:
         cells: before the first step, (C, D, N, stacks, B).
-        shares: of the operations, (T, operations, N, stacks, B), filled by whoever runs the scan before `write`.
+        shares: of the operations, (T, operations, N, stacks, B), filled before `write`.
         room: how many cells there are at most.
         depth: how many are read.
         empty: what a cell holds that was never written.
@@ -240,7 +212,7 @@ class ScanMemory(ABC):
         self.of_column[1 : self.depth + 1] += of_reading
 
 
-class ScanStack(ScanMemory):
+class _ScanStack(_ScanMemory):
     """Superposition stacks (see `stacks.superposition`); a column holds what a step's operations choose from.
 
     Above the cells stands the pushed value, below them an empty cell; a push chooses from one above, a pop from one
@@ -248,7 +220,7 @@ class ScanStack(ScanMemory):
     """
 
     def write(self, t: int) -> None:
-        """Mix what push, pop and no-op leave (Joulin & Mikolov 2015, eqs. 4 and 5)."""
+        # what push, pop and no-op leave (Joulin & Mikolov 2015, eqs. 4 and 5)
         column, shares, height = self.columns[t], self.shares[t], self.heights[t + 1]
         new = np.multiply(column[:height], shares[0], out=self.columns[t + 1, 1 : height + 1])
         new += column[2 : height + 2] * shares[1]
@@ -256,7 +228,6 @@ class ScanStack(ScanMemory):
             new += column[1 : height + 1] * shares[2]
 
     def shares_back(self, t: int) -> Array:
-        """Return the gradient of the shares of step ``t``."""
         height, column = self.heights[t + 1], self.columns[t]
         of_new = self.of_column[1 : height + 1]
         for place, out in zip((0, 2, 1), self._of_shares, strict=False):  # push, pop, no-op
@@ -264,7 +235,6 @@ class ScanStack(ScanMemory):
         return self._of_shares
 
     def step_back(self, t: int) -> Array:
-        """Return the gradient of the pushed values of step ``t``, and go back to the cells before that step."""
         height, shares = self.heights[t + 1], self.shares[t]
         of_new, of_column = self.of_column[1 : height + 1], self._other
         np.multiply(of_new, shares[0], out=of_column[:height])
@@ -277,8 +247,8 @@ class ScanStack(ScanMemory):
         return of_pushed
 
 
-class ScanRing(ScanMemory):
-    """Rings (see `stacks.ring`), whose five operations are three moves that go round, with two cells put to 0.
+class _ScanRing(_ScanMemory):
+    """Rings (see `stacks.tapes`), whose five operations are three moves that go round, with two cells put to 0.
 
     Above the first cell stands the last once more, below the last the first.
     """
@@ -293,7 +263,7 @@ class ScanRing(ScanMemory):
         column[0], column[-1] = column[-2], column[1]
 
     def write(self, t: int) -> None:
-        """Mix what the five operations leave, and add the new element (Suzgun et al. 2019, 3.3)."""
+        # what the five operations leave, and the new element (Suzgun et al. 2019, section 3.3)
         rotate_right, rotate_left, stay, pop_right, pop_left = self.shares[t]
         column, after = self.columns[t], self.columns[t + 1]
         new = np.multiply(column[:-2], rotate_right + pop_right, out=after[1:-1])
@@ -305,7 +275,6 @@ class ScanRing(ScanMemory):
         self._wrap(t + 1)
 
     def shares_back(self, t: int) -> Array:
-        """Return the gradient of the shares of step ``t``."""
         of_new, column = self.of_column[1:-1], self.columns[t]
         right, left, stay, cut_right, cut_left = out = self._of_shares
         for place, moved in enumerate((right, stay, left)):
@@ -316,7 +285,6 @@ class ScanRing(ScanMemory):
         return out
 
     def step_back(self, t: int) -> Array:
-        """Return the gradient of the pushed values of step ``t``, and go back to the cells before that step."""
         rotate_right, rotate_left, stay, pop_right, pop_left = self.shares[t]
         of_new, of_column = self.of_column[1:-1], self._other
         np.multiply(of_new, rotate_right + pop_right, out=of_column[:-2])
@@ -401,7 +369,7 @@ def scan(
         noise = None if noise is None else noise.unsqueeze(1)
         made = scan(drive.unsqueeze(1), lone, hidden.unsqueeze(0), cells.unsqueeze(0), shape, noise)
         return Scan(made.hidden.squeeze(1), made.shares.squeeze(1), made.cells.squeeze(0), made.state.squeeze(0))
-    return Scan(*_Scan.apply(drive, *weights, hidden, cells, noise, shape))  # type: ignore[no-untyped-call]
+    return Scan(*_StackScan.apply(drive, *weights, hidden, cells, noise, shape))  # type: ignore[no-untyped-call]
 
 
 def driven(weights: Tensor, symbols: Tensor, recurrent: Tensor, noise: Tensor | None) -> Tensor:
@@ -429,7 +397,7 @@ def looked_up(weights: Tensor, symbols: Tensor) -> Tensor:
     return rows.view(*rows.shape[:-2], *symbols.shape, -1).movedim(-3, 0)
 
 
-class _Scan(torch.autograd.Function):
+class _StackScan(torch.autograd.Function):
     """The recurrence and its derivative, with arrays turned so that words stand last."""
 
     @staticmethod
@@ -444,10 +412,10 @@ class _Scan(torch.autograd.Function):
         noise: Tensor | None,
         shape: ScanShape,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        biases = _array(bias)[..., None]  # (N, rows, 1), or with noise (T, N, rows, B)
+        biases = array_of(bias)[..., None]  # (N, rows, 1), or with noise (T, N, rows, B)
         if noise is not None:
             biases = np.pad(_turned(noise), ((0, 0), (0, 0), (0, bias.shape[-1] - noise.shape[-1]), (0, 0))) + biases
-        course = _Course(_array(recurrent), _array(heads), _turned(hidden), _array(cells), len(drive), shape)
+        course = _StackCourse(array_of(recurrent), array_of(heads), _turned(hidden), array_of(cells), len(drive), shape)
         course.run(_turned(drive), biases)
         ctx.course, ctx.device = course, drive.device
         states = [course.hidden.swapaxes(-1, -2), course.shares.transpose(0, 2, 4, 3, 1)]
@@ -458,13 +426,13 @@ class _Scan(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, of_hidden: Tensor, of_shares: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
-        course: _Course = ctx.course
-        of_drive, of_rows = course.run_back(_turned(of_hidden), _array(of_shares).transpose(0, 4, 1, 3, 2))
+        course: _StackCourse = ctx.course
+        of_drive, of_rows = course.run_back(_turned(of_hidden), array_of(of_shares).transpose(0, 4, 1, 3, 2))
         of_weights = (_summed(of_drive, course.before[:-1]), _summed(of_rows, course.hidden), of_rows.sum((0, 3)))
         return *(_tensor(part, ctx.device) for part in (of_drive.swapaxes(-1, -2), *of_weights)), None, None, None, None
 
 
-class _Course:
+class _StackCourse:
     """One run: all arrays of all steps.
 
     Attributes:
@@ -479,7 +447,13 @@ class _Course:
         nets, batch, n_stacks, _, width = cells.shape
         self.units = make_units(shape.activation, steps, hidden)
         self.shares = np.empty((steps, shape.operations, nets, n_stacks, batch), hidden.dtype)
-        self.memory = _memory(cells.transpose(3, 4, 0, 2, 1), self.shares, shape)
+        # room for all that may be written or read
+        room = cells.shape[3]
+        if not shape.ring:
+            height = room + steps
+            room = max(shape.depth, height if shape.limit is None else min(height, shape.limit))
+        kind = _ScanRing if shape.ring else _ScanStack
+        self.memory = kind(cells.transpose(3, 4, 0, 2, 1), self.shares, room, shape.depth, shape.empty)
         self.before = np.empty((steps + 1, nets, recurrent.shape[-1], batch), hidden.dtype)
         self.before[0, :, : self.units.size] = hidden[:, : self.units.size]
         self.n_shares = n_stacks * shape.operations
@@ -551,15 +525,6 @@ class _Course:
         np.multiply(memory.step_back(t), self.pushed_slopes[t], out=of_pushed)
 
 
-def _memory(cells: Array, shares: Array, shape: ScanShape) -> ScanMemory:
-    """Return the memory with ``cells`` before the first step, with room for all that may be written or read."""
-    room = len(cells)
-    if not shape.ring:
-        height = room + len(shares)
-        room = max(shape.depth, height if shape.limit is None else min(height, shape.limit))
-    return (ScanRing if shape.ring else ScanStack)(cells, shares, room, shape.depth, shape.empty)
-
-
 def _split(rows: Array, of: tuple[tuple[int, ...], tuple[int, ...]]) -> Array:
     return rows.reshape(of[0]).transpose(of[1])
 
@@ -572,13 +537,14 @@ def _summed(rows: Array, columns: Array) -> Array:
     return product
 
 
-def _array(part: Tensor) -> Array:
+def array_of(part: Tensor) -> Array:
+    """Return the numbers of a tensor, without its gradient."""
     array: Array = part.detach().cpu().numpy()
     return array
 
 
 def _turned(part: Tensor) -> Array:
-    return np.ascontiguousarray(_array(part).swapaxes(-1, -2))
+    return np.ascontiguousarray(array_of(part).swapaxes(-1, -2))
 
 
 def _tensor(part: Array, device: torch.device) -> Tensor:

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .scan import Activation, Array, Units, logistic, make_units
+from .scan import Activation, Array, Units, array_of, logistic, make_units
 
 
 class StrengthScan(NamedTuple):
@@ -74,8 +74,8 @@ class _Scan(torch.autograd.Function):
         kind: Activation | None,
         cell_size: int,
     ) -> tuple[Tensor, ...]:
-        heads = None if weight is None or bias is None else (_array(weight), _array(bias)[..., None])
-        course = _Course(_array(drive), _array(recurrent), heads, kind, cell_size)
+        heads = None if weight is None or bias is None else (array_of(weight), array_of(bias)[..., None])
+        course = _Course(array_of(drive), array_of(recurrent), heads, kind, cell_size)
         course.run()
         ctx.course, ctx.like = course, drive
         last = (course.state(), course.bottoms[-1], course.tops[-1])
@@ -86,13 +86,9 @@ class _Scan(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, of_logits: Tensor, of_instructions: Tensor, *of: Tensor) -> tuple[Tensor | None, ...]:
-        gradients = ctx.course.gradients(_array(of_logits), _array(of_instructions), _array(of[-1]))
+        gradients = ctx.course.gradients(array_of(of_logits), array_of(of_instructions), array_of(of[-1]))
         back = [None if part is None else torch.from_numpy(part).to(ctx.like.device) for part in gradients]
         return (*back, None, None)
-
-
-def _array(tensor: Tensor) -> Array:
-    return tensor.detach().cpu().numpy()
 
 
 class _Course:
@@ -174,10 +170,10 @@ class _Course:
                 of_hidden += of_units[t]
                 self.units.backward(t, of_hidden, of_sums[t])
             of_before = turned @ of_sums[t]
-        of_recurrent = _outer(of_sums, self.before[:-1])
+        of_recurrent = _outer_products(of_sums, self.before[:-1])
         if self.heads is None:
             return of_sums, of_recurrent, None, None
-        return of_sums, of_recurrent, _outer(of_rows, self.before[1:, :, : self.size]), of_rows.sum((0, 3))
+        return of_sums, of_recurrent, _outer_products(of_rows, self.before[1:, :, : self.size]), of_rows.sum((0, 3))
 
 
 class _StackBack:
@@ -232,5 +228,5 @@ class _StackBack:
         of_instructions *= self.slopes[t]
 
 
-def _outer(rows: Array, columns: Array) -> Array:
+def _outer_products(rows: Array, columns: Array) -> Array:
     return (rows @ columns.swapaxes(-1, -2)).sum(0)  # type: ignore[no-any-return]

@@ -14,19 +14,19 @@ layer of 8 units; Hao et al. 2018, section 4: an LSTM of 10.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor
 
 from ...core.errors import StacklensError
 from ...languages.task import TaskKind
-from ..base import ActionKind, ControllerOutput, NetworkState, Run, StackModel
+from ..base import ActionKind, ControllerOutput, Memory, NetworkState, Run
 from ..kernels.scan import Scan, ScanShape, ScanWeights, looked_up, scan
-from .joulin import add_parameters, check_predictor, check_shape
-from .layers import check_fields
-from .suzgun import affine, lstm_cell, uniform
+from .joulin import check_predictor, check_shape
+from .layers import PaperNetwork, add_parameters, affine, check_fields, lstm_cell, uniform
 
 BaselineKind = Literal["rnn", "lstm", "linear"]
 BaselineTask = Literal["next set", "next symbol", "transduction"]
@@ -79,7 +79,7 @@ class BaselineConfig:
 
 
 @dataclass(frozen=True)
-class NoStack:
+class NoStack(Memory):
     """A batch of nothing: 0 stacks with cells of 1 number.
 
     Attributes:
@@ -101,8 +101,17 @@ class NoStack:
         """Return nothing for the batch entries ``index`` (M,), which may repeat."""
         return NoStack(self.nothing[..., index, :, :])
 
+    def joined(self, others: Sequence[NoStack]) -> NoStack:
+        """Return this batch and then ``others``."""
+        return NoStack(torch.cat([part.nothing for part in (self, *others)]))
 
-class Baseline(StackModel[NoStack]):
+    def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: NoStack) -> NoStack:
+        """Return the same: there is nothing in ``rows`` to replace."""
+        del rows, numbers, other
+        return self
+
+
+class Baseline(PaperNetwork[NoStack]):
     """A controller without a stack, or ``nets`` of them on a leading axis, net n with the weights of ``seed + n``.
 
     Its name is that of its controller. Hidden vectors are h of every layer, lowest first, then c of every layer for an
@@ -114,38 +123,24 @@ class Baseline(StackModel[NoStack]):
     ('lstm', torch.Size([3, 32]), torch.Size([3, 0, 1]), torch.Size([3, 2]))
     """
 
+    shape: BaselineConfig
     name: ClassVar[str] = "baseline"
     action_kind: ActionKind = "none"
     n_stacks = 0
     cell_size = 1
 
     def __init__(self, shape: BaselineConfig, *, seed: int = 0, nets: int | None = None) -> None:
-        super().__init__()
-        self.shape = shape
-        self.alphabet, self.first = shape.alphabet, shape.first
-        self.task_kind: TaskKind = shape.task_kind
+        super().__init__(shape, nets)
         self.recurrent = shape.controller != "linear"
         self.layers = shape.layers if self.recurrent else 0
         self.vectors = self.layers * (2 if shape.controller == "lstm" else 1)
-        self.leading = () if nets is None else (nets,)
+        self.n_hidden = self.vectors * shape.hidden
         object.__setattr__(self, "name", shape.controller)  # what the command line calls it; else a class has one name
         add_parameters(self, self._draw, seed, nets)
 
-    @property
-    def output_alphabet(self) -> tuple[str, ...]:
-        """Return the symbols that are written."""
-        return self.shape.output_alphabet
-
-    def config(self) -> dict[str, Any]:
-        """Return the plain data of `BaselineConfig`."""
-        return asdict(self.shape)
-
-    def initial_state(self, batch: int) -> NetworkState[NoStack]:
-        """Return hidden vectors of zeros, and nothing for a stack."""
-        like, leading = self.get_parameter("output_bias"), (*self.leading, batch)
-        rejected = torch.zeros(leading, dtype=torch.bool, device=like.device)
-        hidden = like.new_zeros(*leading, self.vectors * self.shape.hidden)
-        return NetworkState(hidden, NoStack(like.new_zeros(*leading, 0, 1)), rejected)
+    def initial_memory(self, leading: tuple[int, ...]) -> NoStack:
+        """Return nothing for a stack."""
+        return NoStack(next(self.parameters()).new_zeros(*leading, 0, 1))
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the hidden vectors after ``symbols`` (B,) and the output; there are no actions."""
@@ -271,7 +266,7 @@ class SCRNConfig:
             raise StacklensError(f"decay is {self.decay}; expected a number from 0 to 1")
 
 
-class SCRN(StackModel[NoStack]):
+class SCRN(PaperNetwork[NoStack]):
     """A structurally constrained network, or ``nets`` of them on a leading axis; it predicts the next symbol.
 
     Hidden vectors are h and s side by side, (..., B, hidden + context).
@@ -282,6 +277,7 @@ class SCRN(StackModel[NoStack]):
     (torch.Size([1, 5]), torch.Size([1, 0, 1]), 1.0)
     """
 
+    shape: SCRNConfig
     name: ClassVar[str] = "scrn"
     action_kind: ActionKind = "none"
     task_kind: TaskKind = "next symbol"
@@ -294,21 +290,13 @@ class SCRN(StackModel[NoStack]):
     output_weights: torch.nn.Parameter  # U and V side by side, (..., symbols, hidden + context)
 
     def __init__(self, shape: SCRNConfig, *, seed: int = 0, nets: int | None = None) -> None:
-        super().__init__()
-        self.shape, self.alphabet = shape, shape.alphabet
-        self.leading = () if nets is None else (nets,)
+        super().__init__(shape, nets)
+        self.n_hidden = shape.hidden + shape.context
         add_parameters(self, self._draw, seed, nets)
 
-    def config(self) -> dict[str, Any]:
-        """Return the plain data of `SCRNConfig`."""
-        return asdict(self.shape)
-
-    def initial_state(self, batch: int) -> NetworkState[NoStack]:
-        """Return units of zeros, and nothing for a stack."""
-        leading, like = (*self.leading, batch), self.output_weights
-        rejected = torch.zeros(leading, dtype=torch.bool, device=like.device)
-        hidden = like.new_zeros(*leading, self.shape.hidden + self.shape.context)
-        return NetworkState(hidden, NoStack(like.new_zeros(*leading, 0, 1)), rejected)
+    def initial_memory(self, leading: tuple[int, ...]) -> NoStack:
+        """Return nothing for a stack."""
+        return NoStack(self.output_weights.new_zeros(*leading, 0, 1))
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h and s after ``symbols`` (B,) and the next symbol's probabilities; there are no actions."""

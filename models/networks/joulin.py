@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from ...core.errors import StacklensError
 from ...languages.task import TaskKind
-from ..base import ActionKind, ControllerOutput, NetworkState, Run, S, StackModel
+from ..base import ActionKind, Cell, ControllerOutput, Memory, NetworkState, Run, S
 from ..kernels.scan import ScanShape, ScanWeights, driven, scan
 from ..plain_data import in_short
+from ..stacks.continuous import cat_slots
 from ..stacks.superposition import SuperpositionStack
-from .layers import MOST_CELLS, check_fields, check_sizes
+from .layers import MOST_CELLS, PaperNetwork, add_parameters, check_fields, check_sizes
 
 EMPTY_READING = -1.0  # "when the stack is empty, s is set to -1", below eq. 5
 _INIT = 0.1  # each weight is the sum of three draws from U(-0.1, 0.1)
@@ -54,13 +54,14 @@ class StackRNNConfig:
         check_shape(self.alphabet, self.stack_limit, **{"n_stacks * depth": self.n_stacks * self.depth})
 
 
-class MemoryRNN(StackModel[S]):
+class MemoryRNN(PaperNetwork[S]):
     """The controller that the paper's two kinds of memory share; subclasses choose the memory and its operations."""
 
     action_kind: ActionKind = "softmax"
     task_kind: TaskKind = "next symbol"
     unit_range = (0.0, 1.0)
     cell_size = 1
+    shape: StackRNNConfig
     OPERATIONS: ClassVar[tuple[str, ...]]
     input_weights: nn.Parameter  # U, (..., symbols, H)
     memory_weights: nn.Parameter  # P of all stacks side by side, (..., H, n_stacks * depth)
@@ -70,28 +71,9 @@ class MemoryRNN(StackModel[S]):
     output_weights: nn.Parameter  # V, (..., symbols, H)
 
     def __init__(self, shape: StackRNNConfig, *, seed: int = 0, nets: int | None = None) -> None:
-        super().__init__()
-        self.shape = shape
-        self.alphabet, self.recurrent = shape.alphabet, shape.recurrent
-        self.n_stacks, self.depth, self.stack_limit = shape.n_stacks, shape.depth, shape.stack_limit
-        self.operations = (*self.OPERATIONS, "none") if shape.no_op else self.OPERATIONS
-        self.leading = () if nets is None else (nets,)
+        super().__init__(shape, nets)
+        self.operations, self.n_hidden = (*self.OPERATIONS, "none") if shape.no_op else self.OPERATIONS, shape.hidden
         add_parameters(self, self._draw, seed, nets)
-
-    def config(self) -> dict[str, Any]:
-        """Return the plain data of the configuration."""
-        return asdict(self.shape)
-
-    @abstractmethod
-    def initial_memory(self, leading: tuple[int, ...]) -> S:
-        """Return empty memories; ``leading`` ends with the batch."""
-
-    def initial_state(self, batch: int) -> NetworkState[S]:
-        """Return a hidden layer of zeros and empty memories, as in the authors' program."""
-        leading = (*self.leading, batch)
-        hidden = self.output_weights.new_zeros(*leading, self.shape.hidden)
-        rejected = torch.zeros(leading, dtype=torch.bool, device=hidden.device)
-        return NetworkState(hidden, self.initial_memory(leading), rejected)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h', the shares of the operations, what an insertion lays down, and the next symbol's probabilities."""
@@ -179,19 +161,6 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
         return SuperpositionStack.from_cells(cells, empty_value=EMPTY_READING, depth=self.depth, limit=self.stack_limit)
 
 
-def add_parameters(
-    module: nn.Module, draw: Callable[[torch.Generator], dict[str, Tensor]], seed: int, nets: int | None
-) -> None:
-    """Give ``module`` the parameters that ``draw`` makes from a generator of ``seed``.
-
-    Of ``nets`` networks number n draws from ``seed + n``, and all of them stand on a leading axis.
-    """
-    draws = [draw(torch.Generator().manual_seed(seed + net)) for net in range(nets or 1)]
-    for name in draws[0]:
-        values = draws[0][name] if nets is None else torch.stack([one[name] for one in draws])
-        module.register_parameter(name, nn.Parameter(values))
-
-
 def check_predictor(alphabet: tuple[str, ...], output_alphabet: tuple[str, ...]) -> None:
     """Check that a network that reads ``alphabet`` can predict symbols of ``output_alphabet``.
 
@@ -230,7 +199,7 @@ class ListRNNConfig(StackRNNConfig):
 
 
 @dataclass(frozen=True)
-class ListMemory:
+class ListMemory(Memory):
     """A batch of lists whose cells are mixtures; immutable. Only cells that something may have reached are stored.
 
     Attributes:
@@ -297,6 +266,26 @@ class ListMemory:
     def select(self, index: Tensor) -> ListMemory:
         """Return the lists of the batch entries ``index`` (M,), which may repeat."""
         return ListMemory(self.left[..., index, :, :, :], self.right[..., index, :, :, :], self.depth, self.limit)
+
+    def joined(self, others: Sequence[ListMemory]) -> ListMemory:
+        """Return this batch and then ``others``."""
+        left, right = (
+            cat_slots([getattr(part, side).movedim(2, 1) for part in (self, *others)], EMPTY_READING).movedim(1, 2)
+            for side in ("left", "right")
+        )
+        return replace(self, left=left, right=right)
+
+    def cell(self, number: int, place: Tensor) -> Cell:
+        """Return the cell at ``place`` (B,) of list ``number``, from the head leftwards."""
+        cells = self.topmost(int(place.max()) + 1)[:, number]
+        return Cell.of(cells[torch.arange(len(cells)), place])
+
+    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> ListMemory:
+        """Return the lists with ``cell`` at ``place`` (B,) of list ``number`` in ``rows``."""
+        size = max(self.left.shape[-2], int(place[rows].max()) + 1 if bool(rows.any()) else 0)
+        left = _filled(self.left, size).clone()
+        left[rows, number, place[rows]] = cell.values[rows, 0]
+        return replace(self, left=left)
 
     def _grown(self, side: Tensor) -> int:
         size = side.shape[-2] + 1

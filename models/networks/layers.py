@@ -1,4 +1,4 @@
-"""The numbers and names of a network's shape, checked by the types that the dataclass gives them.
+"""What the networks of the papers have in common: shapes, which are checked, layers, weights on a leading axis.
 
 A shape may come from a file that anybody made, so every field is of exactly the type that it says (True is no number of
 cells, a tensor no switch) before anything is computed from it.
@@ -6,11 +6,18 @@ cells, a tensor no switch) before anything is computed from it.
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import torch
+from torch import Tensor, nn
+
 from ...core.errors import StacklensError
 from ...core.validation import check_alphabet
+from ..base import ModelSpec, NetworkState, S, StackModel
 from ..plain_data import in_short
 
 LARGEST_SIZE = 4_096  # against typing errors and damaged files, not against ambition
@@ -80,7 +87,7 @@ def _described(kind: Any) -> str:
 
 
 def check_symbols(name: str, symbols: tuple[str, ...]) -> None:
-    """Check that ``symbols`` can be read, shown and told apart.
+    """Check that ``symbols`` can be read, shown and kept apart.
 
     Raises:
         StacklensError: naming one that is empty, longer than 100 characters, not printable, or there twice.
@@ -91,3 +98,78 @@ def check_symbols(name: str, symbols: tuple[str, ...]) -> None:
                 f"{name} has the symbol {in_short(symbol)}; expected 1 to {_LONGEST} printable characters"
             )
     check_alphabet(symbols)
+
+
+# ---- The layers that several networks have, and what all networks of the papers have in common ----
+
+
+def uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator) -> Tensor:
+    """Return draws from U(-bound, bound) in ``shape``, float64."""
+    return (2 * torch.rand(shape, generator=generator, dtype=torch.float64) - 1) * bound
+
+
+def affine(values: Tensor, weights: Tensor, bias: Tensor) -> Tensor:
+    """Return W x + b of ``values`` (..., B, I), with weights (..., O, I) and bias (..., O)."""
+    if weights.dim() == 2:  # one network: product and sum in one call
+        return nn.functional.linear(values, weights, bias)
+    return values @ weights.mT + bias.unsqueeze(-2)
+
+
+def lstm_cell(drive: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    """Return h' and c' of an LSTM (Hochreiter & Schmidhuber 1997, with forget gates) from its gates' sums."""
+    enter, keep, new, show = drive.chunk(4, -1)
+    cell = torch.sigmoid(keep) * cell + torch.sigmoid(enter) * torch.tanh(new)
+    return torch.sigmoid(show) * torch.tanh(cell), cell
+
+
+def add_parameters(
+    module: nn.Module, draw: Callable[[torch.Generator], dict[str, Tensor]], seed: int, nets: int | None
+) -> None:
+    """Give ``module`` the parameters that ``draw`` makes from a generator of ``seed``.
+
+    Of ``nets`` networks number n draws from ``seed + n``, and all of them stand on a leading axis.
+    """
+    draws = [draw(torch.Generator().manual_seed(seed + net)) for net in range(nets or 1)]
+    for name in draws[0]:
+        values = draws[0][name] if nets is None else torch.stack([one[name] for one in draws])
+        module.register_parameter(name, nn.Parameter(values))
+
+
+class PaperNetwork(StackModel[S]):
+    """A network of a paper, or ``nets`` of them on a leading axis; net n of many equals the single one of ``seed + n``.
+
+    Attributes:
+        shape: its configuration; what that has in common with `ModelSpec` is the network's too.
+        leading: the axes before the batch, () or (nets,).
+        n_hidden: how many numbers a hidden vector has, an LSTM's c included.
+    """
+
+    shape: Any
+    leading: tuple[int, ...]
+    n_hidden: int
+
+    def __init__(self, shape: Any, nets: int | None) -> None:
+        super().__init__()
+        self.shape, self.leading = shape, () if nets is None else (nets,)
+        for name in ModelSpec.__annotations__.keys() & vars(shape).keys():
+            setattr(self, name, getattr(shape, name))
+
+    @property
+    def output_alphabet(self) -> tuple[str, ...]:
+        """Return the symbols that outputs are made of."""
+        written: tuple[str, ...] = getattr(self.shape, "output_alphabet", self.alphabet)
+        return written
+
+    def config(self) -> dict[str, Any]:
+        """Return the plain data of the configuration."""
+        return asdict(self.shape)
+
+    @abstractmethod
+    def initial_memory(self, leading: tuple[int, ...]) -> S:
+        """Return empty memories; ``leading`` ends with the batch."""
+
+    def initial_state(self, batch: int) -> NetworkState[S]:
+        """Return a hidden vector of zeros and an empty memory."""
+        leading, like = (*self.leading, batch), next(self.parameters())
+        rejected = torch.zeros(leading, dtype=torch.bool, device=like.device)
+        return NetworkState(like.new_zeros(*leading, self.n_hidden), self.initial_memory(leading), rejected)

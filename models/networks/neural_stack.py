@@ -13,21 +13,21 @@ next symbol, that is the reading with which `StackModel.step` begins the next st
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from ...core.errors import StacklensError
 from ...languages.task import TaskKind
-from ..base import ActionKind, ControllerOutput, NetworkState, Run, StackModel
+from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
 from ..kernels.scan import Activation
 from ..kernels.strength_scan import strength_scan
 from ..plain_data import in_short
 from ..stacks.continuous import StrengthStack
 from ..stacks.tapes import Buffers, window
-from .layers import check_fields, check_sizes
+from .layers import PaperNetwork, add_parameters, check_fields, check_sizes, lstm_cell
 
 ControllerKind = Literal["linear", "rnn", "lstm"]
 _GATES = {"rnn": 1, "lstm": 4}
@@ -97,10 +97,16 @@ class InstructionNet(nn.Module):
         self.kind, self.hidden = kind, hidden
         self.memory = {"linear": 0, "rnn": hidden, "lstm": 2 * hidden}[kind]
         shapes = self.parameter_shapes(kind, n_in, hidden, n_out)
-        draws = [_draw(shapes, biases, seed + net) for net in range(nets or 1)]
-        for key in shapes:
-            values = torch.stack([draw[key] for draw in draws]) if nets is not None else draws[0][key]
-            self.register_parameter(key, nn.Parameter(values))
+
+        def draw(generator: torch.Generator) -> dict[str, Tensor]:
+            values = {key: torch.zeros(shape, dtype=torch.float64) for key, shape in shapes.items()}
+            for value in values.values():
+                if value.ndim == 2:
+                    value.normal_(0, len(value) ** -0.5, generator=generator)
+            values["bias"][: len(biases)] = torch.tensor(biases, dtype=torch.float64)
+            return values
+
+        add_parameters(self, draw, seed, nets)
 
     @staticmethod
     def parameter_shapes(kind: ControllerKind, n_in: int, hidden: int, n_out: int) -> dict[str, tuple[int, ...]]:
@@ -121,9 +127,7 @@ class InstructionNet(nn.Module):
         if self.kind == "rnn":
             after = torch.tanh(drive)
             return after, self._last_layer(after)
-        enter, keep, new, leave = drive.chunk(4, -1)  # the order of torch.nn.LSTMCell: i, f, g, o
-        cell = torch.sigmoid(keep) * memory[..., self.hidden :] + torch.sigmoid(enter) * torch.tanh(new)
-        after = torch.sigmoid(leave) * torch.tanh(cell)
+        after, cell = lstm_cell(drive, memory[..., self.hidden :])
         return torch.cat([after, cell], -1), self._last_layer(after)
 
     def drive(self, columns: Tensor, lone: bool) -> Tensor:
@@ -156,7 +160,38 @@ class InstructionNet(nn.Module):
         return features @ self.weight.mT + self.bias.unsqueeze(-2)
 
 
-class NeuralStack(StackModel[StrengthStack]):
+class InstructedNetwork(PaperNetwork[S]):
+    """The networks of the paper: an `InstructionNet`, whose first outputs are actions of strengths.
+
+    Attributes:
+        biases: of the actions at first.
+        null: as in `NeuralStackConfig`.
+    """
+
+    shape: NeuralStackConfig
+    action_kind: ActionKind = "strengths"
+    task_kind: TaskKind = "transduction"
+    biases: ClassVar[tuple[float, ...]]
+
+    def __init__(self, shape: NeuralStackConfig, *, seed: int = 0, nets: int | None = None) -> None:
+        super().__init__(shape, nets)
+        self.null, self.recurrent = shape.null, shape.controller != "linear"
+        self.net = InstructionNet(*self._sizes(shape), self.biases, seed, nets)
+        self.n_hidden = self.net.memory
+
+    @classmethod
+    def parameter_shapes(cls, shape: NeuralStackConfig) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, without making any."""
+        return {f"net.{name}": size for name, size in InstructionNet.parameter_shapes(*cls._sizes(shape)).items()}
+
+    @classmethod
+    def _sizes(cls, shape: NeuralStackConfig) -> tuple[ControllerKind, int, int, int]:
+        """Return the kind of controller, its inputs, hidden units and outputs."""
+        n_in = len(shape.alphabet) + shape.cell_size
+        return shape.controller, n_in, shape.hidden, len(cls.biases) + shape.cell_size + len(shape.output_alphabet)
+
+
+class NeuralStack(InstructedNetwork[StrengthStack]):
     """A Neural Stack model, or ``nets`` of them on a leading axis, in float64 (the authors trained in float32).
 
     Outputs are softmax(y_t), a distribution over the output alphabet; actions are (pop u_t, push d_t). A word is what
@@ -169,27 +204,7 @@ class NeuralStack(StackModel[StrengthStack]):
     """
 
     name: ClassVar[str] = "neural-stack"
-    action_kind: ActionKind = "strengths"
-    task_kind: TaskKind = "transduction"
-
-    def __init__(self, shape: NeuralStackConfig, *, seed: int = 0, nets: int | None = None) -> None:
-        super().__init__()
-        self.shape = shape
-        self.alphabet, self.null, self.cell_size = shape.alphabet, shape.null, shape.cell_size
-        self.recurrent = shape.controller != "linear"
-        self.leading = () if nets is None else (nets,)
-        discourage_pop = (-1.0, 0.0)  # as in the authors' program, or early training empties the stack
-        self.net = InstructionNet(*instruction_sizes(shape, 2), discourage_pop, seed, nets)
-
-    @classmethod
-    def parameter_shapes(cls, shape: NeuralStackConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
-        return net_shapes(shape, 2)
-
-    @property
-    def output_alphabet(self) -> tuple[str, ...]:
-        """Return the symbols that are written."""
-        return self.shape.output_alphabet
+    biases = (-1.0, 0.0)  # few pops, as in the authors' program, or early training empties the stack
 
     @property
     def n_units(self) -> int:
@@ -204,16 +219,9 @@ class NeuralStack(StackModel[StrengthStack]):
         weights = torch.cat([self.net.weight_hh, self.net.weight_ih], -1)
         return weights[..., rows, :], (self.net.bias_ih + self.net.bias_hh)[..., rows]
 
-    def config(self) -> dict[str, Any]:
-        """Return the plain data of `NeuralStackConfig."""
-        return asdict(self.shape)
-
-    def initial_state(self, batch: int) -> NetworkState[StrengthStack]:
-        """Return hidden vectors of zeros, of size 0 for the linear controller, and an empty stack."""
-        like, leading = self.net.bias, (*self.leading, batch)
-        stack = StrengthStack.empty(leading, self.cell_size, like)
-        rejected = torch.zeros(leading, dtype=torch.bool, device=like.device)
-        return NetworkState(like.new_zeros(*leading, self.net.memory), stack, rejected)
+    def initial_memory(self, leading: tuple[int, ...]) -> StrengthStack:
+        """Return empty stacks."""
+        return StrengthStack.empty(leading, self.cell_size, self.net.bias)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h_t (h_t and c_t for an LSTM), (u_t, d_t) and v_t in (0, 1), and softmax(y_t)."""
@@ -255,30 +263,6 @@ class NeuralStack(StackModel[StrengthStack]):
         return StrengthStack.of_cells(cells)
 
 
-def net_shapes(shape: NeuralStackConfig, n_actions: int) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the weights of a network with ``n_actions`` actions, by the names that it has them under."""
-    return {
-        f"net.{name}": size
-        for name, size in InstructionNet.parameter_shapes(*instruction_sizes(shape, n_actions)).items()
-    }
-
-
-def instruction_sizes(shape: NeuralStackConfig, n_actions: int) -> tuple[ControllerKind, int, int, int]:
-    """Return the kind of controller, its inputs, hidden units and outputs."""
-    n_in = len(shape.alphabet) + shape.cell_size
-    return shape.controller, n_in, shape.hidden, n_actions + shape.cell_size + len(shape.output_alphabet)
-
-
-def _draw(shapes: dict[str, tuple[int, ...]], biases: tuple[float, ...], seed: int) -> dict[str, Tensor]:
-    generator = torch.Generator().manual_seed(seed)
-    values = {key: torch.zeros(shape, dtype=torch.float64) for key, shape in shapes.items()}
-    for value in values.values():
-        if value.ndim == 2:
-            value.normal_(0, len(value) ** -0.5, generator=generator)
-    values["bias"][: len(biases)] = torch.tensor(biases, dtype=torch.float64)
-    return values
-
-
 # ---- The buffered networks of Hao et al. 2018 (section 2.3): Neural Stacks that choose when to read and when to
 # write.
 #
@@ -313,7 +297,7 @@ class BufferedConfig(NeuralStackConfig):
             raise StacklensError(f"extra_steps is {in_short(self.extra_steps)}; expected 0 to {_MOST_STEPS} a symbol")
 
 
-class BufferedNeuralStack(StackModel[Buffers]):
+class BufferedNeuralStack(InstructedNetwork[Buffers]):
     """A buffered Neural Stack network, or ``nets`` of them on a leading axis, in float64.
 
     A step feeds the next symbol to the input queue, or nothing once the word has ended, and its output is softmax(y_t),
@@ -328,44 +312,21 @@ class BufferedNeuralStack(StackModel[Buffers]):
     torch.Size([3, 2, 2])
     """
 
+    shape: BufferedConfig
     name: ClassVar[str] = "buffered-neural-stack"
-    action_kind: ActionKind = "strengths"
     operations = ("pop", "push", "pop input", "push output")
-    task_kind: TaskKind = "transduction"
+    biases = (-1.0, 0.0, 1.0, 1.0)  # no pops, but reading and writing at every step: as in the authors' program
     real_time = False
 
     def __init__(self, shape: BufferedConfig, *, seed: int = 0, nets: int | None = None) -> None:
-        super().__init__()
-        self.shape = shape
-        self.alphabet, self.null, self.cell_size = shape.alphabet, shape.null, shape.cell_size
-        self.recurrent, self.extra_steps = shape.controller != "linear", shape.extra_steps
-        self.leading = () if nets is None else (nets,)
+        super().__init__(shape, seed=seed, nets=nets)
         self.skipped = int(shape.dequeue_first)
         late = self.skipped if shape.null is not None and not shape.extra_steps else 0
         self.reads_on = (shape.null,) * late if shape.null is not None else ()
-        biases = (-1.0, 0.0, 1.0, 1.0)  # no pops, but reading and writing at every step: as in the authors' program
-        self.net = InstructionNet(*instruction_sizes(shape, len(self.operations)), biases, seed, nets)
 
-    @classmethod
-    def parameter_shapes(cls, shape: BufferedConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
-        return net_shapes(shape, len(cls.operations))
-
-    @property
-    def output_alphabet(self) -> tuple[str, ...]:
-        """Return the symbols that are written."""
-        return self.shape.output_alphabet
-
-    def config(self) -> dict[str, Any]:
-        """Return the plain data of `BufferedConfig`."""
-        return asdict(self.shape)
-
-    def initial_state(self, batch: int) -> NetworkState[Buffers]:
-        """Return hidden vectors of zeros, of size 0 for the linear controller, an empty stack and an empty queue."""
-        like, leading = self.net.bias, (*self.leading, batch)
-        rejected = torch.zeros(leading, dtype=torch.bool, device=like.device)
-        memory = Buffers.empty(leading, len(self.alphabet), self.cell_size, like)
-        return NetworkState(like.new_zeros(*leading, self.net.memory), memory, rejected)
+    def initial_memory(self, leading: tuple[int, ...]) -> Buffers:
+        """Return empty stacks and queues."""
+        return Buffers.empty(leading, len(self.alphabet), self.cell_size, self.net.bias)
 
     def feed(self, stack: Buffers, symbols: Tensor) -> Buffers:
         """Return the memory with ``symbols`` (B,) in the queue."""
@@ -381,7 +342,7 @@ class BufferedNeuralStack(StackModel[Buffers]):
         output = torch.softmax(drive[..., first:], -1)
         return ControllerOutput(hidden, instructions[..., :n_actions], instructions[..., n_actions:], output)
 
-    def said(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
+    def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
         """Return what is read off the output queues, distributions (T, ..., B, O), even where nothing was written.
 
         A reading mixes the logits y_t; logarithms of their softmax differ from them by a number that is the same for

@@ -15,13 +15,12 @@ import torch
 from torch import Tensor, nn
 
 from ...core.errors import StacklensError
-from ...languages.task import TaskKind
-from ..base import ActionKind, ControllerOutput, NetworkState, Run, S, StackModel
+from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
 from ..kernels.scan import Activation, ScanShape, ScanWeights, driven, scan
 from ..stacks.superposition import SuperpositionStack
 from ..stacks.tapes import RING_OPERATIONS, RingMemory
-from .joulin import add_parameters, check_predictor, check_shape
-from .layers import LARGEST_SIZE, check_fields
+from .joulin import check_predictor, check_shape
+from .layers import LARGEST_SIZE, PaperNetwork, add_parameters, affine, check_fields, lstm_cell, uniform
 
 Gating = Literal["softmax", "softmax with temperature", "gumbel-softmax"]
 
@@ -79,13 +78,14 @@ class MarnnConfig:
                 raise StacklensError(f"first has {' '.join(strangers)}, outside the alphabet {' '.join(self.alphabet)}")
 
 
-class Marnn(StackModel[S]):
+class Marnn(PaperNetwork[S]):
     """What the three networks share; subclasses choose the memory, and whether the controller is an LSTM.
 
     Attributes:
         temperature: that of the gate; training may lower it, and `config` keeps it.
     """
 
+    shape: MarnnConfig
     action_kind: ActionKind = "softmax"
     squared_error = True
     lstm: ClassVar[bool] = False
@@ -105,19 +105,10 @@ class Marnn(StackModel[S]):
     memory_bias: nn.Parameter
 
     def __init__(self, shape: MarnnConfig, *, seed: int = 0, nets: int | None = None) -> None:
-        super().__init__()
-        self.shape, self.temperature = shape, shape.temperature
-        self.task_kind: TaskKind = shape.task_kind
-        self.alphabet, self.first = shape.alphabet, shape.first
-        self.cell_size, self.stack_limit = shape.cell_size, shape.stack_limit
-        self.leading = () if nets is None else (nets,)
+        super().__init__(shape, nets)
+        self.temperature, self.n_hidden = shape.temperature, shape.hidden * (2 if self.lstm else 1)
         add_parameters(self, self._draw, seed, nets)
         self._noise = [torch.Generator().manual_seed(seed + net) for net in range(nets or 1)]
-
-    @property
-    def output_alphabet(self) -> tuple[str, ...]:
-        """Return the symbols that may come next."""
-        return self.shape.output_alphabet
 
     @property
     def n_units(self) -> int:
@@ -135,17 +126,6 @@ class Marnn(StackModel[S]):
         rows = slice(self.shape.hidden, 2 * self.shape.hidden)
         weights = torch.cat([self.hidden_weights, self.input_weights], -1)
         return weights[..., rows, :], (self.input_bias + self.hidden_bias)[..., rows]
-
-    @abstractmethod
-    def initial_memory(self, leading: tuple[int, ...]) -> S:
-        """Return empty memories; ``leading`` ends with the batch."""
-
-    def initial_state(self, batch: int) -> NetworkState[S]:
-        """Return zeros: a hidden vector (..., B, H), of an LSTM h and c (..., B, 2H), and an empty memory."""
-        leading = (*self.leading, batch)
-        hidden = self.output_bias.new_zeros(*leading, self.shape.hidden * (2 if self.lstm else 1))
-        rejected = torch.zeros(leading, dtype=torch.bool, device=hidden.device)
-        return NetworkState(hidden, self.initial_memory(leading), rejected)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h' (and c'), the shares of the operations, the new element, and which symbols may come next."""
@@ -289,25 +269,6 @@ class MarnnStackLSTM(MarnnStackRNN):
     name: ClassVar[str] = "marnn-stack-lstm"
     lstm: ClassVar[bool] = True
     activation: ClassVar[Activation] = "lstm"
-
-
-def uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator) -> Tensor:
-    """Return draws from U(-bound, bound) in ``shape``, float64."""
-    return (2 * torch.rand(shape, generator=generator, dtype=torch.float64) - 1) * bound
-
-
-def affine(values: Tensor, weights: Tensor, bias: Tensor) -> Tensor:
-    """Return W x + b of ``values`` (..., B, I), with weights (..., O, I) and bias (..., O)."""
-    if weights.dim() == 2:  # one network: product and sum in one call
-        return nn.functional.linear(values, weights, bias)
-    return values @ weights.mT + bias.unsqueeze(-2)
-
-
-def lstm_cell(drive: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-    """Return h' and c' of an LSTM (Hochreiter & Schmidhuber 1997, with forget gates) from its gates' sums."""
-    enter, keep, new, show = drive.chunk(4, -1)
-    cell = torch.sigmoid(keep) * cell + torch.sigmoid(enter) * torch.tanh(new)
-    return torch.sigmoid(show) * torch.tanh(cell), cell
 
 
 class MarnnJoulin(MarnnStackRNN):

@@ -12,29 +12,117 @@ in order of height, so what is within depth 1 of the top are the last ones that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Self
 
 import torch
 from torch import Tensor
+
+from ..base import Cell, Memory
 
 _FIRST_WINDOW, _FIRST_CAPACITY = 4, 64  # intervals looked at together, and room for intervals; both double
 
 
 @dataclass(frozen=True)
-class ContinuousStack:
-    """A batch of stacks of values with continuous lengths; one slot for every symbol read so far.
+class IntervalStack(Memory):
+    """A batch of stacks whose values lie on intervals of heights, the bottom first; immutable.
 
     Attributes:
-        bottoms, tops: the heights between which slot t lies, (..., B, T); equal where nothing of it is left.
+        bottoms, tops: the heights between which slot t lies, (..., B, T), at least 0; equal where nothing is left.
         values: what slot t holds, (..., B, T, D).
         length: total length, (..., B), at least 0.
-        underflow: the largest amount that one step popped from an empty stack so far, (..., B), at least 0.
     """
 
     bottoms: Tensor
     tops: Tensor
     values: Tensor
     length: Tensor
+
+    @property
+    def lengths(self) -> Tensor:
+        """Return how much of every slot is left, (..., B, T), at least 0."""
+        return self.tops - self.bottoms
+
+    def reading(self) -> Tensor:
+        """Return the sum of the values in the top 1, weighted by their lengths there, (..., B, 1, D).
+
+        Where the stack holds less than 1 the weights sum to that, without normalisation (Sun et al. 1993, eq. 13; Hao
+        et al. 2018, section 2.1, r_t; Grefenstette et al. 2015, eq. 3).
+        """
+        floor = torch.relu(self.length - 1).unsqueeze(-1)
+        visible = torch.relu(self.tops - torch.maximum(self.bottoms, floor))
+        return (visible.unsqueeze(-1) * self.values).sum(-2).unsqueeze(-2)
+
+    def select(self, index: Tensor) -> Self:
+        """Return the stacks of the batch entries ``index`` (M,), which may repeat."""
+        place = (*[slice(None)] * (self.length.dim() - 1), index)
+        return replace(self, **{one.name: getattr(self, one.name)[place] for one in fields(self)})
+
+    def joined(self, others: Sequence[Self]) -> Self:
+        """Return this batch and then ``others``."""
+        parts = (self, *others)
+        return replace(
+            self, **{one.name: cat_slots([getattr(part, one.name) for part in parts]) for one in fields(self)}
+        )
+
+    def cell(self, number: int, place: Tensor) -> Cell:
+        """Return the pieces of the cell at ``place`` (B,) below the top."""
+        del number  # there is one stack
+        low, high = self._span(place)
+        low_end, high_end = (torch.minimum(torch.maximum(ends, low), high) for ends in (self.bottoms, self.tops))
+        return Cell(high_end - low_end, self.values)
+
+    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> Self:
+        """Return the stacks with the pieces of ``cell`` at ``place`` (B,) in ``rows``."""
+        del number
+        low, high = self._span(place)
+        none, whole = low.expand(-1, self.tops.shape[-1]), ~rows.unsqueeze(-1)
+        above = cell.lengths.cumsum(-1)
+        tops, bottoms = (torch.minimum(low + ends, high) for ends in (above, above - cell.lengths))
+        # every old slot stands twice, cut to below the cell and to above it, and the pieces between
+        kept = {"bottoms": self.bottoms, "tops": self.tops}
+        under = {name: torch.where(whole, ends, torch.minimum(ends, low)) for name, ends in kept.items()}
+        over = {name: torch.where(whole, none, torch.maximum(ends, high)) for name, ends in kept.items()}
+        new = {"bottoms": torch.where(whole, tops, bottoms), "tops": tops}
+        ends = {name: torch.cat([under[name], new[name], over[name]], -1) for name in kept}
+        return replace(self, **ends, values=torch.cat([self.values, cell.values, self.values], -2))
+
+    def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: Self) -> Self:
+        """Return the stacks of ``other`` in ``rows``."""
+        del numbers
+        return self.joined([other]).select(torch.arange(len(rows)) + len(rows) * rows)
+
+    def lowered(self, rows: Tensor, number: int, count: Tensor) -> Self:
+        """Return the stacks with length ``count`` (B,) taken off the top in ``rows``."""
+        del number
+        length = torch.where(rows, torch.relu(self.length - count), self.length)
+        ends = {name: torch.minimum(getattr(self, name), length.unsqueeze(-1)) for name in ("bottoms", "tops")}
+        return replace(self, **ends, length=length)
+
+    def _span(self, place: Tensor) -> tuple[Tensor, Tensor]:
+        """Return between which heights the cell at ``place`` lies, (B, 1) each."""
+        high = torch.relu(self.length - place).unsqueeze(-1)
+        return torch.relu(high - 1), high
+
+
+def cat_slots(parts: Sequence[Tensor], filling: float = 0.0) -> Tensor:
+    """Return tensors (B, T, …), or (B,), one batch after the other, the shorter ones filled up."""
+    if parts[0].dim() == 1:
+        return torch.cat(list(parts))
+    size = max(part.shape[1] for part in parts)
+    missing = [part.new_full((len(part), size - part.shape[1], *part.shape[2:]), filling) for part in parts]
+    return torch.cat([torch.cat(pair, 1) for pair in zip(parts, missing, strict=True)])
+
+
+@dataclass(frozen=True)
+class ContinuousStack(IntervalStack):
+    """A batch of stacks of values with continuous lengths; one slot for every symbol read so far.
+
+    Attributes:
+        underflow: the largest amount that one step popped from an empty stack so far, (..., B), at least 0.
+    """
+
     underflow: Tensor
 
     @classmethod
@@ -43,16 +131,12 @@ class ContinuousStack:
         none, zero = like.new_zeros(*leading, 0), like.new_zeros(leading)
         return cls(none, none, like.new_zeros(*leading, 0, size), zero, zero)
 
-    @property
-    def lengths(self) -> Tensor:
-        """Return how much of every slot is left, (..., B, T)."""
-        return self.tops - self.bottoms
-
-    def reading(self) -> Tensor:
-        """Return the value-weighted lengths within depth 1 of the top, (..., B, 1, D) (eq. 13)."""
-        floor = torch.relu(self.length - 1).unsqueeze(-1)
-        visible = torch.relu(self.tops - torch.maximum(self.bottoms, floor))
-        return (visible.unsqueeze(-1) * self.values).sum(-2).unsqueeze(-2)
+    @classmethod
+    def of_cells(cls, cells: Tensor) -> ContinuousStack:
+        """Return stacks with one segment of length 1, ``cells`` (M, 1, 1, D), none where it is NaN."""
+        there = (~cells[:, 0, 0, :1].isnan()).to(cells.dtype)
+        empty = cls.empty((len(cells),), cells.shape[-1], cells)
+        return empty.next(there.unsqueeze(1), cells[:, 0].nan_to_num())
 
     def next(self, actions: Tensor, pushed: Tensor) -> ContinuousStack:
         """Return the stacks after ``actions`` (..., B, 1, 1) in [-1, 1]: push so much if positive, else pop it.
@@ -70,16 +154,6 @@ class ContinuousStack:
             torch.cat([self.values, pushed], -2),
             length,
             torch.maximum(self.underflow, torch.relu(-raw)),
-        )
-
-    def select(self, index: Tensor) -> ContinuousStack:
-        """Return the stacks of the batch entries ``index`` (M,), which may repeat."""
-        return ContinuousStack(
-            self.bottoms[..., index, :],
-            self.tops[..., index, :],
-            self.values[..., index, :, :],
-            self.length[..., index],
-            self.underflow[..., index],
         )
 
     def overwritable(self) -> ContinuousStackArray:
@@ -204,28 +278,18 @@ _SWEEP = 32  # slots without strength are looked for when the number of slots is
 
 
 @dataclass(frozen=True)
-class StrengthStack:
+class StrengthStack(IntervalStack):
     """A batch of stacks of values with strengths, the bottom first.
 
     There is one slot for every step so far. Without gradients, slots that have no strength left in the whole batch are
     dropped now and then, which no reading can tell: a long rounded run then costs what its stacks hold.
 
-    Attributes:
-        bottoms, tops: the heights between which slot t lies, (..., B, T), at least 0; equal where nothing is left.
-        values: what slot t holds, (..., B, T, D).
-        length: total strength, (..., B), at least 0.
-
     >>> empty = StrengthStack.empty((1,), 2, torch.zeros(()))
     >>> one = empty.next(torch.tensor([[[0.0, 0.75]]]), torch.tensor([[[1.0, 0.0]]]))
     >>> two = one.next(torch.tensor([[[0.25, 0.75]]]), torch.tensor([[[0.0, 1.0]]]))
-    >>> two.strengths, two.reading()
+    >>> two.lengths, two.reading()
     (tensor([[0.5000, 0.7500]]), tensor([[[0.2500, 0.7500]]]))
     """
-
-    bottoms: Tensor
-    tops: Tensor
-    values: Tensor
-    length: Tensor
 
     @classmethod
     def empty(cls, leading: tuple[int, ...], size: int, like: Tensor) -> StrengthStack:
@@ -241,21 +305,6 @@ class StrengthStack:
             push = (~cell[..., :1].isnan()).to(cells.dtype)
             stack = stack.next(torch.cat([torch.zeros_like(push), push], -1), cell.nan_to_num())
         return stack
-
-    @property
-    def strengths(self) -> Tensor:
-        """Return how much of every slot is left, s_t, (..., B, T), at least 0."""
-        return self.tops - self.bottoms
-
-    def reading(self) -> Tensor:
-        """Return the strength-weighted sum of the values in the top 1, (..., B, 1, D).
-
-        Where the stack holds less than 1 the weights sum to that, without normalisation (Hao et al. 2018, section 2.1,
-        r_t; Grefenstette et al. 2015, eq. 3).
-        """
-        floor = torch.relu(self.length - 1).unsqueeze(-1)
-        visible = torch.relu(self.tops - torch.maximum(self.bottoms, floor))
-        return (visible.unsqueeze(-1) * self.values).sum(-2).unsqueeze(-2)
 
     def next(self, actions: Tensor, pushed: Tensor) -> StrengthStack:
         """Return the stacks after ``actions`` (..., B, 1, 2) = (pop u, push d), each in [0, 1].
@@ -275,15 +324,6 @@ class StrengthStack:
         )
         sweep = after.tops.shape[-1] % _SWEEP == 0 and not torch.is_grad_enabled()
         return after._swept() if sweep else after
-
-    def select(self, index: Tensor) -> StrengthStack:
-        """Return the stacks of the batch entries ``index`` (M,), which may repeat."""
-        return StrengthStack(
-            self.bottoms[..., index, :],
-            self.tops[..., index, :],
-            self.values[..., index, :, :],
-            self.length[..., index],
-        )
 
     def _swept(self) -> StrengthStack:
         """Return the same stacks without the slots that have no strength in any of them."""

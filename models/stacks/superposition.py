@@ -10,16 +10,18 @@ differ from it are stored: one more after every step, up to the limit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from ...core.errors import StacklensError
+from ..base import Cell, Memory
 
 
 @dataclass(frozen=True)
-class SuperpositionStack:
+class SuperpositionStack(Memory):
     """A batch of stacks whose cells are mixtures; immutable.
 
     Attributes:
@@ -118,6 +120,31 @@ class SuperpositionStack:
     def select(self, index: Tensor) -> SuperpositionStack:
         """Return the stacks of the batch entries ``index`` (M,), which may repeat."""
         return replace(self, stored=self.stored[..., index, :, :, :])
+
+    def joined(self, others: Sequence[SuperpositionStack]) -> SuperpositionStack:
+        """Return this batch and then ``others``."""
+        size = max(part.stored.shape[-2] for part in (self, *others))
+        return replace(self, stored=torch.cat([part.cells(size) for part in (self, *others)]))
+
+    def cell(self, number: int, place: Tensor) -> Cell:
+        """Return the cell at ``place`` (B,) of stack ``number``."""
+        cells = self.cells(int(place.max()) + 1)[:, number]  # (B, C, D)
+        return Cell.of(cells[torch.arange(len(cells)), place])
+
+    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> SuperpositionStack:
+        """Return the stacks with ``cell`` at ``place`` (B,) of stack ``number`` in ``rows``."""
+        size = max(self.stored.shape[-2], int(place[rows].max()) + 1 if bool(rows.any()) else 0)
+        stored = self.cells(size).clone()
+        stored[rows, number, place[rows]] = cell.values[rows, 0]
+        return replace(self, stored=stored)
+
+    def lowered(self, rows: Tensor, number: int, count: Tensor) -> SuperpositionStack:
+        """Return the stacks with ``count`` (B,) cells taken off the top of stack ``number`` in ``rows``."""
+        stored, size = self.stored.clone(), self.stored.shape[-2]
+        below = self.cells(2 * size)[:, number]
+        places = (torch.arange(size) + count.long().unsqueeze(-1)).clamp(max=max(0, 2 * size - 1))  # (B, C)
+        stored[rows, number] = below.gather(1, places.unsqueeze(-1).expand(-1, -1, below.shape[-1]))[rows]
+        return replace(self, stored=stored)
 
     def _empty_cells(self, count: int) -> Tensor:
         return self.stored.new_full((*self.stored.shape[:-2], count, self.stored.shape[-1]), self.empty_value)

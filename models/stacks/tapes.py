@@ -11,19 +11,21 @@ operation. So a pop right that adds is what a stack calls a push.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 
 from ...core.errors import StacklensError
-from .continuous import StrengthStack
+from ..base import Cell, Memory
+from .continuous import StrengthStack, cat_slots
 
 RING_OPERATIONS = ("rotate right", "rotate left", "no-op", "pop right", "pop left")
 
 
 @dataclass(frozen=True)
-class RingMemory:
+class RingMemory(Memory):
     """A batch of rings; immutable.
 
     Attributes:
@@ -84,6 +86,20 @@ class RingMemory:
         """Return the rings of the batch entries ``index`` (M,), which may repeat."""
         return RingMemory(self.cells[..., index, :, :, :])
 
+    def joined(self, others: Sequence[RingMemory]) -> RingMemory:
+        """Return this batch and then ``others``."""
+        return RingMemory(torch.cat([part.cells for part in (self, *others)]))
+
+    def cell(self, number: int, place: Tensor) -> Cell:
+        """Return the cell at ``place`` (B,) of ring ``number``, counted on round the ring."""
+        return Cell.of(self.cells[torch.arange(len(place)), number, place % self.cells.shape[-2]])
+
+    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> RingMemory:
+        """Return the rings with ``cell`` at ``place`` (B,) of ring ``number`` in ``rows``."""
+        cells = self.cells.clone()
+        cells[rows, number, place[rows] % cells.shape[-2]] = cell.values[rows, 0]
+        return RingMemory(cells)
+
 
 # ---- The memory of a buffered network (Hao et al. 2018, section 2.3): a stack, and the queue that its input waits in.
 #
@@ -98,7 +114,7 @@ class RingMemory:
 
 
 @dataclass(frozen=True)
-class Buffers:
+class Buffers(Memory):
     """A batch of stacks, each with an input queue beside it.
 
     Attributes:
@@ -154,6 +170,32 @@ class Buffers:
             self.gone[..., index],
             self.stack.select(index),
         )
+
+    def joined(self, others: Sequence[Buffers]) -> Buffers:
+        """Return this batch and then ``others``; shorter queues end where their last item ends."""
+        parts = (self, *others)
+        size, ends = max(part.ends.shape[1] for part in parts), []
+        for part in parts:
+            last = part.ends[:, -1:] if part.ends.shape[1] else part.ends.new_zeros(len(part.ends), 1)
+            ends.append(torch.cat([part.ends, last.expand(-1, size - part.ends.shape[1])], 1))
+        letters, gone = cat_slots([part.letters for part in parts]), torch.cat([part.gone for part in parts])
+        return Buffers(letters, torch.cat(ends), gone, self.stack.joined([part.stack for part in others]))
+
+    def cell(self, number: int, place: Tensor) -> Cell:
+        """Return the stack's cell at ``place`` (B,)."""
+        return self.stack.cell(number, place)
+
+    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> Buffers:
+        """Return the same with ``cell`` at ``place`` (B,) of the stack in ``rows``."""
+        return replace(self, stack=self.stack.with_cell(rows, number, place, cell))
+
+    def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: Buffers) -> Buffers:
+        """Return the same with the stacks of ``other`` in ``rows``; queues stay as they are."""
+        return replace(self, stack=self.stack.with_stacks(rows, numbers, other.stack))
+
+    def lowered(self, rows: Tensor, number: int, count: Tensor) -> Buffers:
+        """Return the same with ``count`` (B,) cells taken off the top of the stack in ``rows``."""
+        return replace(self, stack=self.stack.lowered(rows, number, count))
 
 
 def window(ends: Tensor, position: Tensor) -> Tensor:

@@ -72,15 +72,15 @@ def make_trainer(
 
     check_device(chosen.setdefault("device", "cpu"))
     if model == "nnpda":
-        return _recogniser(_named(subject, recogniser=True), seed, nets, shape, chosen)
-    task = _named(subject, recogniser=False)
+        return _recogniser(_subject_named(subject, recogniser=True), seed, nets, shape, chosen)
+    task = _subject_named(subject, recogniser=False)
     if model in ("stack-rnn", "list-rnn", "scrn"):
-        return _stream(model, task, seed, nets, shape, chosen)
+        return _streams_trainer(model, task, seed, nets, shape, chosen)
     model = f"buffered-{model}" if chosen.get("buffered") else model
-    return _fitting(model, task, seed, nets, shape, chosen)
+    return _words_trainer(model, task, seed, nets, shape, chosen)
 
 
-def _named(subject: Any, recogniser: bool) -> Any:
+def _subject_named(subject: Any, recogniser: bool) -> Any:
     from ...languages.catalogue import get_language, get_task
 
     if not isinstance(subject, str):
@@ -102,7 +102,9 @@ def _recogniser(language: Language, seed: int, nets: int, shape: dict[str, Any],
     return Training(recipe, language, seed=seed, nets=nets, device=chosen["device"])
 
 
-def _stream(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
+def _streams_trainer(
+    model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]
+) -> Trainer:
     from ...languages.streams import StreamTask
     from .recipes import noise_robust_on_streams as noise_robust
     from .recipes import stream_recipe
@@ -118,7 +120,9 @@ def _stream(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any],
     return StreamTraining(recipe, task, seed=seed, nets=nets, model=model, shape=shape, device=chosen["device"])
 
 
-def _fitting(model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
+def _words_trainer(
+    model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]
+) -> Trainer:
     from ...languages.streams import StreamTask
     from .recipes import fit_recipe, noise_robust
     from .supervised import Fitting

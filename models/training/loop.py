@@ -11,7 +11,7 @@ import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,7 @@ class TrainingLoop(ABC):
         check_every: epochs between two checks.
         epochs_done: how many epochs have been trained.
         best_weights: the parameters that are kept, by name.
-        watch: called after every update, by whoever keeps snapshots; it must change nothing.
+        watch: called after every update, to keep snapshots; it must change nothing.
     """
 
     net: StackModel[Any]
@@ -172,7 +172,7 @@ class SideBySide(TrainingLoop):
         return unstacked(self.single(number), self.best_weights, number)
 
 
-def in_order(lengths: npt.NDArray[Any], size: int) -> list[npt.NDArray[np.int64]]:
+def by_length(lengths: npt.NDArray[Any], size: int) -> list[npt.NDArray[np.int64]]:
     """Return the numbers of words of these ``lengths`` in batches of ``size``, the shortest words first."""
     order = np.argsort(lengths, kind="stable")
     return [order[start : start + size] for start in range(0, len(order), size)]
@@ -189,11 +189,11 @@ def batches_by_length(lengths: npt.NDArray[Any], size: int, rng: np.random.Gener
 
 
 def log_loss(outputs: Tensor, targets: Tensor, least: float | None = _TINY) -> Tensor:
-    """Return minus the logarithms of the probabilities that distributions give to what should be said, (...).
+    """Return minus the logarithms of the probabilities that distributions give to the right outputs, (...).
 
     Args:
         outputs: distributions, (..., O).
-        targets: the numbers of what should be said, of a shape that expands to (...).
+        targets: the numbers of the right outputs, of a shape that expands to (...).
         least: smaller probabilities count as this one; None for the smallest number that is not subnormal.
     """
     index = targets.expand(outputs.shape[:-1]).unsqueeze(-1)
@@ -263,7 +263,10 @@ class Trainer(SideBySide):
         kind, subject: what is learned: a task kind, and the name of a language or task.
         source: where the settings come from.
         checked: which words the scores' errors are counted on, as one reads it: "all words of length <= 8".
+        PROGRESS: the attributes that change while training, besides networks, optimiser and scores: `state` saves them.
     """
+
+    PROGRESS: ClassVar[tuple[str, ...]]
 
     seed: int
     best: list[Score]
@@ -273,16 +276,13 @@ class Trainer(SideBySide):
     checked: str
 
     @abstractmethod
+    def settings(self) -> str:
+        """Return the recipe and what was chosen in its place, in one line."""
+
     def identity(self) -> dict[str, Any]:
         """Return the plain data that a state must share with the training that it is restored into."""
-
-    @abstractmethod
-    def progress_state(self) -> dict[str, Any]:
-        """Return all that changes while training besides networks, optimiser and scores, for `apply_state`."""
-
-    @abstractmethod
-    def apply_state(self, state: dict[str, Any]) -> None:
-        """Put back what `progress_state` gave."""
+        identity = {"language": self.subject, "seed": self.seed, "nets": self.n_nets, "recipe": self.settings()}
+        return identity if self.kind == "recognition" else {"model": self.model, **identity}
 
     @property
     def learned(self) -> dict[str, Any]:
@@ -321,7 +321,8 @@ class Trainer(SideBySide):
             "net": dict(self.net.state_dict()),
             "optimizer": self.optimizer.state_dict(),
         }
-        state: dict[str, Any] = _on_cpu({**self.identity(), **shared, **self.progress_state()})
+        progress = {name: getattr(self, name) for name in self.PROGRESS}
+        state: dict[str, Any] = _on_cpu({**self.identity(), **shared, **progress})
         return state
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -341,7 +342,8 @@ class Trainer(SideBySide):
             self.epochs_done, self.best = state["epochs_done"], [Score(*score) for score in state["best"]]
             for name, value in self.best_weights.items():
                 value.copy_(state["best_weights"][name])
-            self.apply_state(state)
+            for name in self.PROGRESS:
+                setattr(self, name, state[name])
         except (AttributeError, IndexError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise StacklensError(f"this training cannot be resumed: its state is damaged ({error})") from None
 
@@ -384,8 +386,6 @@ def _on_cpu(value: Any) -> Any:
     """Return a deep copy of plain data with all tensors in it on the CPU."""
     if isinstance(value, Tensor):
         return value.detach().to("cpu", copy=True)
-    if isinstance(value, torch.Generator):
-        return value.get_state()
     if isinstance(value, dict):
         return {key: _on_cpu(one) for key, one in value.items()}
     if isinstance(value, list | tuple):

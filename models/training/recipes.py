@@ -166,8 +166,8 @@ def noise_robust(recipe: FitRecipe, task: str) -> FitRecipe:
     """
     if recipe.rate == SETS.rate and task in _GENTLE:
         recipe = replace(recipe, rate=SUZGUN.rate, epochs=_GENTLE[task])
-    told = f"{recipe.source}; disturbed and sharpened in the end"
-    return replace(recipe, noise=0.3, sharpness=0.1, forgetting=0.01, source=told)
+    source = f"{recipe.source}; disturbed and sharpened in the end"
+    return replace(recipe, noise=0.3, sharpness=0.1, forgetting=0.01, source=source)
 
 
 def suzgun_recipe(
@@ -268,7 +268,7 @@ class Recipe:
         each_word: the weights move after every word, at a rate that stays; after five words that are no members comes a
             member, which moves them five times as far (section 4.3 (3)).
         gradient: "exact", through the stack and back; "rtrl", carried forward with the paper's approximation of the
-            stack's derivative (see `rtrl`); "local", the same gradient by going back (see `LocalNNPDA`), for less.
+            stack's derivative (see `RtrlNNPDA`); "local", the same gradient by going back (see `LocalNNPDA`), for less.
         source: where the settings come from.
     """
 
@@ -320,6 +320,19 @@ _PALINDROME = Recipe(
     source="Sun et al. 1993, section 4.3: full-order linear action, trap state, its two training sets and a third",
 )
 
+_SECTION_4_2_RECIPE = Recipe(
+    shape={"order": "second", "n_states": 5, **_TRAP},
+    init=0.1,
+    objective="prefix",
+    optimizer="adam",
+    rate=0.03,
+    stages=(Stage(epochs=300, words=_SECTION_4_2),),
+    check_length=12,
+    rounds=5,
+    source="Sun et al. 1993, section 4.2: 27 strings, rounds of counterexamples, with the trap hint of section 4.3",
+)
+_TWO_SETS = (Stage(epochs=200, up_to=3, members_up_to=5), Stage(epochs=200, up_to=5, members_up_to=7))
+
 RECIPES: dict[str, Recipe] = {
     "parentheses": Recipe(
         shape={"order": "second", "n_states": 3, "end": "e", "trap": False, "empty_reading": False},
@@ -332,50 +345,32 @@ RECIPES: dict[str, Recipe] = {
         check_length=12,
         source="Sun et al. 1993, section 4.1: 50 strings and the empty one, second order, init U[-1, 1], pop hint",
     ),
-    "1n0n": Recipe(
-        shape={"order": "second", "n_states": 5, **_TRAP},
-        init=0.1,
-        objective="prefix",
-        optimizer="adam",
-        rate=0.03,
-        stages=(Stage(epochs=300, words=_SECTION_4_2),),
-        check_length=12,
-        rounds=5,
-        source="Sun et al. 1993, section 4.2: 27 strings, rounds of counterexamples, with the trap hint of section 4.3",
-    ),
-    "1n0n without hints": Recipe(
+    "1n0n": _SECTION_4_2_RECIPE,
+    "1n0n without hints": replace(
+        _SECTION_4_2_RECIPE,
         shape={"order": "second", "n_states": 5, "end": "e", "trap": False, "empty_reading": True},
-        init=0.1,
         objective="end without hint",
-        optimizer="adam",
-        rate=0.03,
         stages=(Stage(epochs=100, words=_SECTION_4_2),),
-        check_length=12,
-        rounds=5,
         source="Sun et al. 1993, section 4.2 as printed: 27 strings, rounds of counterexamples, no hint",
     ),
     "palindrome": _PALINDROME,
-    "palindrome as printed": Recipe(
-        shape={"order": "full", "n_states": 3, **_TRAP},
-        init=0.1,
+    "palindrome as printed": replace(
+        _PALINDROME,
         objective="prefix with drive",
-        optimizer="adam",
-        rate=0.05,
-        stages=(Stage(epochs=200, up_to=3, members_up_to=5), Stage(epochs=200, up_to=5, members_up_to=7)),
-        check_length=8,
+        stages=_TWO_SETS,
         source="Sun et al. 1993, section 4.3: full-order linear action, trap state, driving force, two sets",
     ),
     "palindrome with its trap": replace(
         _PALINDROME, objective="every prefix", source=f"{_PALINDROME.source}; asked to stay in the trap"
     ),
-    "palindrome word by word": Recipe(
+    "palindrome word by word": replace(
+        _PALINDROME,
         shape={"order": "full", "n_states": 4, **_TRAP},
         init=1.0,
         objective="end of each word",
         optimizer="sgd",
         rate=0.2,
-        stages=(Stage(epochs=200, up_to=3, members_up_to=5), Stage(epochs=200, up_to=5, members_up_to=7)),
-        check_length=8,
+        stages=_TWO_SETS,
         each_word=True,
         source="Sun et al. 1993, section 4.3: four state neurons, an update a word; rate and gradients are ours",
     ),
@@ -391,16 +386,14 @@ def recipe_for(language: Language) -> Recipe:
         return RECIPES[language.name]
     if language.name == "anbn":
         words = tuple(word.translate(str.maketrans("10", "ab")) for word in _SECTION_4_2)
-        stage = Stage(epochs=300, words=words)
-        return Recipe(**{**vars(RECIPES["1n0n"]), "stages": (stage,)})
-    general = RECIPES["palindrome"]
+        return replace(_SECTION_4_2_RECIPE, stages=(Stage(epochs=300, words=words),))
     shorter = max(0, len(language.alphabet) - 3)
     stages = (
         Stage(epochs=300, up_to=max(2, 3 - shorter), members_up_to=max(4, 5 - shorter)),
         Stage(epochs=300, up_to=max(3, 5 - shorter), members_up_to=max(4, 7 - shorter)),
         Stage(epochs=500, up_to=max(3, 5 - shorter), members_up_to=max(4, 11 - 2 * shorter)),
     )
-    return Recipe(**{**vars(general), "stages": stages, "check_length": max(4, 8 - 2 * shorter)})
+    return replace(_PALINDROME, stages=stages, check_length=max(4, 8 - 2 * shorter))
 
 
 # ---- Recipes for predictors of endless streams (`stream_training`): one a task, with where the settings come from.

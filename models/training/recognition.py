@@ -17,11 +17,10 @@ from ...automata.pda import Word
 from ...languages.language import Language
 from ...languages.words import all_words, make_word
 from ..inference import verdicts_on_all
-from ..networks.nnpda import NNPDA, NNPDAConfig
+from ..networks.nnpda import NNPDA, LocalNNPDA, NNPDAConfig, RtrlNNPDA
 from ..rounding import Rounded
 from .loop import Score, Trainer, cosine
 from .recipes import Recipe
-from .rtrl import LocalNNPDA, RtrlNNPDA
 
 # ---- What recognisers are trained to do: words with what their language says of every prefix, and what an error
 # costs.
@@ -151,10 +150,10 @@ def end_objective(net: NNPDA, words: WordSet, weights: Tensor, pop_hint: bool = 
     at_end = torch.where(members, (1 - height) ** 2, torch.relu(height) ** 2)
     at_pop = torch.where(members | (not pop_hint), underflow, 1 - underflow)
     losses = torch.where(popped.any(-1), at_pop, at_end)
-    return _mean(losses, weights * members) + _mean(losses, weights * ~members)
+    return _weighted_mean(losses, weights * members) + _weighted_mean(losses, weights * ~members)
 
 
-def _mean(losses: Tensor, weights: Tensor) -> Tensor:
+def _weighted_mean(losses: Tensor, weights: Tensor) -> Tensor:
     return (weights * losses).sum(-1) / weights.sum(-1).clamp(min=1)
 
 
@@ -244,6 +243,7 @@ class Training(Trainer):
     net: NNPDA
     kind = "recognition"
     check_every = 50
+    PROGRESS = ("round", "clean_checks", "given", "losses", "words", "weights")
 
     def __init__(
         self, recipe: Recipe, language: Language, *, seed: int = 0, nets: int = 1, device: str = "cpu"
@@ -261,7 +261,8 @@ class Training(Trainer):
         self.round, self.clean_checks = 0, 0
         self.given: list[list[int]] = []
         self.losses = torch.full((nets,), math.inf, dtype=torch.float64)
-        self._members = _membership(language, recipe.check_length)
+        checked = all_words(language.alphabet, recipe.check_length)
+        self._members = np.array([word in language for word in checked])
         self._set_words(self._stage_words(0), torch.ones(nets, 0, dtype=torch.float64))
 
     @property
@@ -280,7 +281,7 @@ class Training(Trainer):
         if self.recipe.each_word:
             yield from self._presented
         else:
-            yield self.words, self.weights
+            yield self.word_set, self.weights.to(self.device)
 
     def costs(self, batch: tuple[WordSet, Tensor]) -> Tensor:
         """Return what the objective says of each network, (nets,)."""
@@ -309,36 +310,25 @@ class Training(Trainer):
             score = Score(int(rounded[number]), int(analog[number]), float(self.losses[number]))
             self.keep_if_better(number, score)
         exact = not rounded.any() and not analog.any()
-        self.clean_checks = self.clean_checks + 1 if exact and self._curriculum_over else 0
+        last_stage = self.recipe.stage_epochs - self.recipe.stages[-1].epochs
+        counts = exact and self.epochs_done >= last_stage + self.check_every
+        self.clean_checks = self.clean_checks + 1 if counts else 0
 
-    def identity(self) -> dict[str, Any]:
-        """Return language, seed, number of networks, and what of the recipe may be chosen."""
+    def settings(self) -> str:
+        """Return what of the recipe may be chosen, in one line."""
         shape = " ".join(f"{key}={value}" for key, value in sorted(self.recipe.shape.items()))
         gradient = "" if self.recipe.gradient == "exact" else f", {self.recipe.gradient} gradients"
-        recipe = f"{self.recipe.objective}{gradient}: {shape}"
-        return {"language": self.language.name, "seed": self.seed, "nets": self.n_nets, "recipe": recipe}
-
-    def progress_state(self) -> dict[str, Any]:
-        """Return where in the recipe it is, and the words with their weights."""
-        return {
-            "round": self.round,
-            "clean_checks": self.clean_checks,
-            "given": self.given,
-            "losses": self.losses,
-            "words": [list(word) for word in self.words.words],
-            "weights": self.weights,
-        }
-
-    def apply_state(self, state: dict[str, Any]) -> None:
-        """Put back what `progress_state` gave."""
-        self.round, self.clean_checks, self.losses = state["round"], state["clean_checks"], state["losses"]
-        self.given = state["given"]
-        words = [make_word(word, self.language.alphabet) for word in state["words"]]
-        self.words, self.weights = WordSet.of(self.language, words).to(self.device), state["weights"].to(self.device)
+        return f"{self.recipe.objective}{gradient}: {shape}"
 
     @property
-    def _curriculum_over(self) -> bool:
-        return self.epochs_done >= self.recipe.stage_epochs - self.recipe.stages[-1].epochs + self.check_every
+    def words(self) -> list[list[str]]:
+        """The words of the stage or round, each as its symbols."""
+        return [list(word) for word in self.word_set.words]
+
+    @words.setter
+    def words(self, words: list[list[str]]) -> None:
+        made = [make_word(word, self.language.alphabet) for word in words]
+        self.word_set = WordSet.of(self.language, made).to(self.device)
 
     def _enter_stage_or_round(self) -> None:
         begun = 0
@@ -353,26 +343,27 @@ class Training(Trainer):
     def _stage_words(self, number: int) -> list[Word]:
         words = self.recipe.stages[number].word_list(self.language, self.seed)
         if self.recipe.each_word:
-            return each_cut_at_dead(self.language, filter(None, words))  # nothing is said of the empty word
+            return each_cut_at_dead(self.language, filter(None, words))  # the empty word has no update
         return cut_at_dead(self.language, words) if self.recipe.objective.startswith("prefix") else words
 
     def _set_words(self, words: list[Word], weights: Tensor) -> None:
         """Keep ``words``; the first of them have ``weights`` (nets, n), the rest weigh 1 for every network."""
         rest = torch.ones(self.n_nets, len(words) - weights.shape[-1], dtype=weights.dtype)
-        self.words = WordSet.of(self.language, words).to(self.device)
+        self.word_set = WordSet.of(self.language, words).to(self.device)
         self.weights = torch.cat([weights.cpu(), rest], -1).to(self.device)
 
     @property
     def _presented(self) -> Iterator[tuple[WordSet, Tensor]]:
         """Yield the words one by one, a member after every five others, and the members over and over."""
-        members = self.words.members.tolist()
+        members = self.word_set.members.tolist()
         others = [number for number, member in enumerate(members) if not member]
         again = cycle([number for number, member in enumerate(members) if member])
+        weights = self.weights.to(self.device)
         for start in range(0, len(others), _BETWEEN):
             for number in others[start : start + _BETWEEN]:
-                yield self.words.only(number), self.weights[:, [number]]
+                yield self.word_set.only(number), weights[:, [number]]
             number = next(again)
-            yield self.words.only(number), _BETWEEN * self.weights[:, [number]]
+            yield self.word_set.only(number), _BETWEEN * weights[:, [number]]
 
     def _add_counterexamples(self) -> None:
         """Give every network the words that it gets wrong, and it alone (section 4.2)."""
@@ -383,7 +374,7 @@ class Training(Trainer):
         candidates = all_words(self.language.alphabet, longest)
         wrong = self._errors(self.net)[:, : len(candidates)]
         self.given.append([min(int(number), _NEW_WORDS) for number in wrong.sum(-1)])
-        words, columns = list(self.words.words), []
+        words, columns = list(self.word_set.words), []
         for position in np.flatnonzero(wrong.any(0)):
             columns.append(torch.from_numpy(wrong[:, position] & (wrong[:, :position].sum(-1) < _NEW_WORDS)))
             words.append(candidates[position])
@@ -395,7 +386,3 @@ class Training(Trainer):
         verdicts = np.concatenate(verdicts_on_all(net, self.recipe.check_length), -1)
         wrong: np.ndarray = verdicts != self._members
         return wrong
-
-
-def _membership(language: Language, max_length: int) -> np.ndarray:
-    return np.array([word in language for word in all_words(language.alphabet, max_length)])

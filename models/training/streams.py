@@ -27,7 +27,7 @@ from ..checkpoint import build_model
 from ..networks.baselines import Baseline
 from ..numbers import one_thread
 from ..rounding import Rounded
-from .loop import Score, Trainer, cosine, detached, in_order, log_loss
+from .loop import Score, Trainer, by_length, cosine, detached, log_loss
 from .recipes import MEMORIES, StreamRecipe
 from .snapshots import blur, draw_noise
 from .supervised import Batch
@@ -59,16 +59,16 @@ def learned_streams(task: StreamTask, pieces: Sequence[str], emptied: int, known
     before = ""
     for at in range(0, len(pieces), emptied):
         text = "".join(pieces[at : at + emptied])
-        yield _reading(task, text, before, known_only)
+        yield _reading_of(task, text, before, known_only)
         before = text[-1]
 
 
 def checked_stream(task: StreamTask, pieces: Sequence[str], known_only: bool) -> Reading:
     """Return one stream of ``pieces``, through which memories are never emptied."""
-    return _reading(task, "".join(pieces), "", known_only)
+    return _reading_of(task, "".join(pieces), "", known_only)
 
 
-def _reading(task: StreamTask, text: str, before: str, known_only: bool) -> Reading:
+def _reading_of(task: StreamTask, text: str, before: str, known_only: bool) -> Reading:
     number = {symbol: place for place, symbol in enumerate(task.alphabet)}
     symbols = np.array([number[symbol] for symbol in before + text])
     counts = np.array([False] * len(before) + task.scored(text), np.bool_)
@@ -77,7 +77,7 @@ def _reading(task: StreamTask, text: str, before: str, known_only: bool) -> Read
     return Reading(symbols[:-1], symbols[1:], counts[:-1])
 
 
-# ---- What trained networks are worth: words of which everything is said right, and pieces of streams ----
+# ---- What trained networks are worth: words with every output right, and pieces of streams ----
 #
 # Suzgun et al. 2019 score by whole words, Joulin & Mikolov 2015 by pieces of every size, predicted one after another.
 
@@ -102,7 +102,7 @@ def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = Fals
     model.train(noisy)
     like = next(model.parameters()).detach()
     right = torch.zeros(model.initial_state(1).rejected.shape[:-1], dtype=torch.int64, device=like.device)
-    for rows in in_order(examples.lengths, _AT_ONCE):
+    for rows in by_length(examples.lengths, _AT_ONCE):
         batch = Batch.of(examples, rows, like)
         outputs = model.run(batch.symbols, model.initial_state(batch.symbols.shape[1])).output  # (T, ..., B, O)
         targets = batch.targets if batch.targets.dim() == 3 else one_hot(batch.targets, outputs.shape[-1])
@@ -118,10 +118,10 @@ def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = Fals
 @torch.no_grad()
 def decode_outputs(net: StackModel[Any], symbols: npt.NDArray[Any], device: str = "cpu") -> npt.NDArray[np.int64]:
     """Return what ``net`` predicts after each of ``symbols`` (B, T), -1 beyond the end of a stream, (..., B, T)."""
-    return np.concatenate([numbers for numbers, _ in _windows(net, symbols, device)], -1)
+    return np.concatenate([numbers for numbers, _ in _output_windows(net, symbols, device)], -1)
 
 
-def _windows(net: StackModel[Any], symbols: npt.NDArray[Any], device: str) -> Any:
+def _output_windows(net: StackModel[Any], symbols: npt.NDArray[Any], device: str) -> Any:
     """Yield the numbers of the outputs, (..., B, W), and the outputs themselves, (W, ..., B, O), window by window."""
     read = torch.from_numpy(np.maximum(symbols, 0).astype(np.int64)).to(device)
     state = net.initial_state(len(read))
@@ -191,7 +191,9 @@ class PieceTest:
     def right_and_entropy(self, net: StackModel[Any], device: str = "cpu") -> tuple[BoolArray, npt.NDArray[np.float64]]:
         """Return the same, and how surprising what can be known is to ``net``, in nats a symbol, (...)."""
         examples = self.task.examples(self.words())
-        numbers, entropy = _read(net, examples.symbols, np.maximum(examples.targets, 0), examples.mask, device)
+        numbers, entropy = _predictions_and_loss(
+            net, examples.symbols, np.maximum(examples.targets, 0), examples.mask, device
+        )
         return self._right(examples.hits(numbers)), entropy
 
     def _right(self, hits: npt.NDArray[Any]) -> BoolArray:
@@ -209,10 +211,10 @@ class PieceTest:
 def stream_entropy(net: StackModel[Any], reading: Reading, device: str = "cpu") -> npt.NDArray[np.float64]:
     """Return how surprising what counts in one stream is to ``net``, in nats a symbol, (...)."""
     symbols, following, counts = reading.symbols[None], reading.following[None], reading.counts[None]
-    return _read(net, symbols, following, counts, device)[1]
+    return _predictions_and_loss(net, symbols, following, counts, device)[1]
 
 
-def _read(
+def _predictions_and_loss(
     net: StackModel[Any], symbols: npt.NDArray[Any], following: npt.NDArray[Any], counts: BoolArray, device: str
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Return what ``net`` predicts on streams (B, T), (..., B, T), and its loss a symbol where symbols count, (...)."""
@@ -221,7 +223,7 @@ def _read(
     sums: list[Tensor] = []
     done = 0
     with one_thread():
-        for numbers, output in _windows(net, symbols, device):
+        for numbers, output in _output_windows(net, symbols, device):
             predicted.append(numbers)
             there = slice(done, done + len(output))
             done += len(output)
@@ -264,6 +266,8 @@ class StreamTraining(Trainer):
     >>> training.epochs_done, len(training.best), training.network(1).n_stacks
     (1, 2, 1)
     """
+
+    PROGRESS = ("clean_checks", "losses")
 
     def __init__(
         self,
@@ -377,24 +381,11 @@ class StreamTraining(Trainer):
             clean = score.rounded_errors == 0 and self.epochs_done >= self.recipe.n_max - 3
             self.clean_checks[number] = self.clean_checks[number] + 1 if clean else 0
 
-    def identity(self) -> dict[str, Any]:
-        """Return what a continued training has to share with its beginning, as plain data."""
+    def settings(self) -> str:
+        """Return the recipe and the shape in one line."""
         settings = {**asdict(self.recipe), **self.shape}
         del settings["shape"], settings["source"]
-        summary = " ".join(f"{key}={value}" for key, value in sorted(settings.items()))
-        identity = {"model": self.model, "language": self.subject, "seed": self.seed, "nets": self.n_nets}
-        return {**identity, "recipe": summary}
-
-    def progress_state(self) -> dict[str, Any]:
-        """Return the losses, and how often each network has been without an error."""
-        return {
-            "clean_checks": self.clean_checks,
-            "losses": self.losses,
-        }
-
-    def apply_state(self, state: dict[str, Any]) -> None:
-        """Put back what `progress_state` gave."""
-        self.clean_checks, self.losses = list(state["clean_checks"]), state["losses"]
+        return " ".join(f"{key}={value}" for key, value in sorted(settings.items()))
 
     @property
     def _windows(self) -> int:
@@ -421,7 +412,7 @@ class StreamTraining(Trainer):
         sizes = curriculum(self.epochs_done, recipe.n_max, recipe.smallest)
         length = self._windows * recipe.window + 1
         rng = np.random.default_rng((_TRAIN_SEED, self.epochs_done, *([part] if part else [])))
-        words = [_stream(self.task, length, sizes, rng) for _ in range(recipe.streams)]
+        words = [_random_stream(self.task, length, sizes, rng) for _ in range(recipe.streams)]
         number = {symbol: i for i, symbol in enumerate(self.task.alphabet)}
         symbols = torch.tensor([[number[symbol] for symbol in word] for word in words])
         if recipe.counted == "all":
@@ -453,7 +444,7 @@ def _forget_less(net: StackModel[Any], bias: float) -> None:
             net.get_parameter(f"hidden_{layer}_bias")[..., size : 2 * size] += bias
 
 
-def _stream(task: StreamTask, length: int, sizes: tuple[int, int], rng: np.random.Generator) -> str:
+def _random_stream(task: StreamTask, length: int, sizes: tuple[int, int], rng: np.random.Generator) -> str:
     """Return the first ``length`` symbols of a random stream."""
     pieces, found = [], 0
     while found < length:

@@ -23,7 +23,7 @@ from ...languages.task import Examples, Task
 from ..base import Run, StackModel
 from ..checkpoint import build_model
 from ..rounding import Rounded
-from .loop import WORST, Score, Trainer, batches_by_length, cosine, in_order, log_loss
+from .loop import WORST, Score, Trainer, batches_by_length, by_length, cosine, log_loss
 from .recipes import FitRecipe
 from .snapshots import blur, draw_noise, remembering
 
@@ -38,7 +38,7 @@ class Batch:
 
     Attributes:
         symbols: what is read, (T, B) int; -1 after the end of a word.
-        targets: what should be said, (T, B, k) 0 or 1 for sets, else (T, B) int.
+        targets: the right outputs, (T, B, k) 0 or 1 for sets, else (T, B) int.
         weights: (T, B), which sum to 1; 0 where nothing counts.
     """
 
@@ -91,6 +91,8 @@ class Fitting(Trainer):
         StacklensError: the model says something else than the task asks for.
     """
 
+    PROGRESS = ("noise", "words_seen", "temperature", "best_temperature", "perfect", "stale", "least_loss")
+
     def __init__(
         self, model: str, recipe: FitRecipe, task: Task, *, seed: int = 0, nets: int = 1, device: str = "cpu"
     ) -> None:
@@ -99,7 +101,14 @@ class Fitting(Trainer):
         self.kind, self.subject, self.source = task.kind, task.name, recipe.source
         self.shape = {"alphabet": task.alphabet, **recipe.shape}
         net = build_model(model, self.shape, seed=seed, nets=nets)
-        _check_kinds(net, task)
+        # sets for sets, symbols for symbols, and all of them
+        if net.task_kind != ("next set" if task.kind == "next set" else "transduction"):
+            raise StacklensError(
+                f"{net.name} learns {net.task_kind} tasks, and {task.name} is a {task.kind} task; choose another"
+            )
+        if tuple(net.output_alphabet) != tuple(task.output_alphabet):
+            says, wants = (" ".join(symbols) for symbols in (net.output_alphabet, task.output_alphabet))
+            raise StacklensError(f"{net.name} can say {says}, and {task.name} asks for {wants}")
         self.net = net.to(device).eval()
         make = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[recipe.optimizer]
         fused = torch.device(device).type in ("cpu", "cuda")  # one call for all weights: a tenth of a step saved
@@ -109,7 +118,7 @@ class Fitting(Trainer):
         self.checked = f"{len(self.check_words)} checking words of up to {self.check_words.symbols.shape[1]} symbols"
         self._like = next(self.net.parameters()).detach()
         self.words_seen, self._share = 0, 0.0  # of all epochs, which is over
-        self.best_temperature = [self._temperature] * nets
+        self.best_temperature = [self.temperature] * nets
         self.perfect, self.stale, self.least_loss = [0] * nets, [0] * nets, [math.inf] * nets
         self.begin()
 
@@ -143,12 +152,14 @@ class Fitting(Trainer):
         if self.recipe.order == "by length":
             batches = batches_by_length(lengths, size, rng)
         elif self.recipe.order == "short first":
-            batches = in_order(lengths, size)
+            batches = by_length(lengths, size)
         else:
             batches = np.array_split(np.arange(len(lengths)), range(size, len(lengths), size))
         for number, rows in enumerate(batches):
             self._share = (self.epochs_done + number / len(batches)) / self.total_epochs
-            self._cool()
+            # gates that have a temperature cool down with the words seen (Suzgun et al. 2019, section 3.4)
+            if self.recipe.cooling and self.net.config().get("gating", "softmax") != "softmax":
+                self.temperature = max(self.recipe.coolest, math.exp(-self.recipe.cooling * self.words_seen))
             yield Batch.of(self.train_words, rows, self._like)
             self.words_seen += len(rows)
 
@@ -184,7 +195,7 @@ class Fitting(Trainer):
             fewest = self.best[number]
             score, loss = Score(int(rounded[number]), int(analog[number]), float(worst[number])), float(losses[number])
             if self.keep_if_better(number, score):
-                self.best_temperature[number] = self._temperature
+                self.best_temperature[number] = self.temperature
             right = score.rounded_errors == score.analog_errors == 0
             better = score < fewest or loss < self.least_loss[number]
             self.perfect[number] = self.perfect[number] + 1 if right else 0
@@ -198,62 +209,36 @@ class Fitting(Trainer):
             config["temperature"] = self.best_temperature[number]
         return build_model(self.model, config)
 
-    def identity(self) -> dict[str, Any]:
-        """Return model, task, seed, number of networks, and the recipe."""
+    def settings(self) -> str:
+        """Return the recipe in one line."""
         recipe = {**asdict(self.recipe), "source": ""}
-        summary = " ".join(f"{key}={value}" for key, value in recipe.items() if value not in ("", None))
-        return {
-            "model": self.model,
-            "language": self.task.name,
-            "seed": self.seed,
-            "nets": self.n_nets,
-            "recipe": summary,
-        }
+        return " ".join(f"{key}={value}" for key, value in recipe.items() if value not in ("", None))
 
     def scores(self, number: int) -> dict[str, Any]:
         """Return the scores of network ``number``: errors on checking words, and the largest error when rounded."""
         scores = super().scores(number)
-        margin = {"largest_output_error_rounded": scores.pop("loss")}
-        return {**scores, **margin}
-
-    def progress_state(self) -> dict[str, Any]:
-        """Return the temperatures and noise, and how each network is doing."""
-        return {
-            "noise": self._noise,
-            "words_seen": self.words_seen,
-            "temperature": self._temperature,
-            "best_temperature": self.best_temperature,
-            "perfect": self.perfect,
-            "stale": self.stale,
-            "least_loss": self.least_loss,
-        }
-
-    def apply_state(self, state: dict[str, Any]) -> None:
-        """Put back what `progress_state` gave."""
-        for generator, saved in zip(self._noise, state["noise"], strict=True):
-            generator.set_state(saved)
-        self.words_seen, self.best_temperature = state["words_seen"], state["best_temperature"]
-        self.perfect, self.stale, self.least_loss = state["perfect"], state["stale"], state["least_loss"]
-        if hasattr(self.net, "temperature"):
-            self._temperature = state["temperature"]
+        scores["largest_output_error_rounded"] = scores.pop("loss")
+        return scores
 
     @property
-    def _temperature(self) -> float:
+    def temperature(self) -> float:
+        """The temperature of the networks' gates; 1 where they have none, and setting it does nothing then."""
         return float(getattr(self.net, "temperature", 1.0))
 
-    @_temperature.setter
-    def _temperature(self, value: float) -> None:
-        setattr(self.net, "temperature", value)  # noqa: B010 (not every network has one)
+    @temperature.setter
+    def temperature(self, value: float) -> None:
+        if hasattr(self.net, "temperature"):
+            setattr(self.net, "temperature", value)  # noqa: B010 (no tensor, as torch takes it to be)
 
     @property
-    def _noise(self) -> list[torch.Generator]:
-        return list(getattr(self.net, "_noise", []))
+    def noise(self) -> list[Tensor]:
+        """The states of the generators that noisy gates draw from, one a network; none where no gate is noisy."""
+        return [generator.get_state() for generator in getattr(self.net, "_noise", [])]
 
-    def _cool(self) -> None:
-        """Lower the temperature of gates that have one (Suzgun et al. 2019, section 3.4)."""
-        config = self.net.config()
-        if self.recipe.cooling and config.get("gating", "softmax") != "softmax":
-            self._temperature = max(self.recipe.coolest, math.exp(-self.recipe.cooling * self.words_seen))
+    @noise.setter
+    def noise(self, states: list[Tensor]) -> None:
+        for generator, state in zip(getattr(self.net, "_noise", []), states, strict=True):
+            generator.set_state(state)
 
     @property
     def _noise_share(self) -> float:
@@ -284,43 +269,23 @@ class Fitting(Trainer):
         """
         examples, wrong = self.check_words, np.zeros(self.n_nets, int)
         losses, worst = np.zeros(self.n_nets), np.zeros(self.n_nets)
-        for rows in in_order(examples.lengths, _CHECKED_AT_ONCE):
+        for rows in by_length(examples.lengths, _CHECKED_AT_ONCE):
             batch = Batch.of(examples, rows, self._like)
             start = model.initial_state(batch.symbols.shape[1])
             outputs = model.run(batch.symbols, start).output.movedim(0, 2)  # (nets, B, T, O)
-            said = (outputs > 0.5) if model.task_kind == "next set" else outputs.argmax(-1)
-            part = _part(examples, rows, said.shape[2])
-            wrong += (~part.correct(said.cpu().numpy())).sum(-1)
-            counts = torch.from_numpy(part.mask).to(outputs.device)
-            errors = _errors(outputs, torch.from_numpy(part.targets).to(outputs.device))
+            decided = (outputs > 0.5) if model.task_kind == "next set" else outputs.argmax(-1)
+            cut = (rows, slice(decided.shape[2]))
+            symbols, targets, mask = examples.symbols[cut], examples.targets[cut], examples.mask[cut]
+            words = tuple(examples.words[row] for row in rows)
+            part = Examples(words, examples.alphabet, examples.output_alphabet, symbols, targets, mask)
+            wrong += (~part.correct(decided.cpu().numpy())).sum(-1)
+            counts, asked = (torch.from_numpy(array).to(outputs.device) for array in (mask, targets))
+            if asked.dim() == 3:
+                errors = (outputs - asked.to(outputs)).abs()  # (nets, B, T, O)
+            else:
+                index = asked.clamp(min=0).long().expand(outputs.shape[:-1]).unsqueeze(-1)
+                errors = 1 - outputs.gather(-1, index)  # (nets, B, T, 1)
             losses += (errors.square().mean(-1) * counts).sum((1, 2)).cpu().numpy()
             largest = errors.amax(-1).masked_fill(~counts, 0).amax((1, 2)).cpu().numpy()
             worst = np.maximum(worst, largest)
         return wrong, losses / max(1, examples.mask.sum()), worst
-
-
-def _check_kinds(net: StackModel[Any], task: Task) -> None:
-    """Raise where a network cannot say what is asked: sets for sets, symbols for symbols, and all of them."""
-    asked = "next set" if task.kind == "next set" else "transduction"
-    if net.task_kind != asked:
-        raise StacklensError(
-            f"{net.name} learns {net.task_kind} tasks, and {task.name} is a {task.kind} task; choose another"
-        )
-    if tuple(net.output_alphabet) != tuple(task.output_alphabet):
-        says, wants = (" ".join(symbols) for symbols in (net.output_alphabet, task.output_alphabet))
-        raise StacklensError(f"{net.name} can say {says}, and {task.name} asks for {wants}")
-
-
-def _part(examples: Examples, rows: np.ndarray, steps: int) -> Examples:
-    words = tuple(examples.words[row] for row in rows)
-    cut = (rows, slice(steps))
-    symbols, targets, mask = examples.symbols[cut], examples.targets[cut], examples.mask[cut]
-    return Examples(words, examples.alphabet, examples.output_alphabet, symbols, targets, mask)
-
-
-def _errors(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return how far ``outputs`` (nets, B, T, O) are from ``targets`` (B, T, O) or (B, T), (nets, B, T, O or 1)."""
-    if targets.dim() == 3:
-        return (outputs - targets.to(outputs)).abs()
-    index = targets.clamp(min=0).long().expand(outputs.shape[:-1]).unsqueeze(-1)
-    return 1 - outputs.gather(-1, index)

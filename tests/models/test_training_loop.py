@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.models.checkpoint import build_model
-from stacklens.models.training.loop import SideBySide, batches_by_length, clip_gradients, cosine, in_order, log_loss
+from stacklens.models.training.loop import SideBySide, batches_by_length, by_length, clip_gradients, cosine, log_loss
 
 SHAPE = {"alphabet": ("a", "b"), "hidden": 3, "n_stacks": 1}
 
@@ -118,7 +118,7 @@ def test_a_rate_falls_as_half_a_cosine() -> None:
 
 @given(st.lists(st.integers(0, 9), max_size=20), st.integers(1, 7), st.integers(0, 99))
 def test_batches_have_every_word_once(lengths: list[int], size: int, seed: int) -> None:
-    ordered = in_order(np.array(lengths, int), size)
+    ordered = by_length(np.array(lengths, int), size)
     drawn = batches_by_length(np.array(lengths, int), size, np.random.default_rng(seed))
     for batches in (ordered, drawn):
         assert sorted(row for rows in batches for row in rows.tolist()) == list(range(len(lengths)))

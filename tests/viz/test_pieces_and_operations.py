@@ -36,7 +36,7 @@ def test_pieces_are_what_the_strength_stack_holds_after_every_step(actions: list
     stack = StrengthStack.empty((1,), 1, torch.zeros((), dtype=torch.float64))
     for step, action in enumerate(actions):
         stack = stack.next(torch.tensor([[action]], dtype=torch.float64), torch.zeros(1, 1, 1, dtype=torch.float64))
-        np.testing.assert_allclose(lengths[step, : step + 1], stack.strengths[0], atol=1e-12)
+        np.testing.assert_allclose(lengths[step, : step + 1], stack.lengths[0], atol=1e-12)
 
 
 @given(actions=STRENGTHS)

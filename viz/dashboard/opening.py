@@ -20,8 +20,8 @@ from ...extract.evaluation.sweep_rows import SweepRow
 from ...extract.report import RESULT_FORMAT, is_result, load_result
 from ...extract.result import Extraction
 from ...models.checkpoint import ZOO, digest_of, find_network, load_network
-from ...models.formats.mapping import looks_like as is_mapping
-from ...models.formats.rau import looks_like as is_rau
+from ...models.formats.mapping import is_mapping as is_mapping
+from ...models.formats.rau import is_rau_folder as is_rau
 from ...models.wrap import is_reference
 from .extractions import content_of, keep_extraction, settings_in
 from .networks import LARGEST_UPLOAD, OWN, keep_upload, own_names

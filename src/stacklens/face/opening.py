@@ -228,9 +228,9 @@ def _kind(name: str | Path) -> str:
     if suffix == ".json":
         from ..extract.evaluation.sweep import is_sweep
         from ..extract.report import is_result
-        from ..models.formats.mapping import looks_like
+        from ..models.formats.mapping import is_mapping
 
-        for is_one, kind in ((is_result, "result"), (is_sweep, "sweep"), (looks_like, "network")):
+        for is_one, kind in ((is_result, "result"), (is_sweep, "sweep"), (is_mapping, "network")):
             if is_one(name):
                 return kind
     return "automaton" if suffix in AUTOMATA else "network"

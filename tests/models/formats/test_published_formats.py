@@ -21,8 +21,8 @@ from stacklens.extract.specification import check_same_alphabet
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import load_checkpoint, load_network, save_model
-from stacklens.models.formats.marnns import looks_like, read_marnns
-from stacklens.models.formats.stack_rnn_cpp import looks_like as cpp_looks_like
+from stacklens.models.formats.marnns import is_marnns, read_marnns
+from stacklens.models.formats.stack_rnn_cpp import is_stack_rnn_cpp as cpp_looks_like
 from stacklens.models.formats.stack_rnn_cpp import read_stack_rnn_cpp
 from stacklens.models.formats.stacknn import read_stacknn
 from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
@@ -96,7 +96,7 @@ def test_every_kind_of_network_is_read(cell: str, memory: str, expected: type, t
     weights = synthetic(cell, memory=memory)
     path = tmp_path / "net.pth"
     torch.save(weights, path)
-    assert looks_like(weights)
+    assert is_marnns(weights)
     net = read_marnns(path)
     assert type(net) is expected
     assert not net.training

@@ -155,7 +155,7 @@ def test_it_reads_and_holds_what_the_papers_cascades_do(steps: list[tuple[float,
             stack.reading()[0, 0], torch.tensor(plain.read(), dtype=torch.float64), atol=1e-12, rtol=0
         )
         expected = torch.tensor(plain.strengths, dtype=torch.float64)
-        torch.testing.assert_close(stack.strengths[0], expected, atol=1e-12, rtol=0)
+        torch.testing.assert_close(stack.lengths[0], expected, atol=1e-12, rtol=0)
 
 
 @settings(max_examples=50)
@@ -200,7 +200,7 @@ def test_signed_actions_make_it_the_continuous_stack() -> None:
     for action, sign, value in zip(actions, signed, pushed, strict=True):
         stack, continuous = stack.next(action, value), continuous.next(sign, value)
         assert torch.equal(stack.reading(), continuous.reading())
-        assert torch.equal(stack.strengths, continuous.lengths)
+        assert torch.equal(stack.lengths, continuous.lengths)
 
 
 SUPERPOSITION_SIZE = 2

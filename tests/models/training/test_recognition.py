@@ -41,7 +41,7 @@ def assert_same(one: Training, other: Training) -> None:
     assert one.best == other.best
     assert torch.equal(one.losses, other.losses)
     assert torch.equal(one.weights, other.weights)
-    assert one.words.words == other.words.words
+    assert one.words == other.words
     for left, right in ((weights(one), weights(other)), (one.best_weights, other.best_weights)):
         assert all(torch.equal(left[name], right[name]) for name in right)
 
@@ -69,12 +69,12 @@ def test_a_stopped_and_resumed_training_equals_an_uninterrupted_one(stop: int, t
 
 def test_counterexamples_are_given_only_to_the_networks_that_err_on_them() -> None:
     training = trained(SHORT.stage_epochs)
-    before = len(training.words.words)
+    before = len(training.word_set.words)
     candidates = all_words(LANGUAGE.alphabet, SHORT.check_length - SHORT.rounds + 1)
     wrong = verdicts_on(training.net, candidates) != np.array([word in LANGUAGE for word in candidates])
     assert wrong.any(0).sum() > 0
     training.epoch()
-    added = training.words.words[before:]
+    added = training.word_set.words[before:]
     assert list(added) == [word for word, bad in zip(candidates, wrong.any(0), strict=True) if bad]
     assert training.weights[:, before:].bool().tolist() == wrong[:, wrong.any(0)].tolist()
     assert training.weights[:, :before].eq(1).all()

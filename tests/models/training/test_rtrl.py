@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.languages.catalogue import get_language
-from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.nnpda import NNPDA, LocalNNPDA, NNPDAConfig, RtrlNNPDA, _rtrl_steps, window_slopes
 from stacklens.models.stacks.continuous import ContinuousStack
 from stacklens.models.training.recipes import RECIPES, Recipe, Stage
 from stacklens.models.training.recognition import Training
-from stacklens.models.training.rtrl import LocalNNPDA, RtrlNNPDA, _run, window_slopes
 
 LETTERS = ("a", "b", "c")
 Columns = tuple[Tensor, Tensor, Tensor]  # S_last, L, U, (..., B, T) each
@@ -100,7 +99,7 @@ def derivatives(net: NNPDA, word: Tensor) -> list[Tensor]:
     """Return the paper's derivatives of S_last, L and U after every step of one word, flat."""
     return [
         torch.cat([carried.hidden[0, -1], carried.length[0], carried.underflow[0]])
-        for _, carried in _run(net, word.unsqueeze(0), carry=True)
+        for _, carried in _rtrl_steps(net, word.unsqueeze(0), carry=True)
         if carried is not None
     ]
 

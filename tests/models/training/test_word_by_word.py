@@ -19,7 +19,7 @@ SHAPE = NNPDAConfig(("a", "b", "c"), order="full", n_states=3, trap=True, empty_
 def test_a_member_comes_after_five_others_and_moves_the_weights_five_times_as_far() -> None:
     training = Training(EACH, LANGUAGE, nets=2)
     batches = list(training.batches())
-    others = [word for word in training.words.words if word not in LANGUAGE]
+    others = [word for word in training.word_set.words if word not in LANGUAGE]
     assert [words.words[0] for words, _ in batches if words.words[0] not in LANGUAGE] == others
     kinds = "".join("m" if words.words[0] in LANGUAGE else "o" for words, _ in batches)
     rest = len(others) % 5
