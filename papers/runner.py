@@ -24,14 +24,12 @@ from .grid import (
     RunSettings,
     read_grid,
     text_options,
-    write_grid,
 )
 from .measures import measures_of
 from .results import (
     FOLDER,
     Experiment,
     Measured,
-    PaperClaim,
     Results,
     processor,
     read_results,
@@ -69,11 +67,8 @@ def keep_networks(
     for outcome in outcomes:
         if outcome.model is None:
             continue
-        path = _path(folder, grid, row, settings, outcome.seed)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StacklensError(f"{path.parent}: cannot be made: {error.strerror}") from None
+        path = _network_path(folder, grid, row, settings, outcome.seed)
+        _made_folder(path.parent)
         task = {"kind": outcome.model.task_kind, "language": outcome.task}
         own = {"scores": outcome.scores, "seconds": dict(seconds), **_settings(settings)}
         known = {"command": command, "seed": outcome.seed, "scores": outcome.scores, _KEY: own}
@@ -88,7 +83,7 @@ def kept_networks(
     Raises:
         FileFormatError: a file that is there holds no network of a grid.
     """
-    paths = [_path(folder, grid, row, settings, seed) for seed in settings.seeds]
+    paths = [_network_path(folder, grid, row, settings, seed) for seed in settings.seeds]
     if not all(path.is_file() for path in paths):
         return None
     found = [_outcome(path, seed, settings) for path, seed in zip(paths, settings.seeds, strict=True)]
@@ -114,10 +109,18 @@ def _settings(settings: RunSettings) -> dict[str, Any]:
     return {"scale": settings.scale, "texts": settings.texts, "epochs": settings.epochs}
 
 
-def _path(folder: Path, grid: str, row: GridRow, settings: RunSettings, seed: int) -> Path:
+def _network_path(folder: Path, grid: str, row: GridRow, settings: RunSettings, seed: int) -> Path:
     name = re.sub(r"[^a-z0-9]+", "-", row.name.lower().replace("+", " plus ")).strip("-")
     data = f"-data-{settings.data_seed}" if settings.data_seed else ""
     return folder / grid / f"{name}-{settings.protocol}{data}-seed-{seed}.pt"
+
+
+def _made_folder(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StacklensError(f"{folder}: cannot be made: {error.strerror}") from None
+    return folder
 
 
 # ---- Running the rows of a grid ----
@@ -165,9 +168,16 @@ def run_grid(
     order, waiting = [row.name for row in grid.rows], [row.name for row in todo]
     before = len(grid.chosen_rows(rows)) - len(todo)
     progress(waiting[0] if waiting else "", before)
-    for number, done in enumerate(_trained(todo, grid, settings, jobs, networks), start=1):
+    if not todo:
+        return results
+    from ..extract.jobs import finished
+    from ..models.numbers import check_device
+
+    check_device(settings.device)
+    row_results = finished(_RunRow(grid.name, settings, networks), todo, min(jobs, len(todo)), kept=_KEPT)
+    for number, done in enumerate(row_results, start=1):
         results = _known(grid, folder, fresh).with_row(done, order)  # with what other runs have written since
-        write_grid(results, folder)
+        write_results(results, folder)
         waiting.remove(done.name)
         progress(waiting[0] if waiting else "", before + number)
     return results
@@ -199,18 +209,6 @@ def _known(grid: Grid, folder: Path, fresh: bool) -> GridResults:
     return replace(found or GridResults(grid.paper, grid.name, ""), paper=grid.paper, title=grid.title)
 
 
-def _trained(
-    rows: list[GridRow], grid: Grid, settings: RunSettings, jobs: int, networks: Path | None
-) -> Iterator[RowResult]:
-    if not rows:
-        return
-    from ..extract.jobs import finished
-    from ..models.numbers import check_device
-
-    check_device(settings.device)
-    yield from finished(_RunRow(grid.name, settings, networks), rows, min(jobs, len(rows)), kept=_KEPT)
-
-
 @dataclass(frozen=True)
 class _RunRow:
     """A task that can be sent to another process."""
@@ -221,8 +219,23 @@ class _RunRow:
 
     def __call__(self, row: GridRow) -> RowResult:
         settings, clock = self.settings, _Clock()
-        outcomes, training = self._outcomes(row, clock)
-        networks = tuple(_extracted(outcome) for outcome in outcomes)
+        command = _command(self.grid, row, settings)
+        # kept networks, or else trained ones, which are kept
+        known = None if self.networks is None else kept_networks(self.networks, self.grid, row, settings)
+        if known is not None:
+            clock.lap()  # reading them is no part of anything
+            outcomes, training = known
+        else:
+            unfinished = None if self.networks is None else _made_folder(self.networks / self.grid)
+            outcomes = row.train(replace(settings, unfinished=unfinished))
+            if tuple(outcome.seed for outcome in outcomes) != settings.seeds:
+                raise StacklensError(
+                    f"{row.name}: training gave other networks than those of the seeds {settings.seeds}"
+                )
+            training = clock.lap()
+            if self.networks is not None:
+                keep_networks(self.networks, self.grid, row, settings, outcomes, command, training)
+        networks = tuple(map(_extracted, outcomes))
         extraction = clock.lap()
         return RowResult(
             name=row.name,
@@ -236,39 +249,12 @@ class _RunRow:
                 **{f"extraction, {key}": value for key, value in extraction.items()},
             },
             versions=versions(),
-            command=_command(self.grid, row, settings),
+            command=command,
             texts=settings.texts,
             data_seed=settings.data_seed,
             processor=processor(),
             epochs=settings.epochs,
         )
-
-    def _outcomes(self, row: GridRow, clock: _Clock) -> tuple[list[Outcome], dict[str, float]]:
-        """Return the networks of a row, kept ones or else trained ones, which are kept, and the seconds of training."""
-        settings = self.settings
-        known = None if self.networks is None else kept_networks(self.networks, self.grid, row, settings)
-        if known is not None:
-            clock.lap()  # reading them is no part of anything
-            return known
-        outcomes = row.train(replace(settings, unfinished=self._unfinished()))
-        if tuple(outcome.seed for outcome in outcomes) != settings.seeds:
-            raise StacklensError(f"{row.name}: training gave other networks than those of the seeds {settings.seeds}")
-        training = clock.lap()
-        if self.networks is not None:
-            command = _command(self.grid, row, settings)
-            keep_networks(self.networks, self.grid, row, settings, outcomes, command, training)
-        return outcomes, training
-
-    def _unfinished(self) -> Path | None:
-        """Return the folder for trainings that are not finished, which is made; None where no networks are kept."""
-        if self.networks is None:
-            return None
-        folder = self.networks / self.grid
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StacklensError(f"{folder}: cannot be made: {error.strerror}") from None
-        return folder
 
 
 def _command(grid: str, row: GridRow, settings: RunSettings) -> str:
@@ -313,7 +299,7 @@ def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) 
     except _OutOfTime:
         kept = {"status": 3, "reason": f"no automaton was found in {limit:g} seconds of processor time"}
     else:
-        kept = _kept(found)
+        kept = _kept_of_report(found)
     taken = clock.lap()
     return {**kept, "seconds": taken["wall"], "processor_seconds": taken["CPU"]}
 
@@ -342,7 +328,7 @@ def _at_most(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def _kept(found: Extraction) -> dict[str, Any]:
+def _kept_of_report(found: Extraction) -> dict[str, Any]:
     report = found.report()
     fidelity = report["fidelity"]
     contradicted = found.contradicted
@@ -361,22 +347,17 @@ def _kept(found: Extraction) -> dict[str, Any]:
         "graded_actions": fidelity["graded_actions"],
         "proof": report["proof"],
         "certificate": {key: report["certificate"].get(key) for key in ("verdict", "reason", "words")},
-        "horizon": {other: _without_long_word(entry) for other, entry in report["horizon"].items()},
-        "equals": None if report["equals"] is None else _each_without_long_word(report["equals"]),
+        "horizon": {
+            other: {**entry, "shortest_difference": (first := entry["shortest_difference"]) and _short_word(first)}
+            for other, entry in report["horizon"].items()
+        },
+        "equals": report["equals"] and {name: _short_word(entry) for name, entry in report["equals"].items()},
     }
 
 
-def _each_without_long_word(entries: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    long = [name for name, entry in entries.items() if len(entry["word"] or "") > _LONGEST_WORD]
-    return {name: {**entry, "word": None} if name in long else entry for name, entry in entries.items()}
-
-
-def _without_long_word(horizon: dict[str, Any]) -> dict[str, Any]:
-    """Return the entry of a horizon, whose word is left out where it is long: its length and its parts say enough."""
-    first = horizon["shortest_difference"]
-    if first is None or len(first["word"]) <= _LONGEST_WORD:
-        return horizon
-    return {**horizon, "shortest_difference": {**first, "word": None}}
+def _short_word(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return ``entry`` without its word where that is long: its length and its parts say enough."""
+    return {**entry, "word": None} if len(entry["word"] or "") > _LONGEST_WORD else entry
 
 
 class _Clock:
@@ -494,7 +475,17 @@ def run_experiment(
         if number < len(before):
             results = replace(results, claims=(*results.claims, before[number]))
             continue
-        done = _measure(claim, experiment.name)
+        begun = time.process_time()
+        finding = claim.measure()
+        done = Measured(
+            section=claim.section,
+            claim=claim.claim,
+            paper=claim.paper,
+            ours=finding.ours,
+            figures=finding.figures,
+            command=f"stacklens papers run {experiment.name}",
+            seconds=round(time.process_time() - begun, 1),
+        )
         results = replace(results, claims=(*results.claims, done), seconds=round(results.seconds + done.seconds, 1))
         after_each(results)
     return results
@@ -535,17 +526,3 @@ def _measured_before(experiment: Experiment, part: str, folder: Path) -> tuple[M
         if same and found.versions == versions() and found.seeds == experiment.seeds:
             return found.claims
     return ()
-
-
-def _measure(claim: PaperClaim, experiment: str) -> Measured:
-    begun = time.process_time()
-    finding = claim.measure()
-    return Measured(
-        section=claim.section,
-        claim=claim.claim,
-        paper=claim.paper,
-        ours=finding.ours,
-        figures=finding.figures,
-        command=f"stacklens papers run {experiment}",
-        seconds=round(time.process_time() - begun, 1),
-    )

@@ -13,21 +13,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from ..core.errors import StacklensError
-from ..languages.task import Examples
-from ..models.base import StackModel
-from ..models.training.loop import unstacked
-from ..models.training.streams import word_accuracy
-from ..models.training.supervised import Fitting
 from .grid import CONVERGED, Grid, GridRow, Network, Outcome, RunSettings, read_grid
 from .results import FOLDER, Experiment, Finding, PaperClaim, processor
 from .suzgun2019 import PAPER, TrainedNetwork, networks_of_table, recipe_of, table_of_models, train, words_of_test
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from ..languages.task import Examples
+    from ..models.base import StackModel
     from ..models.training.supervised import Fitting
 
 
@@ -462,6 +458,8 @@ class AccuracyTrace:
 
     def best_network(self, number: int) -> StackModel[Any]:
         """Return network ``number`` as it was at its best record."""
+        from ..models.training.loop import unstacked
+
         network = unstacked(self._fitting.single(number), self._weights, number)
         if hasattr(network, "temperature"):
             setattr(network, "temperature", self._temperatures[number])  # noqa: B010 (not every network has one)
@@ -473,6 +471,8 @@ class AccuracyTrace:
             self._record()
 
     def _record(self) -> None:
+        from ..models.training.streams import word_accuracy
+
         net = self._fitting.net
         training = net.training
         accuracies = word_accuracy(net, self._examples)
