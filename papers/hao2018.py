@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..languages.task import Examples
     from ..models.base import StackModel
-    from .hao2018_trials import LossKind, Trial, TrialSettings
+    from .hao2018_trials import LossKind
 
 
 PAPER = "Hao et al. 2018"
@@ -93,53 +93,44 @@ class _Condition:
         source = (
             f"section 5, experiment {self.task.experiment}, table 1; losses and initial weights: the authors' program"
         )
-        return GridRow(self.name, cells, partial(_train, self), reported, source, stacks=self.stack)
+        return GridRow(self.name, cells, partial(_train_condition, self), reported, source, stacks=self.stack)
 
 
-def _train(condition: _Condition, settings: RunSettings) -> list[Outcome]:
+def _train_condition(condition: _Condition, settings: RunSettings) -> list[Outcome]:
     """Return the trials of one line, trained as the settings say."""
     from ..languages.catalogue import get_task
-    from .hao2018_trials import run_trials
+    from .hao2018_trials import TrialSettings, run_trials
 
-    model, config = _network(condition)
-    groups = [settings.seeds] if settings.protocol == "fast" else [(seed,) for seed in settings.seeds]
-    chosen = _chosen(condition, settings)
-    task = get_task(condition.task.name)
-    trials = [trial for seeds in groups for trial in run_trials(model, config, task, seeds, chosen, settings.device)]
-    return [_outcome(condition, trial) for trial in trials]
-
-
-def _outcome(condition: _Condition, trial: Trial) -> Outcome:
-    scores = {"training": trial.last, VALIDATION: trial.best, "test": trial.test}
-    return Outcome(trial.seed, scores, trial.network, condition.task.name)
-
-
-def _network(condition: _Condition) -> tuple[str, dict[str, Any]]:
-    """Return the model and its shape besides the alphabet."""
-    from ..languages.catalogue import get_task
-
-    task, controller = get_task(condition.task.name), condition.controller.lower()
-    shape = {"controller": controller, "output_alphabet": task.output_alphabet, "hidden": 10}
-    if not condition.stack:
-        return controller, {**shape, "task_kind": "transduction"}
-    shape |= {"cell_size": condition.task.cell_size, "null": _NULL if _NULL in task.alphabet else None}
-    if not condition.buffered:
-        return "neural-stack", shape
-    return "buffered-neural-stack", {**shape, "extra_steps": condition.task.extra_steps}
-
-
-def _chosen(condition: _Condition, settings: RunSettings) -> TrialSettings:
-    from .hao2018_trials import TrialSettings
-
-    return TrialSettings(
+    # the model, and its shape besides the alphabet
+    what, model = condition.task, condition.controller.lower()
+    task = get_task(what.name)
+    shape: dict[str, Any] = {"controller": model, "output_alphabet": task.output_alphabet, "hidden": 10}
+    if condition.stack:
+        model = "buffered-neural-stack" if condition.buffered else "neural-stack"
+        shape |= {"cell_size": what.cell_size, "null": _NULL if _NULL in task.alphabet else None}
+        shape |= {"extra_steps": what.extra_steps} if condition.buffered else {}
+    else:
+        shape |= {"task_kind": "transduction"}
+    how = TrialSettings(
         words=_BATCH * settings.scaled(80),
         dev_words=settings.scaled(100, least=10),
         test_words=settings.scaled(1_000, least=10),
         batch=_BATCH,
         epochs=settings.scaled(100),
-        loss=condition.task.loss,
-        padded=condition.task.padded if condition.buffered else None,
+        loss=what.loss,
+        padded=what.padded if condition.buffered else None,
     )
+    groups = [settings.seeds] if settings.protocol == "fast" else [(seed,) for seed in settings.seeds]
+    return [
+        Outcome(
+            trial.seed,
+            {"training": trial.last, VALIDATION: trial.best, "test": trial.test},
+            trial.network,
+            what.name,
+        )
+        for seeds in groups
+        for trial in run_trials(model, shape, task, seeds, how, settings.device)
+    ]
 
 
 _REVERSAL = _Task("reversal", "Reversal", 1, "step means", padded=_LONGEST)
@@ -220,63 +211,52 @@ _ABLATED = ("without the stack", "without pops")
 
 def claims_experiment(settings: RunSettings = _SETTINGS) -> Experiment:
     """Return the statements of section 6 on the use of stacks; ``settings`` say how networks are trained."""
+    unaffected = (
+        "experiment 4: the LSTM does not use its stack",
+        "performance is unaffected by the presence of the stack",
+    )
     claims = (
         (
             "Reversal, linear",
             "figure 5, left: the linear controller pushes a copy of its input and pops it",
             "pushes a copy of its input to the stack and then pops the copy to produce the output",
-            _phases,
         ),
         (
             EXCLUDED.name,
             "figure 5, centre: reversal with excluded symbols",
             "only symbols included in the reversed output are pushed to the stack",
-            _included,
         ),
         (
             "Reversal, LSTM",
             "figure 5, right: the LSTM on reversal does not use its stack",
             "uniform pushing and popping; prefers to rely on its recurrent state",
-            _stack_use,
         ),
         (
             "Delayed XOR, linear",
             "figure 6, left: the stack as unstructured memory",
             "uses the stack as unstructured memory; pushed vectors vary between two values, the parity",
-            _stack_use,
         ),
         (
             "Parenthesis, linear",
             "figure 6, right: the linear controller never pops",
             "they do not make use of a stack-based strategy (since they never pop)",
-            _stack_use,
         ),
         (
             "Parenthesis, LSTM",
             "experiment 3: the LSTM does not use its stack",
             "the LSTM models are not employing a stack-based strategy",
-            _stack_use,
         ),
-        (
-            "Formula, LSTM",
-            "experiment 4: the LSTM does not use its stack",
-            "performance is unaffected by the presence of the stack",
-            _stack_use,
-        ),
-        (
-            "Agreement, LSTM",
-            "experiment 4: the LSTM does not use its stack",
-            "performance is unaffected by the presence of the stack",
-            _stack_use,
-        ),
+        ("Formula, LSTM", *unaffected),
+        ("Agreement, LSTM", *unaffected),
     )
+    measures = {"Reversal, linear": _phases, EXCLUDED.name: _included}
     return Experiment(
         "hao2018-claims",
         PAPER,
         f"section 6: how networks use their stacks, {len(settings.seeds)} networks each",
         tuple(
-            PaperClaim("6", f"{what} ({row})", paper, partial(measure, row, settings))
-            for row, what, paper, measure in claims
+            PaperClaim("6", f"{what} ({row})", paper, partial(measures.get(row, _stack_use), row, settings))
+            for row, what, paper in claims
         ),
         (*settings.seeds, _WORDS_SEED),
     )

@@ -78,12 +78,9 @@ def steps_beside(results: Results) -> TextTable:
             state, action, stack = theirs
             own = " ".join(f"{value:.4f}" for value in step["state"])
             segments = " ".join(f"{symbol} {length:.4f}" for symbol, length in step["segments"]) or "empty"
-            same, shown = (
-                "yes" if _rounded_action(float(action)) == _rounded_action(step["action"]) else "no",
-                step["action"],
-            )
-            cells = (word, str(number + 1), word[number], state, own, action, f"{shown:.4f}", stack, segments, same)
-            rows.append(cells)
+            alike = _rounded_action(float(action)) == _rounded_action(step["action"])
+            ours_beside = own, action, f"{step['action']:.4f}", stack, segments
+            rows.append((word, str(number + 1), word[number], state, *ours_beside, "yes" if alike else "no"))
     same = sum(row[-1] == "yes" for row in rows)
     caption = f"stacklens papers run {results.experiment}; the same operation in {same} of {len(rows)} steps"
     return TextTable(_TITLE, _COLUMNS, tuple(rows), caption)
